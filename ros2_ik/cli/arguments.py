@@ -44,8 +44,7 @@ class Parser(argparse.ArgumentParser):
 # -- numbers, refused in words when they make no sense -----------------------------------------
 
 FULL_TURN, HALF_TURN = math.tau * 1.001, math.pi * 1.001    # [rad], with room for rounding
-DEG = ('angles are degrees: those of --rpy, --seed, --orientation-tolerance, --approximate and '
-       '--max-joint-change')
+DEG = 'angles are degrees: those of --rpy, joints, --orientation-tolerance, --max-joint-change'
 
 
 def in_radians(option: str, value: float, degrees: bool, most: float, limit: str) -> float:
@@ -138,13 +137,6 @@ def add_scene_argument(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument('--scene', metavar='NAME|PATH', help=text)
 
 
-def add_meshes_argument(parser: argparse.ArgumentParser) -> None:
-    """Add --meshes."""
-    parser.add_argument('--meshes', choices=('exact', 'hull', 'pieces'),
-                        help="what collisions and distances take for the robot's meshes: the "
-                        'triangles (exact, default), one convex hull each, or convex pieces')
-
-
 def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene | None':
     """Return the scene for a robot that stands at `seed`, None without --scene."""
     from ros2_ik.core import Configuration, load_scene
@@ -153,10 +145,14 @@ def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene
     return load_scene(args.scene, robot, Configuration(robot, seed))
 
 
-def make_checker(robot: 'Robot', scene: 'Scene', meshes: str | None) -> 'CollisionChecker':
-    """Make the checker of a scene; defects of the robot's geometry are printed on stderr."""
-    from ros2_ik.core import collision_checker
-    checker = collision_checker(robot, scene, meshes or 'exact')
+def make_checker(robot: 'Robot', scene: 'Scene') -> 'CollisionChecker':
+    """Return the checker of a scene; defects of the robot's geometry are printed on stderr."""
+    from ros2_ik.core import collision_checker, InvalidSceneError
+    try:
+        checker = collision_checker(robot, scene)
+    except InvalidSceneError as error:
+        raise BadQuestion(f'COLLISION_CHECKING_UNAVAILABLE: {error}; avoid_collisions: false '
+                          'does without') from None
     for warning in checker.geometry.warnings:
         print(f'ros2_ik: {warning}', file=sys.stderr)
     return checker

@@ -1,8 +1,7 @@
-"""The parser of all subcommands, and what becomes of their errors."""
+"""The parser of all subcommands, and the one place where their errors become messages."""
 
 import argparse
 from collections.abc import Sequence
-import errno
 import os
 import sys
 
@@ -25,16 +24,15 @@ from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
 ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
        'std_srvs')
-WHEELS = {'pinocchio': 'pin', 'numpy': 'numpy', 'scipy': 'scipy', 'yaml': 'PyYAML',
-          'numba': 'numba', 'viser': 'viser', 'trimesh': 'trimesh', 'collada': 'pycollada',
-          'PIL': 'pillow'}
+WHEELS = {'pinocchio': 'pin', 'yaml': 'PyYAML', 'collada': 'pycollada', 'PIL': 'pillow'}
+BROKEN_PIPE = 141    # exit code of a shell for SIGPIPE
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser; `run` of its result is the function of the subcommand."""
     parser = Parser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
-        epilog='exit codes: 0 answered, 1 no solution, a wrong one, not reached, or not stopped,\n'
+        epilog='exit codes: 0 answered, 1 no solution, not reached, or not stopped,\n'
                '  2 bad question or nobody to ask (the reason is on stderr; stdout is empty,\n'
                '  with --json too), 130 interrupted\n'
                'more: ros2_ik solve --help')
@@ -56,11 +54,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(code)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    except BrokenPipeError:   # `ros2_ik robots | head`
-        _write_no_more()
-        return 141
+    except BrokenPipeError:   # `ros2_ik robots | head`; at its end Python would write once more
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except Exception as error:
-        print(f'ros2_ik: {with_options(_explanation(error), args)}', file=sys.stderr)
+        print(f'ros2_ik: {with_options(explanation(error), args)}', file=sys.stderr)
         return Exit.BAD_QUESTION
 
 
@@ -68,8 +66,8 @@ def run_as_process() -> int:
     """
     Run the command and end the process.
 
-    Once ROS was used it ends at once: when all is said and the node is gone, the interpreter's
-    end still takes apart what DDS has in static memory, and was seen to hang in it under load.
+    After the use of ROS, skip the interpreter's end: it was seen to hang under load, where static
+    destructors take DDS apart.
     """
     code = main()
     if 'rclpy' in sys.modules:
@@ -79,9 +77,19 @@ def run_as_process() -> int:
     return code
 
 
-def _write_no_more() -> None:
-    """Have the interpreter's end not try once more to write what waits."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def explanation(error: Exception) -> str:
+    """Describe an error in one line; defects of this program are raised again."""
+    if isinstance(error, BadQuestion):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        if error.name in ROS:
+            return (f'{error.name} is missing: source ROS and the built workspace '
+                    '(. install/setup.bash), or run it as: tools/run ros2_ik ...')
+        return f'{error.name} is missing: pip install {WHEELS.get(error.name, error.name)}'
+    from ros2_ik.core import IKError
+    if isinstance(error, IKError):
+        return ' '.join(str(error).split())
+    raise error
 
 
 def _shielded(word: str) -> str:
@@ -91,26 +99,3 @@ def _shielded(word: str) -> str:
     except ValueError:
         return word
     return f' {word}' if word.startswith('-') else word
-
-
-def _explanation(error: Exception) -> str:
-    """Describe an error in one line; defects of this program are raised again."""
-    if isinstance(error, BadQuestion):
-        return str(error)
-    if isinstance(error, ModuleNotFoundError) and error.name in ROS:
-        return (f'{error.name} is missing: source ROS and the built workspace '
-                '(. install/setup.bash), or run it as: tools/run ros2_ik ...')
-    if isinstance(error, ModuleNotFoundError) and error.name in WHEELS:
-        return f'{error.name} is missing: pip install {WHEELS[error.name]}'
-    if isinstance(error, OSError) and error.errno == errno.ENOSPC:    # `ros2_ik robots > FILE`
-        _write_no_more()
-        return f'nothing more can be written: {error.strerror}'
-    if isinstance(error, UnicodeEncodeError):
-        return f'{error.object!r} is not valid UTF-8'
-    try:
-        from ros2_ik.core import IKError
-    except ImportError:
-        raise error from None
-    if isinstance(error, IKError):
-        return ' '.join(str(error).split())
-    raise error

@@ -1,60 +1,58 @@
-"""A goal of the action solve_constrained_ik from YAML: the fields as `ros2 action` takes them."""
+"""Goals of the action solve_constrained_ik as YAML files, as objects and as messages."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from importlib import import_module
 import math
-from pathlib import Path
 from reprlib import Repr
 from types import SimpleNamespace
 from typing import Any
 
 import yaml
 
-from ros2_ik.cli.interfaces import Field, fields, GOAL, is_message
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.core import field_value, InvalidConstraintError, read_yaml
+from ros2_ik.core import field_value, InvalidConstraintError, read_text_file, read_yaml
 
-FUNCTION, BOUNDS = 'ros2_ik/Function', 'ros2_ik/Bounds'
-_WHOLE = {f'{sign}int{bits}': (-2**(bits - 1) if not sign else 0,
-                               2**(bits - bool(not sign)) - 1)
-          for sign in ('', 'u') for bits in (8, 16, 32, 64)} | {'byte': (0, 255)}
+LARGEST = 10_000_000   # of a file [bytes]
+
+# Fields of the messages and their defaults. A list is empty by default; its one item shows of what
+# kind the others are. RobotState has no attached_collision_objects (held objects belong to the
+# scene), and no fields that are never read (is_diff, twist, wrench).
+HEADER = {'stamp': {'sec': 0, 'nanosec': 0}, 'frame_id': ''}
+POINT = {'x': 0.0, 'y': 0.0, 'z': 0.0}
+QUATERNION = {**POINT, 'w': 1.0}
+ROBOT_STATE = {
+    'joint_state': {'header': HEADER, 'name': [''], 'position': [0.0], 'velocity': [0.0],
+                    'effort': [0.0]},
+    'multi_dof_joint_state': {'header': HEADER, 'joint_names': [''],
+                              'transforms': [{'translation': POINT, 'rotation': QUATERNION}]}}
+BOUNDS = {'name': '', 'target': [0.0], 'lower': [0.0], 'upper': [0.0], 'soft': False,
+          'tolerance': 0.0, 'weight': [0.0]}
+FUNCTION = {'kind': '', 'frame': '', 'relative_to': '',
+            'parameters': [{'name': '', 'numbers': [0.0], 'names': [''], 'columns': 0}],
+            'bounds': BOUNDS}
+GOAL = {
+    'group': '', 'moving_joints': [''], 'locked_joints': [''], 'tips': [''],
+    'targets': [{'header': HEADER, 'pose': {'position': POINT, 'orientation': QUATERNION}}],
+    'follow_frames': False, 'constraints': [FUNCTION], 'costs': [FUNCTION], 'seed': ROBOT_STATE,
+    'more_seeds': [ROBOT_STATE], 'weights': [0.0], 'position_tolerance': 0.0,
+    'orientation_tolerance': 0.0, 'timeout': {'sec': 0, 'nanosec': 0}, 'max_iterations': 0,
+    'approximate': [0.0], 'winding': '', 'allow_restarts': True, 'avoid_collisions': True,
+    'allowed_collisions': {'entry_names': [''], 'entry_values': [{'enabled': [False]}],
+                           'default_entry_names': [''], 'default_entry_values': [False]},
+    'link_padding': [{'link_name': '', 'padding': 0.0}], 'solver': '',
+    'solver_options': [{'key': '', 'value': ''}], 'random_state': 0, 'select': '', 'solutions': 1,
+    'max_joint_change': 0.0, 'joint_change_names': [''], 'joint_changes': [0.0], 'execute': False}
+UNSIGNED = ('nanosec', 'columns', 'max_iterations', 'solutions')
+LARGEST_INTEGER = 2**31 - 1
 _BRIEF = Repr()   # also of what aliases make larger than the memory
 _BRIEF.maxlevel = 3
 
 
-def read_goal(path: str) -> SimpleNamespace:
-    """
-    Read a file into an object with all fields of the goal, those not named at their defaults.
-
-    Raises BadQuestion, which says where.
-    """
-    return goal_of(read_content(path))
-
-
-def goal_of(content: Any) -> SimpleNamespace:
-    """Return the same for what YAML has of a file."""
-    return read_message(f'ros2_ik/{GOAL}', content, '')
-
-
-def goal_text(path: str) -> str:
-    """
-    Return a file as `ros2 action send_goal` takes it, as one line of YAML.
-
-    There the fields of functions are all parameters. Raises BadQuestion for what `read_goal` does.
-    """
-    content, known = read_content(path), fields(FUNCTION)
-    goal_of(content)    # refuses what is wrong
-    content = {name: [_function(item, known, name) for item in value]
-               if name in ('constraints', 'costs') else value
-               for name, value in content.items()}
-    text: str = yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=math.inf)
-    return text
-
-
 def read_content(path: str) -> Any:
-    """Return what YAML has of a file; raises BadQuestion."""
+    """Return the content of a YAML file; raises BadQuestion."""
     try:
-        content = read_yaml(Path(path).read_text('utf-8'))
+        content = read_yaml(read_text_file(path, LARGEST))
     except OSError as error:
         raise BadQuestion(f"'{path}': {error.strerror}") from None
     except ValueError as error:
@@ -62,99 +60,117 @@ def read_content(path: str) -> Any:
     return {} if content is None else content
 
 
-def read_message(kind: str, content: Any, place: str) -> SimpleNamespace:
-    """Make an object with the fields of a message out of what YAML has of it."""
-    known = fields(kind)
-    if kind == FUNCTION and isinstance(content, Mapping):
-        content = _function(content, known, place)
+def goal_of(content: Any) -> SimpleNamespace:
+    """
+    Return an object with all fields of the goal from the content of a file.
+
+    Raises BadQuestion, which names the field.
+    """
+    goal: SimpleNamespace = _read(GOAL, content, '')
+    return goal
+
+
+def goal_text(path: str) -> str:
+    """
+    Return a file as one line of YAML for `ros2 action send_goal`; raises BadQuestion.
+
+    In messages, the fields of a function are its parameters.
+    """
+    content = read_content(path)
+    goal_of(content)    # refuses what is wrong
+    content = {name: [_with_parameters(item, name) for item in value]
+               if name in ('constraints', 'costs') else value for name, value in content.items()}
+    text: str = yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=math.inf)
+    return text
+
+
+def fill(message: Any, values: SimpleNamespace) -> Any:
+    """Write values into the fields of a message, or of a goal or request; returns the message."""
+    for name, value in vars(values).items():
+        if isinstance(value, SimpleNamespace):
+            fill(getattr(message, name), value)
+            continue
+        if isinstance(value, list) and value and isinstance(value[0], SimpleNamespace):
+            index = [*message.get_fields_and_field_types()].index(name)
+            kind = message.SLOT_TYPES[index].value_type
+            make = getattr(import_module('.'.join(kind.namespaces)), kind.name)
+            value = [fill(make(), item) for item in value]
+        setattr(message, name, value)
+    return message
+
+
+def _read(default: Any, content: Any, place: str) -> Any:
+    """Return content checked against a default, missing fields added."""
+    if isinstance(default, dict):
+        return _read_fields(default, content, place)
+    if isinstance(default, list):
+        if not isinstance(content, list):
+            raise BadQuestion(f'{place} must be a list, not {_short(content)}')
+        return [_read(default[0], item, f'{place}[{i}]') for i, item in enumerate(content)]
+    if isinstance(default, float) and (number := _number(content)) is not None:
+        return number
+    if type(content) is not type(default):
+        raise BadQuestion(f'{place} must be {_form(default)}, not {_short(content)}')
+    if type(content) is int:
+        least = 0 if place.rpartition('.')[2] in UNSIGNED else -LARGEST_INTEGER
+        if not least <= content <= LARGEST_INTEGER:
+            raise BadQuestion(f'{place} is {content}; valid: {least} to {LARGEST_INTEGER}')
+    return content
+
+
+def _read_fields(defaults: Mapping[str, Any], content: Any, place: str) -> SimpleNamespace:
     if not isinstance(content, Mapping):
-        raise BadQuestion(f'{place or "the file"} must be {_form(kind)}, not {_short(content)}')
+        raise BadQuestion(f'{place or "the file"} must be {_form(defaults)}, not '
+                          f'{_short(content)}')
+    if defaults is FUNCTION:
+        content = _with_parameters(content, place)
     for name in content:
-        if name not in known:
-            near = get_close_matches(str(name), known, n=1)
-            hint = f"did you mean '{near[0]}'?" if near else f'valid: {", ".join(known)}'
+        if name not in defaults:
+            near = get_close_matches(str(name), defaults, n=1)
+            hint = f"did you mean '{near[0]}'?" if near else f'valid: {", ".join(defaults)}'
             raise BadQuestion(f"{place or 'the goal'} has no field {_short(name)}; {hint}")
     return SimpleNamespace(**{
-        name: _value(field, content.get(name), name in content, f'{place}.{name}'.lstrip('.'))
-        for name, field in known.items()})
+        name: _read(default, content.get(name, [] if isinstance(default, list) else
+                                         {} if isinstance(default, dict) else default),
+                    f'{place}.{name}'.lstrip('.'))
+        for name, default in defaults.items()})
 
 
-def _function(content: Mapping[str, Any], known: Mapping[str, Field],
-              place: str) -> Mapping[str, Any]:
-    """Make parameters of what stands beside the fields of a function's message."""
+def _with_parameters(content: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    """Return a function's content as in messages: parameters, and bounds that are lists."""
     if isinstance(bounds := content.get('bounds'), Mapping):
-        content = {**content, 'bounds': _bounds(bounds)}
-    short = {name: value for name, value in content.items() if name not in known}
+        content = {**content, 'bounds': {
+            name: value if not isinstance(BOUNDS.get(name), list) or _number(value) is None
+            else [_number(value)] for name, value in bounds.items()}}
     parameters = content.get('parameters', [])
-    if not short or not isinstance(parameters, list):
+    if not isinstance(parameters, list):
         return content
-    for name, value in short.items():
+    for name in [name for name in content if name not in FUNCTION]:
         try:
-            given = {part: content for part, content in field_value(value)._asdict().items()
-                     if content}
-            parameters = [*parameters, {'name': str(name), **given}]
+            value = field_value(content[name])._asdict()
         except InvalidConstraintError as error:
             raise BadQuestion(f'{place}.{name}: {error}') from None
-    return {**{name: content[name] for name in known if name in content},
+        parameters = [*parameters, {
+            'name': str(name), **{part: given for part, given in value.items() if given}}]
+    return {**{name: content[name] for name in FUNCTION if name in content},
             'parameters': parameters}
 
 
-def _bounds(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Make lists of the bounds that are one number, as those of a single row."""
-    rows = {name for name, field in fields(BOUNDS).items() if field.array}
-    return {name: value if name not in rows or _number(value) is None else [_number(value)]
-            for name, value in content.items()}
-
-
-def _value(field: Field, content: Any, given: bool, place: str) -> Any:
-    if not field.array:
-        return _item(field, content if given else field.default, given, place)
-    if not given:
-        content = [0] * (field.size or 0)
-    if not isinstance(content, list):
-        raise BadQuestion(f'{place} must be a list, not {_short(content)}')
-    if field.size not in (None, len(content)):
-        raise BadQuestion(f'{place} must have {field.size} items, not {len(content)}')
-    if field.most is not None and len(content) > field.most:
-        raise BadQuestion(f'{place} must have at most {field.most} items, not {len(content)}')
-    return [_item(field, item, True, f'{place}[{index}]') for index, item in enumerate(content)]
-
-
-def _item(field: Field, content: Any, given: bool, place: str) -> Any:
-    if is_message(field.type):
-        return read_message(field.type, content if given else {}, place)
-    if content is None and not given:
-        return {'string': '', 'bool': False}.get(field.type,
-                                                 0 if field.type in _WHOLE else 0.0)
-    if field.type == 'string' and isinstance(content, str):
-        return content
-    if field.type == 'bool' and isinstance(content, bool):
-        return content
-    if field.type in _WHOLE and type(content) is int:
-        least, most = _WHOLE[field.type]
-        if least <= content <= most:
-            return content
-        raise BadQuestion(f'{place} is {content}; valid: {least} to {most}')
-    if field.type.startswith('float') and (number := _number(content)) is not None:
-        return number
-    raise BadQuestion(f'{place} must be {_form(field.type)}, not {_short(content)}')
-
-
 def _number(content: Any) -> float | None:
-    """Take what YAML has as a number."""
-    if isinstance(content, bool) or not isinstance(content, (int, float)):
+    """Return a number, also from a text: YAML takes 1e-3, which has no point, as a text."""
+    if isinstance(content, bool) or not isinstance(content, (int, float, str)):
         return None
     try:
         return float(content)
-    except OverflowError:
+    except (ValueError, OverflowError):
         return None
 
 
-def _form(type: str) -> str:
-    if is_message(type):
-        return '{' + ', '.join(f'{name}: ...' for name in fields(type)) + '}'
-    return {'string': 'a text', 'bool': 'true or false'}.get(
-        type, 'a number' if type.startswith('float') else 'a whole number')
+def _form(default: Any) -> str:
+    if isinstance(default, Mapping):
+        return '{' + ', '.join(f'{name}: ...' for name in default) + '}'
+    return {str: 'a text', bool: 'true or false', float: 'a number', int: 'a whole number'}[
+        type(default)]
 
 
 def _short(content: Any) -> str:

@@ -10,15 +10,14 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import CollisionObject, PlanningScene
 import numpy as np
+import pinocchio as pin
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.cli.goal_client import fill_message
-from ros2_ik.cli.goal_file import goal_of
-from ros2_ik.cli.interfaces import fields, GOAL
-from ros2_ik.cli.node_answer import pose_message, state_values
+from ros2_ik.cli.goal_file import fill, goal_of
+from ros2_ik.cli.node_answer import state_values
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import (
@@ -34,6 +33,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.dragged_goal import drag_requests
 from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
+from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import ConversionContext
 from ros2_ik.messages.servo_status import NODE_HELD_UP
@@ -63,7 +63,7 @@ class NodeArm:
 
     def __init__(self, client: NodeClient, robot: Robot, read: Reader) -> None:
         self._client, self._robot, self._read = client, robot, read
-        self._joints = client.joints(live=True)
+        self._joints = client.joints    # kept up to date
         self._q = np.array(robot.neutral)
         self._scene, self._known = Scene(robot), SceneState(Scene(robot))
         node, name = client.node, client.name
@@ -258,12 +258,10 @@ class NodeArm:
                             if name not in ('targets', 'tips')})
         except BadQuestion as error:
             raise IKError(str(error)) from None
-        request = fill_message(ComputeIK.Request(), goal, f'ros2_ik/{GOAL}',
-                               [name for name in fields(f'ros2_ik/{GOAL}')
-                                if hasattr(ComputeIK.Request, name)])
+        request = fill(ComputeIK.Request(), goal)
         request.execute = False
         request.tips = list(question.targets)
-        request.targets = [pose_message(T, None) for T in question.targets.values()]
+        request.targets = [_pose(T, '') for T in question.targets.values()]
         fill_state(request.seed, self._robot.to_joints(question.seed), self._robot.joint_names)
         request.solutions = question.solutions
         return request
@@ -337,7 +335,7 @@ class NodeArm:
             raise FollowingEndedError(self._ended)
 
     def _tell_targets(self) -> None:
-        message = pose_message(next(iter(self._targets.values())), self._robot.root_frame)
+        message = _pose(next(iter(self._targets.values())), self._robot.root_frame)
         message.header.stamp = stamp = self._client.node.get_clock().now().to_msg()
         self._stamps.append((stamp.sec, stamp.nanosec))
         self._told = time.time()
@@ -352,6 +350,13 @@ class NodeArm:
             self._targets = {}
             self._switch_off()
         self._later(Trigger, Trigger.Request(), lambda response: str(response.message))
+
+
+def _pose(T: Array, frame: str) -> PoseStamped:
+    """Return a pose (4, 4) in a frame."""
+    message = PoseStamped(header=Header(frame_id=frame))
+    fill_pose(message.pose, pin.SE3(T))
+    return message
 
 
 def _no_tf(_: Any, frame: str) -> Any:

@@ -1,6 +1,6 @@
 """A client of a running node, over DDS."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 import math
 import os
 import time
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 GONE = 5.0     # seconds; DDS, which announces a node every 3 s, may lose sight of it for a moment
-JOINTS = 5.0   # seconds to wait for joint_states before a motion, which needs them anyway
 ONCE = 8       # messages that are taken at once
 WENT = 'is gone, or was started again, and did not answer before'
 DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
@@ -61,8 +60,8 @@ class NodeClient:
         self._executor.add_node(self.node)
         self._texts: dict[str, str] = {}
         self._described = ''    # of what `robot` returned
-        self._joints: dict[str, float] = {}
-        self.heard = time.monotonic()    # joint_states, or began to listen [s]
+        self.joints: dict[str, float] = {}    # of joint_states, kept up to date
+        self.heard = time.monotonic()         # time of the last joint_states, or of the start [s]
         for topic in DESCRIPTIONS:
             self.node.create_subscription(String, topic, self._keep(topic), LATCHED)
         self.node.create_subscription(JointState, 'joint_states', self._on_joint_states,
@@ -80,13 +79,8 @@ class NodeClient:
         return lambda message: self._texts.update({topic: message.data})
 
     def _on_joint_states(self, message: JointState) -> None:
-        self._joints.update(zip(message.name, message.position, strict=False))
+        self.joints.update(zip(message.name, message.position, strict=False))
         self.heard = time.monotonic()
-
-    def joints(self, live: bool) -> Mapping[str, float]:
-        """Return the joint values received; with `live` the mapping is kept up to date."""
-        self.spin_until(lambda: bool(self._joints), 0.5 if live else JOINTS)
-        return self._joints if live else dict(self._joints)
 
     def spin_until(self, done: Callable[[], bool], seconds: float) -> bool:
         """Serve DDS until `done` or the time is over; gives done()."""

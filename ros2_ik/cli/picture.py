@@ -8,24 +8,21 @@ import sys
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
-from ros2_ik.cli.answer import WantedPose
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
     add_scene_argument,
-    DEG,
     load_robot,
     load_scene_of,
-    positive,
     whole,
 )
 from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
-from ros2_ik.cli.solve import tip_of
+from ros2_ik.cli.solve import add_search_arguments, goal_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ros2_ik.core import Robot, Scene
+    from ros2_ik.core import Scene
     from ros2_ik.view.answer import Answer
     from ros2_ik.view.picture import Panel
 
@@ -41,22 +38,15 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         'picture', help='a PNG file of a robot, its scene and answers', epilog=EXAMPLE,
         description='Draw a robot at joint values, or, with a target, at the answers side by '
-                    'side: in its own colours if they are reached, else orange (something '
-                    'touches) or red (not reached). Contacts are red points. Needs pillow, '
-                    'which viser brings along.')
+                    'side: of --solutions those farthest apart. Needs pillow, which viser brings '
+                    'along.')
     add_robot_arguments(parser)
     poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in (default: the '
                                'root)')
-    parser.add_argument('--deg', action='store_true', help=DEG)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'where the robot is, and where a search starts: {HELP}; {START}')
+    add_search_arguments(parser)
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
-    parser.add_argument('--solutions', type=whole(1, 36), default=1, metavar='N',
-                        help='how many are drawn: of those found, the ones farthest apart')
-    parser.add_argument('--timeout', type=positive, default=1.0, metavar='S',
-                        help='seconds until it gives up (default: %(default)s)')
-    parser.add_argument('--random-state', type=int, metavar='N',
-                        help='seed of the restarts: same picture each time')
     parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
                         help='where it is looked at from [deg]: to the left of +x, and above')
     parser.add_argument('--size', nargs=2, type=whole(100, 8000),
@@ -68,55 +58,41 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Solve, if something is wanted, and draw; returns the exit code."""
+    """Solve, if there is a target, and draw; returns the exit code."""
     from ros2_ik.core import Scene
     from ros2_ik.view.picture import Panel, write_picture
     from ros2_ik.view.robot_model import RobotModel
     from ros2_ik.view.scene_model import contact_text
     from ros2_ik.view.simulated_arm import checker_of
-    _check_output(args.output)
+    path = args.output
+    if path.suffix.lower() != '.png' or path.is_dir() or not path.parent.is_dir():
+        raise BadQuestion(f"--output '{path}': only PNG files are written; valid: a name that "
+                          'ends with .png, in a folder that is there')
     back = _back(args.direction)
     robot, shipped = load_robot(args)
-    wanted = _wanted(args, robot)
     start = read_start(args.joints, robot, shipped.home if shipped else None, args.deg)
-    scene = load_scene_of(args, robot, start) or Scene(robot)
-    q = robot.to_q(start)
-    panels, exit = _answers(args, scene, wanted, start) if wanted else (
+    scene, q = load_scene_of(args, robot, start) or Scene(robot), robot.to_q(start)
+    panels, exit = _answers(args, scene, q) if args.targets else (
         [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.ANSWERED)
     model = RobotModel(robot)
     for note in model.notes:
         print(f'ros2_ik: {note}', file=sys.stderr)
-    width, height = args.size or _size(len(panels))
+    count = len(panels)
+    width, height = args.size or (
+        (900, 675) if count == 1 else (450 * min(count, 4), 500 * math.ceil(count / 4)))
     try:
-        write_picture(args.output, model, scene, panels, (width, height), back)
+        write_picture(path, model, scene, panels, (width, height), back)
     except OSError as error:
-        raise BadQuestion(f"--output '{args.output}': {error.strerror}") from None
+        raise BadQuestion(f"--output '{path}': {error.strerror}") from None
     for panel in panels:
         for line in (' '.join(panel.lines), *map(contact_text, panel.contacts)):
             print(line, end='\n' if line else '')
-    print(f'wrote {args.output}: {width} x {height} pixels')
+    print(f'wrote {path}: {width} x {height} pixels')
     return exit
 
 
-def _size(panels: int) -> tuple[int, int]:
-    """Return the default size [px] of a picture of panels, four in a row."""
-    if panels == 1:
-        return 900, 675
-    return 450 * min(panels, 4), 500 * math.ceil(panels / 4)
-
-
-def _check_output(path: Path) -> None:
-    """Refuse what cannot be written, before anything takes time."""
-    if path.suffix.lower() != '.png':
-        raise BadQuestion(f"--output '{path}': only PNG files are written; valid: a name that "
-                          'ends with .png')
-    if path.is_dir():
-        raise BadQuestion(f"--output '{path}' is a folder; valid: a file in it")
-    if not path.parent.is_dir():
-        raise BadQuestion(f"--output '{path}': there is no folder '{path.parent}'")
-
-
 def _back(direction: Sequence[float] | None) -> 'NDArray[Any] | None':
+    """Return the direction (3,) from the robot to the camera; raises BadQuestion."""
     import numpy as np
     if direction is None:
         return None
@@ -128,41 +104,29 @@ def _back(direction: Sequence[float] | None) -> 'NDArray[Any] | None':
     return np.array([math.cos(el) * math.cos(az), math.cos(el) * math.sin(az), math.sin(el)])
 
 
-def _wanted(args: argparse.Namespace, robot: 'Robot') -> list[WantedPose]:
-    for target in args.targets:
-        target.tip = target.tip or tip_of(robot, None)
-    return poses.wanted(args.targets, args.deg)
-
-
-def _answers(args: argparse.Namespace, scene: 'Scene', wanted: Sequence[WantedPose],
-             start: dict[str, Any]) -> 'tuple[list[Panel], Exit]':
-    from ros2_ik.core import (
-        Configuration,
-        IKRequest,
-        PoseTarget,
-        prepare,
-        SolveOptions,
-        StaticWorld,
-    )
+def _answers(args: argparse.Namespace, scene: 'Scene',
+             q: 'NDArray[Any]') -> 'tuple[list[Panel], Exit]':
+    """Return a panel for each answer to the target, for a robot at q (nq,), and the exit code."""
+    from ros2_ik.cli.goal_file import goal_of
+    from ros2_ik.cli.library import search
+    from ros2_ik.core import Configuration
     from ros2_ik.view.answer import Answer
     from ros2_ik.view.picture import BLACK, Panel
     from ros2_ik.view.simulated_arm import checker_of
-    options = SolveOptions(solutions=MORE * args.solutions if args.solutions > 1 else 1,
-                           timeout=args.timeout, random_state=args.random_state)
-    search = prepare(IKRequest([PoseTarget(*target) for target in wanted], seed=start,
-                               options=options),
-                     StaticWorld(scene.robot, checker=checker_of(scene)))
-    search.run()
-    found = Answer.of(search.solution())
+    goal = goal_of({**goal_fields(args), 'follow_frames': True,
+                    'solutions': MORE * args.solutions if args.solutions > 1 else 1})
+    found = search(goal, scene.robot, q, lambda _: scene, checker_of)
+    best = Answer.of(found.solution())
     panels = []
-    for number, answer in enumerate(_far_apart((found, *found.more), args.solutions), 1):
+    for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value
         at = Configuration(scene.robot, answer.q)
-        lines = (f'solution {number}: largest change', with_options(answer.largest_change, args)) \
+        lines = (f'solution {number}: largest change', answer.largest_change) \
             if answer.accepted else (with_options(answer.message, args),)
         panels.append(Panel(answer.q, lines, color or BLACK, color, answer.contacts, [
-            at.transform(target.frame or scene.robot.root_frame) @ target.T for target in wanted]))
-    return panels, Exit.ANSWERED if found.accepted else Exit.NO_SOLUTION
+            at.transform(target.relative_to or scene.robot.root_frame) @ target.transform
+            for target in found.problem.targets]))
+    return panels, Exit.ANSWERED if best.accepted else Exit.NO_SOLUTION
 
 
 def _far_apart(answers: 'Sequence[Answer]', count: int) -> 'list[Answer]':

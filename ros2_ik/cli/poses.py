@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import math
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import WantedPose
 from ros2_ik.cli.arguments import FULL_TURN, in_radians
 from ros2_ik.cli.question import BadQuestion
 
@@ -64,48 +63,50 @@ def add_target_arguments(parser: argparse.ArgumentParser, frame_option: str,
                            **options)
 
 
-def wanted(targets: Sequence[TargetOptions], degrees: bool) -> list[WantedPose]:
-    """Read the targets; raises BadQuestion, which says which of several is meant."""
-    read = []
+def target_fields(targets: Sequence[TargetOptions], degrees: bool) -> dict[str, Any]:
+    """Return tips, targets and weights of a goal; raises BadQuestion, which names the target."""
+    fields: dict[str, Any] = {'tips': [target.tip for target in targets if target.tip],
+                              'targets': [], 'weights': []}
     for i, target in enumerate(targets, 1):
         try:
-            T, rows = matrix(target, degrees), weights(target)
+            pose, rows = _pose(target, degrees), _weights(target)
         except BadQuestion as error:
             place = f"target {i} of {len(targets)}, '{target.tip}': " if len(targets) > 1 else ''
             raise BadQuestion(f'{place}{error}') from None
-        read.append(WantedPose(target.tip or '', T, target.frame, rows))
-    return read
+        fields['targets'].append({'header': {'frame_id': target.frame or ''}, 'pose': pose})
+        fields['weights'] += rows
+    return fields
 
 
-def matrix(target: TargetOptions, degrees: bool) -> 'NDArray[Any]':
-    """Return the pose, (4, 4), with zero for the parts that were not given."""
-    import numpy as np
-    import pinocchio as pin
+def pose_fields(T: 'NDArray[Any]') -> dict[str, Any]:
+    """Return the fields of a Pose for a pose (4, 4)."""
+    parts = components(T)
+    return {'position': dict(zip('xyz', parts['xyz'], strict=True)),
+            'orientation': dict(zip('xyzw', parts['quat'], strict=True))}
+
+
+def _pose(target: TargetOptions, degrees: bool) -> dict[str, Any]:
+    """Return the fields of a Pose, the identity for parts that were not given."""
     if target.rpy is not None and target.quat is not None:
         raise BadQuestion('--rpy and --quat are both given for one target')
     if target.xyz is None and target.rpy is None and target.quat is None:
         raise BadQuestion('a target needs --xyz, --rpy or --quat')
-    T = np.eye(4)
-    T[:3, 3] = target.xyz or 0.0
+    pose = {}
+    if target.xyz is not None:
+        pose['position'] = dict(zip('xyz', target.xyz, strict=True))
+    quaternion = target.quat
     if target.rpy is not None:
+        import numpy as np
+        import pinocchio as pin
         most = math.inf if degrees else FULL_TURN    # 720 degrees are no mistaken radians
-        T[:3, :3] = pin.rpy.rpyToMatrix(np.array([
-            in_radians('--rpy', angle, degrees, most, 'a full turn') for angle in target.rpy]))
-    elif target.quat is not None:
-        T[:3, :3] = pin.Quaternion(np.array(_unit(target.quat))).toRotationMatrix()
-    return T
+        rpy = [in_radians('--rpy', angle, degrees, most, 'a full turn') for angle in target.rpy]
+        quaternion = pin.Quaternion(pin.rpy.rpyToMatrix(np.array(rpy))).coeffs().tolist()
+    if quaternion is not None:
+        pose['orientation'] = dict(zip('xyzw', quaternion, strict=True))
+    return pose
 
 
-def _unit(quaternion: Sequence[float]) -> list[float]:
-    """Take off the rounding; any other length is a mistake, as it is for a node."""
-    from ros2_ik.core import QUATERNION_SLACK
-    norm = math.hypot(*quaternion)
-    if abs(norm - 1) > QUATERNION_SLACK:
-        raise BadQuestion(f'the quaternion of --quat has norm {norm:.6g}; it must be 1')
-    return [number / norm for number in quaternion]
-
-
-def weights(target: TargetOptions) -> tuple[float, ...]:
+def _weights(target: TargetOptions) -> list[float]:
     """Return the six weights, zero for parts of the pose not given; raises BadQuestion."""
     turned = target.rpy is not None or target.quat is not None
     parts = []
@@ -116,11 +117,11 @@ def weights(target: TargetOptions) -> tuple[float, ...]:
             raise BadQuestion(f'--weights: those of {kind}, {" ".join(f"{w:g}" for w in asked)}, '
                               f'need {options}; without it they must be 0')
         parts += asked
-    return tuple(parts)
+    return parts
 
 
 def notes(targets: Sequence[TargetOptions]) -> list[str]:
-    """Return where only a part of the pose counts."""
+    """Return a note for each target of which only a part of the pose counts."""
     found = []
     for target in targets:
         name = target.tip or 'the default tip'   # only a single target has none

@@ -1,7 +1,6 @@
 """`ros2_ik stop`: stop the robot; Ctrl-C of a question that moves it does the same."""
 
 import argparse
-import math
 import signal
 import sys
 import time
@@ -85,16 +84,14 @@ def _stop(client: 'NodeClient', service: 'Client') -> str:
 
 class Interrupt:
     """
-    Ctrl-C, or another signal to end, as a flag as long as it is open.
+    A context in which Ctrl-C, or another signal to end, sets a flag: `came`, then `again`.
 
-    For an exception out of a handler can get lost in a destructor, and one that ends the process
-    can take back a stop that the node has not read yet: who opens it has to end by itself soon
-    after it `came`, sooner when it came `again`.
+    An exception out of a handler can get lost in a destructor, and one that ends the process can
+    take back a stop that the node has not read yet. The body has to end soon after `came`.
     """
 
     def __init__(self) -> None:
         self.came = self.again = False
-        self._first = math.inf
         self._before = {number: signal.getsignal(number) for number in ENDS}
 
     def __enter__(self) -> 'Interrupt':
@@ -109,8 +106,3 @@ class Interrupt:
 
     def _set(self, number: int, frame: FrameType | None) -> None:
         self.came, self.again = True, self.came
-        self._first = min(self._first, time.monotonic())
-
-    def overdue(self) -> bool:
-        """Return whether what should end has had PATIENCE seconds for that."""
-        return time.monotonic() > self._first + PATIENCE

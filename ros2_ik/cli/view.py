@@ -26,7 +26,6 @@ EXAMPLE = """examples:
   ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
   ros2_ik view --node /ros2_ik          the robot of a running node"""
 HOST, PORT = '127.0.0.1', 8080
-TIMEOUT = 1.0    # of a search, where the problem gives none [s]
 
 
 def add_parser(commands: Any) -> None:
@@ -173,7 +172,7 @@ def _tips(tips: Sequence[str], robot: 'Robot') -> list[str]:
 def read_problem_file(problem: Mapping[str, Any], scene: 'Scene', q: Any) -> 'ReadProblem':
     """Read what a problem file has, for a page; raises IKError."""
     from ros2_ik.cli.goal_file import goal_of
-    from ros2_ik.cli.problem import read_problem
+    from ros2_ik.cli.library import read_problem
     from ros2_ik.core import IKError
     from ros2_ik.view.arm import ReadProblem
     from ros2_ik.view.simulated_arm import checker_of
@@ -183,4 +182,4 @@ def read_problem_file(problem: Mapping[str, Any], scene: 'Scene', q: Any) -> 'Re
         raise IKError(str(error)) from None
     if goal.execute:
         raise IKError('execute: the robot goes there when you press the button')
-    return ReadProblem(*read_problem(goal, scene.robot, q, TIMEOUT, lambda _: scene, checker_of))
+    return ReadProblem(*read_problem(goal, scene.robot, q, lambda _: scene, checker_of))

@@ -1,38 +1,137 @@
 """Starts a mock robot and the node that answers for it, and ends both: tools/demo."""
 
 import argparse
+import json
 import os
+from pathlib import Path
+import shlex
 import signal
+import subprocess
 import sys
+import time
+from typing import TYPE_CHECKING
 
-from ros2_ik.demo.demo import Demo, Ended, Failed
+from ros2_ik.cli.command import explanation
+from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.demo.domain import inhabited
+
+if TYPE_CHECKING:
+    from ros2_ik.cli.node_client import NodeClient
+    from ros2_ik.demo.check import Cell
+
+# the node's own defaults are for arms that can hurt somebody
+SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
+DISCOVERY = 3.0   # in which running nodes make themselves known [s]
+END = 3.0         # for the programs to end [s]
+
+
+class Demo:
+    """The demo's programs; methods raise BadQuestion, and KeyboardInterrupt after a signal."""
+
+    def __init__(self) -> None:
+        self._programs: dict[str, subprocess.Popen[bytes]] = {}
+        self.stopping = False
+
+    def run(self, cell: 'Cell', scene: str, once: bool, view: bool) -> int:
+        """Start robot and node; check an answer `once`, or serve until the end; returns a code."""
+        self._check_domain()
+        self._start(cell, scene)
+        try:
+            with self._client() as client:
+                answer = cell.ask(client)
+                if once:
+                    return 0 if cell.holds(answer) else 1
+                if view:
+                    from ros2_ik.cli.view import HOST, node_session, PORT, serve
+                    serve(node_session(client, [cell.tip], None), HOST, PORT, ended=self._is_over)
+        except BadQuestion:
+            self._check()
+            raise
+        print(hints(cell, scene), flush=True)
+        while True:
+            self._check()
+            time.sleep(0.1)
+
+    def _client(self) -> 'NodeClient':
+        from ros2_ik.cli.node_client import NodeClient
+        self._check()
+        return NodeClient('/ros2_ik', self._is_over)
+
+    def _check_domain(self) -> None:
+        """Refuse a domain with a robot or a node /ros2_ik: nobody would know which one answers."""
+        domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+        if os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST' and (
+                domain.isdecimal() and not inhabited(int(domain))):
+            return
+        with self._client() as client:
+            node = client.node
+            if client.spin_until(lambda: node.count_publishers('/robot_description')
+                                 or node.count_services('/ros2_ik/compute_ik'), DISCOVERY):
+                raise BadQuestion(
+                    f'ROS domain {domain} is in use: there is a robot_description or a node '
+                    f'/ros2_ik; end it, or take another domain: '
+                    f'ROS_DOMAIN_ID={int(domain) + 1} tools/demo')
+
+    def _start(self, cell: 'Cell', scene: str) -> None:
+        from ament_index_python.packages import get_package_prefix
+
+        from ros2_ik.mock.controlled_groups import node_parameters
+        self._check()
+        name = cell.shipped.name
+        print(f'ros2_ik: starting {name} and the node, scene {scene or "empty"}; the demo moves '
+              'at half of the velocity and acceleration limits, the node by itself at a tenth',
+              file=sys.stderr, flush=True)
+        folder = Path(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
+        parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {'scene': scene}
+        given = [word for key, value in parameters.items()
+                 for word in ('-p', f'{key}:={json.dumps(value)}')]
+        for program, words in (('mock_robot', ['--robot', name]),
+                               ('ik_node', ['--ros-args', *given])):
+            self._programs[program] = subprocess.Popen(
+                [sys.executable, folder / program, *words], stdin=subprocess.DEVNULL,
+                stdout=sys.stderr)
+
+    def _is_over(self) -> bool:
+        """Return whether a signal came or a program has ended."""
+        return self.stopping or any(child.poll() is not None for child in self._programs.values())
+
+    def _check(self) -> None:
+        if self.stopping:
+            raise KeyboardInterrupt
+        for name, child in self._programs.items():
+            if child.poll() is not None:
+                raise BadQuestion(f'{name} has ended with exit code {child.returncode}')
+
+    def close(self) -> None:
+        """End all programs."""
+        running = [child for child in self._programs.values() if child.poll() is None]
+        for child in running:
+            child.terminate()
+        for child in running:
+            try:
+                child.wait(END)
+            except subprocess.TimeoutExpired:
+                child.kill()
+
+
+def hints(cell: 'Cell', scene: str) -> str:
+    """Return commands for a second terminal, with a pose that is reachable."""
+    from ros2_ik.cli.poses import components
+    domain = os.environ.get('ROS_DOMAIN_ID')
+    ik = f'{"" if domain is None else f"ROS_DOMAIN_ID={domain} "}tools/run ros2_ik'
+    pose = components(cell.target)
+    words = f'--tip {cell.tip}' + ''.join(
+        f' --{key} ' + ' '.join(f'{value:.4f}' for value in pose[key]) for key in ('xyz', 'rpy'))
+    name, around = cell.shipped.name, f'--scene {shlex.quote(scene)} ' if scene else ''
+    return (f'{name} is running: mock robot /mock_robot, IK node /ros2_ik, in ROS domain '
+            f'{domain or 0}.\nTry in a second terminal:\n'
+            f'  {ik} call {words}\n  {ik} call {words} --execute\n'
+            f'  {ik} fk --node /ros2_ik\n  {ik} solve {name} {around}{words}\n'
+            'Ctrl-C ends the demo.')
 
 
 def main() -> int:
     """Run the demo; returns the exit code, 0 after Ctrl-C or SIGTERM."""
-    demo = Demo()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # a flag, for an exception out of a handler can get lost in a destructor
-        signal.signal(number, lambda *_: demo.stop())
-    args = _arguments()
-    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    try:
-        return demo.run(args.robot, args.scene, args.once, args.servo, args.view)
-    except Ended:
-        return 0
-    except ModuleNotFoundError as error:
-        if error.name != 'viser':
-            raise
-        print('ros2_ik: --view needs viser: tools/run pip install viser', file=sys.stderr)
-        return 2
-    except Failed as failure:
-        print(f'ros2_ik: {failure}', file=sys.stderr)
-        return failure.code
-    finally:
-        demo.close()
-
-
-def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog='tools/demo', description=__doc__, allow_abbrev=False)
     parser.add_argument('--robot', default='panda', metavar='NAME',
                         help='shipped robot (default: %(default)s)')
@@ -40,12 +139,25 @@ def _arguments() -> argparse.Namespace:
                         help='what stands round the robot: a shipped scene (table, shelf, bin, '
                              'floor) or a YAML file (default: nothing)')
     parser.add_argument('--once', action='store_true',
-                        help='ask a question (with a scene a second one, inside an object), print '
-                             'the answer, exit 0 if it holds')
-    parser.add_argument('--servo', action='store_true', help='move the arm by keys')
+                        help='ask a question, print the answer, exit 0 if it holds')
     parser.add_argument('--view', action='store_true',
                         help='drag goals on a page in a browser, and send the arm there')
-    return parser.parse_args()
+    args = parser.parse_args()
+    demo = Demo()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        # a flag: an exception out of a handler can get lost in a destructor
+        signal.signal(number, lambda *_: setattr(demo, 'stopping', True))
+    os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    try:
+        from ros2_ik.demo.check import Cell
+        return demo.run(Cell(args.robot, args.scene), args.scene, args.once, args.view)
+    except KeyboardInterrupt:
+        return 0
+    except Exception as error:
+        print(f'ros2_ik: {explanation(error)}', file=sys.stderr)
+        return Exit.BAD_QUESTION
+    finally:
+        demo.close()
 
 
 if __name__ == '__main__':

@@ -27,8 +27,7 @@ def test_an_answer_holds(call, judge):
     T = judge('panda', run.json['joints'], TCP, LINK0)
     assert np.linalg.norm(T[:3, 3] - [0.4, 0.1, 0.5]) < 2e-5
     assert T[:3, :3] == pytest.approx(np.diag([1, -1, -1]), abs=2e-4)
-    target = run.json['targets'][0]
-    assert target['position_error'] == pytest.approx(target['claimed_position_error'], abs=1e-8)
+    assert run.json['targets'][0]['position_error'] < 2e-5
     assert run.json['round_trip'] >= run.json['seconds'] > 0
     assert 'panda_link8' in ''.join(run.json['not_checked'])
 
@@ -37,7 +36,7 @@ def test_an_answer_as_a_table(process, domain):
     run = process('call', '--tip', TCP, '--xyz', 0.4, 0.1, 0.5, ROS_DOMAIN_ID=domain, **LOCAL)
     assert run.code == 0, run.err
     assert run.out.startswith('SUCCESS')
-    assert 'position only' in run.out and 'recomputed by forward kinematics' in run.out
+    assert 'position only' in run.out
     assert 'panda_joint7' in run.out and 'round trip' in run.out
 
 
@@ -53,12 +52,8 @@ def test_a_frame_stands_where_the_seed_has_it(call, judge):
     assert run.json['targets'][0]['position_error'] < 2e-5
 
 
-def test_home_is_known_of_a_shipped_robot(call, judge):
-    run = call('--fk', '--tip', TCP, '--seed', 'panda_joint2=0.3', 'home', '--json')
-    assert run.code == 0, run.err
-    T = judge('panda', shipped_robots()['panda'].home, TCP, LINK0)
-    assert run.json['poses'][TCP]['xyz'] == pytest.approx(list(T[:3, 3]), abs=1e-8)
-    run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'home', '--json')
+def test_home_is_known_of_a_shipped_robot(call):
+    run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'panda_joint2=0.3', 'home', '--json')
     assert run.code == 0, run.err
     assert f'{TCP} is the default tip' in run.json['message']
     assert 'the default tip: position only (no --rpy or --quat given)' in run.json['notes']
@@ -87,15 +82,16 @@ def test_out_of_reach(call):
     assert run.json['targets'][0]['position_error'] > 1.5
 
 
-def test_forward_kinematics(call, judge):
-    run = call('--fk', '--tip', TCP, '--tip', 'panda_link5', '--frame', 'panda_link2', '--seed',
-               'panda_joint4=-80', '--deg', '--json')
+def test_forward_kinematics_of_where_the_robot_is(call, command, judge):
+    run = command('fk', '--node', '/ros2_ik', '--frame', TCP, '--relative-to', 'panda_link2',
+                  '--json')
     assert run.code == 0, run.err
-    home = {'panda_joint2': -0.785398, 'panda_joint4': np.radians(-80), 'panda_joint6': 1.5708,
-            'panda_joint7': 0.785398}
-    for link in (TCP, 'panda_link5'):
-        T = judge('panda', home, link, 'panda_link2')
-        assert run.json['poses'][link]['xyz'] == pytest.approx(list(T[:3, 3]), abs=1e-8)
+    assert run.json['joints'].items() >= shipped_robots()['panda'].home.items()
+    T = judge('panda', shipped_robots()['panda'].home, TCP, 'panda_link2')
+    assert run.json['poses'][TCP]['xyz'] == pytest.approx(list(T[:3, 3]), abs=1e-8)
+    for words, hint in ((['panda', '--node', '/ros2_ik'], 'either a ROBOT or --node'),
+                        (['--node', '/ros2_ik', '--joints', 'a=1'], '--joints and --node')):
+        assert hint in command('fk', *words).refused()
 
 
 @pytest.mark.parametrize('words, hint', [
@@ -113,11 +109,6 @@ def test_forward_kinematics(call, judge):
     (['--xyz', 1, 2, 3, '--orientation-tolerance', 5], 'for degrees add --deg'),
     (['--xyz', 1, 2, 3, '--quat', 1, 1, 0, 0], 'norm 1.41421'),
     (['--xyz', 1, 2, 3, '--seed', 'resting'], 'known states: default, home'),
-    (['--fk', '--xyz', 1, 2, 3], 'takes none'),
-    (['--fk', '--execute'], 'leave out --execute'),
-    (['--fk', '--allow-collisions', '--select', 'nearest', '--solutions', 2],
-     'leave out --allow-collisions, --select, --solutions'),
-    (['--fk', '--tip', 'nothing'], 'nothing'),
 ])
 def test_refusals_come_in_one_line(call, words, hint):
     assert hint in call(*words).refused()

@@ -174,7 +174,6 @@ GOOD = [0, 0, 1]
 BOMB = ', '.join([  # ten million words when it is written out
     'a0: &a0 [x, x, x, x, x, x, x, x, x, x]',
     *(f'a{i + 1}: &a{i + 1} [{", ".join([f"*a{i}"] * 10)}]' for i in range(7))])
-HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
 
 
 @pytest.mark.parametrize(('content', 'hint'), [
@@ -188,8 +187,8 @@ HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
     ('constraints: ' + 3000 * '[' + 3000 * ']', 'nested too deeply'),
     ('constraints: &a {gaze_angle: [*a]}', 'recursive'),
     ('{group: {' + BOMB + '}}', "group must be a text, not '{'a0': ['x', 'x'"),
-    ({'seed': {'attached_collision_objects': [{'link_name': 'panda_hand', 'object': HELD}]}},
-     'object.primitives[0].dimensions must have at most 3 items, not 4'),
+    ({'seed': {'attached_collision_objects': []}},
+     "seed has no field 'attached_collision_objects'; valid: joint_state, multi_dof_joint_state"),
     ('', 'there is no target, and no constraint or cost'),
     ({'constrains': {}}, "no field 'constrains'; did you mean 'constraints'?"),
     (wish('gaze_angel'), "constraints[0] (gaze_angel): unknown function 'gaze_angel'; did you "
@@ -207,6 +206,7 @@ HELD = {'id': 'box', 'primitives': [{'type': 1, 'dimensions': [1, 1, 1, 1]}]}
     (wish(frame='panda_hand', normal=GOOD, bounds={'soft': 1}), 'soft must be true or false'),
     (wish(frame='panda_hand', normal=GOOD, bounds={'upper': 'high'}),
      "bounds.upper must be a list, not 'high'"),
+    ({'solutions': -1}, 'solutions is -1; valid: 0 to 2147483647'),
     (wish('minimum_distance', rows=1.5), 'rows takes a whole number from 1 to 1000, not [1.5]'),
     (wish('minimum_distance', rows=-1), 'rows must be a whole number from 1, not -1'),
     (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints[0] '

@@ -41,14 +41,13 @@ def test_the_robot_alone_by_default(command, arm):
     assert run.code == 1 and text in run.out.splitlines() and OFF not in run.out.splitlines()
 
 
-@pytest.mark.parametrize('options', [(), ('--meshes', 'hull')])
-def test_nothing_is_solved_unchecked_unless_that_is_asked_for(command, tmp_path, options):
+def test_nothing_is_solved_unchecked_unless_that_is_asked_for(command, tmp_path):
     """A robot none of whose meshes is there, as it was until --package-dir or the files."""
     trimesh.creation.icosphere(1, 0.1).export(tmp_path / 'ball.stl')
     urdf = tmp_path / 'robot' / 'arm.urdf'
     urdf.parent.mkdir()
     urdf.write_text(ARM.replace('<sphere radius="0.1"/>', '<mesh filename="ball.stl"/>'))
-    run = command('solve', urdf, *NEAR, *options, '--timeout', 0.2)
+    run = command('solve', urdf, *NEAR, '--timeout', 0.2)
     reason = run.refused()
     for word in ('COLLISION_CHECKING_UNAVAILABLE', 'ball.stl', str(urdf.parent), '--package-dir',
                  '--allow-collisions'):
@@ -57,15 +56,14 @@ def test_nothing_is_solved_unchecked_unless_that_is_asked_for(command, tmp_path,
              '</collision></link>')
     whole = urdf.read_text()
     urdf.write_text(whole.replace('<link name="fore"/>', small))    # is no arm that is checked
-    assert 'COLLISION_CHECKING_UNAVAILABLE' in command('solve', urdf, *NEAR, *options).refused()
+    assert 'COLLISION_CHECKING_UNAVAILABLE' in command('solve', urdf, *NEAR).refused()
     urdf.write_text(whole)
-    if not options:
-        run = command('solve', urdf, *NEAR, '--allow-collisions')
-        assert run.code == 0 and OFF in run.out.splitlines()
-    run = command('solve', urdf, *NEAR, *options, '--package-dir', tmp_path, '--json')
+    run = command('solve', urdf, *NEAR, '--allow-collisions')
+    assert run.code == 0 and OFF in run.out.splitlines()
+    run = command('solve', urdf, *NEAR, '--package-dir', tmp_path, '--json')
     assert run.json['status'] == 'GOAL_IN_COLLISION'
     beside = urdf.rename(tmp_path / 'arm.urdf')
-    run = command('solve', beside, *NEAR, *options, '--json')
+    run = command('solve', beside, *NEAR, '--json')
     assert run.json['status'] == 'GOAL_IN_COLLISION'
 
 

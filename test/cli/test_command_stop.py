@@ -85,7 +85,7 @@ def start():
 @pytest.fixture
 def moving(client, start):
     """Give `ros2_ik call`, the robot on its way, and where its joints are."""
-    joints = client.joints(live=True)
+    joints = client.joints
     assert client.spin_until(lambda: JOINT in joints, TIMEOUT)
     before = dict(joints)
     process = start(COMMAND, 'call', '--tip', 'panda_hand_tcp', '--xyz', 0.1, 0.45, 0.4,

@@ -1,0 +1,77 @@
+"""Goals solved by the library, without a node."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ros2_ik.cli.answer import Answer
+from ros2_ik.cli.arguments import load_scene_of, make_checker
+from ros2_ik.cli.question import BadQuestion
+from ros2_ik.core import (
+    Array,
+    CollisionChecker,
+    Defaults,
+    IKError,
+    IKRequest,
+    prepare,
+    Robot,
+    Scene,
+    Search,
+    StaticWorld,
+)
+from ros2_ik.messages.constraints import constraint_reports, needs_checker, read_constraints
+from ros2_ik.messages.requests import read_request, with_rules
+
+TIMEOUT = 1.0   # of a search, where the goal gives none [s]
+
+
+def read_problem(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array], Scene | None],
+                 checker_of: Callable[[Scene], CollisionChecker]
+                 ) -> tuple[IKRequest, CollisionChecker | None]:
+    """
+    Return the request of a goal, for a robot at `at` (nq,), and its collision checker.
+
+    `scene_of` returns the scene for a robot that starts at q (nq,). Raises IKError.
+    """
+    request = read_request(goal, robot, Defaults(default_timeout=TIMEOUT), _no_tf).request
+    scene = scene_of(robot.to_q(request.seed, at))
+    checker = None
+    if request.avoid_collisions or needs_checker(goal):
+        checker = checker_of(with_rules(Scene(robot) if scene is None else scene, goal))
+    constraints, costs = read_constraints(goal, robot, checker)
+    return replace(request, constraints=constraints, costs=costs), checker
+
+
+def _no_tf(robot: Any, frame: str) -> Any:
+    raise LookupError('without a node there is no TF')
+
+
+def search(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array], Scene | None],
+           checker_of: Callable[[Scene], CollisionChecker]) -> Search:
+    """Return the search for an answer after its end; raises BadQuestion."""
+    if goal.execute:
+        raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
+    try:
+        request, checker = read_problem(goal, robot, at, scene_of, checker_of)
+        found = prepare(request, StaticWorld(robot, at, checker))
+        found.run()
+    except IKError as error:
+        raise BadQuestion(f'{error.status.name}: {error}') from None
+    return found
+
+
+def answer_here(args: argparse.Namespace, goal: Any, robot: Robot, at: Array) -> Answer:
+    """Solve a goal in the scene of `args`, for a robot at `at` (nq,); raises BadQuestion."""
+    found = search(goal, robot, at, lambda start: load_scene_of(args, robot, start),
+                   lambda scene: make_checker(robot, scene))
+    solution, problem = found.solution(), found.problem
+    return Answer(
+        solution.status.name, solution.message, solution.success,
+        robot.to_joints(solution.best_q, problem.joint_names), solution.errors,
+        figures={key: getattr(solution, key) for key in (
+            'iterations', 'restarts', 'seconds', 'solver', 'solver_reason', 'impossible')},
+        alternatives=[robot.to_joints(other.best_q, problem.joint_names)
+                      for other in solution.alternatives],
+        constraints=constraint_reports(problem, solution.best_q), explanation=solution.explain(),
+        not_checked=solution.not_checked)

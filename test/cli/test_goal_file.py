@@ -1,0 +1,59 @@
+"""The goal's fields are those of the message that ROS generates."""
+
+from array import array
+
+import pytest
+
+from ros2_ik.cli.goal_file import fill, GOAL, goal_of
+
+pytest.importorskip('rclpy')
+from ros2_ik.action import SolveConstrainedIK  # noqa: E402
+from ros2_ik.srv import ComputeIK  # noqa: E402
+
+NOT_READ = {'attached_collision_objects', 'is_diff', 'twist', 'wrench'}
+
+
+def fields(message):
+    """Return default values by name, nested messages as dicts, lists as lists of one item."""
+    found = {}
+    for name, kind in zip(message.get_fields_and_field_types(), message.SLOT_TYPES, strict=True):
+        value = getattr(message, name)
+        if hasattr(value, 'get_fields_and_field_types'):
+            value = fields(value)
+        elif isinstance(value, (list, array)):
+            value = [item(kind.value_type)]
+        if name not in NOT_READ:
+            found[name] = value
+    return found
+
+
+def item(kind):
+    if hasattr(kind, 'namespaces'):
+        module = __import__('.'.join(kind.namespaces), fromlist=[kind.name])
+        return fields(getattr(module, kind.name)())
+    return {'boolean': False, 'double': 0.0}.get(getattr(kind, 'typename', ''), '')
+
+
+@pytest.mark.parametrize('message', [SolveConstrainedIK.Goal, ComputeIK.Request])
+def test_fields_and_defaults_are_those_of_ros(message):
+    assert fields(message()) == GOAL
+
+
+def test_a_goal_becomes_its_message():
+    message = fill(SolveConstrainedIK.Goal(), goal_of({
+        'group': 'arm', 'weights': [1, 2.5], 'solutions': 3, 'execute': True,
+        'targets': [{'header': {'frame_id': 'it'}, 'pose': {'position': {'y': 2}}}],
+        'costs': [{'kind': 'polyhedron', 'frame': 'a', 'points': [[0, 0, '1e-3']],
+                   'parameters': [{'name': 'A', 'numbers': [1]}],
+                   'bounds': {'lower': [float('-inf')], 'soft': True}}],
+        'allowed_collisions': {'entry_names': ['a'], 'entry_values': [{'enabled': [True]}]}}))
+    assert (message.group, message.solutions, message.execute) == ('arm', 3, True)
+    assert message.weights == array('d', [1, 2.5])
+    assert message.targets[0].header.frame_id == 'it' and message.targets[0].pose.position.y == 2
+    assert message.targets[0].pose.orientation.w == 1
+    cost, = message.costs
+    assert (cost.kind, cost.frame, cost.bounds.soft) == ('polyhedron', 'a', True)
+    A, points = cost.parameters
+    assert (A.name, A.numbers, A.columns) == ('A', array('d', [1]), 0)
+    assert (points.name, points.numbers, points.columns) == ('points', array('d', [0, 0, 1e-3]), 3)
+    assert message.allowed_collisions.entry_values[0].enabled == [True]

@@ -1,0 +1,87 @@
+"""Replies of a stand-in for the node, over DDS: late, lost, and without a robot."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip('rclpy')
+from ros2_ik.demo.domain import unused_domain  # noqa: E402
+
+SLIDE = """<robot name="slide">
+  <link name="base"/> <link name="slide"/>
+  <joint name="rail" type="prismatic">
+    <parent link="base"/> <child link="slide"/> <axis xyz="0 1 0"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/>
+  </joint>
+</robot>"""
+# answers that rail = 0 is a solution, after what its first argument says
+STAND_IN = """
+import sys
+import rclpy
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.task import Future
+from std_msgs.msg import String
+from ros2_ik.srv import ComputeIK
+
+asked = []
+
+async def answer(request, response):
+    asked.append(1)
+    if sys.argv[1] == 'lost' and len(asked) == 1:    # as DDS may lose one
+        await Future()
+    if sys.argv[1] == 'making' and len(asked) < 4:
+        response.status, response.message = -22, 'the geometry is still being made; ask again'
+    elif sys.argv[1] == 'robotless' and len(asked) < 4:
+        response.status, response.message = -17, 'robot_description has not been received'
+    else:
+        response.status, response.message = 1, f'asked {len(asked)} times'
+        response.solution.joint_state.name = ['rail']
+        response.solution.joint_state.position = [0.0]
+        response.position_errors, response.orientation_errors = [8.3e-7], [0.0]
+    return response
+
+rclpy.init()
+node = rclpy.create_node('ros2_ik', namespace=sys.argv[1])
+latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+publisher = node.create_publisher(String, 'robot_description', latched)
+publisher.publish(String(data=sys.argv[2]))
+node.create_service(ComputeIK, '~/compute_ik', answer, callback_group=ReentrantCallbackGroup())
+rclpy.spin(node)
+"""
+
+
+@pytest.fixture
+def ask(process):
+    """Ask a stand-in of a kind."""
+    environment = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
+                   'ROS_DOMAIN_ID': str(unused_domain())}
+    running = []
+
+    def run(kind, *more):
+        running.append(subprocess.Popen([sys.executable, '-c', STAND_IN, kind, SLIDE],
+                                        env=os.environ | environment))
+        return process('call', '--tip', 'slide', '--xyz', 0, 0, 0, '--node', f'/{kind}/ros2_ik',
+                       '--wait', 50, *more, **environment)
+    yield run
+    for one in running:
+        one.kill()
+        one.wait()
+
+
+@pytest.mark.parametrize(('kind', 'times'), [
+    ('lost', 2), pytest.param('making', 4, marks=pytest.mark.slow),
+    pytest.param('robotless', 4, marks=pytest.mark.slow)])
+def test_a_node_that_cannot_answer_yet_is_asked_again(ask, kind, times):
+    run = ask(kind)
+    assert run.code == 0 and f'SUCCESS: asked {times} times' in run.out, run.out + run.err
+    assert '8.3e-07' in run.out
+
+
+@pytest.mark.slow
+def test_to_move_it_is_asked_once(ask):
+    """Whoever stops the robot meanwhile stops it for good."""
+    run = ask('making', '--execute')
+    assert run.code == 2 and 'still being made; ask again' in run.err, run.out + run.err
