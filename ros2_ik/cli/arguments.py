@@ -2,10 +2,8 @@
 
 import argparse
 from collections.abc import Callable
-import difflib
 import math
 from pathlib import Path
-import re
 import sys
 from typing import Any, TYPE_CHECKING
 
@@ -23,22 +21,11 @@ class Parser(argparse.ArgumentParser):
                          formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; arguments that the subcommand does not have are refused with its own usage."""
+        """Parse; refuse arguments that the subcommand does not have with its own usage."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            words = [word.strip() for word in unknown]
-            self.error(f'unrecognized arguments: {" ".join(words)}{self._hint(words, known)}')
+            self.error(f'unrecognized arguments: {" ".join(unknown)}')
         return known, unknown
-
-    def _hint(self, words: list[str], known: argparse.Namespace) -> str:
-        if not words[0].startswith('-'):
-            tip = next((target.tip for target in getattr(known, 'targets', ()) if target.tip), '')
-            return f'; several tips are written --tip {tip} --tip {words[0]}' if tip else ''
-        options = re.findall(r'--[a-z][a-z-]*', self.format_help())
-        word = words[0].partition('=')[0]
-        near = [option for option in options if option.startswith(word)] \
-            or difflib.get_close_matches(word, options, 1)
-        return f"; did you mean '{near[0]}'?" if near else ''
 
 
 # -- numbers, refused in words when they make no sense -----------------------------------------

@@ -6,7 +6,7 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import add_node_arguments
-from ros2_ik.cli.joint_values import HELP, read_joint_values, shipped_home
+from ros2_ik.cli.joint_values import HELP, read_joint_values
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
 
@@ -23,7 +23,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         'call', help='ask a running node for joint values', epilog=EXAMPLE,
         description='Ask a running node for joint values.')
-    add_node_arguments(parser, 'the service, and then for the robot and its collision geometry')
+    add_node_arguments(parser, 'the node, and then for the robot and its collision geometry')
     poses.add_target_arguments(parser, '--frame', 'frame the pose is given in (default: the root)')
     parser.add_argument('--follow-frames', action='store_true',
                         help='the pose holds relative to --frame in the answer, if the '
@@ -42,19 +42,13 @@ def run(args: argparse.Namespace) -> Exit:
     """Ask and print; returns the exit code."""
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
-    from ros2_ik.cli.goal_file import fill, goal_of
-    from ros2_ik.cli.node_answer import ask_ik
+    from ros2_ik.cli.goal_client import ask_goal
+    from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.messages.robot_states import fill_state
-    from ros2_ik.srv import ComputeIK
     goal = goal_of({**goal_fields(args), 'follow_frames': args.follow_frames,
                     'execute': args.execute})
     with NodeClient(args.node) as client:
-        service = client.connect(ComputeIK, 'compute_ik', args.wait)
-        request = fill(ComputeIK.Request(), goal)
-        seed = _seed(args, client)
-        fill_state(request.seed, seed, seed)
-        answer = ask_ik(client, service, request, args.wait)
+        answer = ask_goal(client, goal, args.wait, _seed(args, client))
         answer.message = with_options(answer.message, args)
         answer.notes += poses.notes(args.targets)
         print_answer(answer, None if args.json else client.robot(0.0), args.json)
@@ -65,7 +59,7 @@ def _seed(args: argparse.Namespace, client: 'NodeClient') -> dict[str, Any]:
     """Read --seed, which needs the robot: its joints, and states by name."""
     if not args.seed:
         return {}
-    robot = client.robot()
+    robot = client.robot(args.wait)
     if robot is None:
         raise BadQuestion('--seed needs the robot, but no robot_description was received')
-    return read_joint_values(args.seed, robot, shipped_home(robot), args.deg)
+    return read_joint_values(args.seed, robot, None, args.deg)

@@ -1,9 +1,10 @@
 """`ros2_ik constrained`: joint values for a problem with constraints and costs."""
 
 import argparse
+import sys
 from typing import Any
 
-from ros2_ik.cli.answer import add_json_argument, Answer, print_answer
+from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import add_robot_arguments, add_scene_argument, load_robot, positive
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
@@ -67,6 +68,6 @@ def _ask(args: argparse.Namespace, goal: Any) -> Exit:
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.node_client import NodeClient
     with NodeClient(args.node or '/ros2_ik') as client:
-        answer: Answer = ask_goal(client, goal, args.wait)
+        answer = ask_goal(client, goal, args.wait, show=lambda line: print(line, file=sys.stderr))
         print_answer(answer, client.robot(0.0), args.json)
     return answer.exit

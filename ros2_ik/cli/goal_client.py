@@ -1,85 +1,126 @@
-"""Sends a goal to the action solve_constrained_ik and reads the result."""
+"""Sends goals to the action solve_constrained_ik of a node and reads the results."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import sys
 import time
 from typing import Any, NoReturn
 
-from action_msgs.msg import GoalStatus
+from moveit_msgs.msg import RobotState
 from rclpy.action import ActionClient
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.goal_file import fill
-from ros2_ik.cli.node_answer import PATIENCE, read_reply
-from ros2_ik.cli.node_client import NodeClient, WENT
+from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.stop import Interrupt, MAY_MOVE, PATIENCE as STOP_PATIENCE
+from ros2_ik.core import Robot, Status, TargetError
+from ros2_ik.messages.robot_states import fill_state, joint_values
 
-ACTION = 'solve_constrained_ik'
+PATIENCE = 20.0   # for a sign of the node, besides the time for the search [s]
+LOST = 5.0        # after which DDS may have lost a response [s]
+AGAIN = 0.2       # between two goals to a node that is starting [s]
+# in the messages of a node that is making the robot's collision geometry, or has no robot yet
+STARTING = ('still being made', 'robot_description has not been received')
+# without a solution, all other statuses refuse the question
+SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
+            Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
 
-def ask_goal(client: NodeClient, goal: Any, wait: float) -> Answer:
+def ask_goal(client: NodeClient, goal: Any, wait: float, seed: Mapping[str, Any] | None = None,
+             show: Callable[[str], None] = lambda line: None) -> Answer:
     """
-    Send a goal (of `goal_of`), print its feedback on stderr, and return the answer.
+    Send a goal (of `goal_of`) and return the answer; `show` receives the feedback in words.
 
+    `seed` are more joint values, by name. A node that is starting is asked again for up to `wait`
+    seconds, unless the goal moves the robot: somebody may have stopped the robot meanwhile.
     Ctrl-C, or another signal to end, cancels the goal: then the answer is the best so far, marked
     as interrupted. Raises BadQuestion, and KeyboardInterrupt when no answer comes; stderr says
     then that a robot that the goal moves may still move.
     """
-    action = ActionClient(client.node, SolveConstrainedIK, f'{client.name}/{ACTION}')
-    client.await_server(action.server_is_ready, f'{ACTION}/_action/send_goal', wait,
-                        f'action {client.name}/{ACTION}')
-    started = time.monotonic()
-    running = _Running(client, client.watch(action.server_is_ready),
-                       goal.timeout.sec + PATIENCE, goal.execute)
-    result = running.result(action, fill(SolveConstrainedIK.Goal(), goal))
-    answer = read_reply(client, result, goal.tips, time.monotonic() - started)
+    name = f'{client.name}/solve_constrained_ik'
+    action = ActionClient(client.node, SolveConstrainedIK, name)
+    client.await_server(action.server_is_ready, 'solve_constrained_ik/_action/send_goal', wait,
+                        f'action {name}')
+    message = fill(SolveConstrainedIK.Goal(), goal)
+    if seed:
+        fill_state(message.seed, seed, seed)
+    end = time.monotonic() + wait
+    while True:
+        started = time.monotonic()
+        running = _Running(client, message, show)
+        result = running.result(action)
+        starting = any(text in result.message for text in STARTING)
+        if not starting or goal.execute or running.interrupted or time.monotonic() > end:
+            break
+        client.spin_until(lambda: False, AGAIN)
+    answer = _answer(result, goal.tips, client.robot())
+    answer.figures['round_trip'] = time.monotonic() - started
     answer.interrupted = running.interrupted
     return answer
 
 
 class _Running:
-    """A goal of the action; after `patience` seconds without a sign of it, the client gives up."""
+    """A goal of the action, until its end."""
 
-    def __init__(self, client: NodeClient, gone: Callable[[], bool], patience: float,
-                 moves: bool) -> None:
-        self._client, self._patience, self._last = client, patience, time.monotonic()
-        self._gone, self._moves = gone, moves
+    def __init__(self, client: NodeClient, goal: SolveConstrainedIK.Goal,
+                 show: Callable[[str], None]) -> None:
+        self._client, self._goal, self._show = client, goal, show
+        self._patience = goal.timeout.sec + PATIENCE
+        self._last = time.monotonic()    # sign of the goal
         self.interrupted = False
 
-    def show(self, message: Any) -> None:
-        """Print feedback on stderr, in one line."""
+    def _on_feedback(self, message: Any) -> None:
         self._last = time.monotonic()
-        print(feedback_line(message.feedback), file=sys.stderr)
+        self._show(feedback_line(message.feedback))
 
-    def result(self, action: ActionClient, goal: SolveConstrainedIK.Goal) -> Any:
-        """Send a goal and wait for its end; an interrupt cancels the goal."""
+    def result(self, action: ActionClient) -> Any:
+        """Send the goal and return its result; an interrupt cancels the goal."""
         with Interrupt() as interrupt:
-            sent = action.send_goal_async(goal, self.show)
             # before it is accepted, a goal cannot be cancelled
-            self._await(sent, 'take the goal', lambda: interrupt.again)
-            if not sent.done():
+            handle = self._response(
+                lambda: action.send_goal_async(self._goal, self._on_feedback),
+                'take the goal', lambda: interrupt.again, not self._goal.execute)
+            if handle is None:
                 self._leave('did not take the goal, so it could not be cancelled')
-            handle = sent.result()
             if not handle.accepted:
                 raise BadQuestion(f'{self._client.name} refused the goal: it has too many')
-            future = handle.get_result_async()
-            self._await(future, 'send the result', lambda: interrupt.came)
-            if not future.done():
+            found = self._response(handle.get_result_async, 'send the result',
+                                   lambda: interrupt.came)
+            if found is None:
                 self.interrupted = True
                 cancelled = handle.cancel_goal_async()
-                if not self._client.spin_until(lambda: cancelled.done() or future.done(),
-                                               STOP_PATIENCE):
+                if not self._client.spin_until(cancelled.done, STOP_PATIENCE):
                     self._leave('was told to cancel the goal, but did not answer within '
                                 f'{STOP_PATIENCE:g} s')
-                self._await(future, 'end a cancelled goal', lambda: interrupt.again)
-                if not future.done():
+                found = self._response(handle.get_result_async, 'end a cancelled goal',
+                                       lambda: interrupt.again)
+                if found is None:
                     self._leave('was told to cancel the goal')
-        wrapped = future.result()
-        if wrapped.status == GoalStatus.STATUS_UNKNOWN:
-            raise BadQuestion(f'{self._client.name} does not know the goal any longer')
-        return wrapped.result
+        return found.result
+
+    def _response(self, ask: Callable[[], Any], what: str, interrupted: Callable[[], bool],
+                  repeat: bool = True) -> Any:
+        """
+        Return the response to `ask`, None if `interrupted`; raises BadQuestion after silence.
+
+        DDS loses a response where a busy server has not yet discovered its reader
+        (https://github.com/ros2/rmw_fastrtps/issues/842); then `repeat` asks again.
+        """
+        asked = list[Any]()
+        while True:
+            if not asked or repeat and time.monotonic() > self._last + LOST:
+                asked.append(ask())
+            self._client.spin_until(
+                lambda: interrupted() or any(one.done() for one in asked), LOST)
+            for one in asked:
+                if one.done():
+                    return one.result()
+            if interrupted():
+                return None
+            if time.monotonic() > self._last + self._patience:
+                raise BadQuestion(f'{self._client.name} did not {what} within '
+                                  f'{self._patience:g} s{self._caution}')
 
     def _leave(self, why: str) -> NoReturn:
         print(f'ros2_ik: interrupted: {self._client.name} {why}{self._caution}', file=sys.stderr)
@@ -87,18 +128,37 @@ class _Running:
 
     @property
     def _caution(self) -> str:
-        return f'; the robot was to move: {MAY_MOVE}' if self._moves else ''
+        return f'; the robot was to move: {MAY_MOVE}' if self._goal.execute else ''
 
-    def _await(self, future: Any, what: str, interrupted: Callable[[], bool]) -> None:
-        """Spin until the future is done; raises BadQuestion after silence of the server."""
-        def over() -> bool:
-            return (future.done() or interrupted() or self._gone()
-                    or time.monotonic() > self._last + self._patience)
-        while not over():
-            self._client.spin_until(over, self._patience)
-        if not (future.done() or interrupted()):
-            why = WENT if self._gone() else f'did not {what} within {self._patience:g} s'
-            raise BadQuestion(f'{self._client.name} {why}{self._caution}')
+
+def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | None) -> Answer:
+    """Return the answer that a result holds; raises BadQuestion for a refusal."""
+    state = result.solution
+    found = bool(state.joint_state.name or state.multi_dof_joint_state.joint_names)
+    try:
+        status = Status(result.status)
+    except ValueError:
+        raise BadQuestion(f'status {result.status}: {result.message}') from None
+    if not found and status not in SEARCHED:
+        raise BadQuestion(f'{status.name}: {result.message}')
+    return Answer(
+        status.name, result.message, status is Status.SUCCESS,
+        state_values(state if found else result.best_attempt, robot),
+        [TargetError(tip, *errors) for tip, *errors in zip(
+            tips or ['target'], result.position_errors, result.orientation_errors, strict=False)],
+        not_reached=found and status is not Status.SUCCESS,    # the motion may have failed
+        figures={name: getattr(result, name) for name in (
+            'iterations', 'restarts', 'seconds', 'solver', 'impossible', 'motion_seconds')},
+        alternatives=[state_values(other, robot) for other in result.alternatives],
+        constraints=result.constraints, explanation=result.explanation,
+        not_checked=tuple(result.not_checked))
+
+
+def state_values(state: RobotState, robot: Robot | None) -> dict[str, Any]:
+    """Return joint values by name; without the robot, those of single joints alone."""
+    if robot is None:
+        return dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
+    return joint_values(state, robot, 'the answer')
 
 
 def feedback_line(feedback: Any) -> str:

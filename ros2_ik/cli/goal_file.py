@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
 import math
-from reprlib import Repr
+from reprlib import repr as brief
 from types import SimpleNamespace
 from typing import Any
 
@@ -45,8 +45,6 @@ GOAL = {
     'max_joint_change': 0.0, 'joint_change_names': [''], 'joint_changes': [0.0], 'execute': False}
 UNSIGNED = ('nanosec', 'columns', 'max_iterations', 'solutions')
 LARGEST_INTEGER = 2**31 - 1
-_BRIEF = Repr()   # also of what aliases make larger than the memory
-_BRIEF.maxlevel = 3
 
 
 def read_content(path: str) -> Any:
@@ -105,12 +103,12 @@ def _read(default: Any, content: Any, place: str) -> Any:
         return _read_fields(default, content, place)
     if isinstance(default, list):
         if not isinstance(content, list):
-            raise BadQuestion(f'{place} must be a list, not {_short(content)}')
+            raise BadQuestion(f'{place} must be a list, not {brief(content)}')
         return [_read(default[0], item, f'{place}[{i}]') for i, item in enumerate(content)]
     if isinstance(default, float) and (number := _number(content)) is not None:
         return number
     if type(content) is not type(default):
-        raise BadQuestion(f'{place} must be {_form(default)}, not {_short(content)}')
+        raise BadQuestion(f'{place} must be {_form(default)}, not {brief(content)}')
     if type(content) is int:
         least = 0 if place.rpartition('.')[2] in UNSIGNED else -LARGEST_INTEGER
         if not least <= content <= LARGEST_INTEGER:
@@ -121,14 +119,14 @@ def _read(default: Any, content: Any, place: str) -> Any:
 def _read_fields(defaults: Mapping[str, Any], content: Any, place: str) -> SimpleNamespace:
     if not isinstance(content, Mapping):
         raise BadQuestion(f'{place or "the file"} must be {_form(defaults)}, not '
-                          f'{_short(content)}')
+                          f'{brief(content)}')
     if defaults is FUNCTION:
         content = _with_parameters(content, place)
     for name in content:
         if name not in defaults:
             near = get_close_matches(str(name), defaults, n=1)
             hint = f"did you mean '{near[0]}'?" if near else f'valid: {", ".join(defaults)}'
-            raise BadQuestion(f"{place or 'the goal'} has no field {_short(name)}; {hint}")
+            raise BadQuestion(f"{place or 'the goal'} has no field {brief(name)}; {hint}")
     return SimpleNamespace(**{
         name: _read(default, content.get(name, [] if isinstance(default, list) else
                                          {} if isinstance(default, dict) else default),
@@ -171,9 +169,3 @@ def _form(default: Any) -> str:
         return '{' + ', '.join(f'{name}: ...' for name in default) + '}'
     return {str: 'a text', bool: 'true or false', float: 'a number', int: 'a whole number'}[
         type(default)]
-
-
-def _short(content: Any) -> str:
-    text = _BRIEF.repr(content) if isinstance(content, (list, dict, set)) else str(content)
-    text = ' '.join(text.split())
-    return f"'{text}'" if len(text) <= 40 else f"'{text[:40]}...'"

@@ -63,20 +63,6 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[
     return numbers[0]
 
 
-def shipped_home(robot: 'Robot') -> dict[str, float] | None:
-    """
-    Return home of the shipped robot of this robot's name, if it has those joints.
-
-    None also where its SRDF has a state of that name, which counts.
-    """
-    from ros2_ik.core import shipped_robots
-    shipped = shipped_robots().get(robot.name)
-    if not (shipped and shipped.home) or any(
-            'home' in states for states in robot.group_states.values()):
-        return None
-    return shipped.home if {*shipped.home} <= {*robot.joint_names} else None
-
-
 def _state(name: str, robot: 'Robot', home: Mapping[str, float] | None) -> Mapping[str, Any]:
     if name == 'home' and home is not None:
         return home

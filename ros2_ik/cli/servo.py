@@ -1,8 +1,7 @@
 """`ros2_ik servo`: move the tip of a robot by keys, or by a gamepad."""
 
 import argparse
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 import math
 import os
@@ -19,20 +18,20 @@ if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
 
 PERIOD = 0.02    # between two commands [s]
-HELD = 0.6       # so long a key counts: terminals repeat one that is held after half a second [s]
-REPEATED = 0.2   # and so long one that is repeated [s]
+HELD = 0.6       # duration of a key: terminals repeat a held one after half a second [s]
+REPEATED = 0.2   # duration of a repeated key [s]
 ANSWER = 30.0    # for the switch: the servo's process has to start [s]
-SILENT = 0.15    # a gamepad that says nothing for so long is gone: joy tells 20 times a second [s]
+SILENT = 0.15    # age of a gamepad's message above which it is stale: joy sends 20 a second [s]
 DEAD = 0.1       # of a stick that is let go
+STILL = (0.0,) * 6
 # linear x y z, angular x y z
 KEYS = {'w': (1, 0, 0, 0, 0, 0), 's': (-1, 0, 0, 0, 0, 0), 'a': (0, 1, 0, 0, 0, 0),
         'd': (0, -1, 0, 0, 0, 0), 'e': (0, 0, 1, 0, 0, 0), 'q': (0, 0, -1, 0, 0, 0),
         'l': (0, 0, 0, 1, 0, 0), 'j': (0, 0, 0, -1, 0, 0), 'i': (0, 0, 0, 0, 1, 0),
         'k': (0, 0, 0, 0, -1, 0), 'u': (0, 0, 0, 0, 0, 1), 'o': (0, 0, 0, 0, 0, -1)}
 HELP = ('w s: forward, back   a d: left, right   e q: up, down   i k, j l, u o: turn about y, x, '
-        'z\n+ -: faster, slower   f: axes of --tip or of --frame   space: halt   x: end')
-# axes of a gamepad as joy tells them: left stick, right stick
-STICKS = (1, 0, 4, 3)
+        'z\nspace: halt   x: end')
+STICKS = (1, 0, 4, 3)    # axes of joy: left stick, right stick
 
 EXAMPLE = """examples:
   ros2_ik servo
@@ -49,7 +48,6 @@ def add_parser(commands: Any) -> None:
                     'or Ctrl-C.')
     add_node_arguments(parser)
     parser.add_argument('--tip', default='', help="frame that moves (default: the node's)")
-    parser.add_argument('--group', default='', help="whose joints move (default: the node's)")
     parser.add_argument('--frame', default='', help='along whose axes (default: the root frame)')
     parser.add_argument('--speed', type=positive, default=0.1, metavar='M/S',
                         help='of the tip [m/s] (default: %(default)g)')
@@ -66,83 +64,62 @@ def run(args: argparse.Namespace) -> Exit:
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
     from ros2_ik.cli.node_client import NodeClient
-    if not args.joy and not sys.stdin.isatty():
+    from ros2_ik.srv import SwitchServo
+    if args.joy is None and not sys.stdin.isatty():
         raise BadQuestion('keys are read from a terminal, and stdin is none; for a gamepad say '
                           '--joy /joy')
     with NodeClient(args.node) as client:
-        steer(client, args.tip, args.group, args.frame, args.speed, args.turn, args.wait,
-              Gamepad(client, args.joy, args.enable) if args.joy else None)
+        service = client.connect(SwitchServo, 'servo/switch', args.wait)
+        answer = client.ask(service, SwitchServo.Request(mode='twist', tip=args.tip), ANSWER)
+        if not answer.success:
+            raise BadQuestion(answer.message)
+        print(answer.message, flush=True)
+        try:
+            with keys() as pressed, Interrupt() as interrupt:
+                source: Any = Keyboard(pressed) if args.joy is None else Gamepad(
+                    client, args.joy, args.enable)
+                print(source.text)
+                _steer(client, args, source, interrupt)
+        finally:
+            print()
+            client.ask(service, SwitchServo.Request(mode='off'), ANSWER)
     return Exit.ANSWERED
 
 
-def steer(client: 'NodeClient', tip: str, group: str, frame: str, speed: float, turn: float,
-          wait: float, gamepad: 'Gamepad | None' = None) -> None:
-    """Move the tip by keys, or by a gamepad; raises BadQuestion when the node does not."""
+def _steer(client: 'NodeClient', args: argparse.Namespace, source: Any,
+           interrupt: Interrupt) -> None:
+    """Send what a source commands until its end; raises BadQuestion where the servo ends."""
     from geometry_msgs.msg import TwistStamped
 
     from ros2_ik.msg import ServoStatus
-    from ros2_ik.srv import SwitchServo
-    service = client.connect(SwitchServo, 'servo/switch', wait)
-    answer = client.ask(service, SwitchServo.Request(mode='twist', tip=tip, group=group), ANSWER)
-    if not answer.success:
-        raise BadQuestion(answer.message)
-    print(answer.message, flush=True)
-    said = deque[Any](maxlen=1)
-    try:
-        client.node.create_subscription(ServoStatus, f'{client.name}/servo/status',
-                                        lambda message: said.append(message), 10)
-        publisher = client.node.create_publisher(TwistStamped, f'{client.name}/servo/twist', 1)
-        with Interrupt() as interrupt, keys() as pressed:
-            print(HELP if gamepad is None else gamepad.text)
-            held, until, factor, own_axes = '', 0.0, 1.0, False
-            while not interrupt.came:
-                client.spin_until(lambda: interrupt.came, PERIOD)
-                for key in pressed():
-                    now = time.monotonic()
-                    if key == 'x':
-                        return
-                    if key in '+-':
-                        factor = min(max(factor * (1.25 if key == '+' else 0.8), 0.05), 4.0)
-                    elif key == 'f' and tip:
-                        own_axes = not own_axes
-                    else:
-                        until = now + (REPEATED if key == held and now < until else HELD)
-                        held = key if key in KEYS else ''
-                signs = gamepad.signs() if gamepad else (
-                    KEYS[held] if held and time.monotonic() < until else (0.0,) * 6)
-                message = TwistStamped()
-                message.header.stamp = client.node.get_clock().now().to_msg()
-                message.header.frame_id = tip if own_axes else frame
-                _fill(message.twist, signs, factor * speed, factor * turn)
-                publisher.publish(message)
-                _show(said, factor * speed, any(signs))
-                if said and said[-1].mode == 'off':
-                    raise BadQuestion(f'the servo has ended: {said[-1].message}')
-    finally:
-        print()
-        client.ask(service, SwitchServo.Request(mode='off'), ANSWER)
+    status = ServoStatus(mode='twist')
 
-
-def _fill(twist: Any, signs: Sequence[float], speed: float, turn: float) -> None:
-    linear, angular = twist.linear, twist.angular
-    linear.x, linear.y, linear.z = (speed * sign for sign in signs[:3])
-    angular.x, angular.y, angular.z = (turn * sign for sign in signs[3:])
-
-
-def _show(said: deque[Any], speed: float, moves: bool) -> None:
-    """Keep one line up to date; where something is commanded, with the part that is used."""
-    text = said[-1].message if said else '...'
-    if said and moves:
-        text += f' ({100 * said[-1].scale:.0f} %)'
-    if sys.stdout.isatty():
-        print(f'\r\033[K{speed:.3g} m/s: {text}'[:110], end='', flush=True)
+    def take(message: ServoStatus) -> None:
+        nonlocal status
+        status = message
+    client.node.create_subscription(ServoStatus, f'{client.name}/servo/status', take, 10)
+    publisher = client.node.create_publisher(TwistStamped, f'{client.name}/servo/twist', 1)
+    while not interrupt.came and (signs := source.signs()) is not None:
+        message = TwistStamped()
+        message.header.stamp = client.node.get_clock().now().to_msg()
+        message.header.frame_id = args.frame
+        for part, speed, values in ((message.twist.linear, args.speed, signs[:3]),
+                                    (message.twist.angular, args.turn, signs[3:])):
+            part.x, part.y, part.z = (float(speed * value) for value in values)
+        publisher.publish(message)
+        if sys.stdout.isatty():
+            scale = f' ({100 * status.scale:.0f} %)' if any(signs) else ''
+            print(f'\r\033[K{status.message}{scale}'[:110], end='', flush=True)
+        client.spin_until(lambda: interrupt.came, PERIOD)
+        if status.mode == 'off':
+            raise BadQuestion(f'the servo has ended: {status.message}')
 
 
 @contextmanager
-def keys() -> Iterator[Any]:
-    """Give a function that returns the keys pressed since it was called last."""
+def keys() -> Iterator[Callable[[], str]]:
+    """Yield a function that returns the keys pressed since its last call."""
     if not sys.stdin.isatty():
-        yield tuple
+        yield str
         return
     import termios
     import tty
@@ -151,11 +128,8 @@ def keys() -> Iterator[Any]:
 
     def pressed() -> str:
         found = ''
-        while select.select([number], [], [], 0)[0]:
-            read = os.read(number, 64).decode(errors='ignore')
-            if not read:
-                break
-            found += read
+        while select.select([number], [], [], 0)[0] and (read := os.read(number, 64)):
+            found += read.decode(errors='ignore')
         return found
     tty.setcbreak(number)
     try:
@@ -164,27 +138,46 @@ def keys() -> Iterator[Any]:
         termios.tcsetattr(number, termios.TCSADRAIN, before)
 
 
+class Keyboard:
+    """Keys of a terminal, which sends no event when a key is released."""
+
+    text = HELP
+
+    def __init__(self, pressed: Callable[[], str]) -> None:
+        self._pressed, self._held, self._until = pressed, '', 0.0
+
+    def signs(self) -> tuple[float, ...] | None:
+        """Return the twist as parts of full speed, None for the end."""
+        now = time.monotonic()
+        for key in self._pressed():
+            if key == 'x':
+                return None
+            repeated = key == self._held and now < self._until
+            self._held, self._until = key, now + (REPEATED if repeated else HELD)
+        return KEYS.get(self._held, STILL) if now < self._until else STILL
+
+
 class Gamepad:
     """A gamepad on a sensor_msgs/Joy topic."""
 
     def __init__(self, client: 'NodeClient', topic: str, enable: int) -> None:
         from rclpy.qos import qos_profile_sensor_data
         from sensor_msgs.msg import Joy
-        self._enable, self._heard = enable, -math.inf
+        self._enable, self._time = enable, -math.inf
         self._message: Any = None
         self.text = f'the arm moves while button {enable} is held; Ctrl-C ends'
         client.node.create_subscription(Joy, topic, self._take, qos_profile_sensor_data)
 
     def _take(self, message: Any) -> None:
-        self._message, self._heard = message, time.monotonic()
+        self._message, self._time = message, time.monotonic()
 
     def signs(self) -> tuple[float, ...]:
         """Return x y z and the turn about z as parts of full speed, 0 unless enabled."""
-        if time.monotonic() > self._heard + SILENT:
-            return (0.0,) * 6
+        if time.monotonic() > self._time + SILENT:
+            return STILL
         axes, buttons = self._message.axes, self._message.buttons
         if self._enable >= len(buttons) or not buttons[self._enable]:
-            return (0.0,) * 6
+            return STILL
         x, y, z, turn = (min(max(axes[k], -1.0), 1.0) if k < len(axes) and math.isfinite(axes[k])
                          and abs(axes[k]) > DEAD else 0.0 for k in STICKS)
         return x, y, z, 0.0, 0.0, turn

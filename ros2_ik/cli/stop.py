@@ -1,19 +1,12 @@
-"""`ros2_ik stop`: stop the robot; Ctrl-C of a question that moves it does the same."""
+"""`ros2_ik stop`: stop the robot; and Ctrl-C as a flag."""
 
 import argparse
 import signal
-import sys
-import time
 from types import FrameType
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from ros2_ik.cli.arguments import add_node_arguments
-from ros2_ik.cli.question import BadQuestion, Exit
-
-if TYPE_CHECKING:
-    from rclpy.client import Client
-
-    from ros2_ik.cli.node_client import NodeClient
+from ros2_ik.cli.question import Exit
 
 PATIENCE = 2.0   # seconds for the answer
 MAY_MOVE = 'it may still move'
@@ -44,42 +37,6 @@ def run(args: argparse.Namespace) -> Exit:
         response = client.ask(service, Trigger.Request(), PATIENCE)
     print(response.message)
     return Exit.ANSWERED if response.success else Exit.NO_SOLUTION
-
-
-def ask_for_motion(client: 'NodeClient', service: 'Client', request: Any,
-                   patience: float) -> Any:
-    """
-    Return the response to a request that moves the robot; `patience` in seconds.
-
-    Ctrl-C, or another signal to end, has the node stop the robot, says so on stderr and raises
-    KeyboardInterrupt. Raises BadQuestion when no response comes, or the node goes.
-    """
-    from std_srvs.srv import Trigger
-    # before the motion: finding a service takes time that nobody has when the robot should stop
-    stop = client.node.create_client(Trigger, f'{client.name}/stop')
-    with Interrupt() as interrupt:
-        try:
-            return client.ask(service, request, patience, lambda: interrupt.came)
-        except KeyboardInterrupt:
-            print(f'ros2_ik: interrupted: {_stop(client, stop)}', file=sys.stderr)
-            raise
-        except BadQuestion as error:
-            raise BadQuestion(f'{error}; the robot was to move: {MAY_MOVE}') from None
-
-
-def _stop(client: 'NodeClient', service: 'Client') -> str:
-    """Call the node's stop service and describe the result."""
-    from std_srvs.srv import Trigger
-    end = time.monotonic() + PATIENCE
-    if not client.spin_until(service.service_is_ready, PATIENCE):
-        return (f'the robot could not be told to stop: no service {client.name}/stop within '
-                f'{PATIENCE:g} s; {MAY_MOVE}')
-    told = f'{client.name} was told to stop the robot'
-    try:
-        response = client.ask(service, Trigger.Request(), end - time.monotonic())
-    except BadQuestion:
-        return f'{told}, but did not answer within {PATIENCE:g} s; {MAY_MOVE}'
-    return f'{told}: {"" if response.success else "it failed: "}{response.message}'
 
 
 class Interrupt:

@@ -7,14 +7,20 @@ import sys
 import threading
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import add_robot_arguments, add_scene_argument, load_robot, whole
+from ros2_ik.cli.arguments import (
+    add_robot_arguments,
+    add_scene_argument,
+    load_robot,
+    load_scene_of,
+    whole,
+)
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.core import Robot, Scene
-    from ros2_ik.view.arm import ReadProblem
+    from ros2_ik.core import Scene
+    from ros2_ik.view.arm import Arm, ReadProblem
     from ros2_ik.view.command_line import CommandLine
     from ros2_ik.view.session import Session
 
@@ -33,8 +39,7 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         'view', help='drag goals in a browser and see the answers', epilog=EXAMPLE,
         description='Show a robot on a page of this machine: drag the gizmo at its tip, and a '
-                    'ghost shows the answer (green), what it touches (orange), or how near it '
-                    'gets (red). Needs viser.')
+                    'ghost shows the answer. Needs viser.')
     add_robot_arguments(parser, nargs='?')
     parser.add_argument('--node', metavar='NAME', help='a running node, whose robot is moved')
     parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
@@ -52,7 +57,6 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> Exit:
     """Serve the page until Ctrl-C; returns the exit code."""
     import viser  # noqa: F401  (first, so that it is named where it is missing)
-    logging.getLogger('websockets').setLevel(logging.CRITICAL)    # browsers that go are no news
     if args.node is None:
         serve(make_session(args), args.host, args.port, only_drawn=True)
         return Exit.ANSWERED
@@ -67,24 +71,6 @@ def run(args: argparse.Namespace) -> Exit:
     return Exit.ANSWERED
 
 
-def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None) -> 'Session':
-    """Return a session with the robot of a node; raises BadQuestion and IKError."""
-    from ros2_ik.cli.node_arm import NodeArm, WAIT
-    from ros2_ik.view.command_line import CommandLine
-    from ros2_ik.view.session import Session
-    robot = client.robot(WAIT)
-    if robot is None:
-        topic = client.node.resolve_topic_name('robot_description')
-        raise BadQuestion(f'no robot was received on {topic} within {WAIT:g} s: start '
-                          'robot_state_publisher, or what else tells it there')
-    node = ('--node', client.name)
-    session = Session(NodeArm(client, robot, read_problem_file), _tips(tips, robot), CommandLine(
-        ('ros2_ik', 'call', *node), ('ros2_ik', 'constrained', 'problem.yaml', *node)))
-    if problem is not None:
-        _load(session, problem)
-    return session
-
-
 def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
           ended: Callable[[], bool] = lambda: False) -> None:
     """
@@ -95,6 +81,7 @@ def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
     from ros2_ik.core import compile_all
     from ros2_ik.view.access import Access, is_local
     from ros2_ik.view.page import Page
+    logging.getLogger('websockets').setLevel(logging.CRITICAL)    # browsers that go are no news
     compile_all()
     access = Access(host) if only_drawn and is_local(host) else Access.by_token(host)
     try:
@@ -117,56 +104,62 @@ def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
 
 def make_session(args: argparse.Namespace) -> 'Session':
     """Return the session that the arguments ask for; raises BadQuestion and IKError."""
-    from ros2_ik.core import Configuration, load_scene, Scene
-    from ros2_ik.view.session import Session
+    from ros2_ik.core import Scene
+    from ros2_ik.view.command_line import CommandLine
     from ros2_ik.view.simulated_arm import SimulatedArm
     if args.robot is None:
         raise BadQuestion('which robot? name one, or a running node: --node /ros2_ik')
     robot, shipped = load_robot(args)
-    q = robot.to_q(read_start([], robot, shipped.home if shipped else None, degrees=False))
-    scene = (Scene(robot) if args.scene is None
-             else load_scene(args.scene, robot, Configuration(robot, q)))
+    start = read_start([], robot, shipped.home if shipped else None, degrees=False)
+    scene = load_scene_of(args, robot, start) or Scene(robot)
+    arm = SimulatedArm(robot, robot.to_q(start), scene, read_problem_file)
     tips = args.tip or ([] if shipped is None else [tip for _, tip in shipped.chains.values()])
-    session = Session(SimulatedArm(robot, q, scene, read_problem_file), _tips(tips, robot),
-                      _command_line(args))
-    if args.problem is not None:
-        _load(session, args.problem)
-    return session
-
-
-def _command_line(args: argparse.Namespace) -> 'CommandLine':
-    from ros2_ik.view.command_line import CommandLine
     options = [word for name in ('srdf', 'package_dir', 'xacro_arg', 'root_joint')
                for given in [getattr(args, name)]
                for value in ([given] if isinstance(given, str) else given or ())
                for word in (f'--{name.replace("_", "-")}', value)]
-    return CommandLine(('ros2_ik', 'solve', args.robot, *options),
-                       ('ros2_ik', 'constrained', 'problem.yaml', '--robot', args.robot, *options),
-                       () if args.scene is None else ('--scene', args.scene))
+    return _session(arm, tips, args.problem, CommandLine(
+        ('ros2_ik', 'solve', args.robot, *options),
+        ('ros2_ik', 'constrained', 'problem.yaml', '--robot', args.robot, *options),
+        () if args.scene is None else ('--scene', args.scene)))
 
 
-def _load(session: 'Session', path: str) -> None:
+def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None) -> 'Session':
+    """Return a session with the robot of a node; raises BadQuestion and IKError."""
+    from ros2_ik.cli.node_arm import NodeArm, WAIT
+    from ros2_ik.view.command_line import CommandLine
+    robot = client.robot(WAIT)
+    if robot is None:
+        topic = client.node.resolve_topic_name('robot_description')
+        raise BadQuestion(f'no robot was received on {topic} within {WAIT:g} s: start '
+                          'robot_state_publisher, or what else publishes it')
+    node = ('--node', client.name)
+    return _session(NodeArm(client, robot, read_problem_file), tips, problem, CommandLine(
+        ('ros2_ik', 'call', *node), ('ros2_ik', 'constrained', 'problem.yaml', *node)))
+
+
+def _session(arm: 'Arm', tips: Sequence[str], problem: str | None,
+             command_line: 'CommandLine') -> 'Session':
     from ros2_ik.cli.goal_file import read_content
-    from ros2_ik.core import IKError
-    try:
-        session.load_problem(read_content(path))
-    except IKError as error:
-        raise BadQuestion(f"'{path}': {error}") from None
-    session.attempt(session.solve)
-
-
-def _tips(tips: Sequence[str], robot: 'Robot') -> list[str]:
-    from ros2_ik.core import AmbiguousTipError, default_tip, Defaults
+    from ros2_ik.core import AmbiguousTipError, default_tip, Defaults, IKError
+    from ros2_ik.view.session import Session
     for tip in tips:
-        robot.frame_id(tip)    # raises for one that is unknown
-        if not robot.moving_joints(tip):
+        arm.robot.frame_id(tip)    # raises for one that is unknown
+        if not arm.robot.moving_joints(tip):
             raise BadQuestion(f"--tip: no joint moves '{tip}'")
     if len(set(tips)) < len(tips):
         raise BadQuestion('--tip: each frame once')
     try:
-        return [*tips] or [default_tip(robot, '', Defaults())]
+        session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())], command_line)
     except AmbiguousTipError as error:
         raise BadQuestion(f'which frame is to be dragged? --tip: {error}') from None
+    if problem is not None:
+        try:
+            session.load_problem(read_content(problem))
+        except IKError as error:
+            raise BadQuestion(f"'{problem}': {error}") from None
+        session.attempt(session.solve)
+    return session
 
 
 def read_problem_file(problem: Mapping[str, Any], scene: 'Scene', q: Any) -> 'ReadProblem':

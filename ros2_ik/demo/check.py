@@ -3,8 +3,8 @@
 import numpy as np
 
 from ros2_ik.cli.answer import Answer, print_answer
-from ros2_ik.cli.goal_file import fill, goal_of
-from ros2_ik.cli.node_answer import ask_ik
+from ros2_ik.cli.goal_client import ask_goal
+from ros2_ik.cli.goal_file import goal_of
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.poses import pose_fields
 from ros2_ik.core import (
@@ -19,7 +19,6 @@ from ros2_ik.core import (
     Scene,
     shipped_robots,
 )
-from ros2_ik.srv import ComputeIK
 
 START = 120.0    # for the node to come up and to make its collision geometry [s]
 TIMEOUT = 2      # of the search, also on a busy machine [s]
@@ -66,10 +65,9 @@ class Cell:
 
     def ask(self, client: NodeClient) -> Answer:
         """Ask the node for the target as soon as it can answer; raises BadQuestion."""
-        service = client.connect(ComputeIK, 'compute_ik', START)
         goal = goal_of({'tips': [self.tip], 'targets': [{'pose': pose_fields(self.target)}],
                         'timeout': {'sec': TIMEOUT}})
-        return ask_ik(client, service, fill(ComputeIK.Request(), goal), START)
+        return ask_goal(client, goal, START)
 
     def holds(self, answer: Answer) -> bool:
         """Print an answer; returns whether kinematics, limits and this checker agree with it."""

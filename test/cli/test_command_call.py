@@ -52,8 +52,8 @@ def test_a_frame_stands_where_the_seed_has_it(call, judge):
     assert run.json['targets'][0]['position_error'] < 2e-5
 
 
-def test_home_is_known_of_a_shipped_robot(call):
-    run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'panda_joint2=0.3', 'home', '--json')
+def test_a_seed_may_be_a_state_of_the_srdf(call):
+    run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'default', 'panda_joint2=0.3', '--json')
     assert run.code == 0, run.err
     assert f'{TCP} is the default tip' in run.json['message']
     assert 'the default tip: position only (no --rpy or --quat given)' in run.json['notes']
@@ -108,7 +108,7 @@ def test_forward_kinematics_of_where_the_robot_is(call, command, judge):
     (['--xyz', 1, 2, 3, '--execute', '--max-joint-change', 30], 'for degrees add --deg'),
     (['--xyz', 1, 2, 3, '--orientation-tolerance', 5], 'for degrees add --deg'),
     (['--xyz', 1, 2, 3, '--quat', 1, 1, 0, 0], 'norm 1.41421'),
-    (['--xyz', 1, 2, 3, '--seed', 'resting'], 'known states: default, home'),
+    (['--xyz', 1, 2, 3, '--seed', 'resting'], 'known states: default'),
 ])
 def test_refusals_come_in_one_line(call, words, hint):
     assert hint in call(*words).refused()
@@ -118,7 +118,7 @@ def test_refusals_come_in_one_line(call, words, hint):
 def test_nobody_there(call):
     # long enough to discover what is there: DDS takes up to 3 s
     text = call('--xyz', 1, 2, 3, '--wait', 6, '--node', '/left/ros2_ik').refused()
-    assert '/left/ros2_ik/compute_ik' in text
+    assert '/left/ros2_ik/solve_constrained_ik' in text
     assert '/mock_robot' in text or '--node /ros2_ik' in text   # what is there instead
 
 

@@ -21,37 +21,19 @@ SLOW = 0.02      # of the velocity limits: the way of a radian takes more than 2
 AIM = 1.3        # where joint 1 has to go, one way or the other [rad]
 JOINT = 'panda_joint1'
 
-# offers compute_ik and an action and never answers; what it is told comes to nothing or is printed
+# takes goals and never answers
 DEAF = """
 import sys, time
 import rclpy
 from rclpy.action import ActionServer
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.executors import MultiThreadedExecutor
 from ros2_ik.action import SolveConstrainedIK
-from ros2_ik.msg import Solution
-from ros2_ik.srv import ComputeIK
-from std_srvs.srv import Trigger
-def ask(request, response):
+def execute(handle):
     print('asked', flush=True)
     time.sleep(600)
 rclpy.init()
 node = rclpy.create_node('ros2_ik', namespace=sys.argv[1])
-node.create_publisher(Solution, '~/solution', 10)
-node.create_service(ComputeIK, '~/compute_ik', ask)
-def tell(request, response):
-    print('told', flush=True)
-    response.success, response.message = True, 'heard'
-    return response
-if 'stop' in sys.argv:
-    node.create_service(Trigger, '~/stop', ask)
-if 'hear' in sys.argv:
-    node.create_service(Trigger, '~/stop', tell, callback_group=ReentrantCallbackGroup())
-action = ActionServer(node, SolveConstrainedIK, '~/solve_constrained_ik', lambda handle:
-                      ask(None, None), callback_group=ReentrantCallbackGroup())
-executor = MultiThreadedExecutor(3 if 'hear' in sys.argv else 1)
-executor.add_node(node)
-executor.spin()
+action = ActionServer(node, SolveConstrainedIK, '~/solve_constrained_ik', execute)
+rclpy.spin(node)
 """
 
 
@@ -112,9 +94,8 @@ def test_an_interrupt_stops_the_robot(client, moving, number):
     process, joints, before = moving
     process.send_signal(number)
     out, err = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == 130 and out == '', out + err
-    assert err == ('ros2_ik: interrupted: /ros2_ik was told to stop the robot: '
-                   '1 motion is being stopped\n')
+    assert process.returncode == 130 and err == '', out + err
+    assert out.startswith('PREEMPTED: ') and 'cancelled' in out
     stands(client, joints, before)
 
 
@@ -133,110 +114,38 @@ def test_nobody_to_stop(command):
     assert 'no service /left/ros2_ik/stop' in refused
 
 
-@pytest.mark.parametrize(('offers', 'number', 'says'), [
-    ('stop', signal.SIGINT,
-     '/stop/ros2_ik was told to stop the robot, but did not answer within 2 s; it may still move'),
-    pytest.param('none', signal.SIGHUP, 'the robot could not be told to stop: no service '
-                 '/none/ros2_ik/stop within 2 s; it may still move', marks=pytest.mark.slow)])
-@pytest.mark.slow
-def test_a_node_that_does_not_stop(start, offers, number, says):
-    deaf = start('-c', DEAF, f'/{offers}', offers)   # DDS remembers the names of those that died
-    call = start(COMMAND, 'call', '--node', f'/{offers}/ros2_ik', '--xyz', 1, 2, 3, '--execute')
-    assert deaf.stdout.readline() == 'asked\n'
-    call.send_signal(number)
-    time.sleep(0.3)
-    call.send_signal(number)   # nobody ends it before it has said that
-    out, err = call.communicate(timeout=TIMEOUT)
-    assert call.returncode == 130 and out == '', out + err
-    assert says in err and len(err.splitlines()) == 1, err
-
-
-@pytest.mark.slow
-def test_a_second_interrupt_takes_no_stop_back(start):
-    node = start('-c', DEAF, '/held', 'hear')
-    call = start(COMMAND, 'call', '--node', '/held/ros2_ik', '--xyz', 1, 2, 3, '--execute')
-    assert node.stdout.readline() == 'asked\n'
-    node.send_signal(signal.SIGSTOP)
-    for _ in range(2):
-        call.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-    node.send_signal(signal.SIGCONT)
-    out, err = call.communicate(timeout=TIMEOUT)
-    assert call.returncode == 130 and out == '', out + err
-    assert err == ('ros2_ik: interrupted: /held/ros2_ik was told to stop the robot: heard\n')
-    assert node.stdout.readline() == 'told\n'
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize('moves', [True, False])
-def test_a_goal_of_a_node_that_was_killed(start, tmp_path, moves):
-    name = f'killed{moves}'
+@pytest.mark.parametrize('killed', [True, False])
+def test_a_node_that_does_not_answer_an_interrupt(start, moves, killed):
+    name = f'deaf{moves}{killed}'    # DDS remembers the names of those that died
     node = start('-c', DEAF, f'/{name}')
-    goal = tmp_path / 'goal.yaml'
-    goal.write_text(f'execute: {str(moves).lower()}\ntimeout: {{sec: 60}}\n')
-    call = start(COMMAND, 'constrained', goal, '--node', f'/{name}/ros2_ik')
+    call = start(COMMAND, 'call', '--node', f'/{name}/ros2_ik', '--xyz', 1, 2, 3,
+                 *['--execute'] * moves)
     assert node.stdout.readline() == 'asked\n'
     time.sleep(0.5)    # the goal was taken before, but the answer may be on its way
-    node.kill()
-    node.wait()
+    if killed:
+        node.kill()
+        node.wait()
     began = time.monotonic()
     call.send_signal(signal.SIGINT)
     time.sleep(0.3)
-    call.send_signal(signal.SIGINT)
+    call.send_signal(signal.SIGINT)    # does not shorten the wait: the cancel could get lost
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 130 and out == '', out + err
     assert f'/{name}/ros2_ik was told to cancel the goal, but did not answer within 2 s' in err
     assert ('it may still move' in err) == moves and len(err.splitlines()) == 1, err
-    assert time.monotonic() - began < 10
+    assert 1.5 < time.monotonic() - began < 10
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('held', [False, True])
-def test_a_node_that_goes_in_mid_motion(start, tmp_path, held):
-    name = f'gone{held}'
-    node = start('-c', DEAF, f'/{name}', 'stop')
-    goal = tmp_path / 'goal.yaml'
-    goal.write_text('execute: true\ntimeout: {sec: 600}\n')
-    words = (['constrained', goal] if held else ['call', '--xyz', 1, 2, 3, '--execute'])
-    call = start(COMMAND, *words, '--node', f'/{name}/ros2_ik')
+def test_a_node_that_falls_silent(start):
+    node = start('-c', DEAF, '/silent')
+    call = start(COMMAND, 'call', '--node', '/silent/ros2_ik', '--xyz', 1, 2, 3, '--execute')
     assert node.stdout.readline() == 'asked\n'
     time.sleep(5)
     assert call.poll() is None    # busy is not gone
-    node.send_signal(signal.SIGSTOP if held else signal.SIGKILL)
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 2 and out == '', out + err
-    assert ('is gone, or was started again, and did not answer before; the robot was to move: it '
-            'may still move') in err
+    assert 'did not send the result within 20 s; the robot was to move: it may still move' in err
     assert len(err.splitlines()) == 1, err
-
-
-@pytest.mark.parametrize('words', [
-    pytest.param(('constrained', 'goal.yaml'), marks=pytest.mark.slow),
-    ('call', '--xyz', 1, 2, 3, '--execute')])
-@pytest.mark.slow
-def test_a_node_that_is_started_again_in_mid_motion(start, tmp_path, words):
-    """Who takes the place of a killed node knows nothing of what that one was asked."""
-    name = f'again{len(words)}'
-    node = start('-c', DEAF, f'/{name}', 'stop')
-    goal = tmp_path / 'goal.yaml'
-    goal.write_text('execute: true\ntimeout: {sec: 600}\n')
-    words = [goal if word == 'goal.yaml' else word for word in words]
-    call = start(COMMAND, *words, '--node', f'/{name}/ros2_ik')
-    assert node.stdout.readline() == 'asked\n'
-    time.sleep(0.5)
-    node.kill()
-    start('-c', DEAF, f'/{name}', 'stop')
-    began = time.monotonic()
-    out, err = call.communicate(timeout=TIMEOUT)
-    assert call.returncode == 2 and out == '', out + err
-    assert 'was started again, and did not answer before; the robot was to move' in err
-    assert time.monotonic() - began < 15
-
-
-def test_an_interrupt_of_a_mere_question_stops_nothing(start):
-    deaf = start('-c', DEAF, '/asked', 'stop')
-    call = start(COMMAND, 'call', '--node', '/asked/ros2_ik', '--xyz', 1, 2, 3)
-    assert deaf.stdout.readline() == 'asked\n'
-    call.send_signal(signal.SIGINT)
-    out, err = call.communicate(timeout=TIMEOUT)
-    assert (call.returncode, out, err) == (130, '', '')

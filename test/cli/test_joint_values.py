@@ -1,10 +1,10 @@
-"""Joint values as words: what looks like degrees, and home of a robot that a node has."""
+"""Joint values as words."""
 
 import pytest
 
-from ros2_ik.cli.joint_values import read_joint_values, shipped_home
+from ros2_ik.cli.joint_values import read_joint_values
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.core import Robot, shipped_robots
+from ros2_ik.core import Robot
 
 
 def test_what_looks_like_degrees_is_refused(planar_arm):
@@ -19,19 +19,6 @@ def test_what_looks_like_degrees_is_refused(planar_arm):
         'elbow': 90, 'shoulder': 2.5, 'lift': 90}
 
 
-@pytest.mark.parametrize('name', ['baxter', 'kinova', 'panda', 'talos', 'ur5'])
-def test_home_goes_by_name_and_joints(name):
-    shipped = shipped_robots()[name]
-    assert shipped_home(Robot.load(shipped)) == shipped.home
-
-
-def test_home_of_another_robot_is_not_known(planar_arm):
-    panda = Robot.load('panda')
-    other = Robot.from_urdf(panda.urdf.replace('<robot name="panda"', '<robot name="pandas"'))
-    assert other.name == 'pandas' and shipped_home(other) is None
-    assert shipped_home(Robot.from_urdf(planar_arm)) is None
-
-
 def test_the_angle_of_a_planar_joint_is_one():
     robot = Robot.load('panda', 'planar')
     base = robot.joints[0].name
@@ -41,7 +28,5 @@ def test_the_angle_of_a_planar_joint_is_one():
 
 
 def test_home_of_the_srdf_counts():
-    xarm = Robot.load('xarm7')
-    assert shipped_home(xarm) is None
-    values = read_joint_values(['home'], xarm, None, degrees=False)
+    values = read_joint_values(['home'], Robot.load('xarm7'), None, degrees=False)
     assert set(values) == {f'joint{i}' for i in range(1, 8)}

@@ -20,35 +20,44 @@ SLIDE = """<robot name="slide">
 STAND_IN = """
 import sys
 import rclpy
+from rclpy.action import ActionServer
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.task import Future
 from std_msgs.msg import String
-from ros2_ik.srv import ComputeIK
+from ros2_ik.action import SolveConstrainedIK
 
 asked = []
 
-async def answer(request, response):
+async def execute(handle):
+    result = SolveConstrainedIK.Result()
     asked.append(1)
-    if sys.argv[1] == 'lost' and len(asked) == 1:    # as DDS may lose one
-        await Future()
     if sys.argv[1] == 'making' and len(asked) < 4:
-        response.status, response.message = -22, 'the geometry is still being made; ask again'
+        result.status, result.message = -22, 'the geometry is still being made; ask again'
     elif sys.argv[1] == 'robotless' and len(asked) < 4:
-        response.status, response.message = -17, 'robot_description has not been received'
+        result.status, result.message = -17, 'robot_description has not been received'
     else:
-        response.status, response.message = 1, f'asked {len(asked)} times'
-        response.solution.joint_state.name = ['rail']
-        response.solution.joint_state.position = [0.0]
-        response.position_errors, response.orientation_errors = [8.3e-7], [0.0]
-    return response
+        result.status, result.message = 1, f'asked {len(asked)} times'
+        result.solution.joint_state.name = ['rail']
+        result.solution.joint_state.position = [0.0]
+        result.position_errors, result.orientation_errors = [8.3e-7], [0.0]
+    handle.succeed()
+    return result
+
+class Losing(ActionServer):
+    async def _execute_goal_request(self, request):
+        if sys.argv[1] == 'lost' and not asked:    # the response, as DDS may
+            asked.append(1)
+            return
+        await super()._execute_goal_request(request)
 
 rclpy.init()
 node = rclpy.create_node('ros2_ik', namespace=sys.argv[1])
 latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 publisher = node.create_publisher(String, 'robot_description', latched)
 publisher.publish(String(data=sys.argv[2]))
-node.create_service(ComputeIK, '~/compute_ik', answer, callback_group=ReentrantCallbackGroup())
+action = Losing(node, SolveConstrainedIK, '~/solve_constrained_ik', execute,
+                callback_group=ReentrantCallbackGroup())
 rclpy.spin(node)
 """
 

@@ -135,7 +135,7 @@ def test_joint_states_that_stop_are_told(arm, viewer):
         until(viewer, lambda: 'joint_states are silent for ' in viewer.status, 'silence')
     finally:
         os.kill(arm.process.pid, signal.SIGCONT)
-    until(viewer, lambda: viewer.status == 'joint_states come again', 'no silence')
+    until(viewer, lambda: 'there again' in viewer.status, 'no silence')
 
 
 def followed(viewer):
@@ -211,16 +211,6 @@ def test_it_follows_no_longer_after_the_node_was_held_up(client, arm, viewer):
     time.sleep(0.5)
     np.testing.assert_allclose(record.still(), at, atol=1e-4)
     record.close()
-
-
-def test_a_node_that_is_started_again_before_its_end_is_seen(client, viewer):
-    """DDS sees one that was killed for some 20 s more, and by then the new one is there."""
-    viewer.status = 'on the way'
-    other = client.node.create_publisher(String, '/ros2_ik/solution', 1)
-    try:
-        until(viewer, lambda: viewer.status == '/ros2_ik was started again', 'it is said')
-    finally:
-        client.node.destroy_publisher(other)
 
 
 def test_a_node_that_goes_and_comes_back(client, arm, viewer):
