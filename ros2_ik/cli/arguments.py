@@ -2,30 +2,53 @@
 
 import argparse
 from collections.abc import Callable
+import difflib
 import math
 from pathlib import Path
-import sys
-from typing import Any, TYPE_CHECKING
+from typing import Any, ClassVar, NoReturn, TYPE_CHECKING
 
-from ros2_ik.cli.question import BadQuestion
+from ros2_ik.cli.question import BadQuestion, warn
 
 if TYPE_CHECKING:
     from ros2_ik.core import CollisionChecker, Robot, Scene, ShippedRobot
 
 
+# the words that other subcommands have for the same thing, or had before
+SYNONYMS = {'--joints': '--seed', '--seed': '--joints', '--frame': '--tip or --relative-to',
+            '--fk': 'ros2_ik fk --node'}
+
+
 class Parser(argparse.ArgumentParser):
-    """Takes whole options only: --exec, completed, would move a robot."""
+    """Takes whole options only, for --exec, completed, would move a robot; errors are one line."""
+
+    parsers: ClassVar[dict[str, 'Parser']] = {}    # by subcommand
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options,
                          formatter_class=argparse.RawDescriptionHelpFormatter)
+        self.parsers[self.prog] = self
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; refuse arguments that the subcommand does not have with its own usage."""
+        """Parse; refuse arguments that the subcommand does not have."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f'unrecognized arguments: {" ".join(unknown)}')
+            self.error(f'unrecognized arguments: {" ".join(unknown)}{self._hint(unknown[0])}')
         return known, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with one line in place of the usage."""
+        self.exit(2, f'{self.prog}: {message} (options: {self.prog} --help)\n')
+
+    def _hint(self, word: str) -> str:
+        word, options = word.partition('=')[0], self._option_string_actions
+        others = [name for name, parser in self.parsers.items()
+                  if word in parser._option_string_actions]
+        if SYNONYMS.get(word, '-').split()[0] in {*options, 'ros2_ik'}:
+            return f'; here it is {SYNONYMS[word]}'
+        if others:
+            return f'; {" and ".join(others[:2])} {"have" if len(others) > 1 else "has"} {word}'
+        near = difflib.get_close_matches(word, options, 1)
+        return f"; did you mean '{near[0]}'?" if near else ''
 
 
 # -- numbers, refused in words when they make no sense -----------------------------------------
@@ -73,7 +96,7 @@ def whole(least: int = 1, most: int = 1_000_000) -> Callable[[str], int]:
 def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
     """Add --node, and --wait for something of that node."""
     parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
-    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
+    parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
                         help=f'seconds to wait for {wait} (default: %(default)g)')
 
 
@@ -113,7 +136,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
                             args.root_joint or 'fixed',
                             dict(given.split(':=', 1) for given in args.xacro_arg))
     for warning in robot.warnings:
-        print(f'ros2_ik: {args.robot}: {warning}', file=sys.stderr)
+        warn(f'{args.robot}: {warning}')
     return robot, None
 
 
@@ -141,5 +164,5 @@ def make_checker(robot: 'Robot', scene: 'Scene') -> 'CollisionChecker':
         raise BadQuestion(f'COLLISION_CHECKING_UNAVAILABLE: {error}; avoid_collisions: false '
                           'does without') from None
     for warning in checker.geometry.warnings:
-        print(f'ros2_ik: {warning}', file=sys.stderr)
+        warn(warning)
     return checker

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLE = """examples:
   ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
-  ros2_ik call --node /left/ros2_ik --tip tool0 --xyz 0 0 0.1 --quat 0 0 0 1 --frame tool0"""
+  ros2_ik call --node /left/ros2_ik --tip tool0 --xyz 0 0 0.1 --quat 0 0 0 1 --relative-to tool0"""
 
 
 def add_parser(commands: Any) -> None:
@@ -24,10 +24,10 @@ def add_parser(commands: Any) -> None:
         'call', help='ask a running node for joint values', epilog=EXAMPLE,
         description='Ask a running node for joint values.')
     add_node_arguments(parser, 'the node, and then for the robot and its collision geometry')
-    poses.add_target_arguments(parser, '--frame', 'frame the pose is given in (default: the root)')
+    poses.add_target_arguments(parser, 'frame the pose is given in (default: the root)')
     parser.add_argument('--follow-frames', action='store_true',
-                        help='the pose holds relative to --frame in the answer, if the '
-                             'solution moves that; else --frame is taken where it stands')
+                        help='the pose holds relative to --relative-to in the answer, if '
+                             'the solution moves that; else that is taken where it stands')
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
                         help=f'{HELP}; joints that are not named are where joint_states have them')
     add_search_arguments(parser)

@@ -23,7 +23,7 @@ def add_parser(commands: Any) -> None:
                     'then Ctrl-C ends the search, and the best so far is printed.')
     parser.add_argument('file', metavar='FILE', help='the goal as YAML')
     parser.add_argument('--node', help='full name of the node (default: /ros2_ik)')
-    parser.add_argument('--wait', type=positive, default=10.0, metavar='S',
+    parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
                         help='seconds to wait for the action (default: %(default)g)')
     add_robot_arguments(parser, '--robot', help='solve here for a shipped robot or URDF file')
     add_scene_argument(parser, 'with --robot: scene that distances and collisions are about (a '

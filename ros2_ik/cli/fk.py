@@ -17,8 +17,8 @@ JOINTS = 5.0   # to wait for joint_states [s]
 
 EXAMPLE = """examples:
   ros2_ik fk panda
-  ros2_ik fk panda --joints panda_joint4=-90 --deg --frame panda_hand_tcp --relative-to panda_link4
-  ros2_ik fk my_arm.urdf --joints joint_1=0.5 joint_2=-0.7 --frame tool0 --json
+  ros2_ik fk panda --joints panda_joint4=-90 --deg --tip panda_hand_tcp --relative-to panda_link4
+  ros2_ik fk my_arm.urdf --joints joint_1=0.5 joint_2=-0.7 --tip tool0 --json
   ros2_ik fk --node /ros2_ik                  where the robot of a running node stands"""
 
 
@@ -33,8 +33,8 @@ def add_parser(commands: Any) -> None:
                         'are taken')
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'{HELP}; {START}')
-    parser.add_argument('--frame', nargs='+', action='extend', metavar='F',
-                        help='frames asked for (default: the tips)')
+    parser.add_argument('--tip', nargs='+', action='extend', metavar='T',
+                        help='frames asked for (default: the tips of the groups)')
     parser.add_argument('--relative-to', metavar='F',
                         help='frame the poses are given in (default: the root)')
     parser.add_argument('--deg', action='store_true', help='angles are degrees, in and out')
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> Exit:
         at = _measured(args)
         tips = group_tips(at.robot)
     poses = {frame: components(at.transform(frame, args.relative_to))
-             for frame in args.frame or tips}
+             for frame in args.tip or tips}
     frame = args.relative_to or at.robot.root_frame
     if args.json:
         print(to_json({'relative_to': frame, 'joints': at.joints, 'poses': poses}))

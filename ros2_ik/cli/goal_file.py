@@ -10,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from ros2_ik.cli.poses import target_fields, TargetOptions
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import field_value, InvalidConstraintError, read_text_file, read_yaml
 
@@ -43,6 +44,10 @@ GOAL = {
     'link_padding': [{'link_name': '', 'padding': 0.0}], 'solver': '',
     'solver_options': [{'key': '', 'value': ''}], 'random_state': 0, 'select': '', 'solutions': 1,
     'max_joint_change': 0.0, 'joint_change_names': [''], 'joint_changes': [0.0], 'execute': False}
+# a target in the words of the command, and how many numbers its lists have
+TARGET = {'tip': '', 'xyz': [0.0], 'rpy': [0.0], 'quat': [0.0], 'relative_to': '',
+          'weights': [0.0]}
+SIZES = {'xyz': 3, 'rpy': 3, 'quat': 4, 'weights': 6}
 UNSIGNED = ('nanosec', 'columns', 'max_iterations', 'solutions')
 LARGEST_INTEGER = 2**31 - 1
 
@@ -64,17 +69,16 @@ def goal_of(content: Any) -> SimpleNamespace:
 
     Raises BadQuestion, which names the field.
     """
-    goal: SimpleNamespace = _read(GOAL, content, '')
-    return goal
+    return _read_fields(GOAL, _with_poses(content), '')
 
 
 def goal_text(path: str) -> str:
     """
     Return a file as one line of YAML for `ros2 action send_goal`; raises BadQuestion.
 
-    In messages, the fields of a function are its parameters.
+    In messages, the fields of a function are its parameters, and targets are poses.
     """
-    content = read_content(path)
+    content = _with_poses(read_content(path))
     goal_of(content)    # refuses what is wrong
     content = {name: [_with_parameters(item, name) for item in value]
                if name in ('constraints', 'costs') else value for name, value in content.items()}
@@ -132,6 +136,27 @@ def _read_fields(defaults: Mapping[str, Any], content: Any, place: str) -> Simpl
                                          {} if isinstance(default, dict) else default),
                     f'{place}.{name}'.lstrip('.'))
         for name, default in defaults.items()})
+
+
+def _with_poses(content: Any) -> Any:
+    """Return content with targets as in messages, not in the words of the command."""
+    targets = content.get('targets') if isinstance(content, Mapping) else None
+    if not isinstance(targets, list) or not any(
+            isinstance(target, Mapping) and target.keys() & TARGET.keys() for target in targets):
+        return content
+    options = []
+    for i, target in enumerate(targets):
+        read = vars(_read_fields(TARGET, target, f'targets[{i}]'))
+        for name, size in SIZES.items():
+            if len(read[name]) not in (0, size):
+                raise BadQuestion(f'targets[{i}].{name} must have {size} numbers, not '
+                                  f'{len(read[name])}')
+        options.append(TargetOptions(**{name: value or None for name, value in read.items()}))
+    try:
+        return {**content, **target_fields(options, degrees=False)}
+    except BadQuestion as error:
+        text = str(error).replace('; for degrees add --deg', '; angles are radians')
+        raise BadQuestion(f'targets: {text.replace("--", "")}') from None
 
 
 def _with_parameters(content: Mapping[str, Any], place: str) -> Mapping[str, Any]:

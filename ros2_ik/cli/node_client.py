@@ -115,7 +115,8 @@ class NodeClient:
                      in self.node.get_node_names_and_namespaces() if name != self.node.get_name()]
             seen = (f'nodes seen (ROS_DOMAIN_ID {os.environ.get("ROS_DOMAIN_ID") or 0}, '
                     f'{os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")}): '
-                    f'{", ".join(sorted(nodes)) or "none"}')
+                    f'{", ".join(sorted(nodes)) or "none"}; start one by tools/demo, or by '
+                    'ros2 launch ros2_ik ik.launch.py')
         raise BadQuestion(f'no {what} after {wait:g} s; {seen}')
 
     def ask(self, client: Client, request: Any, patience: float) -> Any:

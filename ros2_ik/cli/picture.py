@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Sequence
 import math
 from pathlib import Path
-import sys
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli import poses
@@ -13,10 +12,11 @@ from ros2_ik.cli.arguments import (
     add_scene_argument,
     load_robot,
     load_scene_of,
+    make_checker,
     whole,
 )
 from ros2_ik.cli.joint_values import HELP, read_start, START
-from ros2_ik.cli.question import BadQuestion, Exit, with_options
+from ros2_ik.cli.question import BadQuestion, Exit, warn, with_options
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
 
 if TYPE_CHECKING:
@@ -41,8 +41,7 @@ def add_parser(commands: Any) -> None:
                     'side: of --solutions those farthest apart. Needs pillow, which viser brings '
                     'along.')
     add_robot_arguments(parser)
-    poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in (default: the '
-                               'root)')
+    poses.add_target_arguments(parser, 'frame the pose is given in (default: the root)')
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'where the robot is, and where a search starts: {HELP}; {START}')
     add_search_arguments(parser)
@@ -76,7 +75,7 @@ def run(args: argparse.Namespace) -> Exit:
         [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.ANSWERED)
     model = RobotModel(robot)
     for note in model.notes:
-        print(f'ros2_ik: {note}', file=sys.stderr)
+        warn(note)
     count = len(panels)
     width, height = args.size or (
         (900, 675) if count == 1 else (450 * min(count, 4), 500 * math.ceil(count / 4)))
@@ -112,10 +111,10 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     from ros2_ik.core import Configuration
     from ros2_ik.view.answer import Answer
     from ros2_ik.view.picture import BLACK, Panel
-    from ros2_ik.view.simulated_arm import checker_of
     goal = goal_of({**goal_fields(args), 'follow_frames': True,
                     'solutions': MORE * args.solutions if args.solutions > 1 else 1})
-    found = search(goal, scene.robot, q, lambda _: scene, checker_of)
+    found = search(goal, scene.robot, q, lambda _: scene,
+                   lambda scene: make_checker(scene.robot, scene))
     best = Answer.of(found.solution())
     panels = []
     for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):

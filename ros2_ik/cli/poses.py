@@ -21,7 +21,7 @@ class TargetOptions:
     xyz: list[float] | None = None
     rpy: list[float] | None = None
     quat: list[float] | None = None
-    frame: str | None = None
+    relative_to: str | None = None
     weights: list[float] | None = None
 
 
@@ -40,8 +40,7 @@ class TargetOption(argparse.Action):
         setattr(targets[-1], self.dest, values)
 
 
-def add_target_arguments(parser: argparse.ArgumentParser, frame_option: str,
-                         frame_help: str) -> None:
+def add_target_arguments(parser: argparse.ArgumentParser, frame_help: str) -> None:
     """Add --tip, the pose, its frame and weights; repeatable, each --tip opens a target."""
     parser.set_defaults(targets=[])
     group = parser.add_argument_group('targets', 'each further --tip opens another target')
@@ -54,7 +53,7 @@ def add_target_arguments(parser: argparse.ArgumentParser, frame_option: str,
                                   'y, z, as in a URDF'}),
         ('--quat', 'quat', {'nargs': 4, 'type': float, 'metavar': ('X', 'Y', 'Z', 'W'),
                             'help': 'instead of --rpy; without both the position alone counts'}),
-        (frame_option, 'frame', {'metavar': 'FRAME', 'help': frame_help}),
+        ('--relative-to', 'relative_to', {'metavar': 'FRAME', 'help': frame_help}),
         ('--weights', 'weights', {'nargs': 6, 'type': float, 'metavar': 'W',
                                   'help': "x y z rx ry rz along the target's own axes; "
                                           '0 frees an axis'}))
@@ -73,7 +72,7 @@ def target_fields(targets: Sequence[TargetOptions], degrees: bool) -> dict[str, 
         except BadQuestion as error:
             place = f"target {i} of {len(targets)}, '{target.tip}': " if len(targets) > 1 else ''
             raise BadQuestion(f'{place}{error}') from None
-        fields['targets'].append({'header': {'frame_id': target.frame or ''}, 'pose': pose})
+        fields['targets'].append({'header': {'frame_id': target.relative_to or ''}, 'pose': pose})
         fields['weights'] += rows
     return fields
 

@@ -3,6 +3,7 @@
 import argparse
 from enum import IntEnum
 import re
+import sys
 
 
 class Exit(IntEnum):
@@ -22,9 +23,18 @@ def with_options(text: str, args: argparse.Namespace) -> str:
     """Replace fields of a request by the names of the command's options."""
     if 'allow_collisions' in args:
         text = text.replace('avoid_collisions: false', '--allow-collisions')
-    if 'package_dir' in args:
-        text = text.replace('package_dirs', '--package-dir')
+    if 'targets' in args:
+        text = text.replace('tips: ', '--tip: ')
     # names in quotes or brackets are the robot's
     return re.sub(r"(?<!['(])\b[a-z]+(_[a-z]+)+\b",
                   lambda word: f'--{word[0].replace("_", "-")}' if word[0] in args else word[0],
-                  text)
+                  _package_dir(text))
+
+
+def warn(text: str) -> None:
+    """Print a note on stderr."""
+    print(f'ros2_ik: {_package_dir(text)}', file=sys.stderr)
+
+
+def _package_dir(text: str) -> str:
+    return text.replace('package_dirs', '--package-dir')

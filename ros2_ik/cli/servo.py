@@ -48,7 +48,8 @@ def add_parser(commands: Any) -> None:
                     'or Ctrl-C.')
     add_node_arguments(parser)
     parser.add_argument('--tip', default='', help="frame that moves (default: the node's)")
-    parser.add_argument('--frame', default='', help='along whose axes (default: the root frame)')
+    parser.add_argument('--relative-to', default='', metavar='F',
+                        help='frame along whose axes the tip moves (default: the root frame)')
     parser.add_argument('--speed', type=positive, default=0.1, metavar='M/S',
                         help='of the tip [m/s] (default: %(default)g)')
     parser.add_argument('--turn', type=positive, default=0.4, metavar='RAD/S',
@@ -102,7 +103,7 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: Any,
     while not interrupt.came and (signs := source.signs()) is not None:
         message = TwistStamped()
         message.header.stamp = client.node.get_clock().now().to_msg()
-        message.header.frame_id = args.frame
+        message.header.frame_id = args.relative_to
         for part, speed, values in ((message.twist.linear, args.speed, signs[:3]),
                                     (message.twist.angular, args.turn, signs[3:])):
             part.x, part.y, part.z = (float(speed * value) for value in values)

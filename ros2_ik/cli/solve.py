@@ -36,8 +36,8 @@ def add_parser(commands: Any) -> None:
         'solve', help='joint values for wanted poses', epilog=EXAMPLE,
         description='Find joint values that bring frames of a robot to wanted poses.')
     add_robot_arguments(parser)
-    poses.add_target_arguments(parser, '--relative-to', 'frame the pose is given in; if it moves, '
-                               'the pose holds in the answer (default: the root)')
+    poses.add_target_arguments(parser, 'frame the pose is given in; if it moves, the pose holds '
+                               'in the answer (default: the root)')
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
                         help=f'where the search starts: {HELP}; {START}')
     add_search_arguments(parser)
@@ -64,9 +64,9 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
                         help='how many different ones to look for')
     parser.add_argument('--max-joint-change', type=positive, metavar='M',
                         help='no joint may be farther from the seed in the answer [rad, m], '
-                             'at most a full turn; with --deg degrees, and slides may move as '
-                             'many m as those are rad: 30 is 0.52 rad, 0.52 m '
-                             '(default: not bounded; of call with --execute parameter max_jump)')
+                             'at most a full turn. For prismatic joints the number is metres; '
+                             'with --deg it is converted like an angle (30: 0.52 m). Default: '
+                             "not bounded; of call with --execute the node's max_jump")
     parser.add_argument('--allow-collisions', action='store_true',
                         help='an answer may touch the scene, or the robot itself')
     parser.add_argument('--timeout', type=positive, metavar='S',

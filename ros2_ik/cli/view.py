@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 import logging
-import sys
 import threading
 from typing import Any, TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from ros2_ik.cli.arguments import (
     whole,
 )
 from ros2_ik.cli.joint_values import read_start
-from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.question import BadQuestion, Exit, warn
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
@@ -89,10 +88,10 @@ def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
     except OSError as error:
         raise BadQuestion(f'{error.strerror}; --port takes another one') from None
     for note in page.notes:
-        print(f'ros2_ik: {note}', file=sys.stderr)
+        warn(note)
     if not is_local(host):
-        print(f'ros2_ik: --host {host}: whoever in the network knows or overhears the address of '
-              'this page uses it', file=sys.stderr)
+        warn(f'--host {host}: whoever in the network knows or overhears the address of this page '
+             'uses it')
     print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
     pause = threading.Event()
     try:

@@ -1,12 +1,13 @@
 """AllowedCollisionMatrix messages."""
 
 from collections import Counter
-from typing import Any
-
-from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix
+from typing import Any, TYPE_CHECKING
 
 from ros2_ik.core import AllowedCollisions
 from ros2_ik.messages.request_error import wrong
+
+if TYPE_CHECKING:
+    from moveit_msgs.msg import AllowedCollisionMatrix
 
 
 def read_matrix(message: Any) -> AllowedCollisions:
@@ -34,8 +35,10 @@ def read_matrix(message: Any) -> AllowedCollisions:
     return AllowedCollisions(pairs, dict(zip(default_names, flags, strict=True)))
 
 
-def matrix_message(matrix: AllowedCollisions) -> AllowedCollisionMatrix:
+def matrix_message(matrix: AllowedCollisions) -> 'AllowedCollisionMatrix':
     """Return the matrix by which names that have an entry may touch, defaults included."""
+    # late: matrices are read without ROS, too
+    from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix
     names, default_names = sorted(matrix.names), sorted(matrix.defaults)
     rows = [[matrix.allowed(name, other) for other in names] for name in names]
     return AllowedCollisionMatrix(

@@ -1,5 +1,6 @@
 """The constraints and costs of a request, and reports on them: what else must hold, or should."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,6 +56,7 @@ def read_constraints(request: Any, robot: Robot,
             with error_context(f'{part}[{index}] ({message.kind[:MAX_NAME]})'):
                 function = make_function(message, robot, checker)
                 rows += _rows(function, rows)
+                _check_angles(function, message.bounds)
                 name = _unique(message.bounds.name or message.kind, names)
                 if part == 'costs' or message.bounds.soft:
                     costs.append(make_cost(function, message.bounds, name, part == 'costs')
@@ -74,6 +76,18 @@ def _rows(function: KinematicFunction, before: int) -> int:
     return rows
 
 
+def _check_angles(function: KinematicFunction, bounds: Any) -> None:
+    """Raise RequestError for bounds outside of the range of an angle, most likely degrees."""
+    least, most = function.spec.range
+    if not all('[rad]' in label for label in function.labels) or not math.isfinite(most):
+        return
+    for way in WAYS:
+        for value in getattr(bounds, way):
+            if math.isfinite(value) and not least - ROUNDING <= value <= most + ROUNDING:
+                raise wrong(f'bounds.{way} is {value:g} rad; valid: {least:.4g} to {most:.4g} '
+                            '(angles are radians)')
+
+
 def _unique(name: str, names: set[str]) -> str:
     """Return the name, with a number if others have it, too."""
     number, chosen = 2, name
@@ -86,6 +100,7 @@ def _unique(name: str, names: set[str]) -> str:
 # -- bounds: a function with them is a Constraint or, if it may give way, a cost ---------------
 
 WAYS = ('target', 'lower', 'upper')
+ROUNDING = 1e-3   # of pi, as people write it [rad]
 
 
 def make_constraint(function: KinematicFunction, bounds: Any, name: str) -> Constraint:

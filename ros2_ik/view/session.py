@@ -89,7 +89,9 @@ class Session:
         self.tips = (*targets, *others)
         self.problem.targets = {**targets, **{tip: at[tip] for tip in others}}
         self.problem.wanted = set(targets)
-        self.problem.load(content)
+        weights = [float(weight) for target in request.targets for weight in target.weights]
+        self.problem.load({**content, 'weights': weights} if min(weights, default=1) < 1
+                          else content)
         self.avoid_collisions = request.avoid_collisions
 
     def load_yaml(self, text: str) -> None:

@@ -52,8 +52,8 @@ class Run(NamedTuple):
         assert self.out == ''
         lines = self.err.strip().splitlines()
         assert 'Traceback' not in self.err
-        assert lines and (len(lines) == 1 or lines[0].startswith('usage:')), self.err
-        return lines[-1]
+        assert len(lines) == 1, self.err
+        return lines[0]
 
 
 @pytest.fixture

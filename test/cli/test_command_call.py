@@ -42,7 +42,7 @@ def test_an_answer_as_a_table(process, domain):
 
 def test_a_frame_stands_where_the_seed_has_it(call, judge):
     seed = {'panda_joint2': -0.3, 'panda_joint4': -1.9, 'panda_joint6': 1.8}
-    run = call('--tip', TCP, '--xyz', 0, 0, 0.1, '--rpy', 0, 0, 0, '--frame', TCP, '--json',
+    run = call('--tip', TCP, '--xyz', 0, 0, 0.1, '--rpy', 0, 0, 0, '--relative-to', TCP, '--json',
                '--seed', *(f'{name}={value}' for name, value in seed.items()))
     assert run.code == 0, run.err
     home = {'panda_joint7': 0.785398}
@@ -60,7 +60,8 @@ def test_a_seed_may_be_a_state_of_the_srdf(call):
 
 
 def test_follow_frames(call, judge):
-    run = call('--tip', TCP, '--xyz', 0, 0.2, 0.3, '--frame', 'panda_link3', '--follow-frames',
+    run = call('--tip', TCP, '--xyz', 0, 0.2, 0.3, '--relative-to', 'panda_link3',
+               '--follow-frames',
                '--timeout', 1, '--json')
     assert run.code == 0, run.err
     T = judge('panda', run.json['joints'], TCP, 'panda_link3')
@@ -83,7 +84,7 @@ def test_out_of_reach(call):
 
 
 def test_forward_kinematics_of_where_the_robot_is(call, command, judge):
-    run = command('fk', '--node', '/ros2_ik', '--frame', TCP, '--relative-to', 'panda_link2',
+    run = command('fk', '--node', '/ros2_ik', '--tip', TCP, '--relative-to', 'panda_link2',
                   '--json')
     assert run.code == 0, run.err
     assert run.json['joints'].items() >= shipped_robots()['panda'].home.items()
@@ -97,7 +98,7 @@ def test_forward_kinematics_of_where_the_robot_is(call, command, judge):
 @pytest.mark.parametrize('words, hint', [
     (['--tip', 'panda_hand_tpc', '--xyz', 1, 2, 3], "'panda_hand_tcp'"),
     (['--tip', TCP, '--xyz', 'nan', 2, 3], 'INVALID'),
-    (['--tip', TCP, '--xyz', 1, 2, 3, '--frame', 'nowhere'], 'nowhere'),
+    (['--tip', TCP, '--xyz', 1, 2, 3, '--relative-to', 'nowhere'], 'nowhere'),
     (['--tip', TCP, '--xyz', 1, 2, 3, '--group', 'arms'], 'arms'),
     (['--tip', TCP, '--xyz', 1, 2, 3, '--seed', 'joint=1'], "unknown joint 'joint'"),
     (['--tip', TCP], 'needs --xyz'),

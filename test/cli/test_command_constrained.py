@@ -102,6 +102,16 @@ def wish(kind='point_to_plane', **fields):
     return {'constraints': [{'kind': kind, **fields}]}
 
 
+def test_the_problem_of_the_page_is_solved(command, problem, judge):
+    page = (FOLDER.parents[1] / 'docs/constraints.md').read_text()
+    text = page.partition('```yaml\ntargets:')[2].partition('```')[0]
+    run = command('constrained', problem('targets:' + text), '--robot', 'panda', '--json')
+    assert run.code == 0, run.err
+    T = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
+    assert np.linalg.norm(T[:3, 3] - [0.45, 0.1, 0.3]) < 2e-5 and angle(T[:3, 2], -UP) < 1e-4
+    assert judge('panda', run.json['joints'], 'panda_link4', 'panda_link0')[2, 3] <= 0.6 + ROOM
+
+
 def test_the_table_says_how_each_constraint_stands(command, problem):
     high = wish(frame='panda_hand', normal=[0, 0, 1], bounds={'name': 'high', 'lower': [0.5]})
     high['costs'] = [{'kind': 'manipulability', 'frame': 'panda_hand',
@@ -207,6 +217,8 @@ BOMB = ', '.join([  # ten million words when it is written out
     (wish(frame='panda_hand', normal=GOOD, bounds={'upper': 'high'}),
      "bounds.upper must be a list, not 'high'"),
     ({'solutions': -1}, 'solutions is -1; valid: 0 to 2147483647'),
+    (wish('gaze_angle', frame='panda_hand', axis=GOOD, target=GOOD, bounds={'upper': 10}),
+     'bounds.upper is 10 rad; valid: 0 to 3.142 (angles are radians)'),
     (wish('minimum_distance', rows=1.5), 'rows takes a whole number from 1 to 1000, not [1.5]'),
     (wish('minimum_distance', rows=-1), 'rows must be a whole number from 1, not -1'),
     (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints[0] '

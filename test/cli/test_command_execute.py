@@ -53,7 +53,8 @@ def rests(joints):
 
 
 def call(command, *words):
-    return command('call', '--tip', TCP, '--xyz', *BACK, '--quat', 0, 0, 0, 1, '--frame', TCP,
+    return command('call', '--tip', TCP, '--xyz', *BACK, '--quat', 0, 0, 0, 1,
+                   '--relative-to', TCP,
                    '--execute', '--timeout', 2, *words)
 
 

@@ -11,7 +11,7 @@ from ros2_ik.core import Robot, shipped_robots
 
 def test_closed_form(command, planar_arm):
     run = command('fk', planar_arm, '--joints', 'shoulder=30', 'elbow=-75', 'lift=0.1', '--deg',
-                  '--frame', 'slide', '--json')
+                  '--tip', 'slide', '--json')
     assert run.code == 0, run.err
     pose = run.json['poses']['slide']
     a, b = math.radians(30), math.radians(-45)
@@ -54,7 +54,7 @@ def test_joints_that_are_not_named_are_at_home(command, tmp_path, planar_arm):
 
 
 def test_relative_to_another_link(command, judge):
-    run = command('fk', 'panda', '--joints', 'panda_joint4=-1.1', '--frame', 'panda_hand_tcp',
+    run = command('fk', 'panda', '--joints', 'panda_joint4=-1.1', '--tip', 'panda_hand_tcp',
                   'panda_link7', '--relative-to', 'panda_link3', '--json')
     for link in ('panda_hand_tcp', 'panda_link7'):
         T = judge('panda', run.json['joints'], link, 'panda_link3')
@@ -72,7 +72,7 @@ def test_text_in_degrees(command, planar_arm):
 
 @pytest.mark.parametrize('words, hint', [
     (['fk'], 'ROBOT'),
-    (['fk', 'panda', '--frame', 'tool1'], "unknown frame 'tool1'"),
+    (['fk', 'panda', '--tip', 'tool1'], "unknown frame 'tool1'"),
     (['fk', 'panda', '--joints', 'panda_joint1=nan'], 'not finite'),
     (['fk', 'panda', '--joints', 'panda_joint1=1,2'], 'one number'),
     (['robots', 'panda_'], "did you mean 'panda'"),

@@ -5,6 +5,7 @@ from array import array
 import pytest
 
 from ros2_ik.cli.goal_file import fill, GOAL, goal_of
+from ros2_ik.cli.question import BadQuestion
 
 pytest.importorskip('rclpy')
 from ros2_ik.action import SolveConstrainedIK  # noqa: E402
@@ -37,6 +38,27 @@ def item(kind):
 @pytest.mark.parametrize('message', [SolveConstrainedIK.Goal, ComputeIK.Request])
 def test_fields_and_defaults_are_those_of_ros(message):
     assert fields(message()) == GOAL
+
+
+def test_targets_in_the_words_of_the_command():
+    goal = goal_of({'targets': [{'tip': 'tool', 'xyz': [1, 2, 3]}, {
+        'tip': 'hand', 'rpy': ['3.141592653589793', 0, 0], 'relative_to': 'tool'}]})
+    assert goal.tips == ['tool', 'hand']
+    assert goal.weights == [1, 1, 1, 0, 0, 0, 0, 0, 0, 1, 1, 1]
+    assert [target.header.frame_id for target in goal.targets] == ['', 'tool']
+    assert goal.targets[0].pose.position.z == 3
+    assert goal.targets[1].pose.orientation.x == pytest.approx(1)
+
+
+@pytest.mark.parametrize(('target', 'words'), [
+    ({'tip': 'tool'}, 'a target needs xyz, rpy or quat'),
+    ({'xyz': [1, 2]}, 'targets[0].xyz must have 3 numbers, not 2'),
+    ({'xyz': [1, 2, 3], 'orientation': [0, 0, 0]}, "no field 'orientation'; valid: tip, xyz"),
+    ({'rpy': [0, 90, 0]}, 'rpy: 90 rad is more than a full turn; angles are radians')])
+def test_a_wrong_target_in_the_words_of_the_command(target, words):
+    with pytest.raises(BadQuestion) as refused:
+        goal_of({'targets': [target]})
+    assert words in str(refused.value)
 
 
 def test_a_goal_becomes_its_message():

@@ -11,7 +11,7 @@ TYPED = {
     'angle_between_vectors': ({'vector': '[1, 0, 0]', 'other_vector': '[0, 0, 1]'},
                               {'upper': '2.0'}),
     'center_of_mass': ({'axes': 'xy'}, {'lower': '-1', 'upper': '[1, 1]'}),
-    'frame_orientation': ({'form': 'angle', 'reference': '[3.1416, 0, 0]'}, {'upper': '3.2'}),
+    'frame_orientation': ({'form': 'angle', 'reference': '[3.1416, 0, 0]'}, {'upper': '3.14'}),
     'frame_pose': ({'reference': '[0.4, 0, 0.4, 3.1416, 0, 0]'}, {'lower': '-4', 'upper': '4'}),
     'frame_position': ({'point': '[0, 0, 0.1]', 'axes': 'z'}, {'lower': '0'}),
     'gaze_angle': ({'axis': '[0, 0, 1]', 'target': '[0.5, 0, 0]'}, {'upper': '1e0'}),

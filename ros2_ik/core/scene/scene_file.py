@@ -22,6 +22,7 @@ Scenes from YAML files and back; each error names its place in the file.
 from collections.abc import Callable, Collection
 from dataclasses import fields, MISSING
 from functools import partial
+import math
 from pathlib import Path
 from reprlib import repr as brief
 from typing import Any
@@ -189,7 +190,11 @@ def _pose(value: Any) -> Any:
              for key, numbers in _keys(value, sizes).items()}
     if given.keys() >= {'rpy', 'quat_xyzw'}:
         raise InvalidSceneError('has rpy and quat_xyzw; give one of them')
-    rotation = pin.rpy.rpyToMatrix(given.get('rpy', np.zeros(3)))
+    rpy = given.get('rpy', np.zeros(3))
+    if np.abs(rpy).max() > 1.001 * math.tau:
+        raise InvalidSceneError(f'rpy is {rpy.tolist()}, more than a full turn; angles are '
+                                'radians')
+    rotation = pin.rpy.rpyToMatrix(rpy)
     if 'quat_xyzw' in given:
         unit = direction(given['quat_xyzw'], 'quat_xyzw', InvalidSceneError, 4)
         rotation = pin.Quaternion(unit).toRotationMatrix()
