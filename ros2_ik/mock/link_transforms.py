@@ -1,57 +1,40 @@
-"""Where the links of a robot are, for TF."""
+"""Transforms of the links of a robot, for TF."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 import math
 from typing import Any
 
-from geometry_msgs.msg import Transform, TransformStamped
+from geometry_msgs.msg import TransformStamped
 import numpy as np
 import pinocchio as pin
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.qos import QoSProfile
 from std_msgs.msg import Header
 from tf2_msgs.msg import TFMessage
 
 from ros2_ik.core import Configuration, Robot
+from ros2_ik.messages.poses import fill_transform
 
 
 class LinkTransforms:
-    """
-    Publishes the transforms of all joints, as robot_state_publisher does.
-
-    Those of fixed joints once on /tf_static, the others on /tf, each from its parent link.
-    """
+    """Publishes the transforms of all joints on /tf, fixed ones too, each from its parent."""
 
     def __init__(self, node: Node, robot: Robot) -> None:
         self._robot = robot
-        joints = robot.tree.joints.values()
-        fixed = [(joint.parent, joint.child) for joint in joints if joint.kind == 'fixed']
-        self._moving = [(joint.parent, joint.child) for joint in joints if joint.kind != 'fixed']
-        self._tf = node.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
-        latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-        self._static = node.create_publisher(TFMessage, '/tf_static', latched)
-        self._static.publish(self._message(fixed, {}, node.get_clock().now().to_msg()))
+        self._publisher = node.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
 
     def publish(self, joints: Mapping[str, float], stamp: Any) -> None:
-        """Publish where joint values [rad, m] put the links; nothing for what is no number."""
+        """Publish the poses of the links at joint values [rad, m]; nothing where one is NaN."""
+        robot = self._robot
         if not all(map(math.isfinite, joints.values())):
             return
-        self._tf.publish(self._message(self._moving, joints, stamp))
-
-    def _message(self, links: Iterable[tuple[str, str]], joints: Mapping[str, float],
-                 stamp: Any) -> TFMessage:
-        robot = self._robot
         at = Configuration(robot, robot.to_q({name: value for name, value in joints.items()
                                               if name in robot.joint_names}))
-        return TFMessage(transforms=[
-            TransformStamped(header=Header(stamp=stamp, frame_id=parent), child_frame_id=child,
-                             transform=_transform(at.transform(child, parent)))
-            for parent, child in links])
-
-
-def _transform(T: Any) -> Transform:
-    transform = Transform()
-    place, turn = transform.translation, transform.rotation
-    (place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w) = pin.SE3ToXYZQUAT(
-        pin.SE3(np.array(T))).tolist()
-    return transform
+        message = TFMessage()
+        for joint in robot.tree.joints.values():
+            T = pin.SE3(np.array(at.transform(joint.child, joint.parent)))
+            transform = TransformStamped(header=Header(stamp=stamp, frame_id=joint.parent),
+                                         child_frame_id=joint.child)
+            fill_transform(transform.transform, pin.SE3ToXYZQUAT(T))
+            message.transforms.append(transform)
+        self._publisher.publish(message)

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 import gc
+import math
 import os
-import random
 import signal
 import sys
 from typing import Any
@@ -35,22 +35,21 @@ from ros2_ik.mock.controllers import (
 from ros2_ik.mock.link_transforms import LinkTransforms
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-SWITCHES = {   # parameters that can be set at any time: default and text
-    'publish_joint_states': (True, 'false: joint_states fall silent, the joints go on moving'),
-    'time_scale': (1.0, 'above 0 to 1: the time of trajectory controllers goes so slowly'),
-    'follow': (True, 'false: the joints stay where they are, whatever they are commanded'),
-    'blocked': (False, 'true: something holds the joints; free again, they go where they are '
-                       'commanded as fast as they can'),
-    'lag': (0.0, 'so long after a command the joints are there [s]'),
-    'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
-    'joint_noise': (0.0, 'standard deviation of the published positions [rad] or [m]'),
-    'stamp': (True, 'false: joint_states come without header.stamp'),
-    'clock_offset': (0.0, 'the clock of the header.stamp is ahead by so much [s]'),
+# parameters that can be set at any time: default, range of numbers, and text
+FAULTS: dict[str, tuple[Any, tuple[float, float], str]] = {
+    'publish_joint_states': (True, (0, 1), 'false: no joint_states, the joints go on moving'),
+    'time_scale': (1.0, (0.01, 1), 'speed of the time of trajectory controllers'),
+    'follow': (True, (0, 1), 'false: the joints stay where they are, whatever is commanded'),
+    'blocked': (False, (0, 1), 'true: something holds the joints; free again, they go where they '
+                'are commanded as fast as they can'),
+    'lag': (0.0, (0, 5), 'time from a command until the joints are there [s]'),
+    'nan_joint': ('', (0, 0), 'a joint whose position and velocity are published as NaN'),
+    'stamp': (True, (0, 1), 'false: joint_states come without header.stamp'),
+    'clock_offset': (0.0, (-1e8, 1e8), 'by how much the clock of header.stamp is ahead [s]'),
 }
+OF_JOINTS = ('lag', 'blocked', 'time_scale')    # attributes of MockJoints
 PRIORITY = 50     # in real time, where that is allowed
-TF_RATE = 30.0    # as often as can be seen [Hz]
-MOST_OFFSET = 1e8
-MOST_LAG = 5.0
+TF_RATE = 30.0    # [Hz]
 
 
 class BadParameter(IKError):
@@ -66,8 +65,7 @@ class MockRobot(Node):
       position controller, of each of its controlled_groups; parameter `active` names those that
       listen (by default the trajectory controllers; one a joint);
     - `joint_command`, as simulators have it, in any case.
-    The newest command counts. `rate` [Hz] is that of joint_states, `tf_rate` that of /tf (0: none,
-    where a robot_state_publisher is); SWITCHES are faults for tests.
+    The newest command counts. `rate` [Hz] is that of joint_states; FAULTS are for tests.
     """
 
     def __init__(self, robot: str, words: Sequence[str] = ()) -> None:
@@ -89,10 +87,9 @@ class MockRobot(Node):
         self._joint_states = self.create_publisher(JointState, 'joint_states', 10)
         self._last = self.get_clock().now()
         self.create_timer(self._period, self._cycle)
-        if tf_rate := self._declare('tf_rate', TF_RATE, '/tf a second, 0: none', read_only=True):
-            transforms = LinkTransforms(self, self._robot)
-            self.create_timer(1 / tf_rate, lambda: transforms.publish(
-                self._body.position, self.get_clock().now().to_msg()))
+        transforms = LinkTransforms(self, self._robot)
+        self.create_timer(1 / TF_RATE, lambda: transforms.publish(
+            self._body.position, self.get_clock().now().to_msg()))
         self.get_logger().info(f'{name} stands at home, {len(self._body.names)} joints; '
                                f'controllers: {", ".join(self._controllers)}')
 
@@ -119,32 +116,34 @@ class MockRobot(Node):
         rate: float = self._declare('rate', 100.0, 'joint_states a second', read_only=True)
         if not rate > 0:
             raise BadParameter(f'rate is {rate}, it must be positive')
-        for name, (default, text) in SWITCHES.items():
+        for name, (default, _, text) in FAULTS.items():
             self._declare(name, default, text)
         active = [name for name, controller in self._controllers.items()
                   if isinstance(controller, TrajectoryController)]
         self._declare('active', active, 'controllers that listen, one a joint')
-        for parameter in self.get_parameters([*SWITCHES, 'active']):
-            if why := self._refusal(parameter):
-                raise BadParameter(why)
-        self._apply(self.get_parameters(['active', 'follow', 'blocked', 'lag', 'time_scale']))
+        given = self.get_parameters([*FAULTS, 'active'])
+        if not (judged := self._judge(given)).successful:
+            raise BadParameter(judged.reason)
+        self._apply(given)
         self.add_on_set_parameters_callback(self._judge)
         self.add_post_set_parameters_callback(self._apply)
         return rate
 
-    def _refusal(self, parameter: Parameter) -> str:
-        name, value = parameter.name, parameter.value
-        if name == 'nan_joint' and value and value not in self._body.states():
-            return f"nan_joint: no joint '{value}'; there are {', '.join(self._body.states())}"
-        if name == 'joint_noise' and not 0 <= value < float('inf'):
-            return f'joint_noise is {value}, it must not be negative'
-        if name == 'time_scale' and not 0 < value <= 1:
-            return f'time_scale is {value}; valid: above 0 to 1'
-        if name == 'lag' and not 0 <= value <= MOST_LAG:
-            return f'lag is {value}; valid: 0 to {MOST_LAG:g} s'
-        if name == 'clock_offset' and not abs(value) <= MOST_OFFSET:
-            return f'clock_offset is {value}, it must be within {MOST_OFFSET:g} s'
-        return self._claimed_twice(value) if name == 'active' else ''
+    def _judge(self, parameters: list[Parameter]) -> SetParametersResult:
+        reasons = [why for parameter in parameters
+                   if (why := self._refusal(parameter.name, parameter.value))]
+        return SetParametersResult(successful=not reasons, reason='; '.join(reasons))
+
+    def _refusal(self, name: str, value: Any) -> str:
+        if name == 'active':
+            return self._claimed_twice(value)
+        if name == 'nan_joint':
+            known = self._body.states()
+            return '' if value in ('', *known) else (
+                f"nan_joint: no joint '{value}'; there are {', '.join(known)}")
+        if name in FAULTS and not FAULTS[name][1][0] <= value <= FAULTS[name][1][1]:
+            return '{} is {}; valid: {:g} to {:g}'.format(name, value, *FAULTS[name][1])
+        return ''
 
     def _claimed_twice(self, active: Iterable[str]) -> str:
         owners: dict[str, str] = {}
@@ -156,22 +155,14 @@ class MockRobot(Node):
                     return f"active: '{name}' and '{owners[joint]}' both command '{joint}'"
         return ''
 
-    def _judge(self, parameters: list[Parameter]) -> SetParametersResult:
-        reasons = [why for parameter in parameters if (why := self._refusal(parameter))]
-        return SetParametersResult(successful=not reasons, reason='; '.join(reasons))
-
     def _apply(self, parameters: list[Parameter]) -> None:
         for parameter in parameters:
             if parameter.name == 'active':
                 self._switch_controllers(parameter.value)
             elif parameter.name == 'follow':
                 self._follow(parameter.value)
-            elif parameter.name == 'blocked':
-                self._body.blocked = parameter.value
-            elif parameter.name == 'lag':
-                self._body.lag = parameter.value
-            elif parameter.name == 'time_scale':
-                self._body.time_scale = parameter.value
+            elif parameter.name in OF_JOINTS:
+                setattr(self._body, parameter.name, parameter.value)
 
     def _switch_controllers(self, active: Iterable[str]) -> None:
         for name, controller in self._controllers.items():
@@ -216,15 +207,13 @@ class MockRobot(Node):
 
     def _publish_joint_states(self, now: Any) -> None:
         states = self._body.states()
-        noise, nan_joint, stamped, offset = (
-            self.get_parameter(name).value
-            for name in ('joint_noise', 'nan_joint', 'stamp', 'clock_offset'))
+        nan_joint, stamped, offset = (self.get_parameter(name).value
+                                      for name in ('nan_joint', 'stamp', 'clock_offset'))
         if nan_joint:
-            states[nan_joint] = (float('nan'), float('nan'))
-        message = JointState(
-            name=list(states), velocity=[velocity for _, velocity in states.values()],
-            position=[random.gauss(position, noise) if noise else position
-                      for position, _ in states.values()])
+            states[nan_joint] = (math.nan, math.nan)
+        message = JointState(name=list(states),
+                             position=[position for position, _ in states.values()],
+                             velocity=[velocity for _, velocity in states.values()])
         if stamped:
             message.header.stamp = (now + Duration(seconds=offset)).to_msg()
         self._joint_states.publish(message)

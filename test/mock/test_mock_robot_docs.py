@@ -7,7 +7,7 @@ import yaml
 
 from ros2_ik.core import Robot, shipped_robots
 from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters, TRAJECTORY
-from ros2_ik.mock.robot import SWITCHES
+from ros2_ik.mock.robot import FAULTS
 
 PAGE = (Path(__file__).parents[2] / 'docs' / 'controllers.md').read_text(encoding='utf-8')
 
@@ -26,7 +26,7 @@ def test_the_parameters_of_the_node_are_those_of_the_launch_file():
 def test_the_faults_and_their_defaults():
     rows = dict(re.findall(r'^\| `(\w+)` \| (\S+) \| ', PAGE.partition('Faults')[2], re.M))
     assert {name: yaml.safe_load(text) for name, text in rows.items()} == {
-        name: default for name, (default, _) in SWITCHES.items()}
+        name: default for name, (default, *_) in FAULTS.items()}
 
 
 def test_the_controllers_of_the_robots():

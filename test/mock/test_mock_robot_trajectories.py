@@ -131,22 +131,20 @@ def test_a_first_point_at_time_0_is_a_step(mock, home):
     mock.logged('defect: panda_joint1 moves at')
 
 
-@pytest.mark.parametrize(('first', 'told'), [
-    (0.0, 'defect: panda_joint1 moves at'),
-    (1e-6, 'defect: a trajectory with a step: panda_joint1 is to go 1.57 in'),
-    (0.01, 'defect: a trajectory with a step: panda_joint1 is to go 1.57 in'),
-])
-def test_a_step_is_a_defect_whatever_velocity_is_told(mock, home, first, told):
-    known = mock.log.count(told)
+@pytest.mark.parametrize('first', [0.0, 1e-6, 0.01])
+def test_a_step_is_a_defect_whatever_velocity_is_told(mock, home, first):
+    known = mock.log.count('defect: ')
     mock.move(TOPIC, trajectory(ARM, (first, moved(1.57), [0.0] * 7, [0.0] * 7),
                                 (0.3, moved(1.57), [0.0] * 7, [0.0] * 7)))
-    mock.logged(told, known)
+    mock.until(lambda: mock.log.count('defect: ') > known and 'panda_joint1' in
+               mock.log.rpartition('defect: ')[2], 'a defect')
 
 
 def test_a_step_midway_is_a_defect(mock, home):
-    known = mock.log.count('defect: a trajectory with a step: panda_joint2 is to go 0.1 in 0.005')
+    known = mock.log.count('defect: ')
     mock.move(TOPIC, trajectory(ARM, (0.2, HOME, [0.0] * 7), (0.205, moved(0.0, 0.1), [0.0] * 7)))
-    mock.logged('defect: a trajectory with a step: panda_joint2 is to go 0.1 in 0.005', known)
+    mock.until(lambda: mock.log.count('defect: ') > known and 'panda_joint2' in
+               mock.log.rpartition('defect: ')[2], 'a defect')
 
 
 def test_a_single_point_at_time_0_is_a_step(mock, home):

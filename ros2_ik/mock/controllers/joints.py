@@ -1,4 +1,4 @@
-"""The joints of the mock robot: what they are commanded, where they stand, how fast they move."""
+"""The joints of the mock robot: commands, positions and velocities."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -6,10 +6,10 @@ import math
 
 from ros2_ik.core import Array, Robot
 
-SLACK = 1e-6       # rad or m beyond a limit that rounding may cause
-HASTE = 1.02       # of the velocity limit that sampling may cause,
-LUMP = 2.2         # and, of a stream of positions, two that come within one cycle
-JOLT = 1e-3        # a step that is smaller is none, however short the cycle [rad, m]
+POSITION_TOLERANCE = 1e-6   # beyond a limit, by rounding [rad, m]
+VELOCITY_TOLERANCE = 1.02   # of the velocity limit, by sampling
+BURST_TOLERANCE = 2.2       # of the velocity limit: two positions of a stream within one cycle
+STEP_TOLERANCE = 1e-3       # a smaller step is none, however short the cycle [rad, m]
 
 
 class MockJoints:
@@ -36,10 +36,8 @@ class MockJoints:
         self.blocked, self.lag = False, 0.0
         self._catching_up = set[str]()        # joints that were blocked
         self._past = deque[tuple[int, dict[str, float]]]()   # commands and their times [ns]
-        self._speeds: dict[str, float] = {}   # of joints whose command says how fast they go
-        self._steps: dict[str, float] = {}    # how far each joint got in the last cycle
-        self._seconds = 0.0                   # of that cycle
-        self._wrong: dict[str, str] = {}
+        self._speeds: dict[str, float] = {}   # of joints whose command has a velocity
+        self._wrong: dict[str, str] = {}      # defects by joint
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -62,18 +60,6 @@ class MockJoints:
             if velocities is not None:
                 self._speeds[name] = float(velocities[i])
 
-    def impossible(self, joints: Sequence[str], apart: Sequence[float] | Array, seconds: float,
-                   slack: float = HASTE) -> list[str]:
-        """
-        Return which joints cannot go so far (n,) in so many seconds.
-
-        `slack`: of the velocity limit.
-        """
-        return [f'{name} is to go {far:.4g} in {seconds:.3g} s, beyond its limit '
-                f'{self._joints[name].velocity_limit:.4g}/s'
-                for name, far in zip(joints, map(float, apart), strict=True)
-                if abs(far) > max(self._joints[name].velocity_limit * slack * seconds, JOLT)]
-
     def hold(self) -> None:
         """Forget the commands: stay where measured."""
         self.commanded = dict(self.position)
@@ -82,19 +68,18 @@ class MockJoints:
         """
         Go where commanded, in a cycle of so many seconds that ends `now` [ns].
 
-        Gives what has just become wrong with the motion, for the log.
+        Returns the new defects of the motion, for the log.
         """
         before, wanted = self.position, self._wanted(now)
         if self.blocked:
             self._catching_up.update(before)
         self.position = {name: self._reached(name, wanted[name], seconds) for name in before}
-        for name, position in self.position.items():
-            moved = self._steps[name] = position - before[name]
-            speed = moved / seconds if seconds > 0 else 0.0
-            told = self.following and not self.lag and name not in self._catching_up
-            self.velocity[name] = self._speeds.get(name, speed) if told else speed
-        self._seconds = seconds
-        known, self._wrong = self._wrong, dict(self._defects())
+        steps = {name: position - before[name] for name, position in self.position.items()}
+        for name, step in steps.items():
+            speed = step / seconds if seconds > 0 else 0.0
+            given = self.following and not self.lag and name not in self._catching_up
+            self.velocity[name] = self._speeds.get(name, speed) if given else speed
+        known, self._wrong = self._wrong, dict(self._defects(steps, seconds))
         self._speeds = {}
         return [text for name, text in self._wrong.items() if name not in known]
 
@@ -124,20 +109,22 @@ class MockJoints:
             return commanded
         return position + math.copysign(farthest, commanded - position)
 
-    def _defects(self) -> Iterator[tuple[str, str]]:
+    def _defects(self, steps: dict[str, float], seconds: float) -> Iterator[tuple[str, str]]:
         for name, joint in self._joints.items():
             position, velocity = self.position[name], self.velocity[name]
+            limit = f'beyond its limit {joint.velocity_limit:.4g}/s'
+            tolerance = VELOCITY_TOLERANCE if name in self._speeds else BURST_TOLERANCE
+            farthest = max(joint.velocity_limit * BURST_TOLERANCE * seconds, STEP_TOLERANCE)
             if not math.isfinite(position):
                 yield name, f'{name} was sent to {position}'
-            elif not joint.lower - SLACK <= position <= joint.upper + SLACK:
+            elif not (joint.lower - POSITION_TOLERANCE <= position
+                      <= joint.upper + POSITION_TOLERANCE):
                 yield name, (f'{name} is at {position:.6g}, outside its limits '
                              f'[{joint.lower:.6g}, {joint.upper:.6g}]')
-            elif abs(velocity) > joint.velocity_limit * (HASTE if name in self._speeds else LUMP):
-                yield name, (f'{name} moves at {velocity:.4g}/s, beyond its limit '
-                             f'{joint.velocity_limit:.4g}/s')
-            else:   # whatever velocity the command tells
-                for text in self.impossible([name], [self._steps[name]], self._seconds, LUMP):
-                    yield name, f'a step: {text}'
+            elif abs(velocity) > joint.velocity_limit * tolerance:
+                yield name, f'{name} moves at {velocity:.4g}/s, {limit}'
+            elif abs(steps[name]) > farthest:   # whatever velocity the command has
+                yield name, f'a step: {name} goes {steps[name]:.4g} in {seconds:.3g} s, {limit}'
 
     def states(self) -> dict[str, tuple[float, float]]:
         """Return position and velocity of all joints, mimic joints too, in alphabetical order."""

@@ -1,8 +1,7 @@
 """A trajectory between points, as joint_trajectory_controller interpolates."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -60,11 +59,6 @@ class Trajectory:
     def end(self) -> int:
         """The time of the last knot, once begun."""
         return self._knots[-1].time
-
-    @property
-    def segments(self) -> Iterator[tuple[Knot, Knot]]:
-        """The pairs of knots between which it goes, once begun."""
-        return pairwise(self._knots)
 
     def sample(self, now: int) -> tuple[Array, Array]:
         """Return position and velocity at a time."""

@@ -12,14 +12,13 @@ from ros2_ik.mock.controllers.follow_joint_trajectory import (
     follow_joint_trajectory,
     GoalWatch,
 )
-from ros2_ik.mock.controllers.joints import HASTE, LUMP, MockJoints
-from ros2_ik.mock.controllers.trajectory import SECOND, Trajectory
+from ros2_ik.mock.controllers.joints import MockJoints
+from ros2_ik.mock.controllers.trajectory import Trajectory
 from ros2_ik.mock.controllers.trajectory_rules import nanoseconds, read_knots, refusal
 
 PARAMETERS = {
     'allow_nonzero_velocity_at_trajectory_end': 'take a last point that moves',
     'allow_partial_joints_goal': 'take fewer joints; the others hold their last command',
-    'interpolate_from_desired_state': 'begin at the last command, not at the measured state',
 }
 
 
@@ -38,7 +37,6 @@ class TrajectoryController(MockController):
         for parameter, text in PARAMETERS.items():
             self.declare_parameter(parameter, False, ParameterDescriptor(description=text))
         self.trajectory: Trajectory | None = None
-        self._desired: tuple[Array, Array] | None = None   # at the last update
         self._last_update = 0
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory,
                                  SYSTEM_DEFAULT)
@@ -72,7 +70,7 @@ class TrajectoryController(MockController):
 
     def release(self) -> None:
         """Forget the trajectory."""
-        self.trajectory = self._desired = None
+        self.trajectory = None
 
     def activate(self) -> None:
         """Listen from now on; what was before does not count."""
@@ -91,32 +89,17 @@ class TrajectoryController(MockController):
             self._goal.update(now)   # judges the last cycle
         if self.trajectory:
             steps = not self.trajectory.begun and self._begin(self.trajectory, now)
-            position, velocity = self._desired = self.trajectory.sample(now)
+            position, velocity = self.trajectory.sample(now)
             self.body.command(self.joints, position,
                               None if steps else velocity * self.body.time_scale)
         self._last_update = now
         return True
 
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
-        """Begin a trajectory; gives whether the joints step, since it begins elsewhere."""
+        """Begin a trajectory; returns whether the joints step, since it begins elsewhere."""
         start, measured = self._last_update or now, self._measured()
-        turning = self.body.turning(self.joints)
-        desired = self.get_parameter('interpolate_from_desired_state').value
-        state = self._desired if desired and self._desired else measured
-        trajectory.begin(start, *state, turning)
-        for defect in self._jumps(trajectory, start, now - start):
-            self.get_logger().error(f'defect: a trajectory with a step: {defect}')
+        trajectory.begin(start, *measured, self.body.turning(self.joints))
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
-
-    def _jumps(self, trajectory: Trajectory, start: int, cycle: int) -> list[str]:
-        """Return where a trajectory that begins now asks for more than the joints can do."""
-        jumps = list[str]()
-        for begin, end in trajectory.segments:
-            first = begin.time == start   # from where the joints are, which may lag
-            seconds = max(end.time - begin.time, cycle if first else 0) * SECOND
-            jumps += self.body.impossible(self.joints, end.position - begin.position, seconds,
-                                          LUMP if first else HASTE)
-        return jumps
 
     def _measured(self) -> tuple[Array, Array]:
         """Return positions, and velocities in the robot's own time."""
