@@ -38,7 +38,7 @@ GOAL = {
     'follow_frames': False, 'constraints': [FUNCTION], 'costs': [FUNCTION], 'seed': ROBOT_STATE,
     'more_seeds': [ROBOT_STATE], 'weights': [0.0], 'position_tolerance': 0.0,
     'orientation_tolerance': 0.0, 'timeout': {'sec': 0, 'nanosec': 0}, 'max_iterations': 0,
-    'approximate': [0.0], 'winding': '', 'allow_restarts': True, 'avoid_collisions': True,
+    'approximate': [0.0], 'allow_restarts': True, 'avoid_collisions': True,
     'allowed_collisions': {'entry_names': [''], 'entry_values': [{'enabled': [False]}],
                            'default_entry_names': [''], 'default_entry_values': [False]},
     'link_padding': [{'link_name': '', 'padding': 0.0}], 'solver': '',
