@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
 import math
+from pathlib import Path
 from reprlib import repr as brief
 from types import SimpleNamespace
 from typing import Any
@@ -12,9 +13,7 @@ import yaml
 
 from ros2_ik.cli.poses import target_fields, TargetOptions
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.core import field_value, InvalidConstraintError, read_text_file, read_yaml
-
-LARGEST = 10_000_000   # of a file [bytes]
+from ros2_ik.core import field_value, InvalidConstraintError, read_yaml
 
 # Fields of the messages and their defaults. A list is empty by default; its one item shows of what
 # kind the others are. RobotState has no attached_collision_objects (held objects belong to the
@@ -55,7 +54,7 @@ LARGEST_INTEGER = 2**31 - 1
 def read_content(path: str) -> Any:
     """Return the content of a YAML file; raises BadQuestion."""
     try:
-        content = read_yaml(read_text_file(path, LARGEST))
+        content = read_yaml(Path(path).read_text('utf-8'))
     except OSError as error:
         raise BadQuestion(f"'{path}': {error.strerror}") from None
     except ValueError as error:
@@ -180,12 +179,12 @@ def _with_parameters(content: Mapping[str, Any], place: str) -> Mapping[str, Any
 
 
 def _number(content: Any) -> float | None:
-    """Return a number, also from a text: YAML takes 1e-3, which has no point, as a text."""
-    if isinstance(content, bool) or not isinstance(content, (int, float, str)):
+    """Return a number, None for anything else."""
+    if isinstance(content, bool) or not isinstance(content, (int, float)):
         return None
     try:
         return float(content)
-    except (ValueError, OverflowError):
+    except OverflowError:
         return None
 
 
