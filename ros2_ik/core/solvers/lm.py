@@ -20,7 +20,8 @@ from ros2_ik.core.robot.tree import se3_to_array
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.parts import Parts
 from ros2_ik.core.solvers.problem_rows import ProblemRows
-from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver, Starts
+from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.solvers.starts import Starts
 from ros2_ik.core.status import ExitFlag
 
 GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beats a long search

@@ -39,14 +39,14 @@ from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, SAME, ti
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, solution_field
 from ros2_ik.core.solvers.serialization import pack, unpack
-from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver, Starts
+from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
 from ros2_ik.core.solvers.starts import (
     chosen_turns,
-    draw_starts,
     generator_state,
     N_NEAR,
     near_seed,
     OWN_STATE,
+    Starts,
 )
 from ros2_ik.core.solvers.too_few_joints import lacks_joints, MANY_ATTEMPTS
 from ros2_ik.core.status import ExitFlag, Status
@@ -284,40 +284,15 @@ class Search:
 
     def _descend(self, problem: IKProblem, solver: Solver) -> Attempt:
         """Descend from the next starts, until one reaches what must hold."""
-        starts = self._next_starts(solver)
-        if solver.finds_starts:
-            attempt, used, self.following = solver.find(problem, starts, self.budget)
-        elif starts.first == 0:
-            budget = self.budget if self.attempts else replace(
-                self.budget, deadline=max(self.budget.deadline, time.monotonic() + PATIENCE))
-            attempt = solver.attempt(problem.within_limits(starts.seed), budget)
-            used = self.following = 1
-        else:
-            attempt, used = self._descend_in_turn(problem, solver, starts)
+        starts, budget = self._next_starts(problem, solver), self.budget
+        if self.attempts == 0 and not solver.finds_starts:
+            budget = replace(budget, deadline=max(budget.deadline, time.monotonic() + PATIENCE))
+        attempt, used, self.following = solver.find(problem, starts, budget)
         self.attempts += used
         self.iterations += attempt.iterations
         # one that cannot begin counts as an iteration, so that max_iterations ends a search
         self.budget.iterations -= attempt.iterations or (not attempt.reached)
         return attempt
-
-    def _descend_in_turn(self, problem: IKProblem, solver: Solver, starts: Starts
-                         ) -> tuple[Attempt, int]:
-        """Descend from starts drawn here; near the seed only where an answer is expected there."""
-        _, first, last, _ = starts
-        is_near = first <= N_NEAR
-        if is_near and problem.targets:
-            is_near = self._expects_near_answer
-            if is_near and problem is self.problem:
-                solver = self._near_solver
-        elif is_near:
-            first = max(first, 2)       # start 1 is the seed within narrower limits
-        first = first if is_near else max(first, N_NEAR + 1)
-        last = min(max(last, first), first + solver.batch_size - 1)
-        last = min(last, N_NEAR) if is_near else last
-        rows = draw_starts(problem, starts._replace(first=first, last=last))
-        attempt, used = solver.attempt_in_turn(rows, self.budget)
-        self.following = first + used
-        return attempt, used
 
     @cached_property
     def _expects_near_answer(self) -> bool:
@@ -329,24 +304,23 @@ class Search:
         return all(error.position <= CLOSE[0] and error.orientation <= CLOSE[1]
                    for error in errors)
 
-    @cached_property
-    def _near_solver(self) -> Solver:
-        return make_solver(self.solver, near_seed(self.problem, self.seeds[0]),
-                           dict(self.options.solver_options))
-
-    def _next_starts(self, solver: Solver) -> Starts:
+    def _next_starts(self, problem: IKProblem, solver: Solver) -> Starts:
         """Return the next seed, alone where others follow; then starts near the first, random."""
-        seeds, number, options = self.seeds, self.attempts, self.options
+        seeds, number, options, finds = (self.seeds, self.attempts, self.options,
+                                         solver.finds_starts)
         # every end is looked at for the least error
         batch = 1 if options.approximate is not None else solver.batch_size
         if number < len(seeds):
-            alone = (len(seeds) > 1 or not options.allow_restarts or solver.batch_size == 1
+            alone = (not finds or len(seeds) > 1 or not options.allow_restarts or batch == 1
                      or time.monotonic() >= self.budget.deadline)
             return Starts(seeds[number], 0, 0 if alone else N_NEAR + batch, self._state)
         if not options.allow_restarts:
             return Starts(seeds[0], 0, 0, self._state)
         first = max(self.following, 1)
-        last = max(first - 1, N_NEAR if batch > 1 else 0) + batch
+        if not finds:     # those that do pass over starts near the seed by themselves
+            is_near = not problem.targets or self._expects_near_answer
+            first = max(first, 2 if is_near else N_NEAR + 1)     # 1 is the seed once more
+        last = max(first - 1, N_NEAR if batch > 1 and finds else 0) + batch
         return Starts(seeds[0], first, last, self._state)
 
     def _deserves_judging(self, attempt: Attempt) -> bool:
@@ -363,7 +337,7 @@ class Search:
 
         Unless it `is_turned` already, the turns of its joints are chosen first.
         """
-        if not is_turned:
+        if self.problem.turnable.size and not is_turned:
             attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
         verdict = accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1

@@ -6,11 +6,12 @@ from importlib.metadata import entry_points
 import inspect
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
-from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.options import NAMES
+from ros2_ik.core.solvers.starts import draw_starts, Starts
 from ros2_ik.core.status import ExitFlag
 
 
@@ -33,19 +34,6 @@ class Attempt(NamedTuple):
     def reached(self) -> bool:
         """Whether all that must hold does, as far as the solver can tell."""
         return self.holds or self.exit_flag is ExitFlag.CONVERGED
-
-
-class Starts(NamedTuple):
-    """
-    Starts `first` to `last` of a sequence: 0 is the seed, then N_NEAR near it, then random ones.
-
-    Those near the seed are passed over where the targets are far from it.
-    """
-
-    seed: Array
-    first: int
-    last: int
-    state: Indices      # (1,), of the generator that draws them
 
 
 class Solver(ABC):
@@ -87,11 +75,12 @@ class Solver(ABC):
         """
         Descend from numbered `starts`, see `Starts`, until one reaches what must hold.
 
-        Only of solvers with `finds_starts`, which serve each problem that differs from their own
-        in poses of targets, start and limits alone. Returns the best end, how many starts were
-        used, and the number of the next.
+        Solvers with `finds_starts` draw these by themselves, and serve each problem that differs
+        from their own in poses of targets, start and limits alone. Returns the best end, how many
+        starts were used, and the number of the next.
         """
-        raise NotImplementedError(f"solver '{self.name}' takes starts, not their numbers")
+        attempt, used = self.attempt_in_turn(draw_starts(self.problem, starts), budget)
+        return attempt, used, starts.first + used
 
 
 _SOLVERS: dict[str, type[Solver]] = {}

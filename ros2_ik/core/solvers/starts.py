@@ -1,7 +1,7 @@
 """Where descents start, and which turn of a joint is kept."""
 
 import os
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,21 @@ from ros2_ik.core.checks import are_finite
 from ros2_ik.core.kernels import starts as kernel
 from ros2_ik.core.kernels.comparisons import choose_turns
 from ros2_ik.core.problem import IKProblem, JointChangeBound
-from ros2_ik.core.solvers.solver import Starts
 
 N_NEAR = kernel.N_NEAR
+
+
+class Starts(NamedTuple):
+    """
+    Starts `first` to `last` of a sequence: 0 is the seed, then N_NEAR near it, then random ones.
+
+    Those near the seed are passed over where the targets are far from it.
+    """
+
+    seed: Array
+    first: int
+    last: int
+    state: Indices      # (1,), of the generator that draws them
 
 
 def generator_state(random_state: Any) -> Indices:
@@ -55,7 +67,7 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     Of all turns of a joint that mean the same place the one nearest the seed is kept.
     """
     indices = problem.turnable
-    if not indices.size or not are_finite(q):    # acceptance refuses the latter
+    if not are_finite(q):    # acceptance refuses it
         return q
     result = q.copy()
     choose_turns.run(result, indices, seed[indices], problem.lower[indices],

@@ -5,8 +5,8 @@ from itertools import combinations
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import accept, IKProblem, PoseTarget
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.solver import make_solver, Starts
-from ros2_ik.core.solvers.starts import generator_state, N_NEAR
+from ros2_ik.core.solvers.solver import make_solver
+from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
 
 MANY_ATTEMPTS = 1000    # attempts, ten milliseconds; poses in reach take tens
 RESTARTS, ITERATIONS = 20, 2000     # of the trial with axes freed, some milliseconds

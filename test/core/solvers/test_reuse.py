@@ -15,8 +15,8 @@ from ros2_ik.core import (
     solve,
 )
 from ros2_ik.core.solvers import Budget
-from ros2_ik.core.solvers.solver import make_solver, Starts
-from ros2_ik.core.solvers.starts import generator_state
+from ros2_ik.core.solvers.solver import make_solver
+from ros2_ik.core.solvers.starts import generator_state, Starts
 
 SRDF = ('<robot name="small"><group name="left"><chain base_link="chest" tip_link="left_hand"/>'
         '</group></robot>')
