@@ -33,6 +33,7 @@ def read_yaml(text: str) -> Any:
         return yaml.load(text, Loader=_Loader)
     # PyYAML lets the other ones through: 2020-99-99, !!bool perhaps, !!int ""
     except (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError) as error:
-        raise ValueError(' '.join(str(error).split())) from None
+        place = str(error).replace(' in "<unicode string>",', ' at')     # callers name the file
+        raise ValueError(' '.join(place.split())) from None
     except RecursionError:
         raise ValueError('it is nested too deeply') from None

@@ -1,7 +1,9 @@
 """Robots that come with the package: one YAML each in config/, files of example-robot-data."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
+import logging
 import os
 from pathlib import Path
 import sys
@@ -9,6 +11,8 @@ from xml.etree import ElementTree
 
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.strict_yaml import read_yaml
+
+_log = logging.getLogger('ros2_ik')
 
 
 @dataclass(frozen=True)
@@ -64,11 +68,44 @@ class ShippedRobot:
         return ElementTree.tostring(root, encoding='unicode')
 
 
+class ShippedRobots(Mapping[str, ShippedRobot]):
+    """
+    The robots of a folder by name; a robot's file is read when the robot is asked for.
+
+    Asking for a robot whose file is wrong raises RobotDescriptionError; a listing leaves it out
+    with a warning.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._files = {path.stem: path for path in sorted(folder.glob('*.yaml'))}
+        self._read: dict[str, ShippedRobot] = {}
+
+    def __getitem__(self, name: str) -> ShippedRobot:
+        if name not in self._read:
+            self._read[name] = ShippedRobot.read(self._files[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        found = []
+        for name in self._files:
+            try:
+                found.append(self[name].name)
+            except RobotDescriptionError as error:
+                _log.warning('%s; this robot is left out', error)
+        return found
+
+
 @lru_cache(maxsize=1)
-def shipped_robots() -> dict[str, ShippedRobot]:
-    """Return every shipped robot by name; raises RobotDescriptionError for a wrong file."""
-    return {path.stem: ShippedRobot.read(path)
-            for path in sorted(config_folder().glob('*.yaml'))}
+def shipped_robots() -> Mapping[str, ShippedRobot]:
+    """Return the shipped robots by name, see `ShippedRobots`."""
+    return ShippedRobots(config_folder())
 
 
 def config_folder() -> Path:

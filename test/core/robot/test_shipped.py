@@ -13,6 +13,7 @@ from ros2_ik.core import (
     ShippedRobot,
     UnknownRobotError,
 )
+from ros2_ik.core.robot.shipped import ShippedRobots
 
 NAMES = ['baxter', 'kinova', 'panda', 'talos', 'ur5', 'xarm7']
 JOINTS = {'baxter': 17, 'kinova': 6, 'panda': 8, 'talos': 32, 'ur5': 6, 'xarm7': 7}
@@ -104,13 +105,24 @@ def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
         ShippedRobot.read(file)
 
 
+def test_a_wrong_file_concerns_its_robot_alone(tmp_path, caplog):
+    (tmp_path / 'arm.yaml').write_text('{description: d, urdf: u}')
+    (tmp_path / 'bad.yaml').write_text('urdf: [')
+    robots = ShippedRobots(tmp_path)
+    assert robots['arm'].urdf == 'u' and not caplog.records
+    with pytest.raises(RobotDescriptionError, match='bad.yaml: .* at line 1'):
+        robots.get('bad')
+    assert list(robots) == ['arm'] and 'bad.yaml: ' in caplog.text
+
+
 @pytest.mark.parametrize(('values', 'words'), [
     ({'group': 'amr'}, "unknown group 'amr'; did you mean"), ({'tip': 'tol0'}, "frame 'tol0'"),
     ({'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'group': 'arm', 'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'home': {'elbow': 1.0}}, "joint 'elbow'"),
     ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'"),
-    ({'home': {'elbow_joint': 'b'}}, "joint 'elbow_joint'"), ({'home': [1]}, 'q takes 6 values')])
+    ({'home': {'elbow_joint': 'b'}}, "joint 'elbow_joint'"),
+    ({'home': [1]}, 'q takes 6 values, 1 given; in this order: shoulder_pan_joint, ')])
 def test_what_does_not_fit_the_robot_is_told(values, words):
     values = {'chains': {'arm': ['base_link', 'tool0']}} | values
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)
