@@ -141,8 +141,11 @@ class UnknownRobotError(UnknownNameError):
 
 
 def nearest(name: object, valid: Collection[str]) -> str:
-    """Write which valid names are spelled like a name, '' if none is."""
-    near = difflib.get_close_matches(str(name), valid, n=3, cutoff=0.6)
+    """Write which valid names are spelled like a name, or contain it; '' if none does."""
+    text, spelled = str(name).casefold(), {one.casefold(): one for one in valid}
+    close = difflib.get_close_matches(text, spelled, n=3, cutoff=0.6)
+    holding = sorted((one for one in spelled if len(text) > 2 and text in one), key=len)
+    near = [spelled[one] for one in dict.fromkeys(close + holding)][:3]
     return 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?' if near else ''
 
 

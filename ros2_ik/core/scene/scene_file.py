@@ -55,14 +55,14 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     `at` is needed where an object is placed in, or an object of the world attached to, a frame
     that moves with the robot. Raises InvalidSceneError that says where in the file.
     """
-    content, folder = _content(path_or_text)
+    content, folder, file = _content(path_or_text)
     scene = Scene(robot)
     for section in MAPPINGS:
-        for name, value in _mapping(content.get(section), section).items():
-            scene = _at(f'{section}.{name}', _READERS[section], scene, name, value)
+        for name, value in _mapping(content.get(section), f'{file}{section}').items():
+            scene = _at(f'{file}{section}.{name}', _READERS[section], scene, name, value)
     for section in LISTS:
-        for index, item in enumerate(_list(content.get(section), section)):
-            scene = _at(f'{section}[{index}]', _READERS[section], scene, item, folder, at)
+        for index, item in enumerate(_list(content.get(section), f'{file}{section}')):
+            scene = _at(f'{file}{section}[{index}]', _READERS[section], scene, item, folder, at)
     return scene
 
 
@@ -76,27 +76,33 @@ def shipped_scenes() -> dict[str, Path]:
     return {path.stem: path for path in sorted((config_folder() / 'scenes').glob('*.yaml'))}
 
 
-def _content(path_or_text: str | Path) -> tuple[dict[str, Any], Path]:
-    """Return the sections of a file, and its folder."""
-    text, folder = _text(path_or_text)
+def _content(path_or_text: str | Path) -> tuple[dict[str, Any], Path, str]:
+    """Return the sections of a file, its folder, and 'FILE: ', which errors begin with, or ''."""
+    text, path = _text(path_or_text)
+    file = f'{path}: ' if path else ''
     try:
         content = read_yaml(text)
     except ValueError as error:
-        raise InvalidSceneError(f'the scene is no YAML: {error}') from None
-    return _at('the scene', _keys, content, ('description', *MAPPINGS, *LISTS)), folder
+        raise InvalidSceneError(f'{file}the scene is no YAML: {error}') from None
+    keys = 'description', *MAPPINGS, *LISTS
+    return (_at(f'{file}the scene', _keys, content, keys), path.parent if path else Path(), file)
 
 
-def _text(path_or_text: str | Path) -> tuple[str, Path]:
-    """Take what has a line end or a colon as YAML, anything else as a file or a name."""
+def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
+    """
+    Return the YAML and its file, None if the YAML itself is given.
+
+    A text with a line end or a colon is YAML, any other text a file or a name.
+    """
     if isinstance(path_or_text, str) and ('\n' in path_or_text or ': ' in path_or_text):
-        return path_or_text, Path()
+        return path_or_text, None
     if not isinstance(path_or_text, (str, Path)) or not str(path_or_text).strip():
         raise InvalidSceneError(f'a scene is a file, a name or YAML, not {path_or_text!r}')
     path = Path(path_or_text)
     if not path.exists():
         path = shipped_scenes().get(str(path_or_text), path)
     try:
-        return path.read_text('utf-8'), path.parent
+        return path.read_text('utf-8'), path
     except (OSError, ValueError) as error:
         raise InvalidSceneError(f'the scene cannot be read: {error}; '
                                 f'shipped: {", ".join(shipped_scenes())}') from None
@@ -118,7 +124,8 @@ def _keys(value: Any, known: Collection[str], needed: Collection[str] = ()) -> d
         raise InvalidSceneError(f'must have the keys {", ".join(known)}, not {brief(value)}')
     for key in value:
         if key not in known:
-            hint = nearest(key, known) or f'valid: {", ".join(known)}'
+            hint = ("did you mean 'id'?" if key == 'name' and 'id' in known
+                    else nearest(key, known) or f'valid: {", ".join(known)}')
             raise InvalidSceneError(f'unknown key {key!r}; {hint}')
     for key in needed:
         if key not in value:

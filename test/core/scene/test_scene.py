@@ -164,9 +164,11 @@ def test_frames_that_move_need_one(frame):
 
 
 @pytest.mark.parametrize(('frame', 'near'), [
-    ('left_hnd', 'left_hand'), ('cupp', 'cup'), ('cup/rimm', 'cup/rim'), ('camra', 'camera')])
+    ('left_hnd', 'left_hand'), ('cupp', 'cup'), ('cup/rimm', 'cup/rim'), ('camra', 'camera'),
+    ('LEFT_HAND', 'left_hand'), ('hand', 'left_hand'), ('am', None)])
 def test_unknown_frames_name_the_nearest(frame, near):
-    with pytest.raises(UnknownFrameError, match=f"did you mean .*'{near}'"):
+    with pytest.raises(UnknownFrameError,
+                       match=f"did you mean .*'{near}'" if near else 'none is spelled like it'):
         WITH_CUP.with_frames({'camera': P}).frame_pose(frame)
 
 

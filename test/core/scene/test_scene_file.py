@@ -103,6 +103,18 @@ def test_a_file_is_the_same_as_its_text(tmp_path):
         assert load_scene(given, ROBOT, AT) == load_scene(FULL, ROBOT, AT)
 
 
+@pytest.mark.parametrize(('text', 'said'), [
+    ('objects: [{name: a}]', r"objects\[0\]: unknown key 'name'; did you mean 'id'"),
+    ('objekts: []', "the scene: unknown key 'objekts'"),
+    ('objects: [', 'the scene is no YAML: .* at line 1, column'),
+    ('padding: [base]', 'padding: ')])
+def test_mistakes_name_the_file(tmp_path, text, said):
+    path = tmp_path / 'scene.yaml'
+    path.write_text(text)
+    with pytest.raises(InvalidSceneError, match=f'{path}: {said}'):
+        load_scene(path, ROBOT)
+
+
 def test_sections_may_be_in_any_order_and_empty():
     assert load_scene('objects:\nallowed: [[left_c, chest]]\n', ROBOT) == \
         Scene(ROBOT).allow('left_c', 'chest')
