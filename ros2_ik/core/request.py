@@ -154,7 +154,7 @@ class StaticWorld:
 
     def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         """Complete the request's seed."""
-        return self.robot.to_q(request.seed, self.robot.to_q(self.at))
+        return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
     def standing(self, request: IKRequest, start: Array) -> Array:
         """Return where the robot stands."""

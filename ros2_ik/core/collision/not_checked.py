@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
-from ros2_ik.core.collision.self_pairs import self_pairs
+from ros2_ik.core.collision.self_pairs import ADJACENT, self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.mesh_paths import geometry_key
@@ -90,8 +90,11 @@ def _sentences(checker: CollisionChecker) -> list[str]:
     if lost:
         found.append(_counted(len(lost), 'link', 'whose collision elements, or meshes, were not '
                               'found or not readable', lost))
-    guessed = self_pairs(robot, geometry, checker.scene.guess_pairs).guessed
-    if guessed:
+    pairs = self_pairs(robot, geometry, checker.scene.guess_pairs)
+    if ADJACENT in pairs.allowed.values():
+        srdf = 'the SRDF disables no pair' if robot.srdf else 'no SRDF'
+        found.append(f'collisions: adjacent links are not checked against each other ({srdf})')
+    if guessed := pairs.guessed:
         found.append(_counted(len(guessed), 'pair', 'of links that no SRDF disables', [
             f'{first} - {second} ({reason})' for (first, second), reason in guessed.items()]))
     return found

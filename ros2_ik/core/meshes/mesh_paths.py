@@ -60,9 +60,9 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     if found := _find(name, package_dirs):
         return found
     looked = ', '.join(map(str, _places(name, package_dirs))) or 'nowhere'
-    raise InvalidSceneError(f"the mesh '{name}' cannot be found; looked for: {looked}; valid: a "
-                            'path, file://, package:// or model://; package_dirs and '
-                            'AMENT_PREFIX_PATH name more folders')
+    raise InvalidSceneError('it cannot be found; valid: a path, file://, package:// or model://; '
+                            'package_dirs and AMENT_PREFIX_PATH name more folders; looked for: '
+                            f'{looked}')
 
 
 def _find(name: str, package_dirs: tuple[str, ...]) -> Path | None:

@@ -12,6 +12,7 @@ from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Joint, Robot, sphere_of_reach
 
 EPSILON = 1e-9     # relative rounding error below which two bounds count as equal
+FAR = 10           # a target at more than FAR times the reach was probably given in millimetres
 
 
 class Interval(NamedTuple):
@@ -121,5 +122,6 @@ def _missed(problem: IKProblem, target: PoseTarget) -> str:
     away = math.dist(target.function.reference.translation.tolist(), sphere.centre)
     if away <= (sphere.radius + target.position_tolerance) * (1 + EPSILON):
         return ''
+    unit = ' (positions are in metres)' if away > FAR * sphere.radius else ''
     return (f"it is out of reach: {away:.4g} m from '{sphere.joint}', from where '{target.tip}' "
-            f'reaches {sphere.radius:.4g} m')
+            f'reaches {sphere.radius:.4g} m{unit}')

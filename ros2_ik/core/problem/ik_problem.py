@@ -55,7 +55,8 @@ class IKProblem:
                   [item.bind(robot) for item in instances(
                       constraints, Constraint, 'constraints', InvalidConstraintError)],
                   [item.bind(robot) for item in instances(
-                      costs, Cost, 'costs', InvalidConstraintError)], robot.to_q(start))
+                      costs, Cost, 'costs', InvalidConstraintError)],
+                  robot.to_q(start, what='seed'))
 
     def _ask(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
              costs: Sequence[Cost], start: Array) -> None:
@@ -106,7 +107,7 @@ class IKProblem:
         problem = self._copy()
         problem._given = [target.at(pose) for target, pose in zip(self._given, given, strict=True)]
         if start is not None:
-            problem.start = self.robot.to_q(start)
+            problem.start = self.robot.to_q(start, what='seed')
             problem.start.setflags(write=False)
         if checker is not None and checker is not self.checker:
             problem.checker = self._check_of(checker)

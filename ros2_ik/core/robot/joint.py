@@ -12,7 +12,7 @@ from ros2_ik.core.robot.urdf import JointElement
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 
-LIMIT_TOLERANCE = 1e-3   # encoders report a hair outside of the limits [rad, m]
+LIMIT_TOLERANCE = 1e-3   # of encoders, and of written values such as 3.1416 [rad, m]
 _SIZES = {'floating': (7, 6), 'planar': (3, 3)}   # values in q, columns in the tangent space
 
 

@@ -1,6 +1,6 @@
 """The robot: what moves, within which limits, under which names."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 import hashlib
 import math
@@ -27,7 +27,7 @@ from ros2_ik.core.errors import (
     UnknownRobotError,
 )
 from ros2_ik.core.robot.group import find_groups, Group
-from ros2_ik.core.robot.joint import Joint, read_joints
+from ros2_ik.core.robot.joint import Joint, LIMIT_TOLERANCE, read_joints
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
 from ros2_ik.core.robot.shipped import shipped_robots, ShippedRobot
 from ros2_ik.core.robot.srdf import parse_srdf, Semantics
@@ -37,7 +37,6 @@ from ros2_ik.core.robot.xacro_file import expand_xacro
 T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
 UNIT = 2e-15    # how far the square of a norm may be from 1: rounding, after one division
-ROUNDED = 1e-3  # so far outside its limits a shipped home may be, as 3.1416 is [rad, m]
 
 
 class Robot:
@@ -57,14 +56,14 @@ class Robot:
     """
 
     def __init__(self, urdf: str, package_dirs: tuple[str, ...], srdf: str | None,
-                 root_joint: str) -> None:
+                 root_joint: str, srdf_file: str = '') -> None:
         if not isinstance(root_joint, str) or root_joint not in ROOT_JOINTS:
             raise RobotDescriptionError(f"root_joint is '{root_joint}'; "
                                         f'valid: {", ".join(ROOT_JOINTS)}')
         self.urdf, self.srdf = urdf, srdf
         self.package_dirs, self.root_joint = package_dirs, root_joint
         self.tree = tree = parse_urdf(urdf)
-        semantics = parse_srdf(srdf, tree) if srdf else Semantics()
+        semantics = parse_srdf(srdf, tree, f'SRDF {srdf_file}'.strip()) if srdf else Semantics()
         self.name, self.warnings = tree.name, tree.warnings + semantics.warnings
         base = _base(tree, semantics, root_joint)
         self.root_frame = base.parent if base else tree.root
@@ -114,8 +113,8 @@ class Robot:
                 else _read(text_or_path, 'URDF'))
         if urdf is not text_or_path:
             folders.insert(0, str(Path(text_or_path).absolute().parent))
-        return cls(urdf, tuple(folders),
-                   None if srdf is None else _read(srdf, 'SRDF'), root_joint)
+        text = None if srdf is None else _read(srdf, 'SRDF')
+        return cls(urdf, tuple(folders), text, root_joint, '' if srdf is text else str(srdf))
 
     @classmethod
     def load(cls, robot: str | ShippedRobot, root_joint: str | None = None) -> 'Robot':
@@ -239,13 +238,15 @@ class Robot:
         q.setflags(write=False)
         return q
 
-    def to_q(self, values: JointValues | None = None, start: Array | None = None) -> Array:
+    def to_q(self, values: JointValues | None = None, start: Array | None = None,
+             what: str = 'q') -> Array:
         """
         Joint values as q, (nq,).
 
         `values` are a mapping from joint names (some may be missing: these keep their value in
         `start`, by default `neutral`) or an array in the order of `joint_names`. Values of mimic
-        joints are passed over: they follow. Quaternions are normalised.
+        joints are passed over: they follow. Quaternions are normalised. Errors call an array
+        `what`.
 
         Raises UnknownJointError, or InvalidStateError for NaN, infinity, a wrong length or a
         quaternion of norm zero.
@@ -258,7 +259,7 @@ class Robot:
                     q[joint.index:joint.index + joint.size] = _floats(value, joint.size,
                                                                       f"joint '{name}'")
         else:
-            q = _floats(values, self.nq, 'q')
+            q = _floats(values, self.nq, what, self.joint_names)
         for joint in self._floating:
             _normalise(q[joint.index + 3:joint.index + 7], joint.name)
         return q
@@ -340,7 +341,7 @@ class Robot:
                 self.frame_id(frame)
             if shipped.group:      # without the links of its chain there is no such group
                 self.group(shipped.group)
-            self.check_limits(self.to_q(shipped.home), ROUNDED)
+            self.check_limits(self.to_q(shipped.home), LIMIT_TOLERANCE)
         except IKError as error:
             raise RobotDescriptionError(f'config/{shipped.name}.yaml: {error}') from None
 
@@ -365,6 +366,9 @@ def _read(text_or_path: str | Path, what: str) -> str:
         return text_or_path
     try:
         return Path(text_or_path).read_text('utf-8')
+    except UnicodeDecodeError:
+        raise RobotDescriptionError(f'the {what} {text_or_path} is no text; valid: '
+                                    f'{"URDF or xacro" if what == "URDF" else what}') from None
     except (OSError, ValueError, TypeError) as error:
         if not str(text_or_path).strip():
             raise RobotDescriptionError(f'the {what} is empty') from None
@@ -388,14 +392,15 @@ def _unused(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def _floats(values: Any, size: int, what: str) -> Array:
+def _floats(values: Any, size: int, what: str, names: Sequence[str] = ()) -> Array:
     if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (size,) \
             and math.isfinite(values.dot(values)):
         return values.copy()     # solvers ask often, so it is quick
     wanted = f'{size} value{"s" * (size != 1)}'
     array = floats(values, what, wanted, InvalidStateError).reshape(-1)
     if array.size != size:
-        raise InvalidStateError(f'{what} takes {wanted}, {array.size} given')
+        order = f'; in this order: {", ".join(names)}' if names else ''
+        raise InvalidStateError(f'{what} takes {wanted}, {array.size} given{order}')
     if not are_finite(array):
         raise InvalidStateError(f'{what} is not finite, or its square is not: {array.tolist()}')
     return array

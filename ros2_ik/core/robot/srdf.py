@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from ros2_ik.core.errors import RobotDescriptionError
+from ros2_ik.core.robot.joint import LIMIT_TOLERANCE
 from ros2_ik.core.robot.urdf import numbers, parse_xml, RobotTree
 
 
@@ -32,9 +33,21 @@ def sorted_pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
 
 
-def parse_srdf(text: str, tree: RobotTree) -> Semantics:
-    """Read an SRDF for the robot of `tree`; raises RobotDescriptionError, see `parse_xml`."""
-    return _Reader(parse_xml(text, 'SRDF'), tree).read()
+def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> Semantics:
+    """
+    Read an SRDF for the robot of `tree`; warnings and errors call it `what`.
+
+    Raises RobotDescriptionError, see `parse_xml`, also for a URDF.
+    """
+    root = parse_xml(text, what)
+    if root.find('link') is not None:
+        raise RobotDescriptionError(f'the {what} has <link> elements, as a URDF has; an SRDF has '
+                                    'groups, group states and disabled collisions')
+    found = _Reader(root, tree).read()
+    if (name := root.get('name', tree.name)) != tree.name:
+        found.warnings = (f"it is of robot '{name}', the URDF of '{tree.name}'", *found.warnings)
+    found.warnings = tuple(f'{what}: {warning}' for warning in found.warnings)
+    return found
 
 
 class _Reader:
@@ -119,8 +132,20 @@ class _Reader:
                 values[key] = numbers(joint.get('value', ''), None, key)
             except RobotDescriptionError:
                 self.warnings.append(f"state '{name}': value of '{key}' is no finite number")
+            else:
+                self._check_limits(name, key, values[key])
         values.pop('', None)
         found.states.setdefault(group, {})[name] = values
+
+    def _check_limits(self, state: str, joint: str, values: list[float]) -> None:
+        """Warn of a value outside the limits, such as one in degrees; as in MoveIt it is kept."""
+        element = self.tree.joints.get(joint)
+        if element and len(values) == 1 and not (
+                element.lower - LIMIT_TOLERANCE <= values[0]
+                <= element.upper + LIMIT_TOLERANCE):
+            self.warnings.append(
+                f"state '{state}': '{joint}' is at {values[0]:g}, outside its limits "
+                f'[{element.lower:g}, {element.upper:g}] (in rad or m)')
 
     def _pairs(self) -> frozenset[tuple[str, str]]:
         """Return the disabled pairs, less those that are enabled explicitly."""

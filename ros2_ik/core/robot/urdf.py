@@ -113,7 +113,7 @@ def parse_xml(text: str, what: str) -> Element:
     root = builder.close()
     if root.tag != 'robot':
         raise RobotDescriptionError(f'the root element of the {what} is <{root.tag}>, '
-                                    'not <robot>')
+                                    'not <robot>; SDF, MJCF and other formats are not read')
     if any(element.tag.startswith('xacro:') for element in root.iter()):
         raise RobotDescriptionError(f'the {what} still holds xacro macros: give it as a file '
                                     '.xacro, or run xacro on it')

@@ -364,7 +364,7 @@ class InverseKinematics:
         return own_collisions(self.robot, self.meshes).checker if self._alone else self._checker
 
     def _start(self, seed: JointValues | None) -> Array:
-        q = self.robot.to_q(seed)
+        q = self.robot.to_q(seed, what='seed')
         return self.robot.to_q(self.locked, q) if self.locked else q
 
     def _frames(self, frame: str | None, relative_to: str | None) -> tuple[str, str | None]:

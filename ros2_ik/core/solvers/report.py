@@ -1,7 +1,7 @@
 """What a search says in the end: status, message, and the fields of a solution."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 import time
 from typing import Any, TYPE_CHECKING
 
@@ -9,6 +9,8 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
 from ros2_ik.core.problem import IKProblem
+from ros2_ik.core.robot import LIMIT_TOLERANCE, Robot
+from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.solvers.too_few_joints import axes_to_free
 from ros2_ik.core.status import ExitFlag, Status
 
@@ -59,7 +61,7 @@ def _message(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     change = f'; largest joint change {travel}' if is_answer and travel is not None else ''
     text = (_found(search) if candidate.verdict.accepted
             else _failed(search, candidate, status))
-    return text + change + _held_outside(problem)
+    return text + change + _held_outside(problem) + _seed_outside(search)
 
 
 def _found(search: 'Search') -> str:
@@ -73,11 +75,14 @@ def _found(search: 'Search') -> str:
 
 def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     """Say what does not hold, and by how much."""
+    problem = search.problem
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
-    if search.tip_contacts:
+    if search.tip_contacts:    # of which only a lower bound of the depth is known
+        pairs = [(contact.first, contact.second) for contact in search.tip_contacts]
         return ('there is no solution without contact: at its target '
-                + '; '.join(str(contact) for contact in search.tip_contacts))
+                + '; '.join(f"'{first}' touches '{second}'" for first, second in pairs)
+                + _adjacent_hint(problem.robot, pairs))
     if search.lasting_contacts:
         return ('there is no solution without contact: no joint that may move parts '
                 + '; '.join(str(contact) for contact in search.lasting_contacts)
@@ -137,6 +142,20 @@ def _held_outside(problem: IKProblem) -> str:
     return f'; held outside {whose} limits: {", ".join(texts)}{more}'
 
 
+def _seed_outside(search: 'Search') -> str:
+    """Name the joints whose value in the first seed was changed to one within their limits."""
+    problem, seed = search.problem, search.seeds[0]
+    given = problem.within_limits(seed)
+    moved = [f"'{joint.name}' at {seed[joint.index]:.6g}" + (' rad' if joint.rotary else ' m')
+             for joint in problem.active.joints if joint.is_scalar
+             and abs(given[joint.index] - seed[joint.index]) > LIMIT_TOLERANCE]
+    if not moved:
+        return ''
+    more = f' and {len(moved) - _NAMED} more' if len(moved) > _NAMED else ''
+    return (f'; the seed had {", ".join(moved[:_NAMED])}{more}, outside the limits; the search '
+            'started within them')
+
+
 def _blocked(search: 'Search') -> str:
     """Name the pairs that touch most often in what was found, as far as there is time to look."""
     pairs, end = Counter[tuple[str, str]](), time.monotonic() + _PATIENCE
@@ -147,8 +166,17 @@ def _blocked(search: 'Search') -> str:
                      for contact in checker.in_collision(q, at_once=True))
         if time.monotonic() >= end:
             break
-    names = [f"'{first}' and '{second}'" for (first, second), _ in pairs.most_common(3)]
-    return f'in what was found these touch: {", ".join(names)}'
+    often = [pair for pair, _ in pairs.most_common(3)]
+    names = ', '.join(f"'{first}' and '{second}'" for first, second in often)
+    return f'in what was found these touch: {names}{_adjacent_hint(checker.robot, often)}'
+
+
+def _adjacent_hint(robot: Robot, pairs: Iterable[tuple[str, str]]) -> str:
+    """Tell how to turn off the check of two links that a joint connects, if they are a pair."""
+    connected = {sorted_pair(joint.parent, joint.child) for joint in robot.tree.joints.values()}
+    return next((f"; '{first}' and '{second}' are adjacent links: an SRDF entry "
+                 '(disable_collisions, reason Adjacent) turns the check of the pair off'
+                 for first, second in pairs if sorted_pair(first, second) in connected), '')
 
 
 def joints_at_limits(problem: IKProblem, q: Array) -> tuple[str, ...]:

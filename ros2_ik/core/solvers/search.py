@@ -515,4 +515,4 @@ def seeds_of(problem: IKProblem, seeds: Any) -> list[Array]:
         raise InvalidStateError(f'seeds must be a list of joint values, not {seeds!r}')
     if isinstance(seeds, Mapping) or isinstance(found[0], Real):
         found = [seeds]         # one seed, not in a list
-    return [problem.robot.to_q(seed, problem.start) for seed in found]
+    return [problem.robot.to_q(seed, problem.start, 'seed') for seed in found]

@@ -10,6 +10,7 @@ from ros2_ik.core import (
     IKProblem,
     PoseTarget,
     Robot,
+    RobotDescriptionError,
     UnknownGroupError,
 )
 
@@ -120,6 +121,29 @@ def test_group_states():
     assert robot.group_states == {'arm': {'up': {'left_1': 0.5}}}
     assert all(any(word in warning for warning in robot.warnings)
                for word in ("'ghost'", "'left_2'", "'ghosts'"))
+
+
+def test_state_outside_the_limits_is_reported():
+    """As where it is in degrees."""
+    robot = two_arms(group('arm', ('chain', 'chest', 'left_hand'))
+                     + '<group_state name="up" group="arm"><joint name="left_1" value="120"/>'
+                       '</group_state>')
+    warning, = robot.warnings
+    assert "state 'up': 'left_1' is at 120, outside its limits" in warning
+
+
+def test_a_urdf_as_srdf_is_refused():
+    with pytest.raises(RobotDescriptionError, match='SRDF has <link> elements, as a URDF'):
+        Robot.from_urdf(TWO_ARMS, srdf=TWO_ARMS)
+
+
+def test_warnings_name_the_file_and_another_robot(tmp_path):
+    file = tmp_path / 'arms.srdf'
+    file.write_text('<robot name="other"><passive_joint name="ghost"/></robot>')
+    robot = Robot.from_urdf(TWO_ARMS, srdf=file)
+    assert robot.warnings == (
+        f"SRDF {file}: it is of robot 'other', the URDF of '{robot.name}'",
+        f"SRDF {file}: passive joint 'ghost' is not part of the robot and is left out")
 
 
 def test_group_state_with_a_free_base():

@@ -205,7 +205,8 @@ def test_a_robot_without_geometry_says_so(small):
     ('<sphere radius="-1"/>', 'radius of a sphere'), ('<sphere/>', 'sphere radius'),
     ('<cylinder radius="1"/>', 'cylinder length'), ('<torus/>', '<torus>; valid'),
     ('<box size="1 1 1"/><sphere radius="1"/>', '<box>, <sphere>'),
-    ('<mesh/>', "the mesh '' cannot be found"), ('<mesh filename="a.stl" scale="1 1"/>', 'scale'),
+    ('<mesh/>', 'mesh None cannot be used: it cannot be found'),
+    ('<mesh filename="a.stl" scale="1 1"/>', 'scale'),
     ('<mesh filename="package://example-robot-data/robots/ur_description/meshes/ur5/collision/'
      'base.stl" scale="1 0 1"/>', 'scale'),
     ('<mesh filename="http://a.b/c.stl"/>', 'package:// or model://')])
@@ -347,5 +348,5 @@ def test_a_robot_made_after_a_mesh_came_reads_it(tmp_path):
     assert found.geometry.left_out == () and not mesh_files_changed(found.robot)
     (tmp_path / 'a.stl').unlink()
     assert mesh_files_changed(found.robot)
-    with pytest.raises(InvalidSceneError, match=r"a.stl' cannot be found"):
+    with pytest.raises(InvalidSceneError, match=r"a.stl' cannot be used: it cannot be found"):
         checker()

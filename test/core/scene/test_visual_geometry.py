@@ -33,7 +33,7 @@ def test_missing_mesh_is_told_and_collision_element_drawn() -> None:
     seen = visual_geometry(Robot.from_urdf(LINKS))
     assert [(body.link, body.shape.kind) for body in seen.bodies] == [('base', 'box'),
                                                                       ('arm', 'box')]
-    assert "the mesh 'gone.stl' cannot be found" in seen.warnings[0]
+    assert "mesh 'gone.stl' cannot be used: it cannot be found" in seen.warnings[0]
     assert seen.warnings[-1] == 'drawn by their collision elements: arm'
 
 

@@ -181,6 +181,24 @@ def test_guessed_pairs_are_named():
     assert any('1 pair' in text and 'a - c' in text for text in solution.not_checked)
 
 
+def test_adjacent_links_are_named_as_unchecked_or_with_the_srdf_entry_to_write():
+    """A ball at the foot and one on the link that folds over it."""
+    ball = BALL.format(0.1).replace('<geometry>', '<origin xyz="0.12 0 0"/><geometry>')
+    text = with_bodies(urdf(joint('fold', 'revolute', 'foot', 'arm', xyz=(0.12, 0, 0), axis=Z,
+                                  limits=(-3, 3)), joint('end', 'fixed', 'foot', 'peg')),
+                       foot=BALL.format(0.1), arm=ball)
+    T = Configuration(Robot.from_urdf(text), {'fold': 2.9}).transform('arm')
+    solution = solve_pose(Robot.from_urdf(text), 'arm', T)
+    sentence = 'adjacent links are not checked against each other (no SRDF)'
+    assert solution.success and any(sentence in line for line in solution.not_checked)
+    srdf = '<robot name="small"><disable_collisions link1="foot" link2="peg"/></robot>'
+    solution = solve_pose(Robot.from_urdf(text, srdf=srdf), 'arm', T, timeout=0.2)
+    assert solution.status is Status.GOAL_IN_COLLISION
+    assert "'arm' and 'foot' are adjacent links: an SRDF entry" in solution.message \
+        or "'foot' and 'arm' are adjacent links: an SRDF entry" in solution.message
+    assert not any(sentence in line for line in solution.not_checked)
+
+
 def test_what_is_not_checked_travels(load):
     """To a worker and back."""
     robot = Robot.from_urdf(FOLDING)

@@ -61,6 +61,9 @@ def test_it_is_said(load):
     solution = solve_pose(robot, 'panda_hand_tcp', far(3.0), max_iterations=50)
     assert solution.status is Status.NO_IK_SOLUTION
     assert 'out of reach: 3.' in solution.message and "'panda_joint1'" in solution.explain()
+    assert 'metres' not in solution.message
+    in_millimetres = solve_pose(robot, 'panda_hand_tcp', far(300.0), max_iterations=50)
+    assert 'positions are in metres' in in_millimetres.message
     near = solve_pose(robot, 'panda_hand_tcp', far(0.2), max_iterations=1)
     assert not near.success and 'out of reach' not in near.message
 

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from small_robots import joint, SMALL, TWO_ARMS, urdf, X, Z
 
-from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, solve_pose
+from ros2_ik.core import (
+    Configuration,
+    IKProblem,
+    InvalidStateError,
+    PoseTarget,
+    Robot,
+    solve_pose,
+)
 from ros2_ik.core.solvers.starts import chosen_turns
 
 ARM_JUDGE = TreeJudge(TWO_ARMS)
@@ -50,6 +57,21 @@ def test_seeds_partial_or_outside_the_limits(small, seed):
     given = None if seed is None else dict(seed) if isinstance(seed, dict) else list(seed)
     check(judge, solve_pose(robot, 'tip', T, seed, timeout=1.0, random_state=0), [('tip', T)])
     assert seed == given
+
+
+def test_a_seed_outside_the_limits_is_named(small):
+    robot = small('zero_links')
+    T = Configuration(robot, robot.neutral).transform('tip')
+    solution = solve_pose(robot, 'tip', T, {'elbow': -120.0}, timeout=1.0, random_state=0)
+    assert "the seed had 'elbow' at -120 rad, outside the limits" in solution.message
+    assert 'the seed had' not in solve_pose(robot, 'tip', T, timeout=1.0).message
+
+
+def test_a_seed_of_the_wrong_length_names_the_joints(small):
+    robot = small('planar_2r')
+    with pytest.raises(InvalidStateError, match='seed takes 2 values, 3 given; in this order: '
+                       + ', '.join(robot.joint_names)):
+        solve_pose(robot, 'tip', np.eye(4), [0.0] * 3)
 
 
 def test_a_seed_that_is_the_answer_is_the_answer(load, judge_of):
