@@ -47,13 +47,13 @@ def solvers_for(robot: Robot, found: list[Case], drake: int) -> dict:
     try:
         solvers[TRAC] = TracIK(robot, tips).question, len(found)
     except ImportError:
-        print('pytracik is missing: pip install pytracik')
+        print('pytracik is missing: tools/run pip install pytracik')
     if drake:
         try:
             from collision.drake_ik import DrakeIK
             solvers[DRAKE] = DrakeIK(robot).question, min(drake, len(found))
         except ImportError:
-            print('drake is missing: pip install drake')
+            print('drake is missing: tools/run pip install drake')
     return solvers
 
 

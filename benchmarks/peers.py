@@ -16,7 +16,7 @@ def leave(absent: ImportError, text: str, needed: str) -> NoReturn:
     package = PACKAGES.get((absent.name or '').partition('.')[0])
     if package is None:
         raise absent
-    reason = f'{package} is not installed: pip install {needed}'
+    reason = f'{package} is not installed: tools/run pip install {needed}'
     if {'-h', '--help'}.isdisjoint(sys.argv):
         sys.exit(reason)
     print(f'{text.strip()}\n\nThe options cannot be listed: {reason}')

@@ -99,7 +99,7 @@ def found_peers(names: list[str] | None) -> list[str]:
         if find_spec(module) is not None:
             found.append(name)
         else:
-            print(f'{name} is not installed, so not compared with: pip install {package}')
+            print(f'{name} is not installed, and left out: tools/run pip install {package}')
     return found
 
 

@@ -31,7 +31,8 @@ NEEDED = [('pose_ik.py', 'yourdfpy', 'yourdfpy'), *(
 def test_without_a_package(name, module, package):
     ended = run(module, name)
     line, = ended.stderr.splitlines()
-    assert ended.returncode == 1 and line.startswith(f'{package} is not installed: pip install ')
+    assert ended.returncode == 1
+    assert line.startswith(f'{package} is not installed: tools/run pip install ')
     assert package in line.split('install ')[1].split()
     told = run(module, name, '--help')
     assert told.returncode == 0 and not told.stderr
