@@ -77,15 +77,14 @@ def _rows(function: KinematicFunction, before: int) -> int:
 
 
 def _check_angles(function: KinematicFunction, bounds: Any) -> None:
-    """Raise RequestError for bounds outside of the range of an angle, most likely degrees."""
-    least, most = function.spec.range
+    """Raise RequestError for upper bounds above all values of an angle: most likely degrees."""
+    most = function.spec.range[1]
     if not all('[rad]' in label for label in function.labels) or not math.isfinite(most):
         return
-    for way in WAYS:
-        for value in getattr(bounds, way):
-            if math.isfinite(value) and not least - ROUNDING <= value <= most + ROUNDING:
-                raise wrong(f'bounds.{way} is {value:g} rad; valid: {least:.4g} to {most:.4g} '
-                            '(angles are radians)')
+    for value in bounds.upper:
+        if most + ROUNDING < value < math.inf:
+            raise wrong(f'bounds.upper is {value:g} rad; valid: up to {most:.4g} (angles are '
+                        'radians)')
 
 
 def _unique(name: str, names: set[str]) -> str:

@@ -13,14 +13,14 @@ from ros2_ik.core import (
     written_kinds,
 )
 from ros2_ik.messages.frames import link_name
-from ros2_ik.messages.request_error import wrong
+from ros2_ik.messages.request_error import check_lengths, wrong
 
 if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
 
-MAX_ITEMS = 10_000          # of an array in a message
 MAX_NAME = 200              # characters
-MAX_PARAMETERS = 50
+MOST = {'kind': MAX_NAME, 'parameters': 50}
+MOST_ITEMS = {'name': MAX_NAME, 'numbers': 10_000, 'names': 10_000}     # of a parameter
 MAX_ROWS = 1000             # of all functions that a request has together
 SUPPLIED = 'checker'        # the field that no message has: it comes from the scene
 FRAMES = ('frame', 'relative_to')   # the fields that messages have beside the parameters
@@ -43,7 +43,11 @@ def make_function(message: Any, robot: Robot,
 
     Raises RequestError and IKError, which name the field.
     """
-    _check_lengths(message)
+    check_lengths(message, MOST)
+    for index, parameter in enumerate(message.parameters):
+        check_lengths(parameter, MOST_ITEMS, f'parameters[{index}].')
+        if any(len(name) > MAX_NAME for name in parameter.names):
+            raise wrong(f'{parameter.name} has a name of more than {MAX_NAME} characters')
     given: dict[str, FieldValue] = {}
     for field in FRAMES:
         name = getattr(message, field).removeprefix('/')
@@ -58,22 +62,6 @@ def make_function(message: Any, robot: Robot,
         if field in given:
             link_name(robot, getattr(function, field), field)
     return function.bind(robot)   # what does not fit the robot is refused here, by its name
-
-
-def _check_lengths(message: Any) -> None:
-    """Raise RequestError for what would keep the node from others; its words are echoed, too."""
-    found = [('kind', message.kind, 'characters', MAX_NAME),
-             ('parameters', message.parameters, 'items', MAX_PARAMETERS)]
-    for index, parameter in enumerate(message.parameters[:MAX_PARAMETERS]):
-        found += [(f'parameters[{index}].name', parameter.name, 'characters', MAX_NAME),
-                  (parameter.name, parameter.numbers, 'numbers', MAX_ITEMS),
-                  (parameter.name, parameter.names, 'names', MAX_ITEMS)]
-    for name, value, what, most in found:
-        if len(value) > most:
-            raise wrong(f'{name} has {len(value)} {what}; at most {most} are read')
-    for parameter in message.parameters:
-        if any(len(name) > MAX_NAME for name in parameter.names):
-            raise wrong(f'{parameter.name} has a name of more than {MAX_NAME} characters')
 
 
 def function_message(kind: str, bounds: 'Bounds | None' = None, frame: str = '',

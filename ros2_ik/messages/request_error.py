@@ -1,7 +1,9 @@
-"""Questions that are answered with a status and a reason instead of a search."""
+"""Refusals of requests: an error with a status, and checks of lengths."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
+from typing import Any
 
 from ros2_ik.core import IKError, Status
 
@@ -26,3 +28,10 @@ def error_context(place: str) -> Iterator[None]:
 def wrong(message: str, status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> RequestError:
     """Make a RequestError, by default of something that makes no sense."""
     return RequestError(status, message)
+
+
+def check_lengths(message: Any, most: Mapping[str, int], place: str = '') -> None:
+    """Raise RequestError for a list or text whose reading would keep the node from others."""
+    for field, limit in most.items():
+        if (length := len(attrgetter(field)(message))) > limit:
+            raise wrong(f'{place}{field} has length {length}; at most {limit} are read')

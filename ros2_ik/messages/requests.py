@@ -32,12 +32,14 @@ from ros2_ik.messages.frames import (
     tip_name,
 )
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import error_context, RequestError, wrong
-from ros2_ik.messages.robot_states import joint_values, Values
+from ros2_ik.messages.request_error import check_lengths, error_context, RequestError, wrong
+from ros2_ik.messages.robot_states import joint_values
 
-MAX_TARGETS = 100   # reading more would keep the node from other requests
-MAX_CHANGES = 200
-MAX_SEEDS = 100
+MOST = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_joints': 200,
+        'joint_change_names': 200, 'solver_options': 100}
+MOST_RULES = {'link_padding': 200, 'allowed_collisions.entry_names': 200,
+              'allowed_collisions.default_entry_names': 200}
+MOST_TEXT = {'key': 200, 'value': 200}   # of an option [characters]
 
 
 class ReadRequest(NamedTuple):
@@ -59,6 +61,10 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
     `defaults` has the attributes of core's Defaults. Raises IKError. What only the search can
     judge (solver names, weights) is left to it.
     """
+    check_lengths(message, MOST)
+    if message.moving_joints and message.group:
+        raise RequestError(Status.INVALID_GROUP_NAME, f"group '{message.group}' and "
+                           'moving_joints are both given; valid: one of them')
     count = len(message.targets)
     group = group_name(robot, message.group, defaults) if message.group else ''
     default = '' if group or message.moving_joints else group_name(robot, '', defaults)
@@ -66,14 +72,15 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
         raise wrong('there is no target, and no constraint or cost either')
     tips = _tips(message.tips, count, robot, group or default, defaults)
     references = _references(message, robot, lookup)
-    _check_named_joints(message)
     most, is_jump = _max_joint_change(message, robot, defaults)
     return ReadRequest(IKRequest(
         _targets(message, tips, references, defaults), follow_frames=message.follow_frames,
         group=group, default_group=default, moving_joints=message.moving_joints,
         locked_joints=message.locked_joints, base_stays=True,
         seed=joint_values(message.seed, robot),
-        more_seeds=_more_seeds(message, robot), avoid_collisions=message.avoid_collisions,
+        more_seeds=tuple(joint_values(state, robot, f'more_seeds[{index}]')
+                         for index, state in enumerate(message.more_seeds)),
+        avoid_collisions=message.avoid_collisions,
         max_jump=most if is_jump else None,
         options=_options(message, defaults, None if is_jump else most)),
         frozenset[str]().union(*(robot.moving_joints(each.frame) for each in references
@@ -151,28 +158,8 @@ def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, 
     return found
 
 
-def _check_named_joints(request: Any) -> None:
-    if request.moving_joints and request.group:
-        raise RequestError(Status.INVALID_GROUP_NAME, f"group '{request.group}' and "
-                           'moving_joints are both given; valid: one of them')
-    for field in ('moving_joints', 'locked_joints'):
-        if (count := len(getattr(request, field))) > MAX_CHANGES:
-            raise wrong(f'{field} has {count} names; at most {MAX_CHANGES} are read')
-
-
-def _more_seeds(request: Any, robot: Robot) -> tuple[Values, ...]:
-    if len(request.more_seeds) > MAX_SEEDS:
-        raise wrong(f'more_seeds has {len(request.more_seeds)} items; at most {MAX_SEEDS} are '
-                    'read')
-    return tuple(joint_values(state, robot, f'more_seeds[{index}]')
-                 for index, state in enumerate(request.more_seeds))
-
-
 def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
           defaults: Any) -> tuple[str, ...]:
-    if count > MAX_TARGETS:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'{count} targets; at most {MAX_TARGETS} are read')
     if not names and count == 1:
         return (tip_name(robot, group, defaults),)
     if len(names) != count:
@@ -227,8 +214,6 @@ def _max_joint_change(request: Any, robot: Robot,
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
     single: dict[str, float] = {}
     names, changes = request.joint_change_names, request.joint_changes
-    if len(names) > MAX_CHANGES:
-        raise wrong(f'joint_change_names has {len(names)} items; at most {MAX_CHANGES} are read')
     if len(names) != len(changes):
         raise wrong(f'{len(names)} joint_change_names but {len(changes)} joint_changes; valid: '
                     'one a name')
@@ -252,9 +237,6 @@ def _solutions(count: int, defaults: Any) -> int:
     return max(1, count)
 
 
-MAX_OPTIONS = 100   # more than any solver has
-LONGEST = 200       # characters, of a name or a value
-
 _FLAGS = {'true': True, 'false': False}
 _NUMBERS: tuple[Callable[[str], float], ...] = (int, float)
 
@@ -265,14 +247,9 @@ def read_options(pairs: Any) -> dict[str, Any]:
 
     Raises RequestError. Which names and values a solver takes, it says itself.
     """
-    if len(pairs) > MAX_OPTIONS:
-        raise wrong(f'solver_options has {len(pairs)} options; at most {MAX_OPTIONS} are read')
     options: dict[str, Any] = {}
     for index, pair in enumerate(pairs):
-        for field, text in (('key', pair.key), ('value', pair.value)):
-            if len(text) > LONGEST:
-                raise wrong(f'solver_options[{index}].{field} has {len(text)} characters; '
-                            f'at most {LONGEST} are read')
+        check_lengths(pair, MOST_TEXT, f'solver_options[{index}].')
         if pair.key in options:
             raise wrong(f"solver_options has '{pair.key}' twice")
         options[pair.key] = _scalar(pair.value)
@@ -288,15 +265,13 @@ def _scalar(text: str) -> Any:
     return _FLAGS.get(text.strip().lower(), text)
 
 
-MAX_NAMES = 200   # in each array; reading more would keep the node from other requests
-
 T = TypeVar('T')
 
 
 def with_rules(scene: Scene, request: Any) -> Scene:
     """Return a scene with a request's allowed_collisions, link_padding; raises RequestError."""
+    check_lengths(request, MOST_RULES)
     matrix = request.allowed_collisions
-    _check_count(len(request.link_padding), 'link_padding')
     if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):
         with error_context('allowed_collisions'):
             scene = _with_allowed(scene, matrix)
@@ -308,8 +283,6 @@ def with_rules(scene: Scene, request: Any) -> Scene:
 
 def _with_allowed(scene: Scene, matrix: Any) -> Scene:
     """Allow what the matrix does; what it does not allow stays as the scene has it."""
-    for field in ('entry_names', 'default_entry_names'):
-        _check_count(len(getattr(matrix, field)), field)
     read = read_matrix(matrix)
     known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
     for name in (*matrix.entry_names, *matrix.default_entry_names):
@@ -318,11 +291,6 @@ def _with_allowed(scene: Scene, matrix: Any) -> Scene:
     return scene.with_allowed(AllowedCollisions(
         {**scene.allowed.pairs, **_allowing(read.pairs)},
         {**scene.allowed.defaults, **_allowing(read.defaults)}))
-
-
-def _check_count(count: int, field: str) -> None:
-    if count > MAX_NAMES:
-        raise wrong(f'{field} has {count} items; at most {MAX_NAMES} are read')
 
 
 def _allowing(entries: Mapping[T, bool]) -> dict[T, bool]:

@@ -218,7 +218,7 @@ BOMB = ', '.join([  # ten million words when it is written out
      "bounds.upper must be a list, not 'high'"),
     ({'solutions': -1}, 'solutions is -1; valid: 0 to 2147483647'),
     (wish('gaze_angle', frame='panda_hand', axis=GOOD, target=GOOD, bounds={'upper': 10}),
-     'bounds.upper is 10 rad; valid: 0 to 3.142 (angles are radians)'),
+     'bounds.upper is 10 rad; valid: up to 3.142 (angles are radians)'),
     (wish('minimum_distance', rows=1.5), 'rows takes a whole number from 1 to 1000, not [1.5]'),
     (wish('minimum_distance', rows=-1), 'rows must be a whole number from 1, not -1'),
     (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints[0] '

@@ -30,12 +30,12 @@ def workers(panda_node):
      'far; at most 1000 are taken'),
     ({'solver_options': [KeyValue(key=str(i), value='[a, b, {c: d}]' * 10)
                          for i in range(1000)]},
-     'solver_options has 1000 options; at most 100 are read'),
+     'solver_options has length 1000; at most 100 are read'),
     ({'link_padding': [LinkPadding(link_name=HAND)] * 1000},
-     'link_padding has 1000 items; at most 200 are read'),
+     'link_padding has length 1000; at most 200 are read'),
     ({'allowed_collisions': AllowedCollisionMatrix(
         default_entry_names=[HAND] * 1000, default_entry_values=[True] * 1000)},
-     'allowed_collisions: default_entry_names has 1000 items; at most 200 are read')])
+     'allowed_collisions.default_entry_names has length 1000; at most 200 are read')])
 def test_too_large_a_request_is_refused(client, panda, workers, fields, words):
     asked = {'targets': [reachable(panda, TCP)], 'tips': [TCP], 'avoid_collisions': True}
     response = client.ik(**asked, **fields)
