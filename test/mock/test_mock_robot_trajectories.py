@@ -224,22 +224,6 @@ def test_limits_are_not_looked_at_but_told(mock, home):
     mock.logged('defect: panda_joint2 moves at', known)
 
 
-def test_an_end_that_moves_where_allowed(mock, home):
-    name = 'allow_nonzero_velocity_at_trajectory_end'
-    assert mock.set(name, True, 'arm_controller') == ''
-    states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.1), [0.5] * 7)))
-    follows(states, lambda t: cubic(t, 0.4, 0.0, 0.0, 0.1, 0.5), 0.4)
-    assert mock.set(name, False, 'arm_controller') == ''
-
-
-def test_some_joints_where_allowed(mock, home):
-    assert mock.set('allow_partial_joints_goal', True, 'arm_controller') == ''
-    states = mock.move(TOPIC, trajectory(ARM[3:4], (0.3, [-2.0])))
-    assert [positions(states[-1])[joint] for joint in ARM] == pytest.approx(
-        [*HOME[:3], -2.0, *HOME[4:]])
-    assert mock.set('allow_partial_joints_goal', False, 'arm_controller') == ''
-
-
 def test_the_others_of_a_name_given_twice_go_astray(mock, home):
     states = mock.move(TOPIC, trajectory([*ARM[:6], ARM[0]], (1.0, HOME)))
     assert positions(states[-1])[ARM[6]] == 0.0   # the real one does not notice, either

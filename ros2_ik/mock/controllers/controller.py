@@ -55,7 +55,7 @@ class MockController(Node):
         """
         raise NotImplementedError
 
-    def _heard(self) -> bool:
+    def _takes_commands(self) -> bool:
         if not self.active:
             self.get_logger().warning('ignored a command: the controller is not active')
         return self.active

@@ -24,7 +24,7 @@ class PositionController(MockController):
         self.create_subscription(Float64MultiArray, '~/commands', self._on_command, SYSTEM_DEFAULT)
 
     def _on_command(self, message: Float64MultiArray) -> None:
-        if not self._heard():
+        if not self._takes_commands():
             return
         if not all(math.isfinite(value) for value in message.data):
             self.get_logger().warning(f'dropped a command that is not finite: {[*message.data]}')

@@ -3,23 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-from rcl_interfaces.msg import ParameterDescriptor
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.core import Array
 from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
-from ros2_ik.mock.controllers.follow_joint_trajectory import (
-    follow_joint_trajectory,
-    GoalWatch,
-)
+from ros2_ik.mock.controllers.follow_joint_trajectory import follow_joint_trajectory, GoalWatch
 from ros2_ik.mock.controllers.joints import MockJoints
 from ros2_ik.mock.controllers.trajectory import Trajectory
 from ros2_ik.mock.controllers.trajectory_rules import nanoseconds, read_knots, refusal
-
-PARAMETERS = {
-    'allow_nonzero_velocity_at_trajectory_end': 'take a last point that moves',
-    'allow_partial_joints_goal': 'take fewer joints; the others hold their last command',
-}
 
 
 class TrajectoryController(MockController):
@@ -34,8 +25,6 @@ class TrajectoryController(MockController):
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str],
                  words: Sequence[str] = (), namespace: str = '') -> None:
         super().__init__(name, body, joints, words, namespace)
-        for parameter, text in PARAMETERS.items():
-            self.declare_parameter(parameter, False, ParameterDescriptor(description=text))
         self.trajectory: Trajectory | None = None
         self._last_update = 0
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory,
@@ -43,25 +32,21 @@ class TrajectoryController(MockController):
         self._goal: GoalWatch | None = follow_joint_trajectory(self)
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
-        if self._heard() and self.accepts(message):
+        if self._takes_commands() and self.accepts(message):
             self.take(message)
 
     def accepts(self, message: JointTrajectory) -> bool:
         """Return whether it can be taken; the reason why not goes to the log."""
-        partial, moving_end = (self.get_parameter(name).value for name in (
-            'allow_partial_joints_goal', 'allow_nonzero_velocity_at_trajectory_end'))
-        why = refusal(message, self.joints, self.get_clock().now().nanoseconds, partial,
-                      moving_end)
+        why = refusal(message, self.joints, self.get_clock().now().nanoseconds)
         if why:
             self.get_logger().error(f'refused a trajectory: {why}')
         return not why
 
     def take(self, message: JointTrajectory) -> None:
         """Follow a trajectory that is not refused, from the next update on."""
-        commanded = [self.body.commanded[joint] for joint in self.joints]
-        knots = read_knots(message, self.joints, commanded)
         stamp = nanoseconds(message.header.stamp)
-        self.trajectory = Trajectory(knots, stamp - self.body.behind if stamp else 0)
+        self.trajectory = Trajectory(read_knots(message, self.joints),
+                                     stamp - self.body.behind if stamp else 0)
 
     def hold(self) -> None:
         """Stop at once, where measured."""
