@@ -25,6 +25,7 @@ parameters in `config` (docs/controllers.md). Without either, nothing moves.
 """
 
 from pathlib import Path
+from typing import Any
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -59,7 +60,7 @@ def make_node(context: LaunchContext) -> list[Node]:
     robot, controllers, scene, config, sim = (
         LaunchConfiguration(name).perform(context)
         for name in ('robot', 'controllers', 'scene', 'config', 'use_sim_time'))
-    parameters = []
+    parameters = list[Any]()
     if config:
         path = Path(config).expanduser()
         if not path.is_file():   # launch itself would only warn
