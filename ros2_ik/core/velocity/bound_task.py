@@ -38,10 +38,11 @@ class BoundTask:
 
     def set_target(self, target: Any, velocity: Any) -> None:
         """Replace the target, the velocity, or both; see `VelocityProgram.set_target`."""
+        rates = (self._rows[RATE, self.place] if velocity is None
+                 else self._row_numbers(velocity, f'velocity of {self.name}'))
         if target is not None:
             self._set_target(target)
-        if velocity is not None:
-            self._rows[RATE, self.place] = self._row_numbers(velocity, f'velocity of {self.name}')
+        self._rows[RATE, self.place] = rates
 
     def set_weight(self, weight: Any) -> None:
         """Replace the weight, a number or one for each row."""

@@ -3,7 +3,6 @@
 import pickle
 
 import coal
-import fcl
 import numpy as np
 import pytest
 import trimesh
@@ -30,13 +29,6 @@ EXAMPLES = {
     'half_space': HalfSpace([0, 0.6, 0.8], 0.1), 'plane': Plane([1, 0, 0], 0.2),
     'mesh': Mesh(CUBE.vertices, CUBE.faces), 'convex_hull': ConvexHull(CUBE.vertices),
     'octree': OcTree([[0.02, 0.03, 0.01], [0.31, -0.21, 0.11]], 0.05),
-}
-# what fcl calls them; its ball stands for our ball
-JUDGES = {
-    'box': lambda s: fcl.Box(*s.size), 'sphere': lambda s: fcl.Sphere(s.radius),
-    'cylinder': lambda s: fcl.Cylinder(s.radius, s.length),
-    'cone': lambda s: fcl.Cone(s.radius, s.length),
-    'capsule': lambda s: fcl.Capsule(s.radius, s.length),
 }
 
 
@@ -108,25 +100,6 @@ def test_arrays_cannot_be_changed():
         box.size[0] = 2
     with pytest.raises(ValueError):
         pickle.loads(pickle.dumps(box)).size[0] = 2
-
-
-@pytest.mark.parametrize('first', JUDGES)
-@pytest.mark.parametrize('second', JUDGES)
-def test_collisions_agree_with_fcl(first, second):
-    rng = np.random.default_rng(sum(map(ord, first + second)))
-    shapes = EXAMPLES[first], EXAMPLES[second]
-    judges = [JUDGES[kind](EXAMPLES[kind]) for kind in (first, second)]
-    for _ in range(40):
-        rotations = [np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2)]
-        poses = [(R * np.sign(np.linalg.det(R)), p)
-                 for R, p in zip(rotations, rng.uniform(-0.35, 0.35, (2, 3)), strict=True)]
-        request, result = coal.DistanceRequest(), coal.DistanceResult()
-        d = coal.distance(shapes[0].geometry, coal.Transform3s(*poses[0]),
-                          shapes[1].geometry, coal.Transform3s(*poses[1]), request, result)
-        objects = [fcl.CollisionObject(judge, fcl.Transform(*pose))
-                   for judge, pose in zip(judges, poses, strict=True)]
-        if abs(d) > 1e-3:
-            assert bool(fcl.collide(*objects)) == (d < 0)
 
 
 def test_half_spaces_and_planes_take_normals_of_any_length():
