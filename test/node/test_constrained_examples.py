@@ -1,5 +1,6 @@
 """The worked problems of examples/ros, asked by the command and as `ros2 action` asks them."""
 
+import ast
 import json
 import os
 from pathlib import Path
@@ -59,6 +60,17 @@ def send(client, goal):
     result = client.wait(client.on_executor(handle.get_result_async), 60.0).result
     action.destroy()
     return result
+
+
+def test_client(start_node, client, panda):
+    start_node()
+    client.describe(panda)
+    run = subprocess.run([sys.executable, FOLDER / 'client.py'], capture_output=True, text=True,
+                         env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)}, timeout=60)
+    assert run.returncode == 0 and 'solution found' in run.stdout, run.stderr
+    joints = ast.literal_eval(run.stdout[run.stdout.index('{'):])
+    T = judge(panda).transform(joints, 'panda_hand_tcp', 'panda_link0')
+    assert T[:3, 3] == pytest.approx([0.45, 0.1, 0.3], abs=1e-4)
 
 
 # the command's tests solve all of them without a node
