@@ -14,5 +14,5 @@ future = compute_ik.call_async(ComputeIK.Request(targets=[PoseStamped(pose=pose)
 rclpy.spin_until_future_complete(node, future)
 answer = future.result()
 joints = answer.solution.joint_state
-print(answer.message, dict(zip(joints.name, joints.position)))
+print(answer.message, dict(zip(joints.name, joints.position, strict=True)))
 rclpy.shutdown()

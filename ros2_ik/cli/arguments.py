@@ -128,7 +128,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
         return Robot.load(shipped, args.root_joint), shipped
     if not Path(args.robot).exists():
         error = UnknownRobotError(args.robot, tuple(shipped_robots()))
-        raise BadQuestion(f'{error}, and there is no file of that name')
+        raise BadQuestion(f"no file '{args.robot}', and {error}")
     for given in args.xacro_arg:
         if ':=' not in given:
             raise BadQuestion(f"--xacro-arg is '{given}'; valid: NAME:=VALUE")
