@@ -162,15 +162,10 @@ def state_values(state: RobotState, robot: Robot | None) -> dict[str, Any]:
 
 
 def feedback_line(feedback: Any) -> str:
-    """Return what goes on, and how the best attempt stands if there is one (without contacts)."""
-    now = f'{feedback.seconds:.1f} s, {feedback.phase}'
-    if not (feedback.position_errors or feedback.constraints):
-        return now
-    hard = [item for item in feedback.constraints if not item.soft]
-    parts = [f'{p:.1e} m {o:.1e} rad' for p, o in zip(
+    """Return what goes on, and how far the best attempt is from targets and hard constraints."""
+    line = f'{feedback.seconds:.1f} s, {feedback.phase}: {feedback.restarts} restarts'
+    best = [f'{p:.1e} m {o:.1e} rad' for p, o in zip(
         feedback.position_errors, feedback.orientation_errors, strict=True)]
-    parts += [f'{item.name} {item.violation:.2g} outside' for item in hard if not item.holds]
-    if hard and all(item.holds for item in hard):
-        parts.append('constraints hold')
-    best = f'; best so far: {", ".join(parts)}' if parts else ''
-    return f'{now}: {feedback.restarts} restarts{best}'
+    best += [f'{item.name} {item.violation:.2g} outside' for item in feedback.constraints
+             if not (item.soft or item.holds)]
+    return f'{line}; best so far: {", ".join(best)}' if best else line

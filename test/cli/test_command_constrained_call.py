@@ -161,11 +161,9 @@ NEAR = {'position_errors': [1e-3], 'orientation_errors': [2e-2]}
 
 
 @pytest.mark.parametrize(('feedback', 'line'), [
-    ({'phase': 'waiting', 'seconds': 1.52}, '1.5 s, waiting'),
-    ({'constraints': [HARD, SOFT]}, '0.0 s, : 3 restarts; best so far: constraints hold'),
+    ({'phase': 'waiting', 'seconds': 1.52}, '1.5 s, waiting: 3 restarts'),
+    ({'constraints': [HARD, SOFT]}, '0.0 s, : 3 restarts'),
     ({'constraints': [HARD, BROKEN]}, '0.0 s, : 3 restarts; best so far: far 0.2 outside'),
-    ({'constraints': [SOFT]}, '0.0 s, : 3 restarts'),
-    (NEAR, '0.0 s, : 3 restarts; best so far: 1.0e-03 m 2.0e-02 rad'),
     ({**NEAR, 'constraints': [BROKEN]},
      '0.0 s, : 3 restarts; best so far: 1.0e-03 m 2.0e-02 rad, far 0.2 outside')])
 def test_feedback_says_no_more_than_is_known(feedback, line):
