@@ -43,7 +43,8 @@ FREE = 0.2          # and with more is free again, if it was
 GAIN = 8.0          # of poses [1/s]
 NEARLY = 0.99       # of the tip's fastest speed is aimed at, as bent ways are longer
 DAMPED = 0.05       # directions of smaller singular values are damped, so that poses end in rest
-ESCAPE = 0.5        # of the posture that leads out of a singularity [1/s]
+ESCAPE = 0.5        # of the posture that leads out of a singularity [1/s],
+ESCAPE_WEIGHT = 1e-2    # and its weight
 AHEAD = 0.05        # so far is looked whether a way leads there [s; part of that posture]
 TOWARDS = 0.5       # cosine from which on a way leads where the command does
 HELD = 0.1          # in a pause of so long the joints have come to rest [s]
@@ -130,7 +131,7 @@ class Follower:
             return [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')]
         tasks = [twist_task(begin.tip, weight=self._firm().astype(float), name='twist'),
                  posture_task(self._middle, names=joints, gain_per_second=ESCAPE, priority=2,
-                              weight=1e-2, name='escape')]
+                              weight=ESCAPE_WEIGHT, name='escape')]
         if self._is_short:    # it turns as far as its joints can: its place comes first
             weights[:3] = 0.0
             tasks.append(damping_task((DAMPED * dt) ** 2, names=joints))
@@ -395,8 +396,7 @@ class Follower:
     def _let_escape(self, escape: bool) -> None:
         if self.begin.mode == 'twist' and escape != self._escapes:
             self._escapes = escape
-            self._follow.set_target('escape', self._middle if escape
-                                    else np.full(len(self._middle), np.nan))
+            self._follow.set_weight('escape', ESCAPE_WEIGHT if escape else 0.0)
 
     @staticmethod
     def _middle_of(robot: Robot, joints: tuple[str, ...]) -> Array:
