@@ -67,6 +67,8 @@ def solve_priorities(problem, firm, step, missed):
                 return math.nan
             break       # those of higher priority have their step
         count = hold_level(problem, level, x, A, bounds, count)
+        for a in range(n, N):   # tasks of lower priority do not slow scaled ones
+            ends[0, a] = min(x[a], length)
     step[:] = x[:n]
     fill_missed(problem, A, bounds, x, firm, missed)
     return min(x[n] / length, 1.0) if length > 0 else 1.0

@@ -164,6 +164,16 @@ def test_priorities(panda, place):
     assert null @ both.v * DT == pytest.approx(null @ np.full(panda.nv, 0.003), abs=1e-5)
 
 
+def test_tasks_of_lower_priority_do_not_slow_scaled_ones(panda, place):
+    """A twist, and joints that are to stand: they took a part of its way."""
+    q = panda.random_q(np.random.default_rng(5))
+    twist = np.array([0.05, 0.02, 0, 0, 0, 0.1])
+    still = joint_velocity_task(0.0, priority=1, weight=100.0)
+    step = solve_velocity(Configuration(panda, q), [twist_task(TIP, twist), still], DT)
+    assert step.scale == pytest.approx(1.0, abs=1e-5)
+    assert jacobian(place, q) @ step.v == pytest.approx(twist, abs=1e-5)
+
+
 def test_hard_tasks(panda, place):
     """Identical ones agree, contradicting ones share what is missing, and say by how much."""
     q = panda.random_q(np.random.default_rng(6))
