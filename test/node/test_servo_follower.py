@@ -148,6 +148,38 @@ def test_it_halts_before_what_is_in_the_way_and_leaves_it(robot, tip_of):
             assert not coal.collide(mine, slab, coal.CollisionRequest(), coal.CollisionResult())
 
 
+def wall_at(robot, y):
+    # above z = 0.4, and so beside the hand alone
+    return Scene(robot).add(SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(
+        np.eye(3), np.array([0.4, y, 1.15]))))
+
+
+def test_resting_arm_that_is_pushed_away_names_the_obstacle(robot):
+    """A wall at 0.07 m/s pushes from 2 cm on; the status said that the arm brakes."""
+    run, y = Run(robot, 'twist', scene=Scene(robot)), 0.25
+    for _ in range(85):
+        y -= 0.07 * 5 * DT
+        run.follower.look(run.follower.checker(wall_at(robot, y)),
+                          {'wall': np.array([0, -0.07, 0])})
+        run.go(None, 5 * DT)
+    moved = {step.message for step in run.steps if step.v.any()}
+    assert moved and all(one.startswith('gives way to something near: ') and "'wall'" in one
+                         for one in moved), moved
+
+
+def test_obstacle_that_comes_fast_from_afar_is_named(robot):
+    """Nothing was named where the arm was slowed more than 3 cm away from the wall."""
+    run, y = Run(robot, 'twist', scene=Scene(robot)), 0.4
+    for _ in range(45):
+        y -= 0.2 * 5 * DT
+        run.follower.look(run.follower.checker(wall_at(robot, y)),
+                          {'wall': np.array([0, -0.2, 0])})
+        run.go([0, 0.1, 0, 0, 0, 0], 5 * DT)
+    told = {step.message for step in run.steps}
+    assert not [one for one in told if one.endswith(' of ')], told
+    assert any("'wall'" in one for one in told)
+
+
 def test_out_of_a_penetration(robot):
     deep = SceneObject('box', [Box([0.2, 0.2, 0.2])], pin.SE3(np.eye(3), np.array(
         [0.307, 0, 0.397])))
@@ -346,14 +378,52 @@ def test_arm_of_four_joints_follows_linear_twists(dimensions):
         assert steps == pytest.approx(np.tile(twist[:3], (len(steps), 1)), abs=1e-3)
 
 
-def test_arm_of_four_joints_that_cannot_turn_says_why():
+def turned(twist, dimensions=(True,) * 6, seconds=2.0):
+    """Return how far a twist moves [m] and turns [rad] the tip of four joints, and messages."""
     robot = Robot.from_urdf(FOUR_JOINTS)
     follower = Follower(robot, Begin(
         'twist', 'tool', robot.joint_names, np.array([0.2, 0.4, 0.8, 0.5]), np.full(4, 0.5),
-        np.full(4, 1.5), (), Scene(robot), None, PARAMETERS), DT)
-    follower.obey(Command(np.array([0, 0, 0, 0, 0, 0.3]), EVER))
-    steps = [follower.step(0.0) for _ in range(100)]
-    assert steps[-1].code != 0 and '4 joints cannot turn the tip' in steps[-1].message
+        np.full(4, 1.5), (), Scene(robot), None, PARAMETERS, dimensions), DT)
+    follower.obey(Command(np.array(twist, dtype=float), EVER))
+    before = Configuration(robot, follower.q).transform('tool').copy()
+    steps = [follower.step(0.0) for _ in range(round(seconds / DT))]
+    after = Configuration(robot, follower.q).transform('tool')
+    return (after[:3, 3] - before[:3, 3], pin.log3(after[:3, :3] @ before[:3, :3].T),
+            {step.message for step in steps})
+
+
+NORMAL = np.array([-np.sin(0.2), np.cos(0.2), 0.0])    # of the plane in which the last three move
+
+
+def test_arm_of_four_joints_turns_about_the_normal_of_its_plane_and_holds_its_place():
+    moved, turn, _ = turned([0, 0, 0, *(0.2 * NORMAL)])
+    assert np.abs(moved).max() < 1e-3
+    assert turn @ NORMAL > 0.3 and np.linalg.norm(turn - turn @ NORMAL * NORMAL) < 1e-6
+
+
+def test_arm_of_four_joints_turns_the_right_way_while_its_tip_moves():
+    for sign in (1, -1):
+        moved, turn, _ = turned([0, 0, 0.03, *(sign * 0.15 * NORMAL)])
+        assert moved == pytest.approx([0, 0, 0.06], abs=6e-3)
+        assert sign * (turn @ NORMAL) > 0.2
+
+
+def test_arm_of_four_joints_that_cannot_turn_says_why():
+    moved, _, told = turned([0, 0, 0, 0, 0, 0.3])
+    assert np.abs(moved).max() < 1e-3
+    assert any('4 joints cannot turn the tip like that and hold its place' in one for one in told)
+
+
+def test_arm_of_four_joints_turns_about_one_axis_where_all_others_are_free():
+    _, turn, told = turned([0, 0, 0, 0, 0, 0.3], (False,) * 5 + (True,))
+    assert turn[2] > 0.4 and told == {'follows'}
+
+
+def test_axis_that_no_joint_moves_is_one_that_is_asked_for():
+    radial = np.cross(NORMAL, [0, 0, 1])
+    for dimensions in ((True,) * 6, (False, False, False, True, False, False)):
+        _, _, told = turned([0, 0, 0, *(0.3 * radial)], dimensions)
+        assert not [one for one in told if one.endswith((' y here', ' z here', ' ry here'))], told
 
 
 def test_twist_into_a_wall_slides_along_it_and_names_it(robot, tip_of):
@@ -385,7 +455,7 @@ def test_wall_that_appears_is_braked_for_within_the_acceleration_limit(robot):
 
 def test_creeping_wall_moves_a_resting_tip_no_faster_than_allowed(robot, tip_of):
     run, y = Run(robot, 'twist', scene=Scene(robot)), 0.25
-    for _ in range(40):
+    for _ in range(85):
         y -= 0.002
         wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(np.eye(3), np.array(
             [0.4, y, 0.5])))

@@ -51,6 +51,7 @@ HELD = 0.1          # in a pause of so long the joints have come to rest [s]
 HALF = 0.5          # part of a twist that the tip should get,
 PATIENCE = 0.2      # or the reason is told after so long [s]
 SURFACE = 0.03      # surfaces that are this near a tip can slide along [m]
+PUSHED = 1e-4       # an obstacle pushes an arm that moves away from it by more than this [m/s]
 SLIDES = 0.05       # part of a twist that must lead along a surface for the tip to slide there
 USUAL = 2           # pauses of so many steps are usual
 TEXTS = {
@@ -134,7 +135,7 @@ class Follower:
                               weight=ESCAPE_WEIGHT, name='escape')]
         if self._is_short:    # it turns as far as its joints can: its place comes first
             weights[:3] = 0.0
-            tasks.append(damping_task((DAMPED * dt) ** 2, names=joints))
+            tasks.append(damping_task((DAMPED * dt) ** 2, names=joints, priority=1))
             tasks.append(twist_task(begin.tip, weight=weights, scaled=False, priority=1,
                                     name='turn'))
         return tasks
@@ -250,12 +251,18 @@ class Follower:
 
     def _braking_step(self) -> Step:
         self._slow_for = 0.0
-        self._brake.set_target('brake', velocity=self._slower())
+        slower = self._slower()
+        self._brake.set_target('brake', velocity=slower)
         self._brake.reset(self.v)
         result = self._brake.step(self.q)
-        near = self._near(self._brake, NEAR_GAP)
-        text = 'brakes' if (np.abs(result.v[self.columns]) > STILL).any() else 'waits for commands'
-        return self._taken(self._brake, result, NEAR_CONTACT if near else NO_WARNING, text, 0.0)
+        v, near = result.v[self.columns], self._near(self._brake, math.inf)
+        pushing = [pair for pair in near if pair.gradient[self.columns] @ (v - slower) > PUSHED]
+        if pushing:
+            text = f'gives way to something near{_pair(pushing[0])}'
+        else:
+            text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
+        code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
+        return self._taken(self._brake, result, code, text, 0.0)
 
     def _commanded_step(self, value: Array) -> VelocityResult:
         """Return the step for a twist (6,) or joint velocities (n,)."""
@@ -353,10 +360,16 @@ class Follower:
             return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
         held = sorted({one.rpartition(' ')[0] for one in result.active_limits}
                       & {*self.begin.joints})
-        if held or not self._is_short:
+        if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
-        return SINGULAR, (f'slow: {len(self._tip.columns)} joints cannot turn the tip like that '
-                          'and hold its place; control_dimensions can free axes')
+        wanted = np.array(self.begin.dimensions)
+        if self._is_short and (self.command.value * wanted)[3:].any():
+            return SINGULAR, (f'slow: {len(self._tip.columns)} joints cannot turn the tip like '
+                              'that' + (' and hold its place; control_dimensions can free axes'
+                                        if wanted[:3].any() else ''))
+        if near := self._near(self._follow, math.inf):  # as a wall that comes fast
+            return _told(NEAR_CONTACT, _pair(near[0]))
+        return NO_WARNING, 'slow: at the velocity limit of the tip'
 
     def _far(self, result: VelocityResult) -> bool:
         """Return whether a pose is not reached."""

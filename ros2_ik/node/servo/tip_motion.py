@@ -36,8 +36,10 @@ class TipMotion:
 
     def condition(self, q: Array) -> float:
         """Return the condition number of the rows that the tip must follow."""
+        if not self._firm.any():
+            return 1.0
         values = np.linalg.svd(self.jacobian(q)[self._firm], compute_uv=False)
-        return float(values[0] / values[-1]) if len(values) and values[-1] > 0 else math.inf
+        return float(values[0] / values[-1]) if values[-1] > 0 else math.inf
 
     def part(self, q: Array, v: Array, twist: Array) -> float:
         """Return the part of a twist (6,) that velocities v (nv,) give: linear or angular."""
@@ -49,13 +51,15 @@ class TipMotion:
         return min(parts)
 
     def missing_axis(self, q: Array, twist: Array) -> str:
-        """Return the axis of a twist (6,) along which no joint moves the tip at q, or ''."""
-        U, values, _ = np.linalg.svd(self.jacobian(q), full_matrices=False)
-        U = U[:, values > RANK]
-        left = twist - U @ (U.T @ twist)
-        if np.linalg.norm(left) < MISSING * np.linalg.norm(twist):
-            return ''
-        return AXES[int(np.abs(left).argmax())]
+        """Return an axis of a twist (6,), linear or angular, that no joint moves at q, or ''."""
+        J = self.jacobian(q)
+        for rows in (slice(0, 3), slice(3, 6)):
+            U, values, _ = np.linalg.svd(J[rows], full_matrices=False)
+            U, wanted = U[:, values > RANK], twist[rows] * self._wanted[rows]
+            left = wanted - U @ (U.T @ wanted)
+            if np.linalg.norm(left) > MISSING * np.linalg.norm(wanted):
+                return AXES[rows][int((left * wanted).argmax())]
+        return ''
 
     def along_surfaces(self, q: Array, twist: Array, pairs: Sequence[NearPair],
                        rate: float) -> Array:
