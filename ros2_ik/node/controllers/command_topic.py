@@ -35,6 +35,10 @@ class SentMessages:
         self._listeners.setdefault(topic, []).append(sent)
         return sent
 
+    def count(self, topic: str) -> int:
+        """Return how many listeners of this node a topic has."""
+        return len(self._listeners[topic])
+
     def forget(self, topic: str, sent: deque[bytes]) -> None:
         """Keep no more for a listener."""
         self._listeners[topic] = [one for one in self._listeners[topic] if one is not sent]
@@ -90,6 +94,13 @@ class CommandTopic:
         if count > 1 or count == 1 and heard_by_others(self._node, self.name):
             return ''
         return f'no subscriber on {self.name}'
+
+    def unmatched(self, others: int) -> str:
+        """Return why not all the subscribers of other nodes would receive a command, or ''."""
+        count = self._publisher.get_subscription_count() - self._sent.count(self.name)
+        return '' if count >= others else (
+            f'{count} of {others} subscribers on {self.name} have been discovered: the controller '
+            'may be missing')
 
     def close(self) -> None:
         """Give up publisher and subscription."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy
 
 from ros2_ik.core import Array, Robot, Scene, Status
 from ros2_ik.messages.frames import group_name, link_name, Reference, tip_name
@@ -178,11 +179,19 @@ class Servo:
         limits = motion_limits(robot, every, parameters)
         moved = np.array([float(joint in joints) for joint in every])
         q: Array = np.array(context.state.start(robot, {}, frozenset(every)).q)
+        outputs = tuple(one.servo_output(robot) for one in self._controllers)
         return Begin(mode, tip, every, q, limits.velocity * scaling * moved,
-                     limits.acceleration * parameters.servo_acceleration_scaling,
-                     tuple(one.servo_output(robot) for one in self._controllers), scene,
+                     limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
                      context.scene.geometry.options if checked else None,
-                     {name: getattr(parameters, name) for name in SHARED}, dimensions)
+                     {name: getattr(parameters, name) for name in SHARED}, dimensions,
+                     tuple(self._listeners(one.topic) for one in outputs))
+
+    def _listeners(self, topic: str) -> int:
+        """Return how many subscriptions a topic has, but for those of the servo's process."""
+        own = f'{self._node.get_name()}_servo', self._node.get_namespace()
+        return sum((one.node_name, one.node_namespace) != own
+                   and one.qos_profile.durability is not DurabilityPolicy.TRANSIENT_LOCAL
+                   for one in self._node.get_subscriptions_info_by_topic(topic))
 
     def _send(self, begin: Begin) -> None:
         try:

@@ -52,7 +52,7 @@ from ros2_ik.node.servo.names import Names
 from ros2_ik.node.servo.stuck_arm import StuckArm
 from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
-from ros2_ik.node.state.motion_clock import MotionClock
+from ros2_ik.node.state.motion_clock import BACK, MotionClock
 
 NAME = 'ik_servo'   # of the process
 PRIORITY = 40       # in real time, as MoveIt Servo's; or
@@ -304,7 +304,7 @@ class Session:
         self._knots = deque[tuple[int, Any, Any]]()
         self._began = self._stepped = time.monotonic()
         self._moved = -math.inf     # nothing is told to an arm that nothing was commanded to
-        self._looked, self._time = 0.0, 0
+        self._looked, self._time, self._last_now = 0.0, 0, 0
         self._scene, self._scene_at = follower.begin.scene, -RECENT
         self._ended_at = math.inf
         self._late, self._missed, self._count = deque[float](maxlen=COUNTED), 0, 0
@@ -451,10 +451,13 @@ class Session:
     def _due(self, now: int, elapsed: float) -> int:
         """Return how many steps are due; what could not be told in time ends it, or is slower."""
         dt = round(self.dt * 1e9)
+        if now < self._last_now - BACK * 1e9:   # the clock was set: it brakes by the new time
+            self._knots.clear()
+        self._last_now = now
         behind = (now - self._time) * 1e-9
-        if not self.follower.moving or behind < -1.0:   # as where a simulation begins anew
+        if not self.follower.moving or not self._knots:
             # a clock that has not gone on since gives no new time to be told
-            if self._knots and dt <= self._time - now < 10**9:
+            if self._knots and dt <= self._time - now:
                 return 0
             self._time = now
             return 1
@@ -521,7 +524,10 @@ class Session:
         self._looked = steady
         follower = self.follower
         joints, robot = follower.begin.joints, follower.robot
-        if reason := self._measured.stale(self._needed()):
+        reason = self._measured.stale(self._needed())
+        if not reason and self.fault == WAITS:
+            reason = self._unmatched()
+        if reason:
             if self.fault and steady < self._began + DISCOVERY:
                 return
             self.end(reason)
@@ -539,6 +545,12 @@ class Session:
         apart = offset(robot, joints, at, follower.q[follower.places])
         if self.stuck.pushes or np.abs(apart).max() > self._values.start_tolerance:
             self._stand(apart, steady)
+
+    def _unmatched(self) -> str:
+        """Return which topic not all subscribers have been discovered on that the node knows."""
+        listeners = self.follower.begin.listeners
+        return next((reason for (_, topic), count in zip(self._outputs, listeners, strict=True)
+                     if (reason := topic.unmatched(count))), '')
 
     def _watch_rate(self) -> None:
         """Estimate how fast the controllers' time goes, which a speed slider may slow down."""

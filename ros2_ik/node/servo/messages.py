@@ -9,7 +9,7 @@ from ros2_ik.node.controllers.servo_output import ServoOutput
 
 MODES = ('pose', 'twist', 'joint')
 OFF = 'off'
-WAITS = 'waits for joint_states'    # the message of a servo that does not know where the arm is
+WAITS = 'waits for joint_states and for the controllers'    # message until both are discovered
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Begin:
     `q` (nq,) is where the robot stands. `joints` may move, with `velocity` and `acceleration`
     (n,) at most. `options` are those of `collision_checker` for the scene, None where nothing is
     checked. `parameters` are values of the node's parameters by name. `dimensions` say which of
-    x y z rx ry rz the tip follows.
+    x y z rx ry rz the tip follows. `listeners` are how many subscriptions the topic of each output
+    has, but for the servo's own.
     """
 
     mode: str
@@ -34,6 +35,7 @@ class Begin:
     options: tuple[str, str] | None
     parameters: dict[str, Any] = field(default_factory=dict)
     dimensions: tuple[bool, ...] = (True,) * 6
+    listeners: tuple[int, ...] = ()
 
 
 class End(NamedTuple):

@@ -45,7 +45,8 @@ class MotionClock:
     @property
     def fault(self) -> str:
         """What is wrong with the clock, or ''."""
-        if time.monotonic() > self._set_at + SETTLED:
+        self.now()
+        if self._steady > self._set_at + SETTLED:
             return ''
         return ("the node's clock was set, or two nodes publish /clock; nothing is moved until it "
                 f'has gone on evenly for {SETTLED:g} s')
