@@ -179,12 +179,12 @@ def _with_parameters(content: Mapping[str, Any], place: str) -> Mapping[str, Any
 
 
 def _number(content: Any) -> float | None:
-    """Return a number, None for anything else."""
-    if isinstance(content, bool) or not isinstance(content, (int, float)):
+    """Return a number, also from a text: YAML takes 1e-3, which has no point, as a text."""
+    if isinstance(content, bool) or not isinstance(content, (int, float, str)):
         return None
     try:
         return float(content)
-    except OverflowError:
+    except (ValueError, OverflowError):
         return None
 
 
