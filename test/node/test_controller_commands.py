@@ -7,13 +7,18 @@ import pytest
 from rclpy.serialization import deserialize_message
 from scipy.interpolate import CubicHermiteSpline
 from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.stream import Stream
-from ros2_ik.node.controllers.trajectory_controller import trajectory_message, TrajectoryController
+from ros2_ik.node.controllers.trajectory_controller import (
+    duration_message,
+    trajectory_message,
+    TrajectoryController,
+)
 from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.motion.planning import planned_motion
@@ -348,6 +353,23 @@ def test_a_stop_while_readings_are_late(arm, stop, late):
         assert np.abs(braking([0.0, seconds], 2)).max() < 1.001 * limit
         assert braking(np.linspace(0, seconds, 100), 1).min() > -1e-6
         assert end.positions[0] < 2.6 + 1e-3
+
+
+@pytest.mark.parametrize(('stamped', 'ends'), [(True, 0.06), (False, 0.2)])
+def test_trajectory_of_another_client_lasts_from_its_stamp_on(monkeypatch, stamped, ends):
+    """The last one of the servo, received late, kept motions from beginning."""
+    arm = Arm(monkeypatch, Trajectories)
+    message = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(
+        positions=[0.0], velocities=[0.0], time_from_start=duration_message(0.2))])
+    stamp = round((arm.now - 0.14) * 1e9)
+    if stamped:
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+    arm.controller.context.now()
+    arm.controller.give_way(message, 'c')
+    arm.now += ends - 0.01
+    assert 'of another client' in arm.controller.under_way()
+    arm.now += 0.02
+    assert not arm.controller.under_way()
 
 
 def test_a_stop_that_is_repeated_goes_nowhere_else(monkeypatch):

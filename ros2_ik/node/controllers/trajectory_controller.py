@@ -252,7 +252,9 @@ class TrajectoryController(Controller):
             self._theirs_until = -math.inf
         if not self.concerns(message):
             return
-        self._theirs_until = now + _seconds_of(message.points[-1])
+        stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
+        begins = self.context.clock.of(stamp) if stamp else now
+        self._theirs_until = begins + _seconds_of(message.points[-1])
         if (self._motion is not None and not self._braking
                 and 0 <= now - self.began < AT_ONCE < self._motion.duration):
             self.failure = (f"another client commanded controller '{self.name}' within "
