@@ -193,8 +193,10 @@ class MotionExecution:
                     self._measured.stale(one.joints)):
                 continue
             fast, at = one.motion.at(0.0).velocity, self._measured_now(one)
-            now = one.commanded(self.now()).position
-            if at and ((at.position - now) * np.sign(fast) > CLEAR + HEARD * np.abs(fast)).any():
+            # where they were when that was measured is never ahead of braking by now
+            ahead = offset(self.robot, one.joints, self._measured.state(one.joints)[0],
+                           one.commanded(self.now()).position) * np.sign(fast)
+            if at and (ahead > CLEAR + HEARD * np.abs(fast)).any():
                 self._braked_again = True
                 one.stop(replace(self.braking_task(one), measured=at))
                 self._last = self.end + self._parameters.arrival_timeout

@@ -9,7 +9,8 @@ from ros2_ik.core import Array, MotionState, Robot
 from ros2_ik.node.controllers.controller import MOST_LATE
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-STEP = 0.02       # between the delays that are tried [s]
+STEP = 0.02       # between the delays that are tried [s],
+EARLY = 0.06      # from this one on: a motion may begin before its acceptance is received [s]
 ASIDE = 0.01      # joints so far from the way are not on it [rad, m]
 STANDS = 1e-12    # squared speed without a direction [(rad/s)^2, (m/s)^2]
 
@@ -36,7 +37,7 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
              measured: MeasuredJoints, most: float = MOST_LATE) -> Tracking:
     """Compare where joints are with what they were commanded, up to `most` [s] before then."""
     moment, at = measured.moment(joints), measured.state(joints)[0]
-    delays = np.arange(0.0, most + STEP / 2, STEP)
+    delays = np.arange(-EARLY, most + STEP / 2, STEP)
     states = [commanded(moment - delay) for delay in delays.tolist()]
     apart = offset(robot, joints, np.array([state.position for state in states]), at)
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
@@ -46,4 +47,4 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
     later = float(np.clip(apart[k] @ velocity / speed, -STEP, STEP)) if speed > STANDS else 0.0
     aside = float(np.abs(apart[k] - later * velocity).max())
     delay = max(float(delays[k]) + later, 0.0)
-    return Tracking(delay, aside, error, states[0].position, at, aside <= ASIDE)
+    return Tracking(delay, aside, error, commanded(moment).position, at, aside <= ASIDE)
