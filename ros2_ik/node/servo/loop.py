@@ -556,11 +556,12 @@ class Session:
         """Estimate how fast the controllers' time goes, which a speed slider may slow down."""
         measured, joints, robot = (self._measured, self.follower.begin.joints,
                                    self.follower.robot)
-        moment, seen = measured.moment(joints), measured.state(joints)[1]
+        # positions show the mean speed, which is the commanded one: each message is caught up with
+        moment, seen = measured.moment(joints), measured.told_velocities(joints)
         wanted, before = (self._commanded(moment - ago) for ago in (0.0, STEADY))
         told, speed = wanted.velocity, float(np.linalg.norm(wanted.velocity))
         uneven = float(np.linalg.norm(told - before.velocity)) > EVEN * speed
-        if self._ahead == 0.0 or speed < SPEED or uneven:
+        if np.isnan(seen).any() or self._ahead == 0.0 or speed < SPEED or uneven:
             return
         part = float(seen @ told) / speed**2
         if part < STANDS:       # it is stuck, not slow

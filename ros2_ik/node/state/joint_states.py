@@ -31,6 +31,7 @@ class JointStates:
         self._warn, self._now, self._publishers, self._factor = warn, now, publishers, factor
         self._nan: set[str] = set()   # joints of which it was told that they have no number
         self._joints: dict[str, JointHistory] = {}
+        self._told: dict[str, float] = {}     # velocities, as the newest messages have them
         self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
         self._arrivals: deque[float] = deque(maxlen=100)   # of messages, on the steady clock
         self._sources, self._asked = '', -math.inf   # publishers, and when they were asked for
@@ -77,6 +78,8 @@ class JointStates:
                 self._joints[name] = JointHistory(reading, *self._limits.get(name, (None, False)))
             elif known.take(reading, factor):
                 wrong.append(name)
+        self._told.update(zip(names, message.velocity if len(message.velocity) == len(names)
+                              else [math.nan] * len(names), strict=True))
         if nan or self._nan:
             self._tell(nan, names)
         if wrong:
@@ -102,6 +105,10 @@ class JointStates:
         """Return the velocity that positions and stamps of a joint show, or None."""
         joint = self._joints.get(name)
         return joint.velocity if joint else None
+
+    def told_velocity(self, name: str) -> float:
+        """Return the velocity that the newest message has of a joint; NaN where it has none."""
+        return self._told.get(name, math.nan)
 
     def spread(self, name: str) -> float:
         """Return by how much the latest readings of a joint differ."""
