@@ -104,6 +104,7 @@ def test_a_controller_that_never_listens(client, record, start_node, way):
 @pytest.fixture
 def jumpy(client, record, mock, start_node):
     """Give a node by another clock than the mock's; gives a function that makes it jump."""
+    mock.set('stamp', False)
     start_node(**TRAJECTORIES, **FAST, use_sim_time=True)
     since = [JUMPS[0], time.monotonic()]
 
@@ -139,5 +140,5 @@ def test_nothing_moves_by_another_clock(client, record, jumpy):
         jumpy(second)
         answer = Requested(client, WAYS[i % 3], NEAR).answer()
         assert answer.status == Status.ROBOT_STATE_STALE and answer.motion_seconds == 0
-        assert 'clock' in answer.message
+        assert 'header.stamp' in answer.message or 'clock' in answer.message
     assert near(record.still(), {}) < 1e-3
