@@ -27,9 +27,9 @@ class Structure:
     `active` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
     are, `runs_user_code` whether callables of the user's are among its functions and costs.
     Of the targets, those numbered in `to_resolve` are in frames other than the root that stand
-    still. `turnable` are the places in q of the joints that a full turn within the limits brings
-    to the same, `angles` those that a turn does, limits apart; joints whose turns count for a
-    constraint or a cost are not among them. `solvers` holds what solvers
+    still. `turnable` are the places in q of the joints whose limits leave room for a full
+    turn, `angles` those of all joints whose full turn changes nothing, whatever their limits;
+    joints whose turns count for a constraint or a cost are not among them. `solvers` holds what solvers
     have prepared for all questions of it, by their names.
     """
 

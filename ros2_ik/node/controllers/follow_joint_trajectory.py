@@ -29,7 +29,8 @@ class FollowJointTrajectoryController(TrajectoryController):
     The controller itself gives up when joints leave the tolerances of the goal. A goal of ours
     that ends early releases the controller: it holds, is not active any more, or does what another
     client wants. To brake, a goal is sent, not a cancel, after which the controller would stop in
-    one step; only a goal that is not answered yet is cancelled, when it is accepted.
+    one step. Cancelled are only a goal that is not answered yet, when it is accepted, and what
+    runs where a later goal is rejected.
     """
 
     usual_topic = '{}/follow_joint_trajectory'

@@ -56,9 +56,11 @@ class Execute:
         moves = execution.unstopped()
         count = execution.stop(Status.PREEMPTED, 'by service stop')
         response.success = not moves
-        response.message = f'nothing was stopped: {moves}' if moves else {
-            0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
-                count, f'{count} motions are being stopped')
+        response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
+            count, f'{count} motions are being stopped')
+        if moves:     # by another program, while a motion of ours may have waited for its end
+            response.message = (f'{response.message}; but {moves}' if count
+                                else f'nothing was stopped: {moves}')
         if execution.servo:
             response.message += '; the servo is switched off'
 
