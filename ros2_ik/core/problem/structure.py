@@ -29,8 +29,8 @@ class Structure:
     Of the targets, those numbered in `to_resolve` are in frames other than the root that stand
     still. `turnable` are the places in q of the joints whose limits leave room for a full
     turn, `angles` those of all joints whose full turn changes nothing, whatever their limits;
-    joints whose turns count for a constraint or a cost are not among them. `solvers` holds what solvers
-    have prepared for all questions of it, by their names.
+    joints whose turns count for a constraint or a cost are not among them. `solvers` holds what
+    solvers have prepared for all questions of it, by their names.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[Use, ...],
