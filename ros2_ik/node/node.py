@@ -92,7 +92,7 @@ class IKNode(Node):
         joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
             lambda: publishers(self, self.resolve_topic_name('joint_states')),
-            lambda: parameters.joint_state_speed)
+            lambda: parameters.joint_state_speed, self._simulated)
         base = FreeBase(parameters, transforms,
                         lambda text: log.warning(text, throttle_duration_sec=5.0))
         state = CurrentState(parameters, joint_states, base, self._now)

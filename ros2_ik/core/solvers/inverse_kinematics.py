@@ -350,8 +350,10 @@ class InverseKinematics:
         targets = [part for part in parts if isinstance(part, PoseTarget)]
         constraints = [part for part in parts if isinstance(part, Constraint)]
         costs = [part for part in parts if isinstance(part, Cost)]
-        if self._last is not None:     # what these do not change was checked for it
-            self._last = self._last.with_parts(targets, constraints, costs, start)
+        last = self._last
+        if last is not None and (last.joint_limits, last.collisions, last.locked_joints) == (
+                self.with_joint_limits, self.collisions, frozenset(self.locked)):
+            self._last = last.with_parts(targets, constraints, costs, start)
         else:
             checker = self._checked if self.collisions else None
             self._last = IKProblem(self.robot, targets, None, start, tuple(self.locked),

@@ -33,6 +33,7 @@ from ros2_ik.core.problem import (
     out_of_reach,
 )
 from ros2_ik.core.problem.active_joints import TURN
+from ros2_ik.core.problem.constraint import TOLERANCE
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, SAME, tip_contacts
@@ -193,7 +194,8 @@ class Search:
         if not self.problem.costs and self.accepted:
             return True
         if self.attempts == len(self.seeds) == len(self.accepted) and not (
-                self._is_loose or self.touching):
+                self._is_loose or self.touching) and all(
+                one.tolerance <= TOLERANCE for one in self.problem.constraints):
             return True     # the descent from a seed that will do lowers the costs
         of_seeds = min((sum(costs) for _, costs in self._accepted_seeds), default=math.inf)
         return self._least_cost() <= of_seeds * (1 + SAME_COST) + SAME_COST

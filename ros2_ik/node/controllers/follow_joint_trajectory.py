@@ -128,7 +128,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._running[number] = handle
         handle.get_result_async().add_done_callback(
             lambda future: self._ended(number, future.result()))
-        if number in self._unwanted:
+        if number in self._unwanted or self.released:    # nobody would watch it
             handle.cancel_goal_async()
         elif math.isinf(self.began):
             self.began = self.context.now() + self._wait

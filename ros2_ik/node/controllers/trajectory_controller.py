@@ -41,14 +41,16 @@ def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:
                            points=[_point(motion, time, wait) for time in times])
 
 
-def braking_message(motion: Motion) -> JointTrajectory:
+def braking_message(motion: Motion, least: float = 0.0) -> JointTrajectory:
     """
     Write where, and when, a motion ends; a controller gets there by a cubic polynomial.
+
+    That takes `least` [s] at least.
 
     There is nothing between that it could be ahead of or behind, whenever it begins, but for
     joints that rest before the others.
     """
-    end = max(motion.duration, PERIOD)
+    end = max(motion.duration, PERIOD, least)
     times = {max(time, SHORTEST) for time in motion.rests if time < end - SHORTEST}
     points = [_point(motion, time) for time in (*sorted(times), end)]
     for point in points:
@@ -207,8 +209,9 @@ class TrajectoryController(Controller):
         if task.measured is None and self._passes_goal(braking):
             return   # the present motion ends sooner
         self._braking = True
+        joining = max(self.began - self.context.now(), 0.0)    # joints are on their way to a start
         self._begin(braking)
-        self.send_trajectory(braking_message(braking))
+        self.send_trajectory(braking_message(braking, joining))
 
     def _braked(self, task: BrakingTask) -> Motion:
         """Return what brakes joints that follow, from each state in which they may be."""
@@ -256,7 +259,7 @@ class TrajectoryController(Controller):
         begins = self.context.clock.of(stamp) if stamp else now
         self._theirs_until = begins + _seconds_of(message.points[-1])
         if (self._motion is not None and not self._braking
-                and 0 <= now - self.began < AT_ONCE < self._motion.duration):
+                and now - self.began < AT_ONCE < self._motion.duration):
             self.failure = (f"another client commanded controller '{self.name}' within "
                             f'{AT_ONCE:g} s of this node, on {topic}: it is not known '
                             'which of them the joints obey')

@@ -74,7 +74,7 @@ class MotionExecution:
         self._reason: Outcome | None = None   # why it brakes
         self._last = 0.0                # until when the arm may take to come to rest
         self._open_at = -np.inf         # when controllers had something to answer last
-        self._braked_again = False
+        self._braked_again = set[str]()     # names of controllers
 
     @property
     def under_way(self) -> bool:
@@ -145,8 +145,12 @@ class MotionExecution:
         if self.phase is Phase.SENT:
             for one in self.controllers:
                 one.stop(self.braking_task(one))
-            self.phase, self._reason = Phase.BRAKING, outcome
-            self._last = max(self.end, self.now()) + self._parameters.arrival_timeout
+            self.end_with(outcome)
+
+    def end_with(self, outcome: Outcome) -> None:
+        """Have this outcome come when the arm stands, once it has been told to brake."""
+        self.phase, self._reason = Phase.BRAKING, outcome
+        self._last = max(self.end, self.now()) + self._parameters.arrival_timeout
 
     def add_to_reason(self, text: str) -> None:
         """Say more of why it was stopped."""
@@ -189,7 +193,7 @@ class MotionExecution:
     def _brake_again(self) -> None:
         """Brake joints once more, from where they are measured, if they have gone on."""
         for one in self.controllers:
-            if self._braked_again or one.released or one.unanswered() or (
+            if one.name in self._braked_again or one.released or one.unanswered() or (
                     self._measured.stale(one.joints)):
                 continue
             fast, at = one.motion.at(0.0).velocity, self._measured_now(one)
@@ -197,7 +201,7 @@ class MotionExecution:
             ahead = offset(self.robot, one.joints, self._measured.state(one.joints)[0],
                            one.commanded(self.now()).position) * np.sign(fast)
             if at and (ahead > CLEAR + HEARD * np.abs(fast)).any():
-                self._braked_again = True
+                self._braked_again.add(one.name)
                 one.stop(replace(self.braking_task(one), measured=at))
                 self._last = self.end + self._parameters.arrival_timeout
 

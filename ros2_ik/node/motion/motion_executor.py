@@ -97,7 +97,7 @@ class MotionExecutor:
             try:
                 execution.stop(status, f'stopped on the way: {reason}')
             except Exception as error:   # the others must stop all the same
-                self._abandon(execution, error)
+                self._abandon(execution, error, Outcome(status, f'stopped on the way: {reason}'))
         return len(self._executions) + self._servo_moves
 
     @property
@@ -170,7 +170,7 @@ class MotionExecutor:
             return Outcome(error.status, str(error))
         except Exception as error:
             if execution in self._executions and execution.under_way:
-                self._abandon(execution, error)
+                self._abandon(execution, error, _failure(execution, error))
             raise
         finally:
             if execution in self._executions:
@@ -377,9 +377,12 @@ class MotionExecutor:
                 if outcome is None:
                     self._look_ahead(execution)
             except Exception as error:   # out of here it would end the node
-                self._abandon(execution, error)
-                outcome = Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (),
-                                  execution.planned)
+                outcome = _failure(execution, error)
+                if execution.phase is Phase.SENT:
+                    self._abandon(execution, error, outcome)
+                    outcome = None      # it comes when the arm stands
+                else:
+                    self._log.error(''.join(traceback.format_exception(error)))
             if outcome:
                 self._end(execution, outcome)
         if not self._executions:
@@ -396,8 +399,8 @@ class MotionExecutor:
             execution.stop(Status.INVALID_MOTION_PLAN,
                            f'stopped on the way: the scene has changed, and {error}')
 
-    def _abandon(self, execution: MotionExecution, error: Exception) -> None:
-        """Brake what an error has left moving: it must not go on with nobody looking."""
+    def _abandon(self, execution: MotionExecution, error: Exception, outcome: Outcome) -> None:
+        """Brake what an error has left moving; `outcome` comes when it stands."""
         self._log.error(''.join(traceback.format_exception(error)))
         for controller in execution.controllers:
             try:
@@ -405,6 +408,7 @@ class MotionExecutor:
             except Exception as another:
                 self._log.error(''.join(traceback.format_exception(another)))
                 controller.cancel()
+        execution.end_with(outcome)
 
     def _end(self, execution: MotionExecution, outcome: Outcome) -> None:
         self._executions.remove(execution)
@@ -422,3 +426,7 @@ class MotionExecutor:
             for controllers in self._retired:
                 controllers.close()
             self._retired.clear()
+
+
+def _failure(execution: MotionExecution, error: Exception) -> Outcome:
+    return Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (), execution.planned)

@@ -53,6 +53,9 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: 
                 raise RequestError(Status.CONTROL_FAILED, controllers.lack([name]))
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
                                f"'{group}', and not where the goal wants it")
+    if joints.keys() <= robot.mimics.keys():
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names mimic joints alone, '
+                           'which follow others: name these')
     return goal
 
 

@@ -119,7 +119,8 @@ class Loop:
         self._values: Any = SimpleNamespace(joint_state_speed=1.5)
         self._joint_states = JointStates(
             lambda text: self._log.warning(text, throttle_duration_sec=5.0), self._now_ns,
-            lambda: publishers(node, names.joint_states), lambda: self._values.joint_state_speed)
+            lambda: publishers(node, names.joint_states), lambda: self._values.joint_state_speed,
+            lambda: bool(node.get_clock().ros_time_is_active))
         node.create_subscription(JointState, names.joint_states, self._joint_states.take,
                                  qos_profile_sensor_data)
         self._clock = MotionClock(node)

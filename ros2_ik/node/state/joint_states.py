@@ -27,8 +27,10 @@ class JointStates:
 
     def __init__(self, warn: Callable[[str], bool], now: Callable[[], int] = time.time_ns,
                  publishers: Callable[[], Sequence[str]] = tuple,
-                 factor: Callable[[], float] = lambda: FACTOR) -> None:
+                 factor: Callable[[], float] = lambda: FACTOR,
+                 simulated: Callable[[], bool] = lambda: False) -> None:
         self._warn, self._now, self._publishers, self._factor = warn, now, publishers, factor
+        self._simulated = simulated
         self._nan: set[str] = set()   # joints of which it was told that they have no number
         self._joints: dict[str, JointHistory] = {}
         self._told: dict[str, float] = {}     # velocities, as the newest messages have them
@@ -68,18 +70,19 @@ class JointStates:
         self._mind_the_clock()
         factor = self._factor()
         nan, wrong = dict[str, float](), list[str]()
-        for name, position in zip(names, positions, strict=True):
+        velocities = (message.velocity if len(message.velocity) == len(names)
+                      else [math.nan] * len(names))
+        for name, position, velocity in zip(names, positions, velocities, strict=True):
             if not math.isfinite(position):
                 nan[name] = position
                 continue
             self.newest = reading = Reading(position, stamp, received)
+            self._told[name] = velocity
             known = self._joints.get(name)
             if known is None:
                 self._joints[name] = JointHistory(reading, *self._limits.get(name, (None, False)))
             elif known.take(reading, factor):
                 wrong.append(name)
-        self._told.update(zip(names, message.velocity if len(message.velocity) == len(names)
-                              else [math.nan] * len(names), strict=True))
         if nan or self._nan:
             self._tell(nan, names)
         if wrong:
@@ -132,7 +135,7 @@ class JointStates:
     def age(self, name: str) -> float:
         """Return the age of a joint's last reading [s]; inf where there is none."""
         joint = self._joints.get(name)
-        return joint.reading.age(self._now(), simulated=True) if joint else math.inf
+        return joint.reading.age(self._now(), self._simulated()) if joint else math.inf
 
     # -- what is wrong with them ----------------------------------------------------------
 

@@ -18,7 +18,8 @@ from ros2_ik.node.workers.serve import serve
 
 AFTERMATH = 1.0   # so long the fork server may take to tell of an end [s]
 STUCK = 10.0      # a worker so long silent, with an answer overdue, is replaced [s]
-MAKING = 900.0    # and one that makes geometry, which it cannot interrupt, or starts [s]
+JUST = 1.0        # after something was made, a search may take so long to begin [s]
+LONGEST = 900.0   # and one that makes geometry, which it cannot interrupt, or starts [s]
 UNKNOWN = 255    # the exit code when the fork server has died
 
 Done = Callable[[IKSolution | Exception], None]
@@ -84,6 +85,7 @@ class Member:
         there.close()   # the worker's end alone keeps the pipe open
         self.started = self._heard = time.monotonic()
         self.ready = self._making = False
+        self._made = -math.inf      # when it made something last
         self._outbox = SimpleQueue[Any]()
         self.jobs: dict[int, OpenJob] = {}
         threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
@@ -108,17 +110,20 @@ class Member:
         self.ready, self._heard = True, time.monotonic()
         if isinstance(message, Making):
             self._making = message.begins
+            if not message.begins:
+                self._made = self._heard
 
     @property
     def makes(self) -> bool:
         """Whether it has not started, or makes a robot or geometry, for which no search waits."""
-        return not self.ready or self._making
+        # it begins a search a moment after what that search needs is made
+        return not self.ready or self._making or time.monotonic() < self._made + JUST
 
     @property
     def stuck(self) -> bool:
         """Whether nothing has come from it for long, though it owes its start or an answer."""
         if self.makes:
-            return time.monotonic() > self._heard + MAKING
+            return time.monotonic() > self._heard + LONGEST
         owed = min((job.deadline for job in list(self.jobs.values())), default=math.inf)
         return time.monotonic() > max(owed, self._heard) + STUCK
 
@@ -126,7 +131,6 @@ class Member:
         """End a process that is still there."""
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, signal.SIGKILL)
-        self._outbox.put(None)
 
     def bury(self) -> str:
         """Give up a process that has ended, and return what is known of its end."""

@@ -192,7 +192,7 @@ class Pool:
         """Take what workers say, and see which have died."""
         members = list(self._members)
         ends = [job.end_by(LATE) for job in self._open()]
-        patience = max(0.0, min(CHECK, min(ends, default=math.inf) - time.monotonic()))
+        patience = max(0.02, min(CHECK, min(ends, default=math.inf) - time.monotonic()))
         ready = set(wait([self._wake, *(member.connection for member in members)], patience))
         while self._wake.poll():
             self._wake.recv_bytes()

@@ -332,7 +332,7 @@ def test_far_away(ball, far):
         assert solved(ball, (FramePosition('tip'), lower, upper)).iterations == 0
 
 
-@pytest.mark.parametrize('far', [1e3, 1e6, 1e8])
+@pytest.mark.parametrize('far', [1e3, 1e6])
 def test_points_far_away(ball, far):
     for function in (PointToPointDistance('tip', O, (far, 0, 0)),
                      PointToLineDistance('tip', O, (far, 0, 0), UP)):

@@ -121,7 +121,7 @@ def test_unknown_solver(asked, name):
 
 
 @pytest.mark.parametrize('solver, option', [
-    ('lm', 'eps'), ('lm', 'dampin'), ('clik', 'step'), ('auto', 'eps'), ('lm', 'start'),
+    ('lm', 'eps'), ('lm', 'dampin'), ('clik', 'step'), ('auto', 'eps'), ('lm', 'origin'),
     ('clik', 'budget')])
 def test_unknown_options(asked, solver, option):
     with pytest.raises(InvalidOptionError) as caught:
