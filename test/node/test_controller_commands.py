@@ -114,12 +114,12 @@ class Arm:
         return MotionExecution(self.robot, [self.controller], {self.joint: goal}, self.measured,
                                self.parameters, None)
 
-    def go(self, goal, start=0.0):
-        """Begin a motion."""
+    def go(self, goal, start=0.0, join=0.0):
+        """Begin a motion, `join` [s] after the joint set out for its start."""
         execution = self.execution(goal)
         limits = motion_limits(self.robot, (self.joint,), self.parameters)
         motion = straight_motion(self.robot, (self.joint,), [start], [goal], limits)
-        execution.send(motion)
+        execution.send(motion, join)
         return execution
 
     def run(self, seconds, late=0.0, behind=0.0):
@@ -370,6 +370,30 @@ def test_trajectory_of_another_client_lasts_from_its_stamp_on(monkeypatch, stamp
     assert 'of another client' in arm.controller.under_way()
     arm.now += 0.02
     assert not arm.controller.under_way()
+
+
+def test_a_stop_on_the_way_onto_a_motion_takes_as_long_as_that_way(monkeypatch):
+    """In one point of 0.03 s the joint would be beyond its acceleration limit."""
+    arm = Arm(monkeypatch, Trajectories)
+    execution = arm.go(1.0, join=0.2)
+    arm.now += 0.02
+    execution.stop(Status.PREEMPTED, 'stopped')
+    end = arm.controller.told.points[-1]
+    assert end.positions[0] == pytest.approx(0.0, abs=1e-6)
+    assert end.time_from_start.nanosec * 1e-9 == pytest.approx(0.18, abs=1e-3)
+
+
+def test_another_client_before_a_motion_begins_makes_the_node_brake(monkeypatch):
+    """It is not known which of the two the controller obeys."""
+    arm = Arm(monkeypatch, Trajectories)
+    execution = arm.go(1.0, join=0.2)
+    theirs = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(positions=[0.5])])
+    arm.controller.give_way(theirs, '/c')
+    assert 'another client' in arm.controller.failure and not arm.controller.released
+    sent = arm.controller.told
+    arm.run(0.3)
+    execution.look()
+    assert execution.phase is Phase.BRAKING and arm.controller.told is not sent
 
 
 def test_a_stop_that_is_repeated_goes_nowhere_else(monkeypatch):
