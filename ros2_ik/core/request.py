@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 import math
 from typing import Any, NamedTuple, Protocol
 
@@ -17,7 +18,7 @@ from ros2_ik.core.errors import (
     InvalidTargetError,
     UnknownJointError,
 )
-from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction
+from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
 from ros2_ik.core.problem import (
     Constraint,
     Cost,
@@ -227,8 +228,9 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     """
     Return the group that moves; '' stands for the joints that the question depends on.
 
-    The default one moves if it moves each tip, changes each function and has each joint that is
-    named; a hard constraint on joints that names none is about all of them.
+    The default one moves if it moves each tip and frame that is named, any two tips against each
+    other that joints move so, and has each joint that is named; a hard constraint on joints that
+    names none is about all of them.
     """
     group = request.group or ('' if request.moving_joints else request.default_group)
     if request.group or not group:
@@ -252,10 +254,14 @@ def _named_joints(request: IKRequest, robot: Robot) -> frozenset[str]:
 
 
 def _movers(request: IKRequest, robot: Robot) -> Iterator[Joints]:
-    """Yield the joints that move each tip and change each function."""
-    for target in request.targets:
-        yield robot.moving_joints(target.tip)
+    """Joints that move each tip, any two tips against each other, and what functions name."""
+    tips = [target.tip for target in request.targets]
+    yield from map(robot.moving_joints, tips)
+    for pair in combinations(tips, 2):
+        yield robot.moving_joints(*pair) - robot.passive_joints
     for function in request.functions:
+        for body in _bodies(function, robot):
+            yield robot.moving_joints(body) - _still(robot)
         yield function.joints(robot) - _still(robot)
 
 
@@ -291,6 +297,18 @@ def _named(robot: Robot, names: Iterable[str], field: str) -> Joints:
         return frozenset(robot.joint(name).name for name in names)
     except UnknownJointError as error:
         raise InvalidOptionError(f'{field}: {error}') from None
+
+
+def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
+    """Frames and links that a function names; for what is held, the link that holds it."""
+    if isinstance(function, PairDistance):
+        ends = map(function.checker.scene.link_of, (function.first, function.second))
+        yield from (end for end in ends if end is not None)
+        return
+    yield from getattr(function, 'links', None) or ()
+    for frame in (getattr(function, 'frame', None), getattr(function, 'relative_to', None)):
+        if frame is not None:
+            yield frame
 
 
 def _still(robot: Robot) -> frozenset[str | None]:
