@@ -7,11 +7,14 @@ process of the node at once, and no worker starts without a fork server. It ends
 does. The node compiles the loops at the same time, if they are not in the cache.
 """
 
+import ctypes
 import gc
 import signal
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+# the kernel ends it with the node, also while it compiles (Linux, PR_SET_PDEATHSIG)
+ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 from ros2_ik.node.process import print_without_waiting  # noqa: E402, I001
 

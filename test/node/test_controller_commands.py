@@ -78,7 +78,8 @@ class Arm:
         self.robot, self.joint, self.parameters = Robot.load(robot), joint, Values()
         self.sent, self.simulated = [], None   # time of a simulation, if there is one
         self.told_velocity = 1.0   # times the true one; None tells none
-        self._states = JointStates(pytest.fail, lambda: self._clock().now().nanoseconds)
+        self._states = JointStates(pytest.fail, lambda: self._clock().now().nanoseconds,
+                                   simulated=lambda: bool(self.simulated))
         node = SimpleNamespace(
             create_publisher=lambda *_: SimpleNamespace(
                 publish=self._take, topic_name='c', get_subscription_count=lambda: 2),
