@@ -15,7 +15,8 @@ COMMANDS = [line for block in re.findall(r'```bash\n(.*?)```', PAGE, re.S)
             for line in block.splitlines()]
 OTHERS = {'controllers', 'joint_limits', 'offset', 'execute', 'position', 'joint_trajectory',
           'follow_joint_trajectory', 'joint_state', 'joint_states', 'follow_frames',
-          'joint_changes', 'max_joint_change', 'not_checked', 'compute_ik', 'solve_constrained_ik', 'use_sim_time'}
+          'joint_changes', 'max_joint_change', 'not_checked', 'compute_ik',
+          'solve_constrained_ik', 'use_sim_time'}
 
 
 def test_links_and_files_exist():
