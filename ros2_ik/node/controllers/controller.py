@@ -16,6 +16,7 @@ from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.controllers.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
+ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
 
 

@@ -15,6 +15,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import even_braking_motion, Motion, MotionState, Robot
 from ros2_ik.node.controllers.controller import (
+    ASIDE,
     BrakingTask,
     commanded_between,
     Controller,
@@ -121,7 +122,6 @@ class TrajectoryOutput(ServoOutput):
 
 EARLY = 0.02   # so much earlier than it seems an arm may be on its way [s],
 HEARS = 0.04   # and so late a controller may receive what brakes, on a busy computer [s]
-ASIDE = 0.01   # joints so far from where they were commanded to be are not on their way [rad, m]
 HAIR = 1e-6    # so far beyond the goal is not beyond it [rad, m]
 AT_ONCE = 0.1  # a client that commands so soon after this node may have come before it [s]
 SPOTS = 100    # of a motion that are compared with where the joints are

@@ -6,12 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core import Array, MotionState, Robot
-from ros2_ik.node.controllers.controller import MOST_LATE
+from ros2_ik.node.controllers.controller import ASIDE, MOST_LATE
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 STEP = 0.02       # between the delays that are tried [s],
 EARLY = 0.06      # from this one on: a motion may begin before its acceptance is received [s]
-ASIDE = 0.01      # joints so far from the way are not on it [rad, m]
 STANDS = 1e-12    # squared speed without a direction [(rad/s)^2, (m/s)^2]
 
 

@@ -39,9 +39,7 @@ class Cancel(NamedTuple):
 
 
 class Making(NamedTuple):
-    """To the node: the worker begins, or ends, to make a robot or geometry, and searches wait."""
-
-    begins: bool
+    """To the node: the worker makes a robot or geometry until it sends the next message."""
 
 
 class Ready(NamedTuple):

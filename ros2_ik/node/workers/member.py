@@ -18,7 +18,6 @@ from ros2_ik.node.workers.serve import serve
 
 AFTERMATH = 1.0   # so long the fork server may take to tell of an end [s]
 STUCK = 10.0      # a worker so long silent, with an answer overdue, is replaced [s]
-JUST = 1.0        # after something was made, a search may take so long to begin [s]
 LONGEST = 900.0   # and one that makes geometry, which it cannot interrupt, or starts [s]
 UNKNOWN = 255    # the exit code when the fork server has died
 
@@ -85,7 +84,6 @@ class Member:
         there.close()   # the worker's end alone keeps the pipe open
         self.started = self._heard = time.monotonic()
         self.ready = self._making = False
-        self._made = -math.inf      # when it made something last
         self._outbox = SimpleQueue[Any]()
         self.jobs: dict[int, OpenJob] = {}
         threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
@@ -108,24 +106,20 @@ class Member:
     def hear(self, message: Any) -> None:
         """Take any message as a sign of life."""
         self.ready, self._heard = True, time.monotonic()
-        if isinstance(message, Making):
-            self._making = message.begins
-            if not message.begins:
-                self._made = self._heard
+        self._making = isinstance(message, Making)
 
     @property
     def makes(self) -> bool:
         """Whether it has not started, or makes a robot or geometry, for which no search waits."""
-        # it begins a search a moment after what that search needs is made
-        return not self.ready or self._making or time.monotonic() < self._made + JUST
+        return not self.ready or self._making
 
     @property
     def stuck(self) -> bool:
         """Whether nothing has come from it for long, though it owes its start or an answer."""
-        if self.makes:
-            return time.monotonic() > self._heard + LONGEST
-        owed = min((job.deadline for job in list(self.jobs.values())), default=math.inf)
-        return time.monotonic() > max(owed, self._heard) + STUCK
+        owed = (min((job.deadline for job in list(self.jobs.values())), default=math.inf)
+                if self.ready else self.started)
+        limit = LONGEST if self.makes else STUCK
+        return time.monotonic() > max(owed, self._heard) + limit
 
     def kill(self) -> None:
         """End a process that is still there."""

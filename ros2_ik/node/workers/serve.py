@@ -136,12 +136,11 @@ class Worker:
     @contextmanager
     def _making(self) -> Iterator[None]:
         begin = time.monotonic()
-        self._connection.send(Making(True))
+        self._connection.send(Making())
         try:
             yield
         finally:
             self._makings.append((begin, time.monotonic()))
-            self._connection.send(Making(False))
 
     def _is_cancelled(self, number: int) -> bool:
         """
