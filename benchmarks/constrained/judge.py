@@ -46,9 +46,8 @@ class Judge:
         return moment / mass
 
     def is_within_limits(self) -> bool:
-        for name, value in self.joints.items():
-            lower, upper = self._limits[name]
-            if not lower - LIMIT_TOLERANCE <= value <= upper + LIMIT_TOLERANCE:
+        for name, (lower, upper) in self._limits.items():
+            if not lower - LIMIT_TOLERANCE <= self.joints[name] <= upper + LIMIT_TOLERANCE:
                 return False
         return True
 

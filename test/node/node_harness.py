@@ -161,17 +161,19 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
         started.append(NodeProcess(domain, folder / f'{len(started)}.log', parameters, remappings))
         return started[-1]
 
-    yield start
-    for node in started:
-        running = node.process.poll() is None
-        print(f'-- {node.log.name}, {"running" if running else "ended"}:\n{node.text[-6000:]}')
-        try:
-            code = node.end()
-        except subprocess.TimeoutExpired:
-            node.process.kill()
-            pytest.fail(f'the node did not end on SIGTERM:\n{node.text}')
-        assert not running or code == 0, f'exit code {code}:\n{node.text}'
-        assert code == -signal.SIGKILL or 'Traceback' not in node.text, node.text
+    try:
+        yield start
+    finally:    # a test may fail within it
+        for node in started:
+            running = node.process.poll() is None
+            print(f'-- {node.log.name}, {"running" if running else "ended"}:\n{node.text[-6000:]}')
+            try:
+                code = node.end()
+            except subprocess.TimeoutExpired:
+                node.process.kill()
+                pytest.fail(f'the node did not end on SIGTERM:\n{node.text}')
+            assert not running or code == 0, f'exit code {code}:\n{node.text}'
+            assert code == -signal.SIGKILL or 'Traceback' not in node.text, node.text
 
 
 class Client:

@@ -39,14 +39,15 @@ class Trajectory:
         """Whether it has been told where it begins."""
         return bool(self._knots)
 
-    def begin(self, now: int, position: Array, velocity: Array,
-              turning: Sequence[bool]) -> None:
+    def begin(self, now: int, position: Array, velocity: Array, turning: Sequence[bool],
+              behind: int = 0) -> None:
         """
         Go from a state on; a first knot that is over by now is joined midway.
 
+        The stamp is one of a clock that `now` is `behind` by so much [ns].
         Joints that are `turning` take the short way to the first knot, and keep their turns.
         """
-        start = self._stamp or now
+        start = self._stamp - behind if self._stamp else now
         first = self._given[0].position
         turns = np.round((position - first) / (2 * np.pi)) * (2 * np.pi)
         shift = np.where(np.array(turning) & np.isfinite(turns), turns, 0.0)

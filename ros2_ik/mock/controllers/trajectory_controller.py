@@ -45,8 +45,7 @@ class TrajectoryController(MockController):
     def take(self, message: JointTrajectory) -> None:
         """Follow a trajectory that is not refused, from the next update on."""
         stamp = nanoseconds(message.header.stamp)
-        self.trajectory = Trajectory(read_knots(message, self.joints),
-                                     stamp - self.body.behind if stamp else 0)
+        self.trajectory = Trajectory(read_knots(message, self.joints), stamp)
 
     def hold(self) -> None:
         """Stop at once, where measured."""
@@ -83,7 +82,7 @@ class TrajectoryController(MockController):
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
         """Begin a trajectory; returns whether the joints step, since it begins elsewhere."""
         start, measured = self._last_update or now, self._measured()
-        trajectory.begin(start, *measured, self.body.turning(self.joints))
+        trajectory.begin(start, *measured, self.body.turning(self.joints), self.body.behind)
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
     def _measured(self) -> tuple[Array, Array]:

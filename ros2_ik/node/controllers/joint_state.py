@@ -20,7 +20,7 @@ class JointStateOutput(ServoOutput):
     def concerns(self, message: JointState) -> bool:
         return not set(self.joints).isdisjoint(message.name)
 
-    def message(self, knots: Sequence[Knot], now: int = 0, slow: bool = False) -> JointState:
+    def message(self, knots: Sequence[Knot]) -> JointState:
         time, position, velocity = knots[-1]
         message = JointState(name=list(self.joints), position=position.tolist(),
                              velocity=velocity.tolist())

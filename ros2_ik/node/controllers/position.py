@@ -27,8 +27,7 @@ class PositionOutput(ServoOutput):
     order: tuple[int, ...]
     message_type = Float64MultiArray
 
-    def message(self, knots: Sequence[Knot], now: int = 0,
-                slow: bool = False) -> Float64MultiArray:
+    def message(self, knots: Sequence[Knot]) -> Float64MultiArray:
         return Float64MultiArray(data=knots[-1].position[list(self.order)].tolist())
 
 

@@ -28,7 +28,6 @@ class ServoOutput(ABC):
     joints: tuple[str, ...]
     message_type: ClassVar[Any]
     ahead: ClassVar[float] = 0.0    # so long before the joints shall be there it is told [s]
-    period: ClassVar[float] = 0.0   # between two messages, at least [s]
 
     def rest(self, last: Knot) -> Knot:
         """Return where and when the joints come to rest by themselves after the last message."""
@@ -39,9 +38,5 @@ class ServoOutput(ABC):
         return True
 
     @abstractmethod
-    def message(self, knots: Sequence[Knot], now: int = 0, slow: bool = False) -> Any:
-        """
-        Write the newest knots, of which the last one is the newest.
-
-        `now` is the time of the node's clock [ns]; a `slow` controller's time goes slower.
-        """
+    def message(self, knots: Sequence[Knot]) -> Any:
+        """Write the newest knots, of which the last one is the newest."""

@@ -90,26 +90,18 @@ class TrajectoryOutput(ServoOutput):
     upper: tuple[float, ...]
     message_type = JointTrajectory
     ahead = 0.06
-    period = 0.009
 
     def concerns(self, message: JointTrajectory) -> bool:
         # one without points ends what is under way
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)
 
-    def message(self, knots: Sequence[Knot], now: int = 0,
-                slow: bool = False) -> JointTrajectory:
-        message, knots = JointTrajectory(joint_names=list(self.joints)), [*knots]
-        knots.append(self.rest(knots[-1]))
-        begin = knots[0].time
-        if slow:    # its time says nothing of where it is: it begins at its state, with stamp 0
-            begin, joined = now, now + round(self.ahead / 2 * 1e9)
-            knots = [knot for knot in knots if knot.time >= joined] or knots[-1:]
-        else:
-            message.header.stamp.sec, message.header.stamp.nanosec = divmod(begin, 10**9)
+    def message(self, knots: Sequence[Knot]) -> JointTrajectory:
+        message, begin = JointTrajectory(joint_names=list(self.joints)), knots[0].time
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(begin, 10**9)
         message.points = [JointTrajectoryPoint(
             positions=knot.position.tolist(), velocities=knot.velocity.tolist(),
-            time_from_start=duration_message(max((knot.time - begin) * 1e-9, 0.0)))
-            for knot in knots]
+            time_from_start=duration_message((knot.time - begin) * 1e-9))
+            for knot in (*knots, self.rest(knots[-1]))]
         return message
 
     def rest(self, last: Knot) -> Knot:

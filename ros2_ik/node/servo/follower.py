@@ -95,7 +95,6 @@ class Follower:
         self.places = np.array([robot.joint(name).index for name in begin.joints])
         self.others = tuple(joint for joint in robot.joints if joint.name not in begin.joints)
         self.command: Command | None = None
-        self.speed = 1.0    # part of commanded velocities that is followed
         self._options = begin.options
         self._checker = self.checker(begin.scene)
         joints = begin.joints
@@ -230,7 +229,7 @@ class Follower:
             self.command = None
         if self.command is None:
             return self._braking_step()
-        value, part, condition, share = self.command.value, self.speed, 1.0, 1.0
+        value, part, condition, share = self.command.value, 1.0, 1.0, 1.0
         if self.begin.mode == 'pose':
             self._follow.set_gain('pose', self._gain(value))
             result = self._stepped()
@@ -240,11 +239,11 @@ class Follower:
             condition = self._tip.condition(self.q)
             if condition > NEAR_SINGULAR:
                 part = min(part, self._part_towards(result, condition))
-                if part < self.speed:
+                if part < 1.0:
                     result = self._commanded_step(part * value)
             result, share = self._slid(result, part * value)
         scale = share * result.scale
-        code, text = self._judge(result, scale, condition, part < self.speed)
+        code, text = self._judge(result, scale, condition, part < 1.0)
         if self._slow_too_long(result) and code == NO_WARNING:
             code, text = self._reason(result)
         return self._taken(self._follow, result, code, text, part * scale)
@@ -345,7 +344,7 @@ class Follower:
     def _slow_too_long(self, result: VelocityResult) -> bool:
         """Return whether the tip has long had less than half of the twist that is commanded."""
         slow = self.command is not None and self.begin.mode == 'twist' and self._tip.part(
-            self.q, result.v, self.speed * self.command.value) < HALF
+            self.q, result.v, self.command.value) < HALF
         self._slow_for = self._slow_for + self.dt if slow else 0.0
         return self._slow_for > PATIENCE
 

@@ -65,12 +65,6 @@ HOLD = 0.5          # so long where the arm came to rest is repeated: a message 
 PASSED = 0.2        # and then so long until all of that is past [s]
 ENDING = 3.0        # so much longer than joints need to brake it does not take to come to rest [s]
 KEPT = 1.0          # what was commanded is known for so long [s]
-STEADY = 0.2        # the controllers' time is judged where speeds were alike for so long [s],
-EVEN = 0.1          # up to this part,
-SPEED = 0.02        # and where joints move by more than this [rad/s, m/s]
-LEARNT = 0.1        # share of one look in an estimate
-STANDS = 0.02       # with less than this part of its speed an arm is stuck
-SLOW = 0.9          # from here on it is told
 LATE = 0.1          # readings of other joints are extrapolated by so much at most [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
 DISCOVERY = 5.0     # joint_states may take so long to be heard of at first [s]
@@ -237,7 +231,7 @@ class Loop:
         message = session.ended or session.fault or session.stuck.reason or (
             self._note if now < self._noted + NOTED else
             'paused' if self._paused and not session.follower.moving else
-            step.message + session.slowness)
+            step.message)
         code = ServoStatus.INVALID if session.ended else (
             ServoStatus.HALT_FOR_TRACKING if session.stuck.reason else step.code)
         state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())
@@ -301,7 +295,6 @@ class Session:
                          for output in follower.begin.outputs]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.stuck = StuckArm(follower.begin.joints, self._ahead)
-        self._sent = [-1.0] * len(self._outputs)
         self._knots = deque[tuple[int, Any, Any]]()
         self._began = self._stepped = time.monotonic()
         self._moved = -math.inf     # nothing is told to an arm that nothing was commanded to
@@ -309,8 +302,6 @@ class Session:
         self._scene, self._scene_at = follower.begin.scene, -RECENT
         self._ended_at = math.inf
         self._late, self._missed, self._count = deque[float](maxlen=COUNTED), 0, 0
-        self._rate = 1.0            # of the controllers' time
-        self._usually_late = 0.0    # by which the arm follows [s]
         self._base, self._base_speed, self._base_at = follower.q.copy(), np.zeros(0), -math.inf
 
     def _now(self) -> int:
@@ -324,8 +315,7 @@ class Session:
 
     def go_on(self, follower: Follower, values: Any) -> None:
         """Follow commands of another mode, from the present velocity on."""
-        follower.q, follower.v, follower.speed = (self.follower.q, self.follower.v,
-                                                  self.follower.speed)
+        follower.q, follower.v = self.follower.q, self.follower.v
         self.follower, self.dt, self._values = follower, follower.dt, values
         self._outputs = [(output, topic) for output, (_, topic) in zip(
             follower.begin.outputs, self._outputs, strict=True)]
@@ -406,12 +396,6 @@ class Session:
         self.end(f'another client sends commands on {topic}')
         self.over = True
 
-    @property
-    def slowness(self) -> str:
-        """What to say of a controller that is slower than time, or ''."""
-        speed = self.follower.speed
-        return f'; the controller runs at {speed:.1g} of the speed' if speed < 1.0 else ''
-
     def ticks(self) -> Ticks:
         """Return how punctual the last steps were."""
         if not self._late:
@@ -445,7 +429,7 @@ class Session:
         if self.follower.moving:
             self._moved = steady
         if steady <= self._moved + HOLD:
-            self._publish(steady)
+            self._publish()
         elif self.ended and steady > self._moved + HOLD + PASSED:
             self.over = True
 
@@ -496,14 +480,10 @@ class Session:
         while self._knots[0][0] < self._time - KEPT * 1e9:
             self._knots.popleft()
 
-    def _publish(self, steady: float) -> None:
+    def _publish(self) -> None:
         begin = self.follower.begin
-        for k, (output, topic) in enumerate(self._outputs):
-            if steady < self._sent[k] + output.period:
-                continue
-            self._sent[k] = steady
-            topic.publish(output.message(self._of(output, begin.joints), self._now(),
-                                         self.follower.speed < 1.0))
+        for output, topic in self._outputs:
+            topic.publish(output.message(self._of(output, begin.joints)))
 
     def _of(self, output: ServoOutput, joints: tuple[str, ...]) -> list[Knot]:
         """Return what is new to a controller."""
@@ -553,33 +533,8 @@ class Session:
         return next((reason for (_, topic), count in zip(self._outputs, listeners, strict=True)
                      if (reason := topic.unmatched(count))), '')
 
-    def _watch_rate(self) -> None:
-        """Estimate how fast the controllers' time goes, which a speed slider may slow down."""
-        measured, joints, robot = (self._measured, self.follower.begin.joints,
-                                   self.follower.robot)
-        # positions show the mean speed, which is the commanded one: each message is caught up with
-        moment, seen = measured.moment(joints), measured.told_velocities(joints)
-        wanted, before = (self._commanded(moment - ago) for ago in (0.0, STEADY))
-        told, speed = wanted.velocity, float(np.linalg.norm(wanted.velocity))
-        uneven = float(np.linalg.norm(told - before.velocity)) > EVEN * speed
-        if np.isnan(seen).any() or self._ahead == 0.0 or speed < SPEED or uneven:
-            return
-        part = float(seen @ told) / speed**2
-        if part < STANDS:       # it is stuck, not slow
-            return
-        behind = offset(robot, joints, wanted.position, measured.state(joints)[0])
-        late = float(behind @ told) / speed**2
-        if self.follower.speed < 1.0:   # it goes from where it is to a point `joined` ahead
-            joined = self._ahead / 2
-            part = joined / (joined + max(late - self._usually_late, 0.0))
-        else:
-            self._usually_late += LEARNT * (late - self._usually_late)
-        self._rate += LEARNT * (min(part, 1.0) - self._rate)
-        self.follower.speed = self._rate if self._rate < SLOW else 1.0
-
     def _mind_tracking(self, steady: float) -> None:
         """Look whether the arm follows; where it is stuck, nothing goes on to push it."""
-        self._watch_rate()
         most = self._values.max_tracking_error
         if most == 0 or steady > self._stepped + MOST_LATE:  # held up: it rests elsewhere, as told
             return

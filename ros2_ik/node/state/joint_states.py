@@ -33,7 +33,6 @@ class JointStates:
         self._simulated = simulated
         self._nan: set[str] = set()   # joints of which it was told that they have no number
         self._joints: dict[str, JointHistory] = {}
-        self._told: dict[str, float] = {}     # velocities, as the newest messages have them
         self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
         self._arrivals: deque[float] = deque(maxlen=100)   # of messages, on the steady clock
         self._sources, self._asked = '', -math.inf   # publishers, and when they were asked for
@@ -77,7 +76,6 @@ class JointStates:
                 nan[name] = position
                 continue
             self.newest = reading = Reading(position, stamp, received)
-            self._told[name] = velocity
             known = self._joints.get(name)
             if known is None:
                 self._joints[name] = JointHistory(reading, *self._limits.get(name, (None, False)))
@@ -108,10 +106,6 @@ class JointStates:
         """Return the velocity that positions and stamps of a joint show, or None."""
         joint = self._joints.get(name)
         return joint.velocity if joint else None
-
-    def told_velocity(self, name: str) -> float:
-        """Return the velocity that the newest message has of a joint; NaN where it has none."""
-        return self._told.get(name, math.nan)
 
     def spread(self, name: str) -> float:
         """Return by how much the latest readings of a joint differ."""

@@ -59,10 +59,6 @@ class MeasuredJoints:
         speeds = [self._joint_states.velocity(joint) for joint in joints]
         return None if None in speeds else np.array(speeds, dtype=float)
 
-    def told_velocities(self, joints: Sequence[str]) -> Array:
-        """Return velocities (n,) as messages have them, NaN where they have none."""
-        return np.array([self._joint_states.told_velocity(joint) for joint in joints])
-
     def moves(self, joints: Iterable[str]) -> str:
         """Return which joint moves, or of which this is not known, or ''."""
         for joint in joints:
