@@ -69,9 +69,7 @@ class JointStates:
         self._mind_the_clock()
         factor = self._factor()
         nan, wrong = dict[str, float](), list[str]()
-        velocities = (message.velocity if len(message.velocity) == len(names)
-                      else [math.nan] * len(names))
-        for name, position, velocity in zip(names, positions, velocities, strict=True):
+        for name, position in zip(names, positions, strict=True):
             if not math.isfinite(position):
                 nan[name] = position
                 continue
