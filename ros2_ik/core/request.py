@@ -69,7 +69,7 @@ class IKRequest:
 
     `group` names the joints that may move; '' stands for `default_group` if that one can do what
     is wanted, else for the joints that the question depends on. Of these only the
-    `moving_joints` move, if any are named, and none of the `locked_joints`; `base_stays` unless
+    `moving_joints` move, if any are named, and none of the `locked_joints`; a free base only if
     its group is named. A target in a frame that moves holds relative to that frame in the
     solution, or, if `follow_frames` is False, where the frame stands at the start.
 
@@ -86,7 +86,6 @@ class IKRequest:
     default_group: str = ''
     moving_joints: Iterable[str] = ()
     locked_joints: Iterable[str] = ()
-    base_stays: bool = False
     seed: Mapping[str, Any] = field(default_factory=dict)
     more_seeds: Sequence[Mapping[str, Any]] = ()
     avoid_collisions: bool = True
@@ -102,12 +101,6 @@ class IKRequest:
             if not isinstance(value := getattr(self, name), kinds):
                 raise InvalidOptionError(f'{name} must be {wanted}, not {value!r}')
 
-    @property
-    def functions(self) -> list[KinematicFunction]:
-        """The functions of the constraints and costs."""
-        return [item.function for item in (*self.constraints, *self.costs)
-                if isinstance(item, (Constraint, LeastSquares))]
-
 
 _LISTS: tuple[tuple[str, Any, Any], ...] = (
     ('targets', PoseTarget, InvalidTargetError),
@@ -116,8 +109,7 @@ _LISTS: tuple[tuple[str, Any, Any], ...] = (
     ('more_seeds', Mapping, InvalidOptionError))
 _SINGLE: tuple[tuple[str, Any, str], ...] = (
     *((name, str, 'a name') for name in ('group', 'default_group')),
-    *((name, (bool, np.bool_), 'True or False') for name in (
-        'follow_frames', 'base_stays', 'avoid_collisions')),
+    *((name, (bool, np.bool_), 'True or False') for name in ('follow_frames', 'avoid_collisions')),
     ('seed', Mapping, 'a mapping from names'), ('options', SolveOptions, 'SolveOptions'))
 
 
@@ -154,11 +146,9 @@ class StaticWorld:
     checker: CollisionChecker | None = None
 
     def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
-        """Complete the request's seed."""
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
     def standing(self, request: IKRequest, start: Array) -> Array:
-        """Return where the robot stands."""
         return self.robot.to_q(self.at)
 
 
@@ -236,33 +226,26 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     if request.group or not group:
         return group
     joints = frozenset(robot.group(group).joint_names)
-    serves = (_named_joints(request, robot) <= joints
-              and all(joints & movers for movers in _movers(request, robot) if movers))
+    serves = all(joints & movers for movers in _movers(request, robot) if movers)
     return group if serves else ''
 
 
-def _named_joints(request: IKRequest, robot: Robot) -> frozenset[str]:
-    """Joints that functions are about by name, without those that only a named group moves."""
-    hard = [constraint.function for constraint in request.constraints]
-    named = frozenset[str]()
-    for function in request.functions:
-        spec = function.spec
-        if isinstance(spec, (JointPositions, JointCoupling)) and (
-                spec.names is not None or function in hard):
-            named |= function.joints(robot)
-    return named - _still(robot)
-
-
-def _movers(request: IKRequest, robot: Robot) -> Iterator[Joints]:
-    """Joints that move each tip, any two tips against each other, and what functions name."""
+def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[Any]]:
+    """Yield sets of joints, of each of which a group must have one."""
+    still = robot.passive_joints | {robot.base_joint}    # only a group moves these that is named
     tips = [target.tip for target in request.targets]
     yield from map(robot.moving_joints, tips)
     for pair in combinations(tips, 2):
         yield robot.moving_joints(*pair) - robot.passive_joints
-    for function in request.functions:
-        for body in _bodies(function, robot):
-            yield robot.moving_joints(body) - _still(robot)
-        yield function.joints(robot) - _still(robot)
+    for item in (*request.constraints, *request.costs):
+        if isinstance(item, (Constraint, LeastSquares)):
+            spec, joints = item.function.spec, item.function.joints(robot) - still
+            yield joints
+            if isinstance(spec, (JointPositions, JointCoupling)) and (
+                    spec.names is not None or isinstance(item, Constraint)):
+                yield from (frozenset([joint]) for joint in joints)
+            for body in _bodies(item.function, robot):
+                yield robot.moving_joints(body) - still
 
 
 def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
@@ -284,7 +267,7 @@ def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
 
 def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
     base = robot.base_joint
-    still = frozenset({base} if base and request.base_stays and not group else ())
+    still = frozenset({base} if base and not group else ())
     moving, locked = (_named(robot, getattr(request, field), field)
                       for field in ('moving_joints', 'locked_joints'))
     if moving:
@@ -309,11 +292,6 @@ def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
     for frame in (getattr(function, 'frame', None), getattr(function, 'relative_to', None)):
         if frame is not None:
             yield frame
-
-
-def _still(robot: Robot) -> frozenset[str | None]:
-    """Joints that only a group moves that is named."""
-    return robot.passive_joints | {robot.base_joint}
 
 
 def _targets(request: IKRequest, robot: Robot, start: Array) -> list[PoseTarget]:

@@ -76,8 +76,7 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
     return ReadRequest(IKRequest(
         _targets(message, tips, references, defaults), follow_frames=message.follow_frames,
         group=group, default_group=default, moving_joints=message.moving_joints,
-        locked_joints=message.locked_joints, base_stays=True,
-        seed=joint_values(message.seed, robot),
+        locked_joints=message.locked_joints, seed=joint_values(message.seed, robot),
         more_seeds=tuple(joint_values(state, robot, f'more_seeds[{index}]')
                          for index, state in enumerate(message.more_seeds)),
         avoid_collisions=message.avoid_collisions,
