@@ -104,9 +104,8 @@ class InverseKinematics:
         With X_AbarA, (4, 4) or a pinocchio.SE3, the box is that of a frame at this pose in
         `frame_A` (Drake has it before the bounds).
         """
-        frame, relative_to = self._frames(frame_B, frame_A)
-        return self.add_constraint(FramePosition(frame, p_BQ, relative_to, X_AbarA), p_AQ_lower,
-                                   p_AQ_upper)
+        return self.add_constraint(FramePosition(self._frame(frame_B), p_BQ, frame_A, X_AbarA),
+                                   p_AQ_lower, p_AQ_upper)
 
     def add_orientation_constraint(self, frame_Abar: str | None, R_AbarA: Pose,
                                    frame_Bbar: str | None, R_BbarB: Pose,
@@ -117,25 +116,23 @@ class InverseKinematics:
         From pi on it asks for nothing.
         """
         theta = _bound(theta_bound, 'theta_bound')
-        frame, relative_to = self._frames(frame_Bbar, frame_Abar)
-        return self.add_constraint(FrameOrientation(frame, R_AbarA, relative_to, R_BbarB,
-                                                    form='angle'),
-                                   upper=theta if theta < math.pi else math.inf)
+        return self.add_constraint(
+            FrameOrientation(self._frame(frame_Bbar), R_AbarA, frame_Abar, R_BbarB, form='angle'),
+            upper=theta if theta < math.pi else math.inf)
 
     def add_gaze_target_constraint(self, frame_A: str | None, p_AS: Vector, n_A: Vector,
                                    frame_B: str | None, p_BT: Vector,
                                    cone_half_angle: float) -> Constraint:
         """Keep point T of B in the cone from S along n_A; its half angle is in [0, pi]."""
         half = _bound(cone_half_angle, 'cone_half_angle', math.pi)
-        frame, relative_to = self._frames(frame_A, frame_B)
-        return self.add_constraint(GazeAngle(frame, p_AS, n_A, p_BT, relative_to), upper=half)
+        return self.add_constraint(GazeAngle(self._frame(frame_A), p_AS, n_A, p_BT, frame_B),
+                                   upper=half)
 
     def add_angle_between_vectors_constraint(self, frame_A: str | None, na_A: Vector,
                                              frame_B: str | None, nb_B: Vector,
                                              angle_lower: float, angle_upper: float) -> Constraint:
         """Keep the angle between na_A and nb_B within bounds in [0, pi]."""
-        frame, relative_to = self._frames(frame_B, frame_A)
-        return self.add_constraint(AngleBetweenVectors(frame, nb_B, na_A, relative_to),
+        return self.add_constraint(AngleBetweenVectors(self._frame(frame_B), nb_B, na_A, frame_A),
                                    _bound(angle_lower, 'angle_lower', math.pi),
                                    _bound(angle_upper, 'angle_upper', math.pi))
 
@@ -143,28 +140,25 @@ class InverseKinematics:
             self, frame1: str | None, p_B1P1: Vector, frame2: str | None, p_B2P2: Vector,
             distance_lower: float, distance_upper: float) -> Constraint:
         """Keep the distance between P1 and P2 within bounds [m]."""
-        frame, relative_to = self._frames(frame1, frame2)
-        return self.add_constraint(PointToPointDistance(frame, p_B1P1, p_B2P2, relative_to),
-                                   _bound(distance_lower, 'distance_lower'),
-                                   _bound(distance_upper, 'distance_upper'))
+        return self.add_constraint(
+            PointToPointDistance(self._frame(frame1), p_B1P1, p_B2P2, frame2),
+            _bound(distance_lower, 'distance_lower'), _bound(distance_upper, 'distance_upper'))
 
     def add_point_to_line_distance_constraint(
             self, frame_point: str | None, p_B1P: Vector, frame_line: str | None, p_B2Q: Vector,
             n_B2: Vector, distance_lower: float, distance_upper: float) -> Constraint:
         """Keep the distance of P to the line through Q along n_B2 within bounds [m]."""
-        frame, relative_to = self._frames(frame_point, frame_line)
-        return self.add_constraint(PointToLineDistance(frame, p_B1P, p_B2Q, n_B2, relative_to),
-                                   _bound(distance_lower, 'distance_lower'),
-                                   _bound(distance_upper, 'distance_upper'))
+        return self.add_constraint(
+            PointToLineDistance(self._frame(frame_point), p_B1P, p_B2Q, n_B2, frame_line),
+            _bound(distance_lower, 'distance_lower'), _bound(distance_upper, 'distance_upper'))
 
     def add_polyhedron_constraint(self, frame_F: str | None, frame_G: str | None, p_GP: Any,
                                   A: Any, b: Any) -> Constraint:
         """Keep A [p_FP1; ...; p_FPn] <= b for the columns of p_GP (3, n); A is (m, 3n)."""
-        frame, relative_to = self._frames(frame_G, frame_F)
         points = matrix(p_GP, 'p_GP', None, InvalidConstraintError)
         if len(points) != 3:
             raise InvalidConstraintError(f'p_GP must be of shape (3, n), not {points.shape}')
-        return self.add_constraint(Polyhedron(frame, points.T, A, relative_to), upper=b)
+        return self.add_constraint(Polyhedron(self._frame(frame_G), points.T, A, frame_F), upper=b)
 
     @cached_property
     def _checker(self) -> CollisionChecker:
@@ -249,7 +243,6 @@ class InverseKinematics:
         """
         if not isinstance(function, KinematicFunction):
             function = UserFunction(function, max(np.size(lower), np.size(upper)))
-        self._meet(function)
         if lower is None and upper is None:
             raise InvalidConstraintError(f'{name or function} has no bounds, so it would ask for '
                                          'nothing; valid: lower, upper or both')
@@ -274,22 +267,21 @@ class InverseKinematics:
         C = matrix(C, 'C', 3, InvalidConstraintError)
         if len(C) != 3:
             raise InvalidConstraintError(f'C must be of shape (3, 3), not {C.shape}')
-        frame, relative_to = self._frames(frame_B, frame_A)
-        return self.add_cost(FramePosition(frame, p_BQ, relative_to), p_AP, C + C.T)
+        return self.add_cost(FramePosition(self._frame(frame_B), p_BQ, frame_A), p_AP, C + C.T)
 
     def add_orientation_cost(self, frame_Abar: str | None, R_AbarA: Pose, frame_Bbar: str | None,
                              R_BbarB: Pose, c: float) -> Cost:
         """Add c (1 - cos(theta)) for the angle theta of add_orientation_constraint; c >= 0."""
-        frame, relative_to = self._frames(frame_Bbar, frame_Abar)
-        return self.add_cost(FrameOrientation(frame, R_AbarA, relative_to, R_BbarB, form='chord'),
-                             weight=_bound(c, 'c'))
+        return self.add_cost(
+            FrameOrientation(self._frame(frame_Bbar), R_AbarA, frame_Abar, R_BbarB, form='chord'),
+            weight=_bound(c, 'c'))
 
     def add_angle_between_vectors_cost(self, frame_A: str | None, na_A: Vector,
                                        frame_B: str | None, nb_B: Vector, c: float) -> Cost:
         """Add c (1 - cos(angle)) for the angle between na_A and nb_B; c >= 0."""
-        frame, relative_to = self._frames(frame_B, frame_A)
-        return self.add_cost(AngleBetweenVectors(frame, nb_B, na_A, relative_to, form='chord'),
-                             weight=_bound(c, 'c'))
+        return self.add_cost(
+            AngleBetweenVectors(self._frame(frame_B), nb_B, na_A, frame_A, form='chord'),
+            weight=_bound(c, 'c'))
 
     def add_posture_cost(self, q_nominal: JointValues, weight: Any = 1.0) -> Cost:
         """
@@ -311,14 +303,12 @@ class InverseKinematics:
         A callable has no target, a Cost has all of its own.
         """
         if isinstance(function, KinematicFunction):
-            self._meet(function)
             return self._added(LeastSquares(function, target, weight))
         if not _is(target, 0) or isinstance(function, Cost) and not _is(weight, 1):
             raise InvalidConstraintError('target and weight belong to a KinematicFunction, weight '
                                          f'to a callable, too; not to {function!r}')
-        cost = function if isinstance(function, Cost) else ScalarCost(function, weight=weight)
-        cost.joints(self.robot)
-        return self._added(cost)
+        return self._added(function if isinstance(function, Cost)
+                           else ScalarCost(function, weight=weight))
 
     # -- the problem ----------------------------------------------------------------------
 
@@ -369,12 +359,8 @@ class InverseKinematics:
         q = self.robot.to_q(seed, what='seed')
         return self.robot.to_q(self.locked, q) if self.locked else q
 
-    def _frames(self, frame: str | None, relative_to: str | None) -> tuple[str, str | None]:
-        return self.robot.root_frame if frame is None else frame, relative_to
-
-    def _meet(self, function: KinematicFunction) -> None:
-        """Tell unknown names at once; some functions learn their labels from the robot."""
-        function.joints(self.robot)
+    def _frame(self, name: str | None) -> str:
+        return self.robot.root_frame if name is None else name
 
     def _added(self, part: Part) -> Part:
         if not isinstance(part, PoseTarget):
