@@ -25,8 +25,8 @@ class Program:
     """
     The rows of several functions, bound to a robot, of the joints that are active.
 
-    The other joints stay at `start`, which matters for those at `held` in q. `rows[i]` are the
-    rows of function i, `parameter_places[i]` its parameters. Compiled loops take `arrays`:
+    The other joints stay at `start`, which matters for those at `locked_q_indices`. `rows[i]` are
+    the rows of function i, `parameter_places[i]` its parameters. Compiled loops take `arrays`:
     numbers, layout, parameters and addresses, see kernels/rows.py. Programs of one structure
     (kinds and frames of functions, active joints) share all but the parameters. Rows that only
     Python can evaluate stand beside the compiled ones: a program that has some is run by one
@@ -43,14 +43,15 @@ class Program:
 
     def _lay_out(self, shapes: tuple['_Shape', ...], parameters: Array) -> None:
         self._layout = layout = _layout(self.robot, self.active.names, shapes)
-        self.rows, self.size, self.held = layout.rows, layout.size, layout.held
+        self.rows, self.size = layout.rows, layout.size
         self.parameter_places = layout.parameter_places
-        numbers = _numbers(layout, self.start[layout.held].tobytes())
+        self.locked_q_indices = layout.locked_q_indices
+        numbers = _numbers(layout, self.start[layout.locked_q_indices].tobytes())
         self.arrays = numbers, layout.table, parameters, layout.addresses
 
     def first(self, count: int) -> 'Program':
         """Return the program of the first functions alone."""
-        program = object.__new__(Program)
+        program = object.__new__(Program)     # as `shallow` does, without its call
         program.__dict__.update(self.__dict__)
         program.functions = self.functions[:count]
         program._lay_out(self._layout.shapes[:count], self.arrays[2])
@@ -78,12 +79,24 @@ class Program:
         numbers, layout, parameters, addresses = self.arrays
         if not self._layout.python:
             return loop(numbers, layout, parameters, addresses, *given)
-        rows = _PythonRows(self, interrupted)
-        callback = _CALLBACK(rows.fill_at)
+        active, errors = self.active, list[BaseException]()
+        shapes = (len(active.indices),), (self.size,), (self.size, len(active.columns))
+
+        def fill(*addresses: int) -> bool:
+            """Fill the rows of x, f and J at addresses; False where the loop must end."""
+            try:
+                if interrupted is not None and interrupted():
+                    return False
+                self.fill_python_rows(*map(_array_at, addresses, shapes))
+            except BaseException as error:    # no exception gets through compiled code
+                errors.append(error)
+                return False
+            return True
+        callback = _CALLBACK(fill)
         address = ctypes.cast(callback, ctypes.c_void_p).value or 0
         result = loop(numbers, layout, parameters, np.append(addresses[:-1], address), *given)
-        if rows.error is not None:
-            raise rows.error
+        if errors:
+            raise errors[0]
         return result
 
     def fill_python_rows(self, x: Array, f: Array, J: Array) -> None:
@@ -101,32 +114,6 @@ class Program:
         """Pinocchio's data where a user's function may use what the robot's functions share."""
         runs_user_code = any(function.is_user_code for function in self.functions)
         return self.robot.model.createData() if runs_user_code else None
-
-
-class _PythonRows:
-    """What a compiled loop calls for the rows that only Python can evaluate, in one run."""
-
-    def __init__(self, program: Program, interrupted: Callable[[], Any] | None) -> None:
-        self._program, self._interrupted = program, interrupted
-        self._addresses: tuple[int, ...] = ()
-        self._arrays: tuple[Array, ...] = ()
-        self.error: BaseException | None = None
-
-    def fill_at(self, *addresses: int) -> bool:
-        """Fill the rows of x, f and J at addresses; False where the loop must end."""
-        try:
-            if self._interrupted is not None and self._interrupted():
-                return False
-            if addresses != self._addresses:    # they stay while a descent goes on
-                active, size = self._program.active, self._program.size
-                shapes = (len(active.indices),), (size,), (size, len(active.columns))
-                self._addresses = addresses
-                self._arrays = tuple(map(_array_at, addresses, shapes))
-            self._program.fill_python_rows(*self._arrays)
-        except BaseException as error:    # no exception gets through compiled code
-            self.error = error
-            return False
-        return True
 
 
 def _array_at(address: int, shape: tuple[int, ...]) -> Array:
@@ -188,7 +175,7 @@ class _Layout:
             frames.update((name, robot.frame_id(name)) for name in (
                 shape.frame, shape.relative, *shape.lumps) if name is not None)
         self._frames = tuple(frames.values())
-        self.held = locked_q_indices(robot, self._frames, names)
+        self.locked_q_indices = locked_q_indices(robot, self._frames, names)
         self._formulas = tuple(dict.fromkeys(shape.formula for shape in shapes
                                              if isinstance(shape.formula, Formula)))
         self.python = tuple(i for i, shape in enumerate(shapes) if shape.formula == PYTHON)
@@ -231,9 +218,9 @@ class _Layout:
 
 
 @lru_cache(maxsize=256)
-def _numbers(layout: _Layout, held: bytes) -> Array:
+def _numbers(layout: _Layout, locked: bytes) -> Array:
     start = layout.robot.neutral.copy()
-    start[layout.held] = np.frombuffer(held)
+    start[layout.locked_q_indices] = np.frombuffer(locked)
     return layout.numbers(start)
 
 

@@ -6,10 +6,9 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import all_positive, whole
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.functions import KinematicFunction
-from ros2_ik.core.problem import IKProblem, PoseTarget
+from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.lm import Screw
+from ros2_ik.core.solvers.lm import Screw, screw_to
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
@@ -43,7 +42,7 @@ class ClosedLoopIK(Solver):
         self.eps, self.dt, self.damp = all_positive(InvalidOptionError, eps=eps, dt=dt, damp=damp)
         self.it_max = whole(it_max, 'it_max', InvalidOptionError)
         self.form, self.clamp_limits = form, clamp_limits
-        self.rows = ProblemRows(problem, _screw)
+        self.rows = ProblemRows(problem, screw_to)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Iterate from `start` (nq,)."""
@@ -74,10 +73,3 @@ class ClosedLoopIK(Solver):
             if self.form == 'jlog6' and isinstance(function, Screw):
                 J[rows] = pin.Jlog6(pin.exp6(err[rows])) @ J[rows]
         return err[self.rows.rows], J[self.rows.rows]
-
-
-def _screw(target: PoseTarget) -> KinematicFunction:
-    """Return log6(T_target_tip); where axes are freed, position and rotation stay apart."""
-    if not target.counted.all():
-        return target.function
-    return Screw(target.tip, target.function.reference, target.relative_to)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.checks import flag, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.functions import FramePose, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.descents import MANY
@@ -27,7 +27,6 @@ from ros2_ik.core.status import ExitFlag
 GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beats a long search
 DROP = 0.8
 BIAS = 1e-10
-BATCH, MOVING = 16, 384     # starts of a batch, and columns of all their steps: a millisecond
 FLAGS = {int(flag): flag for flag in ExitFlag}
 
 
@@ -49,7 +48,7 @@ class LevenbergMarquardt(Solver):
     e is 1. MATLAB has 5e-9, 1e-12, 1e-12, 1e-6, a `damping` of 0.5 and a bias of 0.0025.
     """
 
-    finds_starts = True
+    finds_starts, batch_size = True, 16     # a millisecond of an arm
 
     def __init__(self, problem: IKProblem, damping: float = 1e-2, attempt_iterations: int = 40,
                  use_error_damping: bool = True, damping_bias: float = BIAS,
@@ -59,24 +58,24 @@ class LevenbergMarquardt(Solver):
         super().__init__(problem)
         self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
                                         InvalidOptionError)
-        if not isinstance(use_error_damping, (bool, np.bool_)):
-            raise InvalidOptionError('use_error_damping is True or False, not '
-                                     f'{use_error_damping!r}')
-        solution, gradient, step, change = (_optional(value, name) for value, name in (
-            (solution_tolerance, 'solution_tolerance'), (gradient_tolerance, 'gradient_tolerance'),
-            (step_tolerance, 'step_tolerance'),
-            (error_change_tolerance, 'error_change_tolerance')))
+        scales = flag(use_error_damping, 'use_error_damping', InvalidOptionError)
+        solution, gradient, step, change = (
+            0.0 if value is None else positive(value, name, InvalidOptionError)
+            for name, value in {
+                'solution_tolerance': solution_tolerance, 'gradient_tolerance': gradient_tolerance,
+                'step_tolerance': step_tolerance,
+                'error_change_tolerance': error_change_tolerance}.items())
         self.options = np.array([
-            positive(damping, 'damping', InvalidOptionError) * bool(use_error_damping),
+            positive(damping, 'damping', InvalidOptionError) * scales,
             positive(damping_bias, 'damping_bias', InvalidOptionError),
             math.inf if change else GIVE_UP_AFTER, DROP, solution, gradient, step, change])
         self._find = find_poses.run
-        self.batch_size = min(BATCH, max(1, MOVING // max(1, _parts(problem).columns)))
+        _parts(problem)      # bound and compiled before the clock of a search starts
 
     @cached_property
     def rows(self) -> ProblemRows:
         """The rows of the targets; `find` takes the poses directly."""
-        return ProblemRows(self.problem, _towards)
+        return ProblemRows(self.problem, screw_to)
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
@@ -97,10 +96,7 @@ class LevenbergMarquardt(Solver):
         starts = Starts(start, 0, 0, np.zeros(1, dtype=np.int64))
         attempt = self.find(self.problem, starts,
                             replace(budget, iterations=0) if stop else budget)[0]
-        q, place = start.copy(), self.problem.active.place
-        q[place] = attempt.q[place]
-        return attempt._replace(q=q, exit_flag=stop if stop and not attempt.reached
-                                else attempt.exit_flag)
+        return attempt._replace(exit_flag=stop) if stop and not attempt.reached else attempt
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,23 +134,17 @@ class Screw(RelativeFunction):
 def _parts(problem: IKProblem) -> Parts:
     """Return the parts of a problem, bound once for all of its structure."""
     kept = problem.structure.solvers
-    held, values, parts = kept.get('lm', (None, b'', None))
-    if held is None or len(held) and problem.start[held].tobytes() != values:
-        rows = ProblemRows(problem, _towards)
-        held = rows.hard.held      # places of joints that do not move, but matter
-        parts = Parts.of(rows)
-        kept['lm'] = held, problem.start[held].tobytes(), parts
+    places, values, parts = kept.get('lm', (None, b'', None))
+    if places is None or len(places) and problem.start[places].tobytes() != values:
+        parts = Parts.of(problem, screw_to)
+        places = parts.locked_q_indices
+        kept['lm'] = places, problem.start[places].tobytes(), parts
     found: Parts = parts
     return found
 
 
-def _towards(target: PoseTarget) -> KinematicFunction:
-    """Return what leads to a target: with weights, position and rotation stay apart."""
+def screw_to(target: PoseTarget) -> KinematicFunction:
+    """Return the screw to a target; with weights, position and rotation stay apart."""
     if not target.whole:
         return target.function
     return Screw(target.tip, target.function.reference, target.relative_to)
-
-
-def _optional(value: Any, name: str) -> float:
-    """Return a tolerance, 0 where there is none."""
-    return 0.0 if value is None else positive(value, name, InvalidOptionError)

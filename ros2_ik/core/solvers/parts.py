@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from ros2_ik.core.arrays import Indices
 from ros2_ik.core.kernels.lm import BOUNDS, GIVEN, LAYOUT, NUMBERS, ROWS, VALUES
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.problem.active_joints import active_joints
-from ros2_ik.core.problem.program import Program
-from ros2_ik.core.solvers.problem_rows import ProblemRows
+from ros2_ik.core.solvers.problem_rows import OfTarget, ProblemRows
 
-_EMPTY = np.zeros(0, dtype=np.int64)
+POSE = 12       # parameters of a target
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,43 +24,31 @@ class Parts:
     the next begin: numbers (among the floats), layout, addresses, places of the parameters among
     the problem's, places of the values among the active ones', rows that ask for something, and
     bounds of these (4, k) (among the floats); last the places among the active values where those
-    of floating joints begin. `columns` is the largest number of a part.
+    of floating joints begin. They hold while joints at `locked_q_indices` stay where they are.
     """
 
     arrays: tuple[Any, ...]
-    columns: int
+    locked_q_indices: Indices
 
     @classmethod
-    def of(cls, rows: ProblemRows) -> 'Parts':
-        """Split the rows of a problem that has targets alone."""
-        active, program, groups = rows.problem.active, rows.hard, _sharing(rows.problem)
-        ends = np.cumsum([0, *(len(function.parameters) for function in program.functions)])
-        sizes = [joint.size for joint in active.joints]
-        places = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
-        parts, most = [], 0
-        for targets, names in groups:
-            own = program if len(groups) == 1 else _part_of(
-                rows, [program.functions[t] for t in targets], names)
-            numbers, layout, _, addresses = own.arrays
-            asked = [(rows.rows >= program.rows[t].start) & (rows.rows < program.rows[t].stop)
-                     for t in targets]
-            first = [own.rows[i].start - program.rows[t].start for i, t in enumerate(targets)]
+    def of(cls, problem: IKProblem, of_target: OfTarget) -> 'Parts':
+        """Split a problem that has targets alone; `of_target` chooses the function of each."""
+        parts, locked, groups = [], [], _sharing(problem)
+        for numbers, names in groups:
+            rows = ProblemRows(problem if len(groups) == 1 else problem.varied(
+                targets=[problem.targets[t] for t in numbers], collisions=False, checker=None,
+                locked=set(problem.robot.joint_names) - names), of_target)
+            floats, layout, _, addresses = rows.hard.arrays
             parts.append((
-                numbers, layout, addresses,
-                np.concatenate([_EMPTY, *(np.arange(ends[t], ends[t + 1]) for t in targets)]),
-                np.concatenate([_EMPTY, *(place for place, joint in zip(
-                    places, active.joints, strict=True) if joint.name in names)]),
-                np.concatenate([_EMPTY, *(rows.rows[mine] + shift
-                                          for mine, shift in zip(asked, first, strict=True))]),
-                np.concatenate([np.zeros((4, 0)), *(rows.bounds[:, mine] for mine in asked)],
-                               axis=1).reshape(-1)))
-            most = max(most, len(own.active.columns))
-        floating = [place[0] for place, joint in zip(places, active.joints, strict=True)
-                    if joint.kind == 'floating']
-        return cls(_packed(parts, floating), most)
+                floats, layout, addresses,
+                np.concatenate([np.arange(POSE * t, POSE * t + POSE) for t in numbers]),
+                np.searchsorted(problem.active.indices, rows.problem.active.indices),
+                rows.rows, rows.bounds.reshape(-1)))
+            locked.append(rows.hard.locked_q_indices)
+        return cls(_packed(parts, problem.active.bases), np.unique(np.concatenate(locked)))
 
 
-def _packed(parts: list[tuple[Any, ...]], floating: list[int]) -> tuple[Any, ...]:
+def _packed(parts: list[tuple[Any, ...]], bases: Indices) -> tuple[Any, ...]:
     """Return the arrays of `Parts`, of what each part has in the order of the table."""
     ends = np.cumsum([[0] * 7, *([len(array) for array in part] for part in parts)], axis=0)
     numbers, layouts, addresses, given, values, rows, bounds = zip(*parts, strict=True)
@@ -71,16 +58,9 @@ def _packed(parts: list[tuple[Any, ...]], floating: list[int]) -> tuple[Any, ...
         first = ends[-1, column]
     ends[:, BOUNDS] += ends[-1, NUMBERS]
     return (np.concatenate([[len(parts)], ends.reshape(-1), *layouts, *given, *values, *rows,
-                            floating]).astype(np.int64),
+                            bases]).astype(np.int64),
             np.concatenate([*numbers, *bounds]),
             np.concatenate(addresses))
-
-
-def _part_of(rows: ProblemRows, functions: list[Any], names: set[str]) -> Program:
-    """Return the program of some functions, which moves the joints in `names` alone."""
-    robot, active = rows.problem.robot, rows.problem.active
-    ordered = tuple(name for name in active.names if name in names)
-    return Program(robot, functions, active_joints(robot, ordered), rows.problem.start)
 
 
 def _sharing(problem: IKProblem) -> list[tuple[list[int], set[str]]]:

@@ -62,25 +62,18 @@ class Solver(ABC):
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,) until a target is reached, stalled or the budget is over."""
 
-    def attempt_in_turn(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        """
-        Descend from the first of `starts` (k, nq), or from one after another until one arrives.
-
-        Gives the best end, with the iterations of all, and how many starts were used.
-        """
-        return self.attempt(starts[0], budget), 1
-
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
         """
         Descend from numbered `starts`, see `Starts`, until one reaches what must hold.
 
-        Solvers with `finds_starts` draw these by themselves, and serve each problem that differs
-        from their own in poses of targets, start and limits alone. Returns the best end, how many
-        starts were used, and the number of the next.
+        Only the first, unless a solver can take more. Solvers with `finds_starts` draw these by
+        themselves, and serve each problem that differs from their own in poses of targets, start
+        and limits alone. Returns the best end, how many starts were used, and the number of the
+        next.
         """
-        attempt, used = self.attempt_in_turn(draw_starts(self.problem, starts), budget)
-        return attempt, used, starts.first + used
+        start, = draw_starts(self.problem, starts._replace(last=starts.first))
+        return self.attempt(start, budget), 1, starts.first + 1
 
 
 _SOLVERS: dict[str, type[Solver]] = {}

@@ -15,6 +15,7 @@ from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.solvers.starts import draw_starts, Starts
 from ros2_ik.core.status import ExitFlag
 
 GIVE_UP_AFTER = 4     # iterations in a row without a drop of the violation
@@ -59,8 +60,6 @@ class SequentialQuadratic(Solver):
         """How far each active column may move in a step: the position of a base, anywhere."""
         active = self.problem.active
         reach = np.full(len(active.columns), self.trust)
-        if active.all_scalar:
-            return reach
         places = [joint.velocity_index + i for joint in active.joints
                   for i in range(_POSITIONS.get(joint.kind, 0))]
         reach[np.isin(active.columns, places)] = FAR
@@ -68,20 +67,22 @@ class SequentialQuadratic(Solver):
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
-        return self.attempt_in_turn(start[None], budget)[0]
+        return self._in_turn(start[None], budget)[0]
 
-    def attempt_in_turn(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        """Descend from one of `starts` (k, nq) after another until the hard rows hold."""
+    def find(self, problem: IKProblem, starts: Starts, budget: Budget
+             ) -> tuple[Attempt, int, int]:
+        """Descend from one of `starts` after another until the hard rows hold."""
+        attempt, used = self._in_turn(draw_starts(self.problem, starts), budget)
+        return attempt, used, starts.first + used
+
+    def _in_turn(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
         attempt, used = self._feasible(starts, budget)
         if attempt.exit_flag is ExitFlag.CONVERGED and self.problem.costs:
             attempt = self._cheaper(attempt, budget)
         return attempt, used
 
-    def feasible(self, start: Array, budget: Budget) -> Attempt:
-        """Go from `start` to where the hard rows hold, or as near as it gets."""
-        return self._feasible(start[None], budget)[0]
-
     def _feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
+        """Go from one of `starts` (k, nq) to where the hard rows hold, or as near as it gets."""
         rows, stop = self.rows, budget.interrupted()
         most = 0 if stop else int(min(budget.iterations, MANY))
         x = np.array(starts[:, self._place], order='C')    # moved in place
@@ -110,7 +111,7 @@ class SequentialQuadratic(Solver):
         attempt = Attempt(self._at(begin.q, x), begin.error, begin.iterations + iterations,
                           ExitFlag(flag), cost, holds=True)
         if cost_of_last < cost:      # it has left the hard rows a little: bring it back
-            back = self.feasible(self._at(begin.q, last), replace(
+            back, _ = self._feasible(self._at(begin.q, last)[None], replace(
                 budget, iterations=budget.iterations - attempt.iterations))
             x = np.array(back.q[self._place])
             if back.reached:
