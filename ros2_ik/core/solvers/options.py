@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import positive, vector, whole
+from ros2_ik.core.checks import flag, positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError, nearest
 
 TIMEOUT = 0.05    # of a search [s]
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
 MATLAB_OPTIONS = {'max_time': 'timeout', 'allow_random_restart': 'allow_restarts'}
-
-
-def _check_choice(name: str, value: Any, valid: tuple[str, ...]) -> None:
-    if not (isinstance(value, str) and value in valid):
-        raise InvalidOptionError(f"{name} is '{value}'; {nearest(value, valid)} valid: "
-                                 f"{', '.join(valid)}".replace('  ', ' '))
 
 
 @dataclass(slots=True)
@@ -61,10 +55,11 @@ class SolveOptions:
             raise InvalidOptionError('cancel must be an event or a callable, not '
                                      f'{self.cancel!r}')
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
-        _check_choice('select', self.select, SELECTIONS)
-        if not isinstance(self.allow_restarts, (bool, np.bool_)):
-            raise InvalidOptionError(f'allow_restarts is True or False, not '
-                                     f'{self.allow_restarts!r}')
+        if not (isinstance(self.select, str) and self.select in SELECTIONS):
+            hint = nearest(self.select, SELECTIONS)
+            raise InvalidOptionError(f"select is '{self.select}'; {hint}{' ' * bool(hint)}valid: "
+                                     f"{', '.join(SELECTIONS)}")
+        self.allow_restarts = flag(self.allow_restarts, 'allow_restarts', InvalidOptionError)
         if not isinstance(self.solver_options, Mapping):
             raise InvalidOptionError('solver_options must be a mapping from names, not '
                                      f'{self.solver_options!r}')

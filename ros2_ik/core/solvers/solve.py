@@ -130,8 +130,9 @@ class PoseSolver:
         check_robot(self.robot)
         tips, several = _names(self.tips), not isinstance(self.tips, str)
         frames = _each(self.relative_to, len(tips), 'relative_to',
-                       several and _is_list(self.relative_to))
-        rows = _each(self.weights, len(tips), 'weights', several and _is_nested(self.weights))
+                       several and isinstance(self.relative_to, (list, tuple)))
+        has_rows = listed((listed(self.weights) or [0])[0]) is not None
+        rows = _each(self.weights, len(tips), 'weights', several and has_rows)
         targets = [PoseTarget(tip, np.eye(4), frame, row, self.position_tolerance,
                               self.orientation_tolerance)
                    for tip, frame, row in zip(tips, frames, rows, strict=True)]
@@ -160,12 +161,15 @@ class PoseSolver:
 
     def _checker(self, scene: Scene | None) -> CollisionChecker | None:
         """Return the checker of another scene, or of the own one, which is kept."""
-        given = self.meshes, self.missing_meshes, self.collisions
+        robot, given = self.robot, (self.meshes, self.missing_meshes)
+        if not self.collisions:
+            return None
         if scene is not None:
-            return _checker(self.robot, scene, *given)
+            return collision_checker(robot, scene, *given)
         # no cached_property: its lock, in Python 3.11, may be held where a process is forked
         if '_own' not in self.__dict__:
-            self.__dict__['_own'] = _checker(self.robot, self.scene, *given)
+            self.__dict__['_own'] = own_collisions(robot, *given).checker if self.scene is None \
+                else collision_checker(robot, self.scene, *given)
         own: CollisionChecker | None = self.__dict__['_own']
         return own
 
@@ -173,15 +177,6 @@ class PoseSolver:
 @lru_cache(maxsize=32, typed=True)
 def _kept(*question: Any) -> PoseSolver:
     return PoseSolver(*question)
-
-
-def _checker(robot: Robot, scene: Scene | None, meshes: str, missing_meshes: str,
-             collisions: bool) -> CollisionChecker | None:
-    if not isinstance(collisions, (bool, np.bool_)) or not collisions:
-        return None      # IKProblem refuses what is neither True nor False
-    if scene is None:
-        return own_collisions(robot, meshes, missing_meshes).checker
-    return collision_checker(robot, scene, meshes, missing_meshes)
 
 
 def _answer(problem: IKProblem, seeds: Any, options: SolveOptions,
@@ -205,15 +200,6 @@ def _names(tip: Any) -> list[str]:
         raise InvalidTargetError(f'tip must be a name, or a list of names with a list of targets, '
                                  f'not {tip!r}')
     return names
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, (list, tuple))
-
-
-def _is_nested(value: Any) -> bool:
-    rows = listed(value) or [0]
-    return listed(rows[0]) is not None
 
 
 def _each(value: Any, count: int, name: str, many: bool) -> list[Any]:
