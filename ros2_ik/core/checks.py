@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import IKError
 
 FINEST = 1e-12    # tolerances: rounding keeps every answer from meeting smaller ones,
 COARSEST = 1e9    # and squares of much larger ones overflow
 _LARGEST = sys.float_info.max
+SQUARABLE = 1e150    # squares of larger numbers, and sums of some of these, overflow
 
 
 def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
@@ -31,7 +32,7 @@ def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
 
 def are_finite(values: Array) -> bool:
     """Return whether values (n,) and their squares are finite: of few, NumPy's way takes long."""
-    return math.isfinite(values.dot(values))
+    return math.hypot(*values.tolist()) < SQUARABLE    # NaN is not
 
 
 def vector(value: Any, name: str, size: int, error: type[IKError],
@@ -81,14 +82,6 @@ def direction(value: Any, name: str, error: type[IKError], size: int = 3) -> Arr
     unit: Array = scaled / math.sqrt(scaled.dot(scaled))
     unit.setflags(write=False)
     return unit
-
-
-def axis_rows(axes: Any, error: type[IKError]) -> Indices:
-    """Return the indices of axes written like 'xz', in their order, or raise `error`."""
-    if not (isinstance(axes, str) and axes and set(axes) <= set('xyz')
-            and len(set(axes)) == len(axes)):
-        raise error(f"axes is {axes!r}; valid: letters of 'xyz', each once")
-    return np.array(['xyz'.index(axis) for axis in axes], dtype=np.intp)
 
 
 def finite(value: Any, name: str, error: type[IKError]) -> float:

@@ -1,5 +1,8 @@
 """Poses as they are given, checked."""
 
+from collections.abc import Callable, Sequence
+import math
+
 import numpy as np
 import pinocchio as pin
 
@@ -11,6 +14,7 @@ from ros2_ik.core.kernels.comparisons import are_rigid
 FARTHEST = 1e6       # [m]; a double still resolves 1e-10 m there
 _ROUNDING = 1e-14
 _LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
+QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
 
 
 def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> pin.SE3:
@@ -43,6 +47,18 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
     T[:3, :3] = rotation
     return T
+
+
+def quaternion_rotation(xyzw: Sequence[float], what: str,
+                        fault: Callable[[str], Exception]) -> Array:
+    """Return the rotation (3, 3) of a quaternion; raises `fault` where its norm is not 1."""
+    norm = math.hypot(*xyzw)
+    if norm < 1e-9:
+        raise fault(f'{what} is zero; the identity is x y z w = 0 0 0 1')
+    if abs(norm - 1) > QUATERNION_SLACK:
+        raise fault(f'{what} has norm {norm:.6g}; it must be 1')
+    rotation: Array = pin.Quaternion(np.array(xyzw) / norm).toRotationMatrix()
+    return rotation
 
 
 def _fault(T: Array) -> str:

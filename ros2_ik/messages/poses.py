@@ -1,12 +1,13 @@
 """Poses and transforms."""
 
+from functools import partial
 import math
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import QUATERNION_SLACK, Status
+from ros2_ik.core import quaternion_rotation, Status
 from ros2_ik.messages.request_error import RequestError
 
 
@@ -15,21 +16,13 @@ def placement(position: Any, rotation: Any, what: str,
     """
     Read a Point or Vector3 [m] and a Quaternion; `what` is their name in the refusal.
 
-    Raises RequestError for a number that is not finite, a quaternion of zeros, or one whose norm
-    is further than QUATERNION_SLACK from 1.
+    Raises RequestError for a number that is not finite and a quaternion whose norm is not 1.
     """
-    numbers = (position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w)
+    numbers = [position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w]
     if not math.isfinite(sum(numbers)):
-        raise RequestError(status, f'{what} holds a number that is not finite: {list(numbers)}')
-    norm = math.sqrt(sum(number * number for number in numbers[3:]))
-    if norm < 1e-9:
-        raise RequestError(status, f'the quaternion of {what} is zero; the identity is x y z w = '
-                           '0 0 0 1')
-    if abs(norm - 1) > QUATERNION_SLACK:
-        raise RequestError(status, f'the quaternion of {what} has norm {norm:.6g}; it must be 1')
-    values = np.array(numbers)
-    values[3:] /= norm
-    return pin.XYZQUATToSE3(values)
+        raise RequestError(status, f'{what} holds a number that is not finite: {numbers}')
+    return pin.SE3(quaternion_rotation(numbers[3:], f'the quaternion of {what}',
+                                       partial(RequestError, status)), np.array(numbers[:3]))
 
 
 def read_pose(pose: Any, what: str) -> pin.SE3:

@@ -12,7 +12,9 @@ from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
 from ros2_ik.core.functions.kinematic_function import (
     function_kinds,
     KinematicFunction,
+    read_function,
     register_function,
+    written_kinds,
 )
 from ros2_ik.core.functions.manipulability import Manipulability
 from ros2_ik.core.functions.minimum_distance import MinimumDistance
@@ -21,19 +23,18 @@ from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
 from ros2_ik.core.functions.polyhedron import Polyhedron
-from ros2_ik.core.functions.reading import read_function, written_kinds
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.support_polygon import SupportPolygon
 from ros2_ik.core.functions.user_function import UserFunction
-from ros2_ik.core.functions.written import field_value, FieldValue, QUATERNION_SLACK
-from ros2_ik.core.poses import as_placement, as_transform
+from ros2_ik.core.functions.written import field_value, FieldValue
+from ros2_ik.core.poses import as_placement, as_transform, quaternion_rotation
 
 __all__ = [
     'AngleBetweenVectors', 'BoundJoints', 'CenterOfMass', 'FieldType', 'FieldValue',
     'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Polyhedron',
     'JointCoupling', 'JointPositions', 'KinematicFunction', 'Manipulability',
     'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
-    'PointToPointDistance', 'QUATERNION_SLACK', 'RelativeFunction', 'SupportPolygon',
-    'UserFunction', 'as_placement', 'as_transform', 'field_value', 'function_kinds',
-    'read_function', 'register_function', 'spec_fields', 'SpecField', 'written_kinds',
+    'PointToPointDistance', 'RelativeFunction', 'SpecField', 'SupportPolygon', 'UserFunction',
+    'as_placement', 'as_transform', 'field_value', 'function_kinds', 'quaternion_rotation',
+    'read_function', 'register_function', 'spec_fields', 'written_kinds',
 ]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, MISSING
 from functools import lru_cache, partial
+from itertools import permutations
 from types import MappingProxyType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints, NamedTuple, TypeAlias
 
@@ -17,6 +18,7 @@ from ros2_ik.core.functions.written import FieldValue
 from ros2_ik.core.poses import as_placement, FARTHEST
 
 MOST_ROWS = 1000   # of one function
+_AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xyz', count)]
 
 
 class FieldType(NamedTuple):
@@ -89,8 +91,9 @@ def spec_fields(function: type) -> Mapping[str, SpecField]:
 # -- how arguments are checked and kept ---------------------------------------------------------
 
 def _axes(value: Any, name: str) -> str:
-    checks.axis_rows(value, InvalidConstraintError)
-    return str(value)
+    if not isinstance(value, str) or value not in _AXES:
+        raise InvalidConstraintError(f"{name} is {value!r}; valid: letters of 'xyz', each once")
+    return value
 
 
 def _matrix(value: Any, name: str) -> Array:
@@ -100,10 +103,18 @@ def _matrix(value: Any, name: str) -> Array:
 
 
 def _row_numbers(value: Any, name: str) -> Array:
-    array = checks.floats(value, name, 'finite numbers', InvalidConstraintError)
-    if array.ndim > 1 or not np.isfinite(array).all():
+    array = finite_numbers(value, name)
+    if array.ndim > 1:
         raise InvalidConstraintError(f'{name} must be one finite number, or one a row, not '
                                      f'{value!r}')
+    return array
+
+
+def finite_numbers(value: Any, name: str) -> Array:
+    """Copy finite numbers of any shape; raises InvalidConstraintError for others."""
+    array = checks.floats(value, name, 'finite numbers', InvalidConstraintError)
+    if not np.isfinite(array).all():
+        raise InvalidConstraintError(f'{name} must be finite numbers, not {value!r}')
     return array
 
 
@@ -152,7 +163,8 @@ Axis = Annotated[Numbers, FieldType(
     'x y z, not zero', written.row, partial(checks.direction, **_ERROR))]
 # (n, 3)
 Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
-    'x y z [m] of each', written.points, partial(checks.matrix, columns=3, **_ERROR))]
+    'x y z [m] of each', partial(written.rows, usual=3),
+    partial(checks.matrix, columns=3, **_ERROR))]
 # (m, n), where (n,) is one row
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
                    FieldType('rows of numbers', written.rows, _matrix)]

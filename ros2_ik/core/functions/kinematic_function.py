@@ -1,7 +1,7 @@
 """A quantity that a configuration has, and where its kinds are found."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 import math
@@ -9,8 +9,14 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 import warnings
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.errors import (
+    InvalidConstraintError,
+    InvalidOptionError,
+    nearest,
+    UnknownFunctionError,
+)
 from ros2_ik.core.functions.fields import spec_fields
+from ros2_ik.core.functions.written import FieldValue
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -131,6 +137,44 @@ def function_kinds() -> dict[str, type[KinematicFunction]]:
     """
     _load_entry_points()
     return dict(_KINDS)
+
+
+def written_kinds() -> dict[str, type[KinematicFunction]]:
+    """Return the functions that can be written down: they have typed fields, no Python code."""
+    return {kind: function for kind, function in sorted(function_kinds().items())
+            if spec_fields(function)}
+
+
+def read_function(kind: str, given: Mapping[str, FieldValue],
+                  supplied: Mapping[str, Any] | None = None) -> KinematicFunction:
+    """
+    Return the function of that kind with the fields given, the others at their defaults.
+
+    `supplied` has what cannot be written, such as a collision checker, for the kinds that take
+    it. Raises UnknownFunctionError, and InvalidConstraintError for fields that the kind does not
+    have, that it needs, or that do not fit.
+    """
+    function = written_kinds().get(kind)
+    if function is None:
+        raise UnknownFunctionError(kind, tuple(written_kinds()))
+    fields = spec_fields(function)
+    written = [name for name, field in fields.items() if not field.type.supplied]
+    valid = f'valid: {", ".join(written)}'
+    for name in given:
+        if name not in written:
+            raise InvalidConstraintError(f"{kind} has no field '{name}'; "
+                                         f"{nearest(name, (*written, 'bounds')) or valid}")
+    arguments = {}
+    for name, field in fields.items():
+        if field.type.supplied:
+            arguments[name] = (supplied or {}).get(name)
+        elif name in given and not given[name].empty:
+            arguments[name] = field.type.argument(given[name], name)
+        elif field.needed:
+            raise InvalidConstraintError(f'{kind} needs {name}: {field.type.form}')
+        else:
+            arguments[name] = field.unwritten
+    return function(**arguments)
 
 
 @lru_cache(maxsize=1)

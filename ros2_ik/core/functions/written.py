@@ -9,8 +9,7 @@ import pinocchio as pin
 from ros2_ik.core import checks
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
-
-QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
+from ros2_ik.core.poses import quaternion_rotation
 
 
 class FieldValue(NamedTuple):
@@ -64,7 +63,6 @@ def field_value(value: Any) -> FieldValue:
 
 
 def _numbers(items: list[Any], value: Any) -> list[float]:
-    """Take what YAML has as a number, or as a text only because 1e-3 has no point in it."""
     try:
         return [float(item) for item in items]
     except (TypeError, ValueError, OverflowError):
@@ -81,13 +79,7 @@ def texts(given: FieldValue) -> list[str] | None:
 
 
 def row(given: FieldValue) -> list[float] | None:
-    """Read numbers; YAML has 1e-3, which has no point in it, as a text."""
-    if not given.names:
-        return list(given.numbers)
-    try:
-        return None if len(given.numbers) else [float(name) for name in given.names]
-    except ValueError:
-        return None
+    return None if given.names else list(given.numbers)
 
 
 def number(given: FieldValue) -> float | None:
@@ -110,22 +102,14 @@ def flag(given: FieldValue) -> bool | None:
     return bool(one) if one in (0, 1) else None
 
 
-def rows(given: FieldValue) -> list[float] | Array | None:
-    """Read a matrix; without columns it is one row."""
-    numbers = row(given)
-    if numbers is None or not given.columns:
+def rows(given: FieldValue, usual: int = 0) -> list[float] | Array | None:
+    """Read a matrix; where its columns are not given it has the usual ones, or is one row."""
+    numbers, columns = row(given), given.columns or usual
+    if numbers is None or not columns:
         return numbers
-    if len(numbers) % given.columns:
-        raise InvalidConstraintError(f'{len(numbers)} numbers do not make rows of {given.columns}')
-    return np.reshape(np.array(numbers), (-1, given.columns))
-
-
-def points(given: FieldValue) -> Array | None:
-    """Read points, which are rows of three whether that is said or not."""
-    numbers = row(given)
-    if numbers is None or given.columns not in (0, 3) or len(numbers) % 3:
-        return None
-    return np.reshape(np.array(numbers), (-1, 3))
+    if len(numbers) % columns:
+        raise InvalidConstraintError(f'{len(numbers)} numbers do not make rows of {columns}')
+    return np.reshape(np.array(numbers), (-1, columns))
 
 
 def rotation(given: FieldValue) -> pin.SE3 | None:
@@ -148,12 +132,6 @@ def _placed(point: list[float], turn: list[float]) -> pin.SE3:
     """Return the SE3 of a point and roll pitch yaw (as in URDF) or a quaternion x y z w."""
     if not np.isfinite(point + turn).all():
         raise InvalidConstraintError(f'{point + turn} are not all finite')
-    angles = np.array(turn)
-    if len(turn) == 3:
-        return pin.SE3(pin.rpy.rpyToMatrix(angles), np.array(point))
-    norm = float(np.linalg.norm(angles))
-    if norm == 0:
-        raise InvalidConstraintError('the quaternion is zero; the identity is x y z w = 0 0 0 1')
-    if abs(norm - 1) > QUATERNION_SLACK:
-        raise InvalidConstraintError(f'the quaternion has norm {norm:g}; it must be 1')
-    return pin.SE3(pin.Quaternion(angles / norm).toRotationMatrix(), np.array(point))
+    rotation = (pin.rpy.rpyToMatrix(np.array(turn)) if len(turn) == 3
+                else quaternion_rotation(turn, 'the quaternion', InvalidConstraintError))
+    return pin.SE3(rotation, np.array(point))

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import are_finite, floats
+from ros2_ik.core.checks import are_finite, floats, SQUARABLE
 from ros2_ik.core.errors import (
     IKError,
     InvalidOptionError,
@@ -394,7 +394,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
 
 def _floats(values: Any, size: int, what: str, names: Sequence[str] = ()) -> Array:
     if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (size,) \
-            and math.isfinite(values.dot(values)):
+            and math.hypot(*values.tolist()) < SQUARABLE:
         return values.copy()     # solvers ask often, so it is quick
     wanted = f'{size} value{"s" * (size != 1)}'
     array = floats(values, what, wanted, InvalidStateError).reshape(-1)
