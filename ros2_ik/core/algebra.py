@@ -169,16 +169,19 @@ def log3(R: Rotation) -> Vector:
 
 
 @part
+def _log_factors(squared: float) -> tuple[float, float]:
+    """Return a = angle / 2 cot(angle / 2), and (1 - a) / angle^2, of a squared angle."""
+    if squared < 1e-6:
+        return 1.0 - squared / 12.0 - squared * squared / 720.0, 1.0 / 12.0 + squared / 720.0
+    half = 0.5 * math.sqrt(squared)
+    factor = half * math.cos(half) / math.sin(half)
+    return factor, (1.0 - factor) / squared
+
+
+@part
 def jlog3(w: Vector) -> Rotation:
     """Return how a rotation vector changes by a turn about the rotated axes, nine numbers."""
-    squared = dot(w, w)
-    angle = math.sqrt(squared)
-    if angle < 1e-3:
-        alpha, beta = 1.0 - squared / 12.0, 1.0 / 12.0 + squared / 720.0
-    else:
-        half = 0.5 * angle
-        alpha = half * math.cos(half) / math.sin(half)
-        beta = (1.0 - alpha) / squared
+    alpha, beta = _log_factors(dot(w, w))
     x, y, z = w
     return (alpha + beta * x * x, beta * x * y - 0.5 * z, beta * x * z + 0.5 * y,
             beta * x * y + 0.5 * z, alpha + beta * y * y, beta * y * z - 0.5 * x,
@@ -188,15 +191,7 @@ def jlog3(w: Vector) -> Rotation:
 @part
 def log6(w: Vector, p: Vector) -> Vector:
     """Return the translation of the screw motion to a placement at p with rotation vector w."""
-    squared = dot(w, w)
-    angle = math.sqrt(squared)
-    if angle < 1e-3:
-        beta = 1.0 / 12.0 + squared / 720.0
-        alpha = 1.0 - squared / 12.0 - squared * squared / 720.0
-    else:
-        half = 0.5 * angle
-        alpha = half * math.cos(half) / math.sin(half)
-        beta = (1.0 - alpha) / squared
+    alpha, beta = _log_factors(dot(w, w))
     return add(sub(scale(alpha, p), scale(0.5, cross(w, p))), scale(beta * dot(w, p), w))
 
 

@@ -15,7 +15,6 @@ from ros2_ik.core.functions.kinematic_function import (
     Masses,
     register_function,
 )
-from ros2_ik.core.functions.relative_function import wrench_at
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.pinocchio_model import link_inertias
 
@@ -74,10 +73,9 @@ class CenterOfMass(KinematicFunction):
         bodies = self._counted(at.robot)
         c, J = _center(at, bodies)
         if self.relative_to is not None:
-            A = at.placement(self.relative_to)
-            axes = A.rotation.T
-            # the velocity of the point of A that is at c is what does not count
-            J = axes @ J - wrench_at(axes, c) @ at.spatial_jacobian(self.relative_to)
+            A, twists = at.placement(self.relative_to), at.spatial_jacobian(self.relative_to)
+            # the velocity of the point of A that is at c does not count
+            J = A.rotation.T @ (J - twists[:3] + pin.skew(c) @ twists[3:])
             J *= bodies.moving   # what moves both moves neither, but for rounding
             c = A.actInv(c)
         if self.A is not None:
@@ -128,31 +126,30 @@ def _center(at: Configuration, bodies: _Bodies) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=64)
 def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None) -> _Bodies:
-    masses = {name: (inertia.mass, np.array(inertia.lever))
-              for name, inertia in link_inertias(robot.tree).items()}
+    bodies = link_inertias(robot.tree)
     for name in links or ():
-        if name not in masses:
-            raise UnknownLinkError(name, tuple(masses))
-    frames = {name: robot.model.frames[robot.frame_id(name)] for name in masses}
-    counted = {name: body for name, body in masses.items() if body[0] > 0 and (
-        frames[name].parentJoint > 0 if links is None else name in links)}
+        if name not in bodies:
+            raise UnknownLinkError(name, tuple(bodies))
+    frames = {name: robot.model.frames[robot.frame_id(name)] for name in bodies}
+    counted = [name for name, body in bodies.items() if body.mass > 0 and (
+        frames[name].parentJoint > 0 if links is None else name in links)]
     if not counted:
         which = 'no moving link' if links is None else f'none of the links {", ".join(links)}'
         raise InvalidConstraintError(f"{which} of robot '{robot.name}' has a mass")
     inertias = [pin.Inertia.Zero() for _ in robot.model.inertias]
-    for name, (mass, place) in counted.items():
+    for name in counted:
         inertias[frames[name].parentJoint] += pin.Inertia(
-            mass, frames[name].placement.act(place), np.zeros((3, 3)))
+            bodies[name].mass, frames[name].placement.act(bodies[name].lever), np.zeros((3, 3)))
     model = robot.model.copy()
     for index, inertia in enumerate(inertias):
         model.inertias[index] = inertia
-    still = inertias[0].mass / sum(inertia.mass for inertia in inertias)
+    total = sum(inertia.mass for inertia in inertias)
     joints = frozenset().union(*(robot.moving_joints(link, relative_to) for link in counted))
     moving = np.array([float(joint.name in joints) for joint in robot.joints
                        for _ in range(joint.velocity_size)])
-    total, carries = sum(inertia.mass for inertia in inertias), {
-        frames[name].parentJoint: name for name in counted}
+    carriers = {frames[name].parentJoint: name for name in counted}
     lumps = {name: np.array([inertias[index].mass / total,
                              *frames[name].placement.actInv(inertias[index].lever)])
-             for index, name in carries.items() if index > 0}
+             for index, name in carriers.items() if index > 0}
+    still = inertias[0].mass / total
     return _Bodies(model, 1 - still, still * inertias[0].lever, joints, moving, lumps)

@@ -51,19 +51,14 @@ class Manipulability(KinematicFunction):
         gradient, rows = np.zeros((1, at.robot.nv)), _ROWS[self.rows]
         if len(chain.tangent) < len(rows):
             return np.zeros(1), gradient
-        columns = _columns_at_frame(at, self.frame, chain)
-        R = at.placement(self.frame).rotation
-        axes = np.kron(np.eye(2), R.T)[rows]    # of the frame, in the root frame's
-        J = axes @ (columns * chain.signs @ chain.fold)
+        twists = _twists(at, self.frame, chain)
+        J = twists[rows] * chain.signs @ chain.fold
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if s[-1] > _SINGULAR * s[0]:
             # d sqrt(det(J J^T)) = sum of D * dJ; the quotients s / s_i stay finite
-            D = axes.T @ (U * (s.prod() / s) @ Vt)
-            duals = D @ chain.fold.T * chain.signs
-            rates = _turn_columns(columns, duals, chain)
-            if len(rows) == 2:
-                rates -= _turn_axes(columns, duals, chain)
-            gradient[0, chain.tangent] = rates @ chain.fold
+            D = np.zeros((6, len(chain.columns)))
+            D[rows] = U * (s.prod() / s) @ Vt @ chain.fold.T * chain.signs
+            gradient[0, chain.tangent] = _rates(twists, D, chain) @ chain.fold
         return s.prod(keepdims=True), gradient
 
     def __str__(self) -> str:
@@ -106,41 +101,27 @@ def _chain(robot: Robot, frame: str, relative_to: str | None) -> _Chain:
         np.array([[float(k in model.supports[i]) for i in joints] for k in joints]), moving)
 
 
-def _columns_at_frame(at: Configuration, frame: str, chain: _Chain) -> Array:
-    """Twists of the joints at the frame's origin in the root frame's axes, (6, n)."""
-    model, data = at.robot.model, at.robot.scratch_data()
-    pin.computeJointJacobians(model, data, at.q)
-    columns = np.array(data.J).reshape(6, -1)[:, chain.columns]
-    columns[:3] -= pin.skew(at.placement(frame).translation) @ columns[3:]
-    return columns
+def _twists(at: Configuration, frame: str, chain: _Chain) -> Array:
+    """Return the frame's twist by each motion, in its own axes, (6, n)."""
+    data = at.robot.scratch_data()
+    pin.computeJointJacobians(at.robot.model, data, at.q)
+    twists: Array = (at.placement(frame).toActionMatrixInverse()
+                     @ np.array(data.J).reshape(6, -1)[:, chain.columns])
+    return twists
 
 
-def _turn_columns(columns: Array, duals: Array, chain: _Chain) -> Array:
+def _rates(twists: Array, D: Array, chain: _Chain) -> Array:
     """
-    Sum duals * d(columns)/dq_k for each motion k, (n,).
+    Return the sum of D * d(twists)/dq_k for each motion k, (n,).
 
-    A motion (v_k, w_k) turns the column (v_i, w_i) of an axis that it carries at the rate
-    (w_k x v_i + v_k x w_i, w_k x w_i), and moves the frame's origin, where the column is
-    taken, which adds (w_i x v_k, 0).
+    Seen from the frame, motion k turns the twist (v_i, w_i) of an axis that it carries at the rate
+    (w_k x v_i + v_k x w_i, w_k x w_i), and that of any axis at as much back if it moves the frame.
     """
-    v, w, force, moment = columns[:3].T, columns[3:].T, duals[:3].T, duals[3:].T
-    products = _cross(np.concatenate([v, w, w]), np.concatenate([force, moment, force]))
-    v_force, w_moment, along = products.reshape(3, -1, 3)
-    around = v_force + w_moment
-    shifts = chain.carries @ along - chain.moving[:, None] * along.sum(axis=0)
-    rates: Array = (w * (chain.carries @ around)).sum(axis=1) + (v * shifts).sum(axis=1)
-    return rates
-
-
-def _turn_axes(columns: Array, duals: Array, chain: _Chain) -> Array:
-    """
-    Sum duals * (w_k x columns) for each motion k that turns the frame's own axes, (n,).
-
-    It is zero where three axes count, which span the same whatever way they are turned.
-    """
-    turn = _cross(np.concatenate([columns[:3].T, columns[3:].T]),
-                  np.concatenate([duals[:3].T, duals[3:].T])).sum(axis=0)
-    rates: Array = columns[3:].T @ turn * chain.moving
+    v, w, force, moment = twists[:3].T, twists[3:].T, D[:3].T, D[3:].T
+    products = _cross(np.concatenate([w, v, w]), np.concatenate([force, force, moment]))
+    w_force, v_force, w_moment = products.reshape(3, -1, 3)
+    powers = np.hstack([w_force, v_force + w_moment])    # of the rates, by (v_k, w_k)
+    rates: Array = (twists.T * ((chain.carries - chain.moving[:, None]) @ powers)).sum(axis=1)
     return rates
 
 

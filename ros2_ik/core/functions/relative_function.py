@@ -5,7 +5,6 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
@@ -104,11 +103,3 @@ def chosen(axes: str) -> list[float]:
     """Return how many axes are chosen of three, and which, as four parameters."""
     rows = ['xyz'.index(axis) for axis in axes]
     return [len(rows), *rows, *[0] * (3 - len(rows))]
-
-
-def wrench_at(forces: Array, point: Array) -> Array:
-    """Wrenches (m, 6) of forces (m, 3) that act at a point (3,), all in the root frame."""
-    W = np.empty((len(forces), 6))
-    W[:, :3] = forces
-    W[:, 3:] = forces @ pin.skew(point).T    # p x f, row by row
-    return W
