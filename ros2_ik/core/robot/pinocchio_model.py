@@ -53,20 +53,17 @@ def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> p
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)
     model.addBodyFrame(root, 0, pin.SE3.Identity(), 0)
-    levels = [on(root)]
-    while levels:
-        found = next((joint for joint in levels[-1] if not is_early(joint)), None)
-        if found:
-            levels[-1].remove(found)
-            _add(model, found, inertias.get(found.child, pin.Inertia.Zero()))
-            levels.append(on(found.child))
-        elif (late := levels.pop()) and not levels:
+    waiting = on(root)
+    while waiting:
+        found = next((joint for joint in waiting if not is_early(joint)), None)
+        if not found:
             pairs = ', '.join(f"'{joint.name}' mimics '{joint.mimic.leader}'"
-                              for joint in late if joint.mimic)
+                              for joint in waiting if joint.mimic)
             raise RobotDescriptionError('joints mimic others that hang on them, which Pinocchio '
                                         f'does not support: {pairs}')
-        elif levels:      # wait for the other branches
-            levels[-1].extend(late)
+        waiting.remove(found)
+        _add(model, found, inertias.get(found.child, pin.Inertia.Zero()))
+        waiting = on(found.child) + waiting
     return model
 
 

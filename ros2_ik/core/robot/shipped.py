@@ -1,8 +1,8 @@
 """Robots that come with the package: one YAML each in config/, files of example-robot-data."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 import logging
 import os
 from pathlib import Path
@@ -68,44 +68,16 @@ class ShippedRobot:
         return ElementTree.tostring(root, encoding='unicode')
 
 
-class ShippedRobots(Mapping[str, ShippedRobot]):
-    """
-    The robots of a folder by name; a robot's file is read when the robot is asked for.
-
-    Asking for a robot whose file is wrong raises RobotDescriptionError; a listing leaves it out
-    with a warning.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._files = {path.stem: path for path in sorted(folder.glob('*.yaml'))}
-        self._read: dict[str, ShippedRobot] = {}
-
-    def __getitem__(self, name: str) -> ShippedRobot:
-        if name not in self._read:
-            self._read[name] = ShippedRobot.read(self._files[name])
-        return self._read[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    @cached_property
-    def _names(self) -> list[str]:
-        found = []
-        for name in self._files:
-            try:
-                found.append(self[name].name)
-            except RobotDescriptionError as error:
-                _log.warning('%s; this robot is left out', error)
-        return found
-
-
 @lru_cache(maxsize=1)
 def shipped_robots() -> Mapping[str, ShippedRobot]:
-    """Return the shipped robots by name, see `ShippedRobots`."""
-    return ShippedRobots(config_folder())
+    """Return the shipped robots by name; one whose file is wrong is left out, with a warning."""
+    found = {}
+    for path in sorted(config_folder().glob('*.yaml')):
+        try:
+            found[path.stem] = ShippedRobot.read(path)
+        except RobotDescriptionError as error:
+            _log.warning('%s; this robot is left out', error)
+    return found
 
 
 def config_folder() -> Path:

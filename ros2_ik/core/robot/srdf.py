@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.robot.joint import LIMIT_TOLERANCE
 from ros2_ik.core.robot.urdf import numbers, parse_xml, RobotTree
 
 
@@ -132,20 +131,8 @@ class _Reader:
                 values[key] = numbers(joint.get('value', ''), None, key)
             except RobotDescriptionError:
                 self.warnings.append(f"state '{name}': value of '{key}' is no finite number")
-            else:
-                self._check_limits(name, key, values[key])
         values.pop('', None)
         found.states.setdefault(group, {})[name] = values
-
-    def _check_limits(self, state: str, joint: str, values: list[float]) -> None:
-        """Warn of a value outside the limits, such as one in degrees; as in MoveIt it is kept."""
-        element = self.tree.joints.get(joint)
-        if element and len(values) == 1 and not (
-                element.lower - LIMIT_TOLERANCE <= values[0]
-                <= element.upper + LIMIT_TOLERANCE):
-            self.warnings.append(
-                f"state '{state}': '{joint}' is at {values[0]:g}, outside its limits "
-                f'[{element.lower:g}, {element.upper:g}] (in rad or m)')
 
     def _pairs(self) -> frozenset[tuple[str, str]]:
         """Return the disabled pairs, less those that are enabled explicitly."""

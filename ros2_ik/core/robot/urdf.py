@@ -231,10 +231,9 @@ def _root(links: list[str], joints: list[JointElement]) -> str:
     if not links:
         raise RobotDescriptionError('the URDF has no links')
     parents: dict[str, str] = {}
-    known = set(links)
     for joint in joints:
         for end in (joint.parent, joint.child):
-            if end not in known:
+            if end not in links:
                 raise RobotDescriptionError(f"joint '{joint.name}' names link '{end}', "
                                             'which does not exist')
         if joint.child in parents:
@@ -242,14 +241,13 @@ def _root(links: list[str], joints: list[JointElement]) -> str:
                                         f"'{parents[joint.child]}' and '{joint.name}'")
         parents[joint.child] = joint.name
     roots = [link for link in links if link not in parents]
-    if len(roots) != 1:
-        names = ', '.join(f"'{name}'" for name in roots) or 'none, the joints form a circle'
-        raise RobotDescriptionError(f'the links must hang together in one tree; roots: {names}')
-    reached, level = {roots[0]}, {roots[0]}
-    while level := {joint.child for joint in joints if joint.parent in level}:
-        reached |= level
-    if circle := known - reached:
-        raise RobotDescriptionError(f'the links {sorted(circle)} hang on each other in a circle')
+    reached = list(roots)
+    for link in reached:
+        reached += [joint.child for joint in joints if joint.parent == link]
+    if circle := sorted(set(links) - set(reached)):
+        raise RobotDescriptionError(f'the links {circle} hang on each other in a circle')
+    if len(roots) > 1:
+        raise RobotDescriptionError(f'the links must hang together in one tree; roots: {roots}')
     return roots[0]
 
 

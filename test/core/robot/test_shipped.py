@@ -13,7 +13,6 @@ from ros2_ik.core import (
     ShippedRobot,
     UnknownRobotError,
 )
-from ros2_ik.core.robot.shipped import ShippedRobots
 
 NAMES = ['baxter', 'kinova', 'panda', 'talos', 'ur5', 'xarm7']
 JOINTS = {'baxter': 17, 'kinova': 6, 'panda': 8, 'talos': 32, 'ur5': 6, 'xarm7': 7}
@@ -105,14 +104,12 @@ def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
         ShippedRobot.read(file)
 
 
-def test_a_wrong_file_concerns_its_robot_alone(tmp_path, caplog):
+def test_a_wrong_file_concerns_its_robot_alone(tmp_path, caplog, monkeypatch):
     (tmp_path / 'arm.yaml').write_text('{description: d, urdf: u}')
     (tmp_path / 'bad.yaml').write_text('urdf: [')
-    robots = ShippedRobots(tmp_path)
-    assert robots['arm'].urdf == 'u' and not caplog.records
-    with pytest.raises(RobotDescriptionError, match='bad.yaml: .* at line 1'):
-        robots.get('bad')
-    assert list(robots) == ['arm'] and 'bad.yaml: ' in caplog.text
+    monkeypatch.setattr('ros2_ik.core.robot.shipped.config_folder', lambda: tmp_path)
+    assert list(shipped_robots.__wrapped__()) == ['arm']
+    assert 'bad.yaml: ' in caplog.text and 'at line 1' in caplog.text
 
 
 @pytest.mark.parametrize(('values', 'words'), [

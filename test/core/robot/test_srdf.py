@@ -123,15 +123,6 @@ def test_group_states():
                for word in ("'ghost'", "'left_2'", "'ghosts'"))
 
 
-def test_state_outside_the_limits_is_reported():
-    """As where it is in degrees."""
-    robot = two_arms(group('arm', ('chain', 'chest', 'left_hand'))
-                     + '<group_state name="up" group="arm"><joint name="left_1" value="120"/>'
-                       '</group_state>')
-    warning, = robot.warnings
-    assert "state 'up': 'left_1' is at 120, outside its limits" in warning
-
-
 def test_a_urdf_as_srdf_is_refused():
     with pytest.raises(RobotDescriptionError, match='SRDF has <link> elements, as a URDF'):
         Robot.from_urdf(TWO_ARMS, srdf=TWO_ARMS)
