@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 import numpy as np
-import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import (
     InteractiveMarker,
@@ -17,7 +16,8 @@ from visualization_msgs.msg import (
     MenuEntry,
 )
 
-from ros2_ik.core import Configuration, GeometryElement, ReachSphere, Robot
+from ros2_ik.core import Configuration, GeometryElement, ReachSphere, Robot, Shape
+from ros2_ik.messages.markers import shape_marker
 from ros2_ik.messages.poses import fill_pose
 
 REACHED, TOUCHING, MISSED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
@@ -31,10 +31,6 @@ SCALE = 0.25                    # of handles [m]
 BALL = 0.06                     # to take hold of, and to open the menu [m]
 HALF = math.sqrt(0.5)
 AXES = {'x': (HALF, 0.0, 0.0), 'y': (0.0, 0.0, HALF), 'z': (0.0, HALF, 0.0)}
-
-
-_KINDS = {'box': Marker.CUBE, 'sphere': Marker.SPHERE, 'cylinder': Marker.CYLINDER,
-          'capsule': Marker.CYLINDER, 'mesh': Marker.MESH_RESOURCE}
 
 
 class Shown(NamedTuple):
@@ -67,10 +63,14 @@ def _all(robot: Robot, looks: Sequence[GeometryElement], shown: Shown
          ) -> Iterator[tuple[str, Marker]]:
     at = Configuration(robot, robot.to_q(shown.joints))
     for visual in looks:
-        marker = _marker(_KINDS[visual.kind], visual.size, color=_color(shown.color, GHOST),
-                         mesh_resource=visual.file.as_uri() if visual.file else '')
-        fill_pose(marker.pose, pin.SE3(np.array(at.transform(visual.link))) * visual.in_link)
-        yield 'ghost', marker
+        pose, color = at.placement(visual.link) * visual.in_link, _color(shown.color, GHOST)
+        if isinstance(visual.shape, Shape):
+            yield 'ghost', shape_marker(visual.shape, pose, color=color)
+        else:
+            marker = _marker(Marker.MESH_RESOURCE, visual.shape.scale, color=color,
+                             mesh_resource=visual.shape.path.as_uri())
+            fill_pose(marker.pose, pose)
+            yield 'ghost', marker
     lines = [line for part in shown.text.splitlines() for line in wrap(part, LINE)]
     text = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text='\n'.join(lines),
                   color=_color((1.0, 1.0, 1.0), 1.0))

@@ -5,7 +5,6 @@ from itertools import chain
 from typing import Any
 
 from geometry_msgs.msg import Point
-import numpy as np
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -23,10 +22,8 @@ from ros2_ik.core import (
     Sphere,
 )
 from ros2_ik.messages.poses import fill_pose
-from ros2_ik.messages.shapes import triangles
 
 WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)   # of what has no colour
-SHEET = 4.0              # edge of the part of a plane that is shown [m]
 MOST_TRIANGLES = 20_000  # of a larger mesh its hull is shown
 
 
@@ -59,53 +56,34 @@ def scene_markers(scene: Scene, made: Made) -> MarkerArray:
 def _markers(item: SceneObject, header: Header, usual: Any) -> Iterator[Marker]:
     r, g, b, a = item.color if item.color and item.color[3] > 0 else usual
     for number, part in enumerate(item.parts):
-        marker = Marker(header=header, ns=item.id, id=number, action=Marker.ADD,
-                        color=ColorRGBA(r=r, g=g, b=b, a=a), frame_locked=True)
-        fill_pose(marker.pose, item.pose * part.pose)
-        _fill(marker, part.shape, item.pose * part.pose)
-        yield marker
+        yield shape_marker(part.shape, item.pose * part.pose, header=header, ns=item.id, id=number,
+                           color=ColorRGBA(r=r, g=g, b=b, a=a), frame_locked=True)
 
 
-def _fill(marker: Marker, shape: Shape, pose: Any) -> None:
+def shape_marker(shape: Shape, pose: Any, **fields: Any) -> Marker:
+    """Return a marker of a shape at a pose, pinocchio.SE3; of a plane it shows a part."""
+    marker = Marker(action=Marker.ADD, **fields)
+    size: tuple[float, ...] = (1.0, 1.0, 1.0)
     if isinstance(shape, Box):
-        _simple(marker, Marker.CUBE, shape.size)
+        marker.type, size = Marker.CUBE, tuple(shape.size)
     elif isinstance(shape, Sphere):
-        _simple(marker, Marker.SPHERE, [2 * shape.radius] * 3)
+        marker.type, size = Marker.SPHERE, (2 * shape.radius,) * 3
     elif isinstance(shape, Cylinder):
-        _simple(marker, Marker.CYLINDER, [2 * shape.radius, 2 * shape.radius, shape.length])
+        marker.type, size = Marker.CYLINDER, (2 * shape.radius, 2 * shape.radius, shape.length)
     elif isinstance(shape, (Plane, HalfSpace)):
-        _sheet(marker, shape, pose)
+        place, size = shape.sheet()
+        marker.type, pose = Marker.CUBE, pose * place
     elif isinstance(shape, OcTree):
-        _simple(marker, Marker.CUBE_LIST, [shape.resolution] * 3)
+        marker.type, size = Marker.CUBE_LIST, (shape.resolution,) * 3
         marker.points = _points(shape.cells)
     else:
-        _triangles(marker, shape)
-
-
-def _simple(marker: Marker, kind: int, size: Any) -> None:
-    marker.type = kind
+        vertices, faces = shape.surface()
+        if len(faces) > MOST_TRIANGLES:
+            vertices, faces = ConvexHull(vertices).surface()
+        marker.type, marker.points = Marker.TRIANGLE_LIST, _points(vertices[faces].reshape(-1, 3))
     marker.scale.x, marker.scale.y, marker.scale.z = (float(length) for length in size)
-
-
-def _sheet(marker: Marker, shape: Any, pose: Any) -> None:
-    """Show a part of a plane as a thin box round the point of it that is nearest the origin."""
-    normal = np.array(shape.normal)
-    other = np.eye(3)[int(np.abs(normal).argmin())]
-    x = np.cross(other, normal)
-    x /= np.linalg.norm(x)
-    turned = pose.copy()
-    turned.rotation = pose.rotation @ np.column_stack([x, np.cross(normal, x), normal])
-    turned.translation = pose.act(normal * shape.offset)
-    fill_pose(marker.pose, turned)
-    _simple(marker, Marker.CUBE, [SHEET, SHEET, 1e-3])
-
-
-def _triangles(marker: Marker, shape: Shape) -> None:
-    vertices, faces = triangles(shape)
-    if len(faces) > MOST_TRIANGLES:
-        vertices, faces = triangles(ConvexHull(vertices))
-    _simple(marker, Marker.TRIANGLE_LIST, [1.0] * 3)
-    marker.points = _points(vertices[faces].reshape(-1, 3))
+    fill_pose(marker.pose, pose)
+    return marker
 
 
 def _points(points: Array) -> list[Point]:

@@ -16,7 +16,6 @@ from shape_msgs.msg import Mesh as MeshMessage, MeshTriangle, Plane as PlaneMess
 from ros2_ik.core import (
     Array,
     Box,
-    Capsule,
     Cone,
     ConvexHull,
     Cylinder,
@@ -143,7 +142,7 @@ def write_part(part: ShapeInstance) -> list[tuple[str, Any, Any]]:
     if isinstance(shape, OcTree):
         return [('primitive', _solid(SolidPrimitive.BOX, [shape.resolution] * 3),
                  pose * pin.SE3(np.eye(3), cell)) for cell in shape.cells]
-    return [('mesh', _triangles(*triangles(shape)), pose)]
+    return [('mesh', _triangles(*shape.surface()), pose)]
 
 
 def _solid(kind: int, dimensions: list[float]) -> SolidPrimitive:
@@ -154,44 +153,3 @@ def _triangles(vertices: Array, faces: Indices) -> MeshMessage:
     return MeshMessage(
         vertices=[Point(x=x, y=y, z=z) for x, y, z in vertices.tolist()],
         triangles=[MeshTriangle(vertex_indices=face) for face in faces.astype(np.uint32)])
-
-
-# -- as triangles, for messages and markers that know fewer kinds ------------------------------
-
-TURNS, RINGS = 32, 8   # points round a curved shape, and from its pole to its equator
-
-
-def triangles(shape: Shape) -> tuple[Array, Indices]:
-    """
-    Return vertices (n, 3) and triangles (m, 3), of a round shape inside it by at most 2 %.
-
-    Raises TypeError for a shape without a surface that ends.
-    """
-    if isinstance(shape, Mesh):
-        return shape.vertices, shape.triangles
-    if isinstance(shape, Cone):
-        return _hull(_circle(shape.radius, -shape.length / 2),
-                     np.array([[0.0, 0.0, shape.length / 2]]))
-    if isinstance(shape, Capsule):
-        ball, end = _ball() * shape.radius, np.array([0.0, 0.0, shape.length / 2])
-        return _hull(ball[ball[:, 2] >= 0] + end, ball[ball[:, 2] <= 0] - end)
-    if isinstance(shape, ConvexHull):
-        return shape.hull.vertices, shape.hull.faces
-    raise TypeError(f'a {shape.kind} has no triangles')
-
-
-def _hull(*points: Array) -> tuple[Array, Indices]:
-    return triangles(ConvexHull(np.vstack(points)))
-
-
-def _circle(radius: float, z: float) -> Array:
-    angles = np.arange(TURNS) * (2 * math.pi / TURNS)
-    return np.column_stack([radius * np.cos(angles), radius * np.sin(angles),
-                            np.full(TURNS, z)])
-
-
-def _ball() -> Array:
-    """Points on the unit ball, with a ring on the equator."""
-    heights = np.sin(np.arange(1 - RINGS, RINGS) * (math.pi / 2 / RINGS))
-    rings = [_circle(math.sqrt(1 - z * z), z) for z in heights.tolist()]
-    return np.vstack([*rings, [[0, 0, 1]], [[0, 0, -1]]])

@@ -30,7 +30,6 @@ from ros2_ik.messages.markers import scene_markers
 from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.scene_changes import changed_object, ConversionContext
-from ros2_ik.messages.shapes import triangles
 
 SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3),
           ConvexHull(np.eye(4)[:, :3]), HalfSpace([0, 0, 1], 0.5), Plane([0, 1, 0], 0.5),
@@ -121,7 +120,7 @@ def test_shapes_are_all_there():
 @pytest.mark.parametrize('shape', [Capsule(0.1, 0.3), Cone(0.1, 0.3)], ids=lambda s: s.kind)
 def test_triangles_reach_the_ends(shape):
     """Closed forms of the volumes."""
-    vertices, faces = triangles(shape)
+    vertices, faces = shape.surface()
     a, b, c = (vertices[faces[:, i]] for i in range(3))
     volume = np.einsum('ij,ij->i', a, np.cross(b, c)).sum() / 6
     exact = {'capsule': np.pi * 0.01 * 0.3 + 4 / 3 * np.pi * 0.001,

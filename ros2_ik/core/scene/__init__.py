@@ -2,7 +2,13 @@
 
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.geometry_elements import GeometryElement, UNUSABLE
-from ros2_ik.core.scene.robot_geometry import LinkGeometry, robot_geometry, RobotGeometry
+from ros2_ik.core.scene.robot_geometry import (
+    LinkGeometry,
+    robot_geometry,
+    RobotGeometry,
+    visual_elements,
+    visual_geometry,
+)
 from ros2_ik.core.scene.scene import check_scene, Scene
 from ros2_ik.core.scene.scene_file import (
     check_scene_file,
@@ -12,7 +18,6 @@ from ros2_ik.core.scene.scene_file import (
 )
 from ros2_ik.core.scene.scene_object import AttachedObject, OCTOMAP, SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import *
-from ros2_ik.core.scene.visual_geometry import visual_elements, visual_geometry
 
 __all__ = [
     'AllowedCollisions', 'AttachedObject', 'GeometryElement', 'LinkGeometry', 'OCTOMAP',

@@ -17,38 +17,34 @@ from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, Shape, Sphere
 LEAST_SIZE = 2 * THICKNESS     # [m], in place of 0
 # in errors and warnings what follows this tells of files, which not everybody is to know
 UNUSABLE = ' cannot be used: '
-_ATTRIBUTES = {'box': {'size': 3}, 'sphere': {'radius': 1}, 'cylinder': {'radius': 1, 'length': 1},
-               'capsule': {'radius': 1, 'length': 1}}
-_TAGS = (*_ATTRIBUTES, 'mesh')
+_PRIMITIVES: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
+    'box': (lambda *size: Box(np.array(size)), ('size',)), 'sphere': (Sphere, ('radius',)),
+    'cylinder': (Cylinder, ('radius', 'length')), 'capsule': (Capsule, ('radius', 'length'))}
+_TAGS = (*_PRIMITIVES, 'mesh')
 Color = tuple[float, ...] | None
 T = TypeVar('T')
 
 
+class MeshFile(NamedTuple):
+    """The file of a mesh, and its scale along each axis (3,)."""
+
+    path: Path
+    scale: tuple[float, ...]
+
+
 class GeometryElement(NamedTuple):
     """
-    A <collision> or <visual> element: a 'box', 'capsule', 'cylinder', 'mesh' or 'sphere'.
+    A <collision> or <visual> element, whose `shape` may be a mesh that was not read yet.
 
-    `in_link` is its pose in the link, a pinocchio.SE3. `size` (3,) are the lengths along its axes
-    [m], of a capsule without the caps, of a mesh the scales of its `file`. `color` is red, green,
-    blue in [0, 1], None where the URDF names none. `name` is '<link>_<number>' where it has none.
+    `in_link` is its pose in the link, a pinocchio.SE3. `color` is red, green, blue in [0, 1], None
+    where the URDF names none. `name` is '<link>_<number>' where it has none.
     """
 
     link: str
     name: str
-    kind: str
+    shape: Shape | MeshFile
     in_link: Any
-    size: tuple[float, ...]
     color: Color
-    file: Path | None = None
-
-    def primitive(self) -> Shape:
-        """Return its shape, unless it is a mesh; raises InvalidSceneError."""
-        across, _, length = self.size
-        if self.kind == 'box':
-            return Box(np.array(self.size))
-        if self.kind == 'sphere':
-            return Sphere(across / 2)
-        return (Cylinder if self.kind == 'cylinder' else Capsule)(across / 2, length)
 
 
 class ElementReader:
@@ -98,27 +94,24 @@ class ElementReader:
         shape, material = kinds[0], element.find('material')
         color = None if material is None else (
             _rgb(material) or self._colors.get(material.get('name')))
-        if shape.tag == 'mesh':
-            size = numbers(shape.get('scale', '1 1 1'), 3, 'mesh scale')
-            file = find_mesh(shape.get('filename', ''), self._robot.package_dirs)
-        else:
-            size, file = self._lengths(link, shape), None
-        return GeometryElement(link, name, shape.tag, read_origin(element), tuple(size), color,
-                               file)
+        return GeometryElement(link, name, self._shape(link, shape), read_origin(element), color)
 
-    def _lengths(self, link: str, shape: Element) -> list[float]:
-        """Read the lengths along the axes; 0, as in placeholders, counts as the least one."""
-        given = {name: numbers(shape.get(name, ''), count, f'{shape.tag} {name}')
-                 for name, count in _ATTRIBUTES[shape.tag].items()}
-        for name, values in given.items():
+    def _shape(self, link: str, shape: Element) -> Shape | MeshFile:
+        """Read a shape; a length of 0, as in placeholders, counts as the least one."""
+        if shape.tag == 'mesh':
+            scale = numbers(shape.get('scale', '1 1 1'), 3, 'mesh scale')
+            return MeshFile(find_mesh(shape.get('filename', ''), self._robot.package_dirs),
+                            tuple(scale))
+        (make, names), lengths = _PRIMITIVES[shape.tag], list[float]()
+        for name in names:
+            values = numbers(shape.get(name, ''), 3 if name == 'size' else 1,
+                             f'{shape.tag} {name}')
             if 0.0 in values:
                 self.warnings.append(
                     f"link '{link}': the {name} of its <{shape.tag}> is '{shape.get(name)}'; "
                     f'0 counts as {1e3 * LEAST_SIZE:g} mm')
-        if 'size' in given:
-            return [value or LEAST_SIZE for value in given['size']]
-        across = 2 * (given['radius'][0] or LEAST_SIZE)
-        return [across, across, given['length'][0] or LEAST_SIZE if 'length' in given else across]
+            lengths += [value or LEAST_SIZE for value in values]
+        return make(*lengths)
 
 
 def _rgb(material: Element) -> Color:

@@ -1,16 +1,18 @@
-"""The robot's own geometry: the <collision> elements of its URDF as shapes."""
+"""The robot's own geometry: the <collision> and <visual> elements of its URDF as shapes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.meshes.mesh_paths import geometry_key
-from ros2_ik.core.meshes.meshes import read_unit
+from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.geometry_elements import Color, ElementReader, GeometryElement
 from ros2_ik.core.scene.shapes import Mesh, Shape
@@ -86,13 +88,12 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
 
 def _collision_geometry(robot: Robot, meshes: str, missing: str) -> RobotGeometry:
     reader = ElementReader(robot, 'collision', missing)
-    return shaped_geometry(
-        robot, reader, lambda element: [(_shape(element, meshes, reader.warnings), None)])
+    return _shaped(robot, reader,
+                   lambda element: [(_collision_shape(element, meshes, reader.warnings), None)])
 
 
-def shaped_geometry(robot: Robot, reader: ElementReader,
-                    shapes: Callable[[GeometryElement], list[tuple[Shape, Color]]]
-                    ) -> RobotGeometry:
+def _shaped(robot: Robot, reader: ElementReader,
+            shapes: Callable[[GeometryElement], list[tuple[Shape, Color]]]) -> RobotGeometry:
     """Return the geometry of what `shapes` makes of each element: shapes with their colours."""
     bodies, model = [], robot.model
     for element, made in reader.read(shapes):
@@ -106,20 +107,54 @@ def shaped_geometry(robot: Robot, reader: ElementReader,
                          tuple(dict.fromkeys(reader.left_out)))
 
 
-def _shape(element: GeometryElement, meshes: str, warnings: list[str]) -> Shape:
+def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str]) -> Shape:
     """Return the shape of an element; the unit of a mesh is left as it is, with a warning."""
-    if element.file is None:
-        return element.primitive()
-    unit = read_unit(element.file)
+    if isinstance(element.shape, Shape):
+        return element.shape
+    file, scale = element.shape
+    unit, what = read_unit(file), f"link '{element.link}': its mesh '{file.name}'"
     if unit > 1:     # RViz would show a larger link than is checked
         raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
     if unit < 1:
-        warnings.append(
-            f"link '{element.link}': the unit of its mesh '{element.file.name}' is {unit:g} m, "
-            'which is left as it is, as MoveIt does: numbers are metres. RViz and Gazebo scale by '
-            'it; the scale of <mesh> tells everybody the size')
-    mesh = Mesh.from_file(element.file, element.size, meshes)
+        warnings.append(f'{what} has the unit {unit:g} m, which does not count, as in MoveIt: its '
+                        'numbers are metres. RViz and Gazebo scale by it: write the scale into '
+                        '<mesh> instead')
+    mesh = Mesh.from_file(file, scale, meshes)
     if mesh.detail != meshes:
-        warnings.append(f"link '{element.link}': its mesh '{element.file.name}' has "
-                        f'{len(mesh.triangles)} triangles: its convex hull stands for it')
+        warnings.append(f'{what} has {len(mesh.triangles)} triangles: its convex hull stands for '
+                        'it')
     return mesh
+
+
+def visual_elements(robot: Robot) -> tuple[GeometryElement, ...]:
+    """Return all whose mesh is found and that are well-formed; no mesh file is read."""
+    reader = ElementReader(robot, 'visual', 'skip')
+    return tuple(element for element, _ in reader.read(lambda element: None))
+
+
+def visual_geometry(robot: Robot) -> RobotGeometry:
+    """
+    Return the looks of a robot, in parts of one colour each.
+
+    A robot without visual elements, and links of which one cannot be read, as its mesh is not
+    found, look like their collision elements; `warnings` say so.
+    """
+    seen = _shaped(robot, ElementReader(robot, 'visual', 'skip'), _visual_shapes)
+    others = [body for body in robot_geometry(robot, missing='skip').bodies
+              if body.link in seen.left_out or not seen.bodies]
+    names = ', '.join(dict.fromkeys(body.link for body in others))
+    return RobotGeometry(
+        (*(body for body in seen.bodies if body.link not in seen.left_out), *others),
+        (*seen.warnings, *([f'drawn by their collision elements: {names}'] if names else [])),
+        seen.left_out)
+
+
+def _visual_shapes(element: GeometryElement) -> list[tuple[Shape, Color]]:
+    """Return the shapes of one colour each; the URDF's counts before the file's, as in RViz."""
+    if isinstance(element.shape, Shape):
+        return [(element.shape, element.color)]
+    file, scale = element.shape
+    factors = read_unit(file) * np.array(scale)    # as RViz and Gazebo show it
+    return [(Mesh(points * factors, faces[:, ::-1] if factors.prod() < 0 else faces),
+             element.color or (None if color is None else tuple(color.tolist())))
+            for points, faces, color in read_colored_triangles(file)]

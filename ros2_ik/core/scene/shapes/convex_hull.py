@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.meshes.meshes import cached_hull, Hull
 from ros2_ik.core.scene.shapes.shape import Points, register_shape, Shape
 
@@ -23,3 +24,6 @@ class ConvexHull(Shape):
     @cached_property
     def geometry(self) -> Any:
         return self.hull.geometry()
+
+    def surface(self) -> tuple[Array, Indices]:
+        return self.hull.vertices, self.hull.faces

@@ -7,13 +7,15 @@ from typing import Any
 
 import coal
 import numpy as np
+import pinocchio as pin
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.shapes.shape import register_shape, Shape
+from ros2_ik.core.scene.shapes.shape import created, register_shape, Shape
 
 EPSILON = 1e-15    # across a normal of length 1: not to be told in any distance
+SHEET = 4.0        # edge of the part of a plane that is drawn [m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,17 @@ class _Flat(Shape):
         if abs(length - 1) < 1e-12:    # stays what it is, however often it is copied
             unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
+
+    def sheet(self) -> tuple[Any, tuple[float, float, float]]:
+        """Return the part of the plane to draw: a thin box round its point nearest the origin."""
+        normal = np.array(self.normal)
+        turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal)
+        return pin.SE3(turn.toRotationMatrix(), normal * self.offset), (SHEET, SHEET, 1e-3)
+
+    def surface(self) -> tuple[Array, Indices]:
+        place, size = self.sheet()
+        vertices, triangles = created('box', size)
+        return vertices @ place.rotation.T + place.translation, triangles
 
 
 @register_shape('half_space')

@@ -100,6 +100,9 @@ class Mesh(Shape):
         return triangle_tree(self.vertices, self.triangles) if self.detail == 'exact' \
             else self.hull_geometry
 
+    def surface(self) -> tuple[Array, Indices]:
+        return self.vertices, self.triangles
+
     def parts(self) -> tuple[Any, ...]:
         return self._part_geometries if self.detail == 'pieces' else (self.geometry,)
 

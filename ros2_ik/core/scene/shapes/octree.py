@@ -7,9 +7,9 @@ from typing import Any
 import coal
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.shapes.shape import Length, Points, register_shape, Shape
+from ros2_ik.core.scene.shapes.shape import created, Length, Points, register_shape, Shape
 
 
 @register_shape('octree')
@@ -34,6 +34,11 @@ class OcTree(Shape):
     @cached_property
     def geometry(self) -> Any:
         return coal.makeOctree(np.array(self.points), self.resolution)
+
+    def surface(self) -> tuple[Array, Indices]:
+        corners, triangles = created('box', [self.resolution] * 3)
+        firsts = 8 * np.arange(len(self.cells))[:, None, None]
+        return (self.cells[:, None] + corners).reshape(-1, 3), (firsts + triangles).reshape(-1, 3)
 
     @cached_property
     def cells(self) -> Array:

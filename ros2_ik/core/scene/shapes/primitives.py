@@ -6,7 +6,10 @@ from typing import Any
 
 import coal
 
-from ros2_ik.core.scene.shapes.shape import Length, Lengths, register_shape, Shape
+from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.scene.shapes.shape import created, Length, Lengths, register_shape, Shape
+
+SIDES = 48     # of what is round, where it is drawn
 
 
 @register_shape('box')
@@ -19,6 +22,9 @@ class Box(Shape):
     @cached_property
     def geometry(self) -> Any:
         return coal.Box(*self.size)
+
+    def surface(self) -> tuple[Array, Indices]:
+        return created('box', self.size)
 
 
 @register_shape('sphere')
@@ -33,6 +39,9 @@ class Sphere(Shape):
         # coal's Sphere gives wrong depths inside cylinders, a capsule without length does not
         return coal.Capsule(self.radius, 1e-9)
 
+    def surface(self) -> tuple[Array, Indices]:
+        return created('icosphere', 3, self.radius)
+
 
 @register_shape('cylinder')
 @dataclass(frozen=True, eq=False)
@@ -45,6 +54,9 @@ class Cylinder(Shape):
     @cached_property
     def geometry(self) -> Any:
         return coal.Cylinder(self.radius, self.length)
+
+    def surface(self) -> tuple[Array, Indices]:
+        return created('cylinder', self.radius, self.length, sections=SIDES)
 
 
 @register_shape('cone')
@@ -59,6 +71,10 @@ class Cone(Shape):
     def geometry(self) -> Any:
         return coal.Cone(self.radius, self.length)
 
+    def surface(self) -> tuple[Array, Indices]:
+        vertices, triangles = created('cone', self.radius, self.length, sections=SIDES)
+        return vertices - [0, 0, self.length / 2], triangles
+
 
 @register_shape('capsule')
 @dataclass(frozen=True, eq=False)
@@ -71,3 +87,6 @@ class Capsule(Shape):
     @cached_property
     def geometry(self) -> Any:
         return coal.Capsule(self.radius, self.length)
+
+    def surface(self) -> tuple[Array, Indices]:
+        return created('capsule', self.length, self.radius, count=[SIDES, SIDES // 2])

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, get_origin, get_type_hints, TypeVar
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import between, matrix, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest
@@ -64,6 +64,10 @@ class Shape(ABC):
         """Return coal's objects, in the shape's frame, that make it up."""
         return (self.geometry,)
 
+    @abstractmethod
+    def surface(self) -> tuple[Array, Indices]:
+        """Return vertices (n, 3) and triangles (m, 3) to draw; of what has no end, a part."""
+
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
 
@@ -93,6 +97,13 @@ def _checks(shape: type[Shape]) -> dict[str, Callable[[Any, str], Any]]:
     hints = get_type_hints(shape, include_extras=True)
     return {name: hint.__metadata__[0] for name, hint in hints.items()
             if get_origin(hint) is Annotated}
+
+
+def created(kind: str, *lengths: Any, **options: Any) -> tuple[Array, Indices]:
+    """Return vertices and triangles of what `trimesh.creation` can make, its own frame's."""
+    import trimesh  # takes as long as ros2_ik.core
+    mesh = getattr(trimesh.creation, kind)(*lengths, **options)
+    return np.array(mesh.vertices), np.array(mesh.faces, dtype=np.intp)
 
 
 _KINDS: dict[str, type[Shape]] = {}
