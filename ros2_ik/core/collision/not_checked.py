@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
@@ -18,7 +17,6 @@ from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 COLLISIONS_OFF = 'collisions: not checked'
 _NAMED = 10      # so many names in one sentence
-_told: WeakKeyDictionary[CollisionChecker, tuple[str, ...]] = WeakKeyDictionary()
 _alone: LRUCache[tuple[Any, ...], 'OwnCollisions'] = LRUCache()
 
 
@@ -65,44 +63,40 @@ def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     """
-    Return what a checker does not see, one sentence each.
+    Return what a checker does not see, one sentence each, with what to do about it.
 
     Links without geometry, links with meshes that were not found, and pairs that are left out
     without an SRDF that says so; with how many, and names.
     """
-    found = _told.get(checker)
-    if found is None:
-        found = _told[checker] = tuple(_sentences(checker))
-    return found
-
-
-def _sentences(checker: CollisionChecker) -> list[str]:
     robot, geometry = checker.robot, checker.geometry
     lost = geometry.left_out
     if not geometry.bodies:
         why = (f"of robot '{robot.name}' nothing could be read: {geometry.warnings[0]}"
-               if lost else f"robot '{robot.name}' has no collision elements")
-        return [f'{COLLISIONS_OFF} ({why})']
-    found = []
-    bare = [link for link in robot.tree.links if link not in {*geometry.links, *lost}]
-    if bare:
-        found.append(_counted(len(bare), 'link', 'without collision elements', bare))
-    if lost:
-        found.append(_counted(len(lost), 'link', 'whose collision elements, or meshes, were not '
-                              'found or not readable', lost))
+               if lost else f"robot '{robot.name}' has no collision elements in its URDF")
+        return (f'{COLLISIONS_OFF} ({why})',)
+    named = {*geometry.links, *lost}
+    bare = [link for link in robot.tree.links if link not in named]
     pairs = self_pairs(robot, geometry, checker.scene.guess_pairs)
+    guessed = [f'{first} - {second} ({reason})'
+               for (first, second), reason in pairs.guessed.items()]
+    found = [
+        _counted('link', 'without <collision> in the URDF cannot be checked (a mere frame needs '
+                 'none)', bare),
+        _counted('link', 'cannot be checked, as meshes are not found or <collision> elements are '
+                 'wrong (package_dirs names folders of meshes)', lost),
+        _counted('pair', 'of links left unchecked, as the links seem to touch always (an SRDF '
+                 'with disable_collisions decides instead)', guessed)]
     if ADJACENT in pairs.allowed.values():
         srdf = 'the SRDF disables no pair' if robot.srdf else 'no SRDF'
-        found.append(f'collisions: adjacent links are not checked against each other ({srdf})')
-    if guessed := pairs.guessed:
-        found.append(_counted(len(guessed), 'pair', 'of links that no SRDF disables', [
-            f'{first} - {second} ({reason})' for (first, second), reason in guessed.items()]))
-    return found
+        found.append(f'collisions: adjacent links are not checked against each other ({srdf}); an '
+                     'SRDF with disable_collisions decides instead')
+    return tuple(sentence for sentence in found if sentence)
 
 
-def _counted(count: int, what: str, which: str, names: Sequence[str]) -> str:
-    return (f'collisions: {count} {what}{"s" * (count != 1)} {which} not checked: '
-            f'{_listed(names)}')
+def _counted(what: str, which: str, names: Sequence[str]) -> str:
+    """Return a sentence about things that are named, '' about none."""
+    count = f'{len(names)} {what}{"s" * (len(names) != 1)}'
+    return f'collisions: {count} {which}: {_listed(names)}' if names else ''
 
 
 def _listed(names: Sequence[str]) -> str:
