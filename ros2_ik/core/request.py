@@ -1,6 +1,7 @@
 """Requests for joint values: what is asked, and the search that answers it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 import math
@@ -31,7 +32,6 @@ from ros2_ik.core.problem import (
 )
 from ros2_ik.core.problem.active_joints import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
-from ros2_ik.core.shallow import shallow
 from ros2_ik.core.solvers import Search, SolveOptions
 
 Joints = frozenset[str]
@@ -169,7 +169,7 @@ class BoundRequest(NamedTuple):
     def rebind(self, poses: Sequence[Any], seed: Mapping[str, Any],
                world: World) -> 'BoundRequest':
         """Return the request with other poses and another seed, in a world of the same checker."""
-        request = shallow(self.request)
+        request = copy(self.request)
         request.__dict__['seed'] = seed
         problem = self.problem.again(poses, world.start(request, *self.joints))
         request.__dict__['targets'] = problem.targets

@@ -1,6 +1,7 @@
 """The joints a problem may move, as arrays."""
 
 from collections.abc import Iterable
+from copy import copy
 from functools import lru_cache
 from typing import Any
 
@@ -9,7 +10,6 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import UnmovedTipError
 from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
-from ros2_ik.core.shallow import shallow
 
 TURN = 2 * np.pi
 
@@ -66,7 +66,7 @@ class ActiveJoints:
 
     def within(self, lower: Array, upper: Array) -> 'ActiveJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
-        result = shallow(self)
+        result = copy(self)
         place = self.place
         result.ranges = np.array([np.maximum(self.limits[0], lower[place]),
                                   np.minimum(self.limits[1], upper[place]), *self.ranges[2:]])

@@ -1,5 +1,6 @@
 """Hard constraints: lower <= f(q) <= upper."""
 
+from copy import copy
 import math
 from typing import Any, TypeVar
 
@@ -10,7 +11,6 @@ from ros2_ik.core.checks import floats, tolerance_of
 from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.shallow import shallow
 
 TOLERANCE = 1e-6
 T = TypeVar('T', bound='OfFunction')
@@ -31,7 +31,7 @@ class OfFunction:
         """Return this of one robot; raises what `function.bind` does."""
         if self.robot_key == robot.key:
             return self
-        bound = shallow(self)
+        bound = copy(self)
         bound.robot_key, bound.function = robot.key, self.function.bind(robot)
         bound.moved_by = bound.function.joints(robot)
         if bound.function is not self.function:
