@@ -8,15 +8,15 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.motion.motion import Motion, MotionState, together
+from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import LIMIT_ROUNDING, MotionLimits
 from ros2_ik.core.motion.timing import start_of, timed
 
-N_DURATIONS = 1000    # that are tried, in a geometric series,
-SHORTEST = 0.03   # from this one on where no velocity asks for more,
-LONGEST = 10.0    # up to this one [s]
-ROUNDING = 1e-9   # of the largest values, by which rounding exceeds them
-STANDS = 1e-6     # a slower joint has no direction [rad/s, m/s]
+N_DURATIONS = 1000      # durations that are tried, in a geometric series
+MIN_DURATION = 0.03     # the first one, where no velocity asks for more [s]
+MAX_DURATION = 10.0     # the last one [s]
+ROUNDING = 1e-9         # part of the limits by which rounding may exceed them
+REST_SPEED = 1e-6       # a slower joint has no direction [rad/s, m/s]
 
 
 def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
@@ -42,8 +42,7 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
     if bounds is None or _within(motion.goal, start, bounds):
         return motion
     own = np.where(slowing * speed < 0, slowing, 0.0)
-    return together([timed((name,), start[[k]], speed[[k]], limits.part([k]),
-                           acceleration=own[[k]]) for k, name in enumerate(names)])
+    return timed(names, start, speed, limits, acceleration=own, in_step=False)
 
 
 def _within(goal: Array, start: Array, bounds: tuple[Any, Any]) -> bool:
@@ -82,17 +81,17 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: Any,
     ends, times = start + going * duration / 2, np.full(len(names), duration)
     if bounds is not None:
         ends, times = _inside(start, speed, ends, times, bounds)
-    return together([_cubic(name, *values) for name, *values in zip(
-        names, start.tolist(), speed.tolist(), ends.tolist(), times.tolist(), strict=True)])
+    return _cubics(names, start, speed, ends, times)
 
 
 def _duration(start: Array, going: Array, position: Array, velocity: Array, one_way: int,
               limits: MotionLimits) -> float:
     """Return the shortest duration [s] for states (k, n); the first ones must not turn back."""
     least = float((np.abs(going) / limits.acceleration).max(initial=0.0))
-    if max(np.ptp(position, axis=0).max(initial=0.0), np.abs(velocity).max(initial=0.0)) < STANDS:
+    spread = np.ptp(position, axis=0).max(initial=0.0)
+    if max(spread, np.abs(velocity).max(initial=0.0)) < REST_SPEED:
         return 0.0
-    tried = np.geomspace(least or SHORTEST, max(least, LONGEST), N_DURATIONS)
+    tried = np.geomspace(least or MIN_DURATION, max(least, MAX_DURATION), N_DURATIONS)
     duration = tried[:, None, None]
     way = start + going * duration / 2 - position
     first = (6 * way / duration - 4 * velocity) / duration      # the accelerations at both ends
@@ -117,7 +116,7 @@ def _are_within(first: Array, last: Array, velocity: Array, duration: Array,
 
 def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
     """Return for which durations a joint turns back that all states (k, n) move one way, (m,)."""
-    moving = np.where(np.abs(velocity) > STANDS, np.sign(velocity), 0.0)
+    moving = np.where(np.abs(velocity) > REST_SPEED, np.sign(velocity), 0.0)
     one_way = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
     return np.asarray((one_way & (last * moving > ROUNDING * limits.acceleration)).any(
         axis=(1, 2)))
@@ -131,15 +130,22 @@ def _inside(start: Array, speed: Array, ends: Array, times: Array,
     A motion that stays inside can brake so, since it has to do so itself.
     """
     kept = np.clip(ends, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
-    short = (kept != ends) & (np.abs(speed) > STANDS)
+    short = (kept != ends) & (np.abs(speed) > REST_SPEED)
     own = np.divide(2 * (kept - start), speed, out=times.copy(), where=short)
     return kept, np.where(short, np.minimum(np.abs(own), times), times)
 
 
-def _cubic(name: str, start: float, speed: float, end: float, duration: float) -> Motion:
-    """Return the cubic polynomial from a state to rest."""
-    if not duration:
-        return Motion((name,), 0.0, lambda _: MotionState(
-            np.array([end]), np.zeros(1), np.zeros(1)))
-    return Motion.spline((name,), np.array([0.0, duration]), np.array([[start], [end]]),
-                         np.array([[speed], [0.0]]))
+def _cubics(names: tuple[str, ...], start: Array, speed: Array, ends: Array,
+            times: Array) -> Motion:
+    """Return the cubic polynomials from a state to rest at `ends` (n,), after `times` (n,)."""
+    duration = np.where(times > 0, times, 1.0)
+    mean = (ends - start) / duration
+    c2, c3 = (3 * mean - 2 * speed) / duration, (speed - 2 * mean) / duration**2
+
+    def state(time: float) -> MotionState:
+        t, moving = np.minimum(time, times), time < times
+        return MotionState(start + t * (speed + t * (c2 + t * c3)),
+                           moving * (speed + t * (2 * c2 + 3 * t * c3)),
+                           moving * (2 * c2 + 6 * t * c3))
+    *rests, last = sorted({*times.tolist()})
+    return Motion(names, last, state, tuple(rests))

@@ -1,6 +1,6 @@
 """Joint values over time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 import math
 from typing import NamedTuple
@@ -57,57 +57,8 @@ class Motion:
         inner = period * np.arange(1, count + 1)
         return np.append(inner, max(self.duration, period if count == 0 else 0.0))
 
-    @classmethod
-    def recorded(cls, joints: tuple[str, ...], duration: float,
-                 state: Callable[[float], MotionState], period: float = 0.005) -> 'Motion':
-        """
-        Make a motion that keeps what `state` says now, whatever becomes of what it asks.
-
-        It passes through the positions and velocities at each `period` [s] as a cubic spline.
-        It need not end at rest, so that another one must come after it: `then`.
-        """
-        duration = positive(duration, 'duration', InvalidOptionError)
-        times = np.linspace(0.0, duration, 2 + int(duration / period))
-        states = [state(time) for time in times]
-        return cls.spline(joints, times, np.array([s.position for s in states]),
-                          np.array([s.velocity for s in states]))
-
-    @classmethod
-    def spline(cls, joints: tuple[str, ...], times: Array, p: Array, v: Array) -> 'Motion':
-        """Make the cubic spline of positions p and velocities v (k, n) at times (k,) from 0."""
-        h = np.diff(times)[:, None]
-        slope = np.diff(p, axis=0) / h
-        c2, c3 = (3 * slope - 2 * v[:-1] - v[1:]) / h, (v[:-1] + v[1:] - 2 * slope) / h**2
-
-        def state(time: float) -> MotionState:
-            k = min(max(int(np.searchsorted(times, time, 'right')) - 1, 0), len(h) - 1)
-            t = time - times[k]
-            return MotionState(p[k] + t * (v[k] + t * (c2[k] + t * c3[k])),
-                               v[k] + t * (2 * c2[k] + 3 * t * c3[k]), 2 * c2[k] + 6 * t * c3[k])
-        return cls(joints, float(times[-1]), state)
-
-    def then(self, other: 'Motion', switch: float) -> 'Motion':
-        """Return this motion, and from `switch` [s] on another one of these joints."""
-        def state(time: float) -> MotionState:
-            return self.at(time) if time < switch else other.at(time - switch)
-        return Motion(self.joints, switch + other.duration, state)
-
-    def rest(self, start: float) -> 'Motion':
-        """Return what is left of this motion `start` [s] after its begin."""
-        return Motion(self.joints, max(self.duration - start, 0.0),
-                      lambda time: self.at(time + start))
-
     def part(self, joints: tuple[str, ...]) -> 'Motion':
         """Return the same motion of some of its joints, in that order."""
         chosen = [self.joints.index(joint) for joint in joints]
         return Motion(joints, self.duration, lambda time: MotionState(
             *(values[chosen] for values in self.at(time))))
-
-
-def together(motions: Sequence[Motion]) -> Motion:
-    """Return the motion in which several begin at once, each with joints of its own."""
-    ends = sorted({motion.duration for motion in motions})
-    return Motion(
-        tuple(name for motion in motions for name in motion.joints), ends[-1],
-        lambda time: MotionState(*(np.concatenate(values) for values in zip(
-            *(motion.at(time) for motion in motions), strict=True))), tuple(ends[:-1]))

@@ -49,15 +49,5 @@ class MotionLimits:
 
     def part(self, columns: Sequence[int]) -> 'MotionLimits':
         """Return the limits of some of the joints, by their places."""
-        return MotionLimits(*(values[list(columns)] for values in self._all))
-
-    def at_least(self, columns: Sequence[int], others: 'MotionLimits') -> 'MotionLimits':
-        """Return limits that are, for joints at some places, no smaller than others."""
-        raised = [values.copy() for values in self._all]
-        for mine, theirs in zip(raised, others._all, strict=True):
-            mine[list(columns)] = np.maximum(mine[list(columns)], theirs)
-        return MotionLimits(*raised)
-
-    @property
-    def _all(self) -> tuple[Array, Array, Array]:
-        return self.velocity, self.acceleration, self.jerk
+        return MotionLimits(*(values[list(columns)] for values in (
+            self.velocity, self.acceleration, self.jerk)))

@@ -12,8 +12,8 @@ from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.motion import Motion
 
-LONGEST = 0.05     # time between two checks, in which a joint might go and come back [s]
-SHORTEST = 1e-9    # what goes farther than the resolution in this part of the duration jumps
+MAX_INTERVAL = 0.05     # between two checks, as a joint might go and come back meanwhile [s]
+JUMP_RATIO = 1e-9       # part of the duration; a motion beyond the resolution in it is a jump
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class PathCollisionCheck:
         before, goal = self._at(0.0), self._at(end)
         yield 0.0, before
         yield end, goal
-        now, step = 0.0, LONGEST
+        now, step = 0.0, MAX_INTERVAL
         while now + step < end or _distance(before, goal) > self._resolution:
             step = min(step, end - now)
             position = self._at(now + step)
@@ -86,9 +86,9 @@ class PathCollisionCheck:
             if far <= self._resolution:
                 now, before = now + step, position
                 yield now, position
-            elif step <= SHORTEST * max(end, 1.0):
+            elif step <= JUMP_RATIO * max(end, 1.0):
                 raise self._jump(now, before, position)
-            step = min(step * min(0.95 * self._resolution / max(far, 1e-12), 2.0), LONGEST)
+            step = min(step * min(0.95 * self._resolution / max(far, 1e-12), 2.0), MAX_INTERVAL)
 
     def _at(self, moment: float) -> Array:
         """Return the positions at a time; raises InvalidOptionError for NaN and infinities."""

@@ -18,9 +18,11 @@ from ros2_ik.core.motion.motion_limits import MotionLimits
 
 
 def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: MotionLimits, *,
-          acceleration: Any = None, goal: Any = None) -> Motion:
+          acceleration: Any = None, goal: Any = None, in_step: bool = True) -> Motion:
     """
-    Return the fastest synchronised motion to rest, at a goal (n,) or wherever that is.
+    Return the fastest motion to rest, at a goal (n,) or wherever that is.
+
+    The joints move in step, or each of them as fast as it can.
 
     Raises InvalidOptionError for limits of another number of joints, and where ruckig finds none.
     """
@@ -30,7 +32,8 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
     asked.current_position, asked.current_velocity = position.tolist(), velocity.tolist()
     asked.max_velocity, asked.max_acceleration, asked.max_jerk = (
         values.tolist() for values in (limits.velocity, limits.acceleration, limits.jerk))
-    asked.synchronization = ruckig.Synchronization.Phase
+    asked.synchronization = (ruckig.Synchronization.Phase if in_step
+                             else ruckig.Synchronization.No)
     if acceleration is not None:
         asked.current_acceleration = acceleration.tolist()
     if goal is None:

@@ -5,13 +5,11 @@ import math
 from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
-from scipy.interpolate import CubicHermiteSpline
 
 from ros2_ik.core import (
     InvalidOptionError,
     InvalidStateError,
     JointLimitError,
-    Motion,
     MotionLimits,
     Robot,
     straight_motion,
@@ -196,45 +194,13 @@ def test_without_jerk_limit_it_is_a_trapezoid(small):
     assert slow.duration == pytest.approx(3.0)
 
 
-def test_limits_that_are_no_smaller_than_others():
-    limits = MotionLimits([1.0, 2.0, 3.0], [1.0, 1.0, 1.0], [9.0, 9.0, 9.0])
-    raised = limits.at_least([2, 0], MotionLimits([1.0, 4.0], [0.5, 2.0], [9.0, 99.0]))
-    assert raised.velocity.tolist() == [4, 2, 3] and raised.acceleration.tolist() == [2, 1, 1]
-    assert raised.jerk.tolist() == [99, 9, 9] and limits.velocity.tolist() == [1, 2, 3]
-
-
-def test_parts_and_splices(load):
-    robot, goal = load('panda'), HOME + 0.3
-    first = straight_motion(robot, ARM, HOME, goal, LIMITS)
-    here = first.at(0.2)
-    second = straight_motion(robot, ARM, here.position, HOME, LIMITS, here.velocity)
-    both = first.rest(0.1).then(second, 0.1)
-    assert both.duration == pytest.approx(0.1 + second.duration)
-    assert np.allclose(both.at(0.05).position, first.at(0.15).position)
-    assert np.allclose(both.at(0.3).position, second.at(0.2).position)
-    assert np.allclose(both.goal, HOME) and (both.at(both.duration).velocity == 0).all()
-    kept = Motion.recorded(ARM, 0.2, first.state).then(second, 0.2)
-    for time in (0.0, 0.0123, 0.1, 0.1999):
-        for found, wanted in zip(kept.at(time)[:2], first.at(time)[:2], strict=True):
-            assert np.allclose(found, wanted, atol=1e-3) and kept.joints == first.joints
-    assert np.allclose(kept.at(0.11).position, first.at(0.11).position, atol=1e-6)
-    part = both.part((ARM[3], ARM[0]))
+def test_part_of_a_motion(load):
+    goal = HOME + 0.3
+    whole = straight_motion(load('panda'), ARM, HOME, goal, LIMITS)
+    part = whole.part((ARM[3], ARM[0]))
     assert part.joints == (ARM[3], ARM[0])
-    assert np.allclose(part.at(0.3).position, both.at(0.3).position[[3, 0]])
-    assert np.allclose(part.goal, HOME[[3, 0]])
-
-
-def test_what_is_recorded_is_a_cubic_spline(load):
-    first = straight_motion(load('panda'), ARM, HOME, HOME + 0.3, LIMITS)
-    times = np.linspace(0.0, 0.2, 42)
-    judge = CubicHermiteSpline(times, [first.at(time).position for time in times],
-                               [first.at(time).velocity for time in times])
-    kept = Motion.recorded(ARM, 0.2, first.state)
-    for time in (0.0, *np.random.default_rng(0).uniform(0.0, 0.2, 100)):
-        for found, order in zip(kept.at(time), range(3), strict=True):
-            assert np.allclose(found, judge(time, order), rtol=0.0, atol=1e-10)
-    with pytest.raises(InvalidOptionError, match='duration'):
-        Motion.recorded(ARM, 0.0, first.state)
+    assert np.allclose(part.at(0.3).position, whole.at(0.3).position[[3, 0]])
+    assert np.allclose(part.goal, goal[[3, 0]])
 
 
 def test_straight_where_joints_could_go_apart():
