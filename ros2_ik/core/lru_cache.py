@@ -29,6 +29,9 @@ class LRUCache(Generic[K, V]):
             self._values.pop(oldest, None)
         return value
 
+    def __contains__(self, key: K) -> bool:
+        return key in self._values
+
     def clear(self) -> None:
         """Drop all values."""
         self._values.clear()

@@ -17,9 +17,10 @@ import zipfile
 import numpy as np
 import numpy.typing as npt
 
+from ros2_ik.core.lru_cache import LRUCache
+
 Arrays = dict[str, npt.NDArray[Any]]
-MAX_BYTES = 200_000_000     # in the memory of the process
-_memory: dict[str, Arrays] = {}
+_memory: LRUCache[str, Arrays] = LRUCache(64)
 
 
 def digest(*parts: bytes | str) -> str:
@@ -39,12 +40,13 @@ def cached(namespace: str, key: str, make: Callable[[], Arrays], disk: bool = Tr
     `namespace` is a folder of the cache; its name changes with the meaning of what is in it.
     `disk` is False for what is made faster than it is read.
     """
-    name = f'{namespace}/{key}'
-    found = _memory.get(name)
-    if found is None:
+    def read_only() -> Arrays:
         found = _from_disk(_path(name), make) if disk else make()
-        _keep(name, found)
-    return found
+        for array in found.values():
+            array.setflags(write=False)
+        return found
+    name = f'{namespace}/{key}'
+    return _memory.get(name, read_only)
 
 
 def is_cached(namespace: str, key: str) -> bool:
@@ -56,20 +58,6 @@ def is_cached(namespace: str, key: str) -> bool:
 def clear_memory() -> None:
     """Drop what is in memory, not what is on disk."""
     _memory.clear()
-
-
-def _keep(name: str, arrays: Arrays) -> None:
-    """Keep arrays in memory; drop the oldest ones beyond MAX_BYTES."""
-    for array in arrays.values():
-        array.setflags(write=False)
-    _memory[name] = arrays
-    kept = list(_memory.copy().items())     # other threads add to it; to copy it is atomic
-    size = sum(array.nbytes for _, each in kept for array in each.values())
-    for oldest, each in kept[:-1]:
-        if size <= MAX_BYTES:
-            break
-        _memory.pop(oldest, None)
-        size -= sum(array.nbytes for array in each.values())
 
 
 def _path(name: str) -> Path:

@@ -11,7 +11,6 @@ one, as they may overlap. Deterministic: the effort is counted, not timed.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,22 +23,9 @@ MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
 NAMESPACE = 'pieces-6'      # of the cache
-_EFFORT = 10_000_000    # triangles cut, in all trials
-_PLANE_TOLERANCE = 1e-6     # within which faces are in one plane [m]
+MAX_EFFORT = 10_000_000     # triangles cut, in all trials
+PLANE_TOLERANCE = 1e-6      # within which faces are in one plane [m]
 HULL_TOLERANCE = 1e-9       # of points in hulls [m]
-
-
-class Cut(NamedTuple):
-    """
-    Triangles (m, 3, 3) on both sides, and where they meet the plane.
-
-    The edges of `lid` from its second to its third corners close the lower side when joined with
-    any point.
-    """
-
-    below: Array
-    above: Array
-    lid: Array
 
 
 @dataclass(frozen=True)
@@ -76,7 +62,8 @@ def key_of(vertices: Array, triangles: Indices) -> str:
 
 def _cut(vertices: Array, triangles: Indices) -> list[Hull]:
     solids = [_Solid(vertices, faces) for faces in solids_of(vertices, triangles, MOST_PIECES)]
-    slices = [solid.whole() for solid in solids]
+    uncut = np.zeros((0, 3, 3)), np.full(3, -np.inf), np.full(3, np.inf)
+    slices = [solid.slice(solid.corners, *uncut) for solid in solids]
     size = sum(solid.volume or 0.0 for solid in solids)
     effort = 0
     while len(slices) < MOST_PIECES and sum(part.excess for part in slices) > GOOD_ENOUGH * size:
@@ -84,16 +71,16 @@ def _cut(vertices: Array, triangles: Indices) -> list[Hull]:
         worst = slices[-1]
         planes = _planes(worst)
         effort += len(planes) * (len(worst.surface) + len(worst.lids))
-        if effort > _EFFORT:
+        if effort > MAX_EFFORT:
             break
         trials = [worst.solid.halves(worst, *plane) for plane in planes]
         halves = [pair for pair in trials if pair]
         slices[-1:] = min(halves, key=_merit) if halves else [replace(worst, excess=0.0)]
     hulls = _joined([piece.hull for piece in slices],
                     0.01 * (size or sum(piece.hull.volume for piece in slices)))
-    points = vertices[np.unique(triangles)]
-    lost = points[sticking_out(hulls, points) > HULL_TOLERANCE]    # of triangles that are lines
-    return [*hulls, hull_of(lost)] if len(lost) else hulls
+    wide = _are_wide(vertices[triangles])
+    lost = np.setdiff1d(triangles[~wide], triangles[wide])
+    return [*hulls, hull_of(vertices[lost])] if len(lost) else hulls
 
 
 def _merit(halves: Iterable[_Slice]) -> tuple[float, float]:
@@ -118,20 +105,15 @@ class _Solid:
         self.corners = vertices[triangles]
         self.volume = mesh_volume(vertices, triangles)
         self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
-        self._known: dict[tuple[float, ...], bool] = {}
         self._enclosure = Enclosure(self.corners)
-
-    def whole(self) -> _Slice:
-        """Return all of it."""
-        return self.slice(self.corners, np.zeros((0, 3, 3)), np.full(3, -np.inf),
-                          np.full(3, np.inf))
 
     def slice(self, surface: Array, lids: Array, low: Array, high: Array) -> _Slice:
         step = self.step     # into the box: the surface in its sides may be of what is beside
         inner = [[side for side, _ in corner] for corner in product(*(
             ((a, a + step), (b, b - step)) for a, b in zip(low.tolist(), high.tolist(),
                                                            strict=True)))
-            if self._inside(tuple(near for _, near in corner))]
+            if np.isfinite(corner).all()
+            and self._enclosure.has(np.array([near for _, near in corner]))]
         hull = hull_of(np.concatenate([surface.reshape(-1, 3), np.reshape(inner, (-1, 3))]))
         volume = 0.0 if self.volume is None else signed_volume(np.concatenate([surface, lids]))
         return _Slice(self, surface, lids, low, high, hull,
@@ -139,30 +121,24 @@ class _Solid:
 
     def halves(self, piece: _Slice, axis: int, place: float) -> list[_Slice]:
         """Cut a slice in two; nothing if all of the surface is on one side."""
-        surface, lids = cut(piece.surface, axis, place), cut(piece.lids, axis, place)
-        if not len(surface.below) or not len(surface.above):
+        below, above, edges = cut(piece.surface, axis, place)
+        lids_below, lids_above, lid_edges = cut(piece.lids, axis, place)
+        if not len(below) or not len(above):
             return []
-        lid = np.concatenate([surface.lid, lids.lid])
+        lid = np.concatenate([edges, lid_edges])
         if len(lid):     # a fan from one point closes the cut, whatever its outline
             lid[:, 0] = lid[0, 1]
         low, high = piece.low.copy(), piece.high.copy()
         low[axis] = high[axis] = place
         # faces in the plane whose solid is above close the lower side, but are not of it
-        away = _faces_down(surface.below, axis, place)
-        floor, rest = surface.below[away], surface.below[~away]
+        away = _faces_down(below, axis, place)
+        floor, rest = below[away], below[~away]
         if not len(rest):
             return []
-        return [self.slice(rest, np.concatenate([lids.below, lid, floor]), piece.low, high),
-                self.slice(np.concatenate([surface.above, floor]),
-                           np.concatenate([lids.above, lid[:, [0, 2, 1]], floor[:, [0, 2, 1]]]),
+        return [self.slice(rest, np.concatenate([lids_below, lid, floor]), piece.low, high),
+                self.slice(np.concatenate([above, floor]),
+                           np.concatenate([lids_above, lid[:, [0, 2, 1]], floor[:, [0, 2, 1]]]),
                            low, piece.high)]
-
-    def _inside(self, point: tuple[float, ...]) -> bool:
-        """Return whether a corner of a box, infinite where it is not cut, is inside."""
-        if point not in self._known:
-            self._known[point] = bool(np.isfinite(point).all()
-                                      and self._enclosure.has(np.array(point)))
-        return self._known[point]
 
 
 def _planes(piece: _Slice) -> list[tuple[int, float]]:
@@ -175,7 +151,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
         extent = high - low
         flat = areas[:, axis] > 0.999 * np.linalg.norm(areas, axis=1)
         tops = piece.surface[flat, :, axis].max(axis=1)
-        levels, which = np.unique(np.round(tops / _PLANE_TOLERANCE), return_inverse=True)
+        levels, which = np.unique(np.round(tops / PLANE_TOLERANCE), return_inverse=True)
         levels = np.array([tops[which == i].max() for i in range(len(levels))])
         inside = (levels > low + 1e-3 * extent) & (levels < high - 1e-3 * extent)
         weights = np.bincount(which, areas[flat, axis], len(levels)) * inside
@@ -190,12 +166,17 @@ def _faces_down(corners: Array, axis: int, place: float) -> Mask:
     """Return which triangles are in the plane and look down, or are no more than a line."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     down = np.cross(first, second)[:, axis] < 1e-15
-    there: Mask = down & (np.abs(corners[:, :, axis] - place).max(axis=1) <= _PLANE_TOLERANCE)
+    there: Mask = down & (np.abs(corners[:, :, axis] - place).max(axis=1) <= PLANE_TOLERANCE)
     return there
 
 
-def cut(corners: Array, axis: int, place: float) -> Cut:
-    """Cut triangles (m, 3, 3) by the plane on which coordinate `axis` is `place`."""
+def cut(corners: Array, axis: int, place: float) -> tuple[Array, Array, Array]:
+    """
+    Cut triangles (m, 3, 3) by the plane on which coordinate `axis` is `place`.
+
+    Returns the triangles below and above, and a lid: the edges of its triangles from their second
+    to their third corners close the lower side when joined with any point.
+    """
     over = corners[:, :, axis] > place
     count = over.sum(axis=1)
     crossing = (count == 1) | (count == 2)
@@ -208,19 +189,20 @@ def cut(corners: Array, axis: int, place: float) -> Cut:
     rest = np.concatenate([np.stack([p, b, c], axis=1), np.stack([p, c, q], axis=1)])
     up = count[crossing] == 1
     both = np.concatenate([up, up])
-    below = np.concatenate([corners[count == 0], _wide(tip[~up]), _wide(rest[both])])
-    above = np.concatenate([corners[count == 3], _wide(tip[up]), _wide(rest[~both])])
+    # lines have no surface, but would make a hull as long
+    tips, rests = _are_wide(tip), _are_wide(rest)
+    below = np.concatenate([corners[count == 0], tip[~up & tips], rest[both & rests]])
+    above = np.concatenate([corners[count == 3], tip[up & tips], rest[~both & rests]])
     lid = np.concatenate([np.stack([p, p, q], axis=1)[up], np.stack([p, q, p], axis=1)[~up]])
-    return Cut(below, above, lid)
+    return below, above, lid
 
 
-def _wide(corners: Array) -> Array:
-    """Drop triangles that are lines: they have no surface, but would make a hull as long."""
+def _are_wide(corners: Array) -> Mask:
+    """Return which triangles (m, 3, 3) have an area: False for lines."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     areas = np.linalg.norm(np.cross(first, second), axis=1)
     longest = np.maximum((first * first).sum(axis=1), (second * second).sum(axis=1))
-    wide: Array = corners[areas > 1e-10 * longest]
-    return wide
+    return np.asarray(areas > 1e-10 * longest)
 
 
 def _meeting(start: Array, end: Array, axis: int, place: float) -> Array:
@@ -229,17 +211,6 @@ def _meeting(start: Array, end: Array, axis: int, place: float) -> Array:
     points = start + share[:, None] * (end - start)
     points[:, axis] = place
     return points
-
-
-def sticking_out(hulls: list[Hull], points: Array) -> Array:
-    """Return how far [m] each of points (n, 3) is outside all hulls; negative inside."""
-    depth = np.full(len(points), np.inf)
-    for normals, offsets in (hull.half_spaces for hull in hulls):
-        parts = np.array_split(np.arange(len(points)), len(points) * len(offsets) // 10**7 + 1)
-        for part in parts:
-            depth[part] = np.minimum(depth[part],
-                                     (points[part] @ normals.T - offsets).max(axis=1))
-    return depth
 
 
 def _joined(hulls: list[Hull], bearable: float) -> list[Hull]:

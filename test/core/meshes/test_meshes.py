@@ -158,15 +158,6 @@ def test_pieces_contain_what_is_far_from_the_surface(turn):
         assert sum(hull.volume for hull in hulls) < 1.15 * mesh.volume
 
 
-def test_what_sticks_out_is_seen():
-    hull, points = hull_of(np.vstack([np.eye(3), -np.eye(3)])), np.eye(3) * 0.5
-    assert pieces_module.sticking_out([hull], points).max() < 0
-    corner = np.array([[1.0, 1.0, 1.0]])
-    assert pieces_module.sticking_out([hull], np.vstack([points, corner])).max() == pytest.approx(
-        2 / 3 ** 0.5)
-    assert pieces_module.sticking_out([hull, hull_of(corner)], corner).max() < 0
-
-
 @pytest.mark.parametrize('axis', range(3))
 @pytest.mark.parametrize('place', [-0.09, -0.05, 0.0, 0.02, 0.08])
 def test_cutting_keeps_area_and_volume(axis, place):
@@ -324,16 +315,6 @@ def test_hulls_are_kept_in_memory_and_on_disk(monkeypatch, own_cache):
     meshes.cached_hull(points + 1e-9)
     assert len(CALLS) == 2
     assert not list(own_cache.rglob('*.part'))
-
-
-def test_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr(cache, 'MAX_BYTES', 3000)
-    made = []
-    for key in (0, 1, 2, 3, 3, 0):
-        array = cache.cached('room', str(key), lambda key=key: (
-            made.append(key), {'x': np.full(128, key)})[1], disk=False)['x']
-        assert array[0] == key and not array.flags.writeable
-    assert made == [0, 1, 2, 3, 0]
 
 
 @pytest.mark.parametrize('content', [b'', b'no zip', b'PK\3\4' + b'\0' * 40])

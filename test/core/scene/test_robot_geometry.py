@@ -16,7 +16,6 @@ import trimesh
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.meshes import cache, mesh_files_changed
-from ros2_ik.core.meshes.convex_pieces import sticking_out
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import Box, Capsule, Cylinder, Mesh, Scene, SceneObject, Sphere
 from ros2_ik.core.scene.robot_geometry import robot_geometry
@@ -58,6 +57,12 @@ def packages(tmp_path):
     return tmp_path
 
 
+def sticking_out(hull, points):
+    """Return how far [m] each of points (n, 3) is outside a hull."""
+    normals, offsets = hull.half_spaces
+    return (points @ normals.T - offsets).max(axis=1)
+
+
 @pytest.mark.parametrize('name', ROBOTS)
 def test_bodies_are_where_pinocchio_has_them(name, load):
     robot = load(name)
@@ -87,8 +92,8 @@ def test_bodies_are_where_pinocchio_has_them(name, load):
         if isinstance(body.shape, Mesh):
             scaled = np.array(theirs.geometry.vertices()).reshape(-1, 3)
             rounding = 5e-7 * np.ptp(scaled, axis=0).max()    # theirs have 32 bits
-            assert sticking_out([body.shape.hull], body.shape.vertices).max() < 1e-9
-            assert sticking_out([body.shape.hull], scaled).max() < rounding
+            assert sticking_out(body.shape.hull, body.shape.vertices).max() < 1e-9
+            assert sticking_out(body.shape.hull, scaled).max() < rounding
             for these, those in ((body.shape.vertices, scaled), (scaled, body.shape.vertices)):
                 assert cKDTree(these).query(those)[0].max() < rounding
         elif isinstance(body.shape, Box):
