@@ -6,15 +6,9 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Mask
-from ros2_ik.core.collision.collision_geometry import (
-    CollisionGeometry,
-    own_geometries,
-    shape_items,
-)
+from ros2_ik.core.collision.collision_geometry import CollisionGeometry, shape_items
 from ros2_ik.core.collision.self_pairs import DISABLED, self_pairs
-from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import ShapeInstance
@@ -44,46 +38,28 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
 
     `items` are the robot's own, followed by its surroundings.
     """
-    own = len(own_geometries(robot, geometry))
+    links = set(geometry.links)
     number_of = {name: number for number, name in enumerate(
         dict.fromkeys(item.name for item in items))}
     checked = np.zeros((len(number_of), len(number_of)), dtype=bool)
-    for name in dict.fromkeys(item.name for item in items[own:]):
+    for pair in _link_pairs(robot, scene, geometry):
+        one, other = (number_of[name] for name in pair)
+        checked[one, other] = checked[other, one] = True
+    for name in number_of.keys() - links:
         # objects of the world are checked against links, attached ones against all
         others = [*number_of] if name in scene.attached else geometry.links
         checked[[number_of[other] for other in others], number_of[name]] = [
             not _may_touch(scene, other, name) for other in others]
     numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
     joints = np.array([item.joint for item in items], dtype=np.intp)
-    chosen = checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints)
-    chosen[:own, :own] = _own_pairs(robot, scene, geometry)
-    return np.triu(chosen, 1)
+    return np.triu(checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints), 1)
 
 
-def _own_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
-    """Return the checked pairs of the robot's own items, kept as long as the scene's matrix."""
-    # the matrix is kept beside the mask, so that its id stays its own
-    key = (robot.key, geometry.key, scene.guess_pairs, id(scene.allowed))
-    return _own_chosen.get(key, lambda: (scene.allowed, _own_mask(robot, scene, geometry)))[1]
-
-
-def _own_mask(robot: Robot, scene: Scene, geometry: RobotGeometry) -> Mask:
-    allowed, items = _allowed_links(robot, scene, geometry), own_geometries(robot, geometry)
-    chosen = np.zeros((len(items), len(items)), dtype=bool)
-    for second, item in enumerate(items):
-        for first, other in enumerate(items[:second]):
-            chosen[first, second] = (other.joint != item.joint
-                                     and sorted_pair(other.name, item.name) not in allowed)
-    return chosen
-
-
-def _allowed_links(robot: Robot, scene: Scene,
-                   geometry: RobotGeometry) -> set[tuple[str, str]]:
-    """Pairs of links that may touch; a matrix of the scene's stands above the SRDF."""
+def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tuple[str, str]]:
+    """Return the checked pairs of links; a matrix of the scene's stands above the SRDF."""
     found = self_pairs(robot, geometry, scene.guess_pairs)
     disabled = {pair for pair, reason in found.allowed.items() if reason == DISABLED}
-    return (found.allowed.keys() - disabled) | {
-        pair for pair in found.checked | disabled if scene.allowed.allowed(*pair)}
+    return [pair for pair in found.checked | disabled if not scene.allowed.allowed(*pair)]
 
 
 def _may_touch(scene: Scene, one: str, other: str) -> bool:
@@ -95,5 +71,3 @@ def _may_touch(scene: Scene, one: str, other: str) -> bool:
             return True
     return False
 
-
-_own_chosen: LRUCache[tuple[Any, ...], tuple[Any, Mask]] = LRUCache()
