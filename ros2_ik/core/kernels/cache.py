@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache
 import hashlib
+import math
 import os
 from pathlib import Path
 import shutil
@@ -94,26 +95,20 @@ def _add_locator(folder: str) -> None:
 
 @cache
 def _announce_compiling() -> None:
-    """Print one line when numba has compiled for a second in this process."""
+    """Print one line when a second has passed since numba began to compile in this process."""
     from numba.core import event
 
-    class Progress(event.Listener):
-        spent, last, depth, is_said = 0.0, 0.0, 0, False
+    class Announcement(event.Listener):
+        begun, is_printed = math.inf, False
 
         def on_start(self, event: Any) -> None:
-            self.count(1)
+            self.begun = min(self.begun, time.monotonic())
 
         def on_end(self, event: Any) -> None:
-            self.count(-1)
-
-        def count(self, deeper: int) -> None:
-            now = time.monotonic()
-            self.spent += now - self.last if self.depth else 0.0
-            self.last, self.depth = now, self.depth + deeper
-            if self.spent > QUIET and not self.is_said:
-                self.is_said = True
+            if time.monotonic() > self.begun + QUIET and not self.is_printed:
+                self.is_printed = True
                 print('ros2_ik: compiling inner loops, once: the result is kept on disk',
                       file=sys.stderr, flush=True)
 
     # passes run where nothing is loaded
-    event.register('numba:run_pass', Progress())    # type: ignore[no-untyped-call]
+    event.register('numba:run_pass', Announcement())    # type: ignore[no-untyped-call]

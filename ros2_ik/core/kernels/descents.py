@@ -10,7 +10,7 @@ MOST = 100.0                    # a larger error damps no more: a base may be fa
 
 
 @inner_part
-def gaps(f, rows, bounds, below, above):
+def bound_distances(f, rows, bounds, below, above):
     """
     Fill how far `rows` of f are above their lower and below their upper bounds, (k,) each.
 
@@ -30,7 +30,7 @@ def gaps(f, rows, bounds, below, above):
 
 
 @inner_part
-def look(x, error, best_x, best, stall, iteration, limit, patience, drop):
+def update_best(x, error, best_x, best, stall, iteration, limit, patience, drop):
     """
     Keep the best values seen, and judge whether a descent goes on.
 

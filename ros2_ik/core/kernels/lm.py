@@ -5,16 +5,16 @@ import math
 import numpy as np
 
 from ros2_ik.core.kernels.descents import (
+    bound_distances,
     CONVERGED,
     ERROR_CHANGE_TOO_SMALL,
-    gaps,
     INTERRUPTED,
-    look,
     MOST,
     STEP_TOO_SMALL,
+    update_best,
 )
 from ros2_ik.core.kernels.qp import factorize, solve
-from ros2_ik.core.kernels.rows import fill_slopes, fill_values, move, room
+from ros2_ik.core.kernels.rows import fill_slopes, fill_values, move, step_bounds
 from ros2_ik.core.kernels.source import inner_part, part
 
 PARTS = 'i8[::1], f8[::1], i8[::1]'    # of `Parts`: places, numbers, addresses
@@ -131,15 +131,16 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
         if not fill_values(at, parameters, addresses, x, work, f, J):
             flag = INTERRUPTED
             break
-        error, holds = gaps(f, rows, bounds, below, above)
+        error, holds = bound_distances(f, rows, bounds, below, above)
         if (error < solved * solved) if solved > 0 else holds:
             return error, iteration, CONVERGED
-        best, stall, flag = look(x, error, best_x, best, stall, iteration, limit, patience, drop)
+        best, stall, flag = update_best(x, error, best_x, best, stall, iteration, limit, patience,
+                                        drop)
         if flag:
             break
         fill_slopes(at, work, J)
         normal_equations(J, rows, bounds, below, above, H, g, slopes)
-        room(at, x, limits, farthest, low, high)
+        step_bounds(at, x, limits, farthest, low, high)
         flag = has_ended(g, low, high, d, error, before, iteration, options)
         if flag:
             break

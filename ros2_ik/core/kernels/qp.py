@@ -6,7 +6,7 @@ import numpy as np
 
 from ros2_ik.core.kernels.source import inner_part, part
 
-MISSED = 1e-10    # by which a bound may be missed, as a part of 1 + its size
+FEASIBLE = 1e-10  # by which a bound may be missed, as a part of 1 + its size
 CHANGES = 10      # of the working set for each row; many more than are needed
 STIFFEST = 1e10   # what a row adds to H at most: more would leave nothing of the rest of H
 
@@ -124,11 +124,12 @@ def drop_row(place, rows, side, bound, multiplier, count):
 @part
 def add_row(row, value, weight, H, g):
     """Add 1/2 weight (row x - value)^2 to a quadratic form, of whose H the lower half counts."""
-    for a in range(len(g)):
-        if row[a] != 0:
-            g[a] -= weight * row[a] * value
+    for a in range(len(row)):
+        slope = weight * row[a]
+        if slope != 0:
+            g[a] -= slope * value
             for b in range(a + 1):
-                H[a, b] += weight * row[a] * row[b]
+                H[a, b] += slope * row[b]
 
 
 @part
@@ -306,7 +307,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
             below, above = least_value[i] - value, value - most_value[i]
             missed = max(below, above)
             nearest = least_value[i] if below > above else most_value[i]
-            if missed > MISSED * (1.0 + abs(nearest)) and missed / norm[i] > most:
+            if missed > FEASIBLE * (1.0 + abs(nearest)) and missed / norm[i] > most:
                 worst, most = i, missed / norm[i]
                 side[count], bound[count] = (-1 if below > above else 1), nearest
         if worst < 0:

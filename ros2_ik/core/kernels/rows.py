@@ -366,7 +366,7 @@ def move(at, x, step, limits):
 
 
 @inner_part
-def room(at, x, limits, farthest, low, high):
+def step_bounds(at, x, limits, farthest, low, high):
     """Fill how far each column may move down and up (n,) from x, at most `farthest` (n,)."""
     for j in range(at.columns):
         low[j], high[j] = -farthest[j], farthest[j]

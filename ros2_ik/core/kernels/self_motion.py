@@ -10,8 +10,8 @@ from ros2_ik.core.kernels.qp import solve_qp, squared_length
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
-STIFF = 1e9      # weight of the rows; where a robot is singular, some depend on others
-LEAST = 0.1      # of a step; less of it that is left means that joints are at their limits
+ROW_WEIGHT = 1e9        # where a robot is singular, some rows depend on others
+MIN_PROGRESS = 0.1      # part of a step; less means that joints are at their limits
 
 
 @loop(f'Tuple((b1, i8))({PROGRAM}, f8[::1], f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '
@@ -33,7 +33,7 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     if not fill(at, parameters, addresses, x, work, f, J):
         return False, 0
     scaled_rows(J, rows, bounds, A)
-    if not solve_qp(np.eye(n), -along, A, zero, zero, STIFF, -free, free, step, y):
+    if not solve_qp(np.eye(n), -along, A, zero, zero, ROW_WEIGHT, -free, free, step, y):
         return False, 0
     squared = squared_length(step)
     if not squared > 1e-12:
@@ -46,4 +46,4 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     farthest = 0.0
     for i in range(len(x)):
         farthest = max(farthest, abs(x[i] - before[i]))
-    return flag == CONVERGED and farthest > LEAST * length, iterations
+    return flag == CONVERGED and farthest > MIN_PROGRESS * length, iterations

@@ -3,17 +3,17 @@
 import numpy as np
 
 from ros2_ik.core.kernels.descents import (
+    bound_distances,
     CONVERGED,
-    gaps,
     INTERRUPTED,
     ITERATION_LIMIT,
-    look,
     MOST,
     scaled_rows,
     STEP_TOO_SMALL,
+    update_best,
 )
-from ros2_ik.core.kernels.qp import row_times, solve_qp, squared_length, STIFFEST
-from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, room, work_of
+from ros2_ik.core.kernels.qp import row_times, solve_qp, STIFFEST
+from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, step_bounds, work_of
 from ros2_ik.core.kernels.source import loop, part
 
 FAR = 1e4           # bounds this far away from a row's value count as this far
@@ -26,7 +26,7 @@ ENOUGH = 0.1        # part of the gain that was predicted
 
 
 @part
-def nearer(below, above):
+def clip_bounds(below, above):
     """Bring bounds nearer that no step reaches: huge numbers would cost precision."""
     for i in range(len(below)):
         below[i] = min(max(below[i], -FAR), FAR)
@@ -51,10 +51,10 @@ def hold(numbers, layout, parameters, addresses, starts, limits, rows, bounds, f
     """
     Descend from one of `starts` (k, nx) after another until all rows are within their bounds.
 
-    Up to their tolerance, see `gaps` and `move`; a step is at most `farthest` (n,). There are at
-    most `limit` iterations from each start, and `most` from all. The starts that were used are
-    left at their best values. Returns the squared violation of the best one, its exit flag and
-    its number, the number of iterations and of starts used.
+    Up to their tolerance, see `bound_distances` and `move`; a step is at most `farthest` (n,).
+    There are at most `limit` iterations from each start, and `most` from all. The starts that were
+    used are left at their best values. Returns the squared violation of the best one, its exit
+    flag and its number, the number of iterations and of starts used.
     """
     at = layout_of(numbers, layout)
     best, best_flag, best_start, iterations, used, flag = np.inf, 0, 0, 0, 0, 0
@@ -85,19 +85,20 @@ def hold_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damp
         if not fill(at, parameters, addresses, x, work, f, J):
             flag = INTERRUPTED
             break
-        error, holds = gaps(f, rows, bounds, below, above)
+        error, holds = bound_distances(f, rows, bounds, below, above)
         if holds:
             return error, iteration, CONVERGED
         if far and error < best:   # a joint without limits on its way through several turns
             stall = -1
-        best, stall, flag = look(x, error, best_x, best, stall, iteration, limit, patience, drop)
+        best, stall, flag = update_best(x, error, best_x, best, stall, iteration, limit, patience,
+                                        drop)
         if not flag and (n == 0 or error - error != 0):
             flag = STEP_TOO_SMALL
         if flag:
             break
-        room(at, x, limits, farthest, low, high)
+        step_bounds(at, x, limits, farthest, low, high)
         scaled_rows(J, rows, bounds, A)
-        nearer(below, above)
+        clip_bounds(below, above)
         for j in range(n):
             H[j, j] = damping * min(error, MOST) + 1e-9
         if not solve_qp(H, h, A, below, above, 1.0, low, high, d, y):
@@ -158,15 +159,6 @@ def violation_of(below, above):
     for i in range(len(below)):
         total += max(below[i], 0.0) + max(-above[i], 0.0)
     return total
-
-
-@part
-def longest_squared(A):
-    """Return the square of the longest row."""
-    longest = 0.0
-    for row in A:
-        longest = max(longest, squared_length(row))
-    return longest
 
 
 @part
@@ -238,7 +230,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         slope = max(slope, abs(g[j]))
     unit = max(curvature, 1e-3 * slope, 1e-12)
     cost = cost_of(f, J, wanted, linear, factor, unit, g, H)
-    gaps(f, rows, bounds, below, above)
+    bound_distances(f, rows, bounds, below, above)
     scaled_rows(J, rows, bounds, A)
     violation = violation_of(below, above)
     best, damping, iteration, flag, fresh = cost, 1e-2, 0, CONVERGED, True
@@ -247,7 +239,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         if iteration >= limit:
             flag = ITERATION_LIMIT
             break
-        room(at, x, limits, farthest, low, high)
+        step_bounds(at, x, limits, farthest, low, high)
         K[:] = H
         K += bfgs_correction
         for a in range(n):
@@ -268,8 +260,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         predicted = predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty)
         if predicted <= GAIN * (1.0 + abs(cost)) or longest < LEAST_STEP or damping > 1e8:
             if fresh:
-                if (let_through <= GAIN * (1.0 + abs(cost))
-                        or weight * longest_squared(A) >= STIFFEST):
+                if let_through <= GAIN * (1.0 + abs(cost)) or weight >= STIFFEST:
                     break
                 weight *= 100.0       # the step leaves the rows, and must not for what it gains
                 damping = 1e-2
@@ -289,7 +280,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if not going:
                 break
             cost_after = cost_of(f_after, J_after, wanted, linear, factor, unit, g_after, H_after)
-            gaps(f_after, rows, bounds, below_after, above_after)
+            bound_distances(f_after, rows, bounds, below_after, above_after)
             scaled_rows(J_after, rows, bounds, A_after)
             violation_after = violation_of(below_after, above_after)
             gain = cost - cost_after + penalty * (violation - violation_after)
@@ -302,7 +293,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
                 break
             if turn == 0:
                 # the rows' curvature ate the gain: lead the step back onto them
-                room(at, after, limits, farthest, low, high)
+                step_bounds(at, after, limits, farthest, low, high)
                 leads_back = solve_qp(one, zero, A, below_after, above_after, weight, low, high,
                                       back, y_back)
                 if leads_back:
@@ -330,7 +321,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             below[:] = below_after
             above[:] = above_after
             cost, violation = cost_after, violation_after
-            if cost < best and gaps(f_after, rows, bounds, below_after, above_after)[1]:
+            if cost < best and bound_distances(f_after, rows, bounds, below_after, above_after)[1]:
                 best = cost
                 best_x[:] = x
         if share < 0.3 or ratio <= 1e-4:

@@ -25,7 +25,6 @@ DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 STIFF = 1e7         # weight of the slack of gaps and bounds; tasks weigh 1
 FIRM = 0.3          # length of the rows of hard tasks and held priorities; those of bounds have 1
 YIELDING = 0.003    # the same where a bound would be missed
-EASINGS = 3         # times that a program is solved, each with a hundred times the damping
 MISSED = 1e-6       # by which a bound may be missed before that is reported
 ASTRAY = 1e-6       # part of their way by which scaled tasks may leave it
 SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradict each other
@@ -78,13 +77,8 @@ def solve_priorities(problem, firm, step, missed):
 def solve_level(H, g, A, lower, upper, ends, slack, x):
     """Fill x with the optimum of one priority; return whether numbers suffice."""
     found, y, more = x.copy(), np.empty(len(g) + len(A)), np.empty((2, len(A)))
-    for turn in range(EASINGS):
-        if solve_qp(H, g, A, lower, upper, STIFF, ends[0], ends[1], found, y):
-            break
-        if turn == EASINGS - 1:
-            return False
-        for a in range(len(g)):
-            H[a, a] += 100.0 * EASE
+    if not solve_qp(H, g, A, lower, upper, STIFF, ends[0], ends[1], found, y):
+        return False
     x[:] = found
     if sharpen(A, lower, upper, x, slack, more) and solve_qp(
             H, g, A, more[0], more[1], STIFF, ends[0], ends[1], found, y):
@@ -354,32 +348,3 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     miss_pushes(rows, J, gaps, step, dt, missed)
     miss_limits(box, step, dt, missed[len(J):])
     return (RELAXED if np.any(missed != 0) else DONE), scale
-
-
-@loop(f'i8({PROGRAM}, f8[::1], i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], f8[:,::1], '
-      'f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1])')
-def velocity_qp(numbers, layout, parameters, addresses, x, limbs, given, gaps, box, options,
-                inertia, H, g, A, bounds, ends):
-    """
-    Fill the quadratic program of the first priority at x; see `velocity_step` and `solve_qp`.
-
-    H (N, N) and g (N,), A (m + k, N) with its bounds (2, m + k), and the ends (2, N) of the box;
-    N is one more than n where tasks are scaled. Returns how many rows count, -1 where numbers are
-    not finite.
-    """
-    at = layout_of(numbers, layout)
-    n = at.columns
-    rows, J = rows_with_pairs(given, gaps, n)
-    if not (fill(at, parameters, addresses, x, work_of(at), rows[row.VALUE], J)
-            and are_finite(rows, J)):
-        return -1
-    fill_positions(at, x, box)
-    problem = Problem(rows, J, limbs, box, options, inertia)
-    slow_firm_tasks(problem)
-    length = scaled_length(rows, options[0])
-    fill_box(box, options)
-    A[:], ends[:] = 0.0, 0.0
-    ends[0, :n], ends[1, :n], ends[1, n:] = box[row.LEAST], box[row.MOST], length
-    count, size = firm_rows(problem, FIRM, length, A, bounds[0], bounds[1])
-    soft_tasks(problem, 0, size, SCALE_COST * STIFF * FIRM * FIRM, length, H, g)
-    return count

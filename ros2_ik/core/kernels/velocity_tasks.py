@@ -5,15 +5,14 @@ import math
 import numpy as np
 
 from ros2_ik.core.kernels import velocity_rows as row
-from ros2_ik.core.kernels.qp import factorize, solve
+from ros2_ik.core.kernels.qp import add_row, factorize, solve
 from ros2_ik.core.kernels.source import inner_part, part
 from ros2_ik.core.kernels.velocity_limits import accelerates, brake, rate_bounds
 
-FAR = 1e6           # [units of f]; no row changes more in a step
+MAX_CHANGE = 1e6    # [units of f] of a row in a step
 FRAME_SPEED = 3.0   # factor of the rows of frames' speed limits: stiffer than barriers
 EASE = 1e-7         # least damping: less would drown in the rounding of stiff rows
 BRAKING = 0.7       # part of the acceleration that tasks count on to brake
-LONGEST = 10.0      # [units of f] that a task asks for in a step: more would drown the rest
 
 
 @inner_part
@@ -26,17 +25,6 @@ def is_firm(kind):
 def wanted_step(rows, i, dt):
     """Return how much a task wants to change its row in a step."""
     return rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i]) + rows[row.RATE, i] * dt
-
-
-@part
-def add_task(J, i, weight, step, H, g):
-    """Add 1/2 weight |row dq - step|^2 of one row, of whose H the lower half counts."""
-    for a in range(J.shape[1]):
-        slope = weight * J[i, a]
-        if slope != 0:
-            g[a] -= slope * step
-            for b in range(a + 1):
-                H[a, b] += slope * J[i, b]
 
 
 @part
@@ -69,7 +57,7 @@ def slow_firm_tasks(problem):
     H, g, slow = np.zeros((n, n)), np.zeros(n), np.ones(n)
     for i in range(len(J)):
         if is_firm(rows[row.KIND, i]) and rows[row.SHARE, i] > 0:
-            add_task(J, i, 1.0, rows[row.TARGET, i] - rows[row.VALUE, i], H, g)
+            add_row(J[i], rows[row.TARGET, i] - rows[row.VALUE, i], 1.0, H, g)
             found = True
     if not (found and accelerates(problem.box)):
         return
@@ -118,7 +106,7 @@ def firm_rows(problem, firm, length, A, lower, upper):
             A[count, j] = unit * J[i, j]
         if kind == row.BOUNDED:
             low, high = rate_bounds(problem, i)
-            lower[count], upper[count] = max(unit * low, -FAR), min(unit * high, FAR)
+            lower[count], upper[count] = max(unit * low, -MAX_CHANGE), min(unit * high, MAX_CHANGE)
         else:
             step = wanted_step(rows, i, dt)
             for j in range(n):
@@ -139,28 +127,21 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
     rows, J, limb, box, dt = (problem.rows, problem.J, problem.limbs[level], problem.box,
                               problem.options[0])
     n, unit = J.shape[1], size
-    of_limbs = np.zeros((3, n))
-    slow, longest, isotropic = of_limbs[0], of_limbs[1], of_limbs[2]
-    slow[:] = 1.0
+    slow, isotropic = np.ones(n), np.zeros(n)
     H[:], g[:] = 0.0, 0.0
     if accelerates(box):    # the way to where the targets are, then how fast to go it
         for i in range(len(J)):
             if rows[row.KIND, i] == level and rows[row.SHARE, i] > 0:
-                add_task(J, i, rows[row.WEIGHT, i], rows[row.TARGET, i] - rows[row.VALUE, i], H, g)
+                add_row(J[i], rows[row.TARGET, i] - rows[row.VALUE, i], rows[row.WEIGHT, i], H, g)
         fill_slower(H[:n, :n], g[:n], box, dt, limb, slow)
         H[:], g[:] = 0.0, 0.0
     for i in range(len(J)):
         if rows[row.KIND, i] == level:
             one = int(rows[row.LIMB, i])
             rows[row.SHARE, i] = min(rows[row.SHARE, i], slow[one])
-            longest[one] = max(longest[one], abs(wanted_step(rows, i, dt)))
-    for i in range(len(J)):
-        if rows[row.KIND, i] == level:
-            one = int(rows[row.LIMB, i])
-            shorter = 1.0 if longest[one] <= LONGEST else LONGEST / longest[one]
-            step = shorter * rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i])
+            step = rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i])
             isotropic[one] += rows[row.DAMPING, i] * rows[row.WEIGHT, i] * step * step
-            add_task(J, i, rows[row.WEIGHT, i], step + shorter * rows[row.RATE, i] * dt, H, g)
+            add_row(J[i], step + rows[row.RATE, i] * dt, rows[row.WEIGHT, i], H, g)
     for a in range(n):
         for b in range(len(problem.inertia)):
             H[a, b] += problem.inertia[a, b] / (dt * dt)
