@@ -16,7 +16,7 @@ from ros2_ik.core import Configuration, Mesh, Scene, SceneObject, ShapeInstance,
 from ros2_ik.messages.frames import foreign_reference, Lookup
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
-from ros2_ik.messages.shapes import Read, read_shapes
+from ros2_ik.messages.shapes import Read, read_shapes, shape_poses
 
 
 class SceneLimits(NamedTuple):
@@ -191,10 +191,8 @@ def _append(scene: Scene, message: Any, now: ConversionContext) -> Scene:
 def _move(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     if len(message.primitives) or len(message.meshes) or len(message.planes):
         now.note(f"the shapes in the MOVE of object '{message.id}' are not read")
-    if len(message.primitive_poses) or len(message.mesh_poses) or len(message.plane_poses):
-        raise wrong('a MOVE takes the pose of an object, not poses of its shapes: ADD it anew')
     pose = frame_in_root(scene, message.header.frame_id, now) * read_pose(message.pose, 'pose')
-    return scene.move(message.id, pose)
+    return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
 
 
 def _remove(scene: Scene, message: Any, _: ConversionContext) -> Scene:

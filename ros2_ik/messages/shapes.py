@@ -68,6 +68,12 @@ def read_shapes(message: Any, detail: str, note: Note) -> Read:
     return read
 
 
+def shape_poses(message: Any) -> list[Any]:
+    """Read the poses of shapes alone, in the order primitives, meshes, planes."""
+    return [read_pose(pose, f'{kind}_poses[{index}]') for kind in ('primitive', 'mesh', 'plane')
+            for index, pose in enumerate(getattr(message, f'{kind}_poses'))]
+
+
 def _primitive(message: Any, *_: Any) -> Shape:
     if message.type not in _DIMENSIONS:
         valid = ', '.join(f'{name} {number}' for number, (name, *_) in _DIMENSIONS.items())

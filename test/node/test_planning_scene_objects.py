@@ -138,11 +138,14 @@ def test_move(client):
     assert place(objects(client)['a'].pose) == [0, 0, 4]
     applied(client, diff(box('b', at=pose(1), frame='a/s')))              # subframes come along
     assert place(objects(client)['b'].pose) == [2, 0, 4]
+    applied(client, diff(change('a', MOVE, primitive_poses=[pose(0, 0, 5)])))
+    item = objects(client)['a']            # the pose of the message always counts
+    assert place(item.pose) == [0, 0, 0] and place(item.primitive_poses[0]) == [0, 0, 5]
     assert 'not read' in applied(client, diff(box('a', 0.5, at=FAR, operation=MOVE)))
     assert objects(client)['a'].primitives[0].dimensions.tolist() == [0.1] * 3
     assert "unknown object 'c'; valid: a, b" in refused(client, diff(change('c', MOVE)))
-    assert 'a MOVE takes the pose of an object' in refused(
-        client, diff(change('a', MOVE, primitive_poses=[pose(0, 0, 5)])))
+    assert '1 parts, not 2' in refused(client, diff(change('a', MOVE,
+                                                           primitive_poses=[pose()] * 2)))
 
 
 def test_remove(client):

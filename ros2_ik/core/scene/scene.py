@@ -1,6 +1,6 @@
 """The scene: the objects round the robot, and those attached to it, as a value."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -87,11 +87,18 @@ class Scene:
         return self._with(objects={**self.objects, placed.id: placed})
 
     def move(self, id: str, pose: Pose, frame: str | None = None,
-             at: Configuration | None = None) -> 'Scene':
-        """Move an object to `pose` in `frame`; subframes come along."""
+             at: Configuration | None = None, part_poses: Sequence[Pose] | None = None) -> 'Scene':
+        """
+        Move an object to `pose` in `frame`; subframes come along.
+
+        `part_poses` move its parts within it, one for each.
+        """
         moved = self._object(id)
-        place = self.frame_pose(frame, at) * scene_placement(pose, f"pose of object '{id}'")
-        return self._with(objects={**self.objects, id: moved.with_pose(place)})
+        if part_poses is not None:
+            moved = moved.with_part_poses(part_poses)
+        place = scene_placement(pose, f"pose of object '{id}'")
+        moved = moved.with_pose(self.frame_pose(frame, at) * place)
+        return self._with(objects={**self.objects, id: moved})
 
     def remove(self, id: str | None = None) -> 'Scene':
         """

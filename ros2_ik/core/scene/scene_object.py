@@ -1,5 +1,6 @@
 """Objects: shapes with poses under one name, in the world or attached to a link."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -54,11 +55,7 @@ class SceneObject:
             raise InvalidSceneError(f'the id of an object is {self.id!r}; it must be a text '
                                     'that is not empty, of characters that can be printed')
         what = f"object '{self.id}'"
-        parts = listed(self.parts)
-        if not parts:
-            raise InvalidSceneError(f'{what} needs at least one part, not {self.parts!r}')
-        object.__setattr__(self, 'parts', tuple(
-            _part(part, f'{what}, part {index}') for index, part in enumerate(parts)))
+        object.__setattr__(self, 'parts', as_parts(self.parts, what))
         if self.color is not None:
             object.__setattr__(self, 'color', as_color(self.color, f'the colour of {what}'))
         if self.id == OCTOMAP and not all(isinstance(p.shape, OcTree) for p in self.parts):
@@ -70,6 +67,16 @@ class SceneObject:
     def with_pose(self, pose: Pose) -> 'SceneObject':
         """Return the same object elsewhere; parts and subframes come along."""
         return replace(self, pose=pose)
+
+    def with_part_poses(self, poses: Sequence[Pose]) -> 'SceneObject':
+        """Return the same object with its parts at other poses, one for each."""
+        given = listed(poses)
+        if given is None or len(given) != len(self.parts):
+            raise InvalidSceneError(f"object '{self.id}' has {len(self.parts)} parts, not "
+                                    f'{poses if given is None else len(given)}: give a list of a '
+                                    'pose for each, or none')
+        moved = [(part.shape, pose) for part, pose in zip(self.parts, given, strict=True)]
+        return replace(self, parts=as_parts(moved, f"object '{self.id}'"))
 
 
 @dataclass(frozen=True)
@@ -110,6 +117,14 @@ class AttachedObject:
             return (self.link == other.link or other.id in self.touch_links
                     or self.id in other.touch_links)
         return other in self.touch_links
+
+
+def as_parts(parts: Any, what: str) -> tuple[ShapeInstance, ...]:
+    """Read one or more parts, see `SceneObject`; raises InvalidSceneError."""
+    given = listed(parts)
+    if not given:
+        raise InvalidSceneError(f'{what} needs at least one part, not {parts!r}')
+    return tuple(_part(part, f'{what}, part {index}') for index, part in enumerate(given))
 
 
 def as_color(color: Any, what: str) -> tuple[float, ...]:

@@ -202,9 +202,11 @@ def test_an_object_in_place_of_another_takes_its_colour():
     assert WITH_CUP.add(SceneObject('cup', [BALL], color=BLUE)).colors == {'cup': BLUE}
 
 
-def test_move_overwrites_the_pose():
-    cup = WITH_CUP.move('cup', None).objects['cup']
-    assert cup.pose == pin.SE3.Identity() and cup.parts == CUP.parts
+def test_move_overwrites_the_pose_also_with_part_poses():
+    cup = WITH_CUP.move('cup', None, part_poses=[R, Q]).objects['cup']
+    assert cup.pose == pin.SE3.Identity()
+    assert [part.pose for part in cup.parts] == [R, Q]
+    assert WITH_CUP.move('cup', P).objects['cup'].parts == CUP.parts
 
 
 def test_remove_drops_entries_and_colour():
@@ -329,6 +331,9 @@ BAD_CHANGES = [
     (lambda s: s.move('bx', P), UnknownObjectError, "did you mean 'box'"),
     (lambda s: s.move('cup', P), InvalidSceneError, "attached to 'left_hand'"),
     (lambda s: s.move('box', BROKEN), InvalidSceneError, "pose of object 'box'"),
+    (lambda s: s.move('box', P, part_poses=[P]), InvalidSceneError, '2 parts, not 1'),
+    (lambda s: s.move('box', P, part_poses=[P, BROKEN]), InvalidSceneError, 'part 1: .*finite'),
+    (lambda s: s.move('box', P, part_poses=5), InvalidSceneError, '2 parts, not 5'),
     (lambda s: s.remove('bx'), UnknownObjectError, "did you mean 'box'"),
     (lambda s: s.remove('cup'), InvalidSceneError, 'detach it first'),
     (lambda s: s.attach('box', 'left_hnd', at=AT), UnknownLinkError, "'left_hand'"),
