@@ -74,6 +74,10 @@ class CollisionChecker:
     def __reduce__(self) -> tuple[Any, ...]:
         return collision_checker, (self.robot, self.scene, *self._made)
 
+    def copied(self) -> 'CollisionChecker':
+        """Return another checker of the same, which shares nothing that can change."""
+        return CollisionChecker(self.robot, self.scene, *self._made)
+
     def only(self, first: str, second: str) -> 'CollisionChecker':
         """Return a checker of one pair of links or objects, whatever the scene allows."""
         return CollisionChecker(self.robot, self.scene, *self._made[:2], (first, second))

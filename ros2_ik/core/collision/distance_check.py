@@ -1,7 +1,7 @@
 """Signed distances, with gradients, between the convex parts of what is checked."""
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 import time
 from typing import Any
@@ -15,8 +15,9 @@ from ros2_ik.core.collision.contacts import Contact, Distances
 from ros2_ik.core.collision.jacobian_masks import follower_reduction
 from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import PairModel
+from ros2_ik.core.scene.scene_object import SceneObject
 
-RECHECK_PERIOD = 5.0     # for parts that another process may have made meanwhile [s]
+LOOK_AGAIN = 5.0     # for parts that another process may have made meanwhile [s]
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
 
 
@@ -35,6 +36,8 @@ class DistanceCheck:
                              if item.mesh is not None and not item.mesh.has_parts]
             self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
+        self._movable: dict[str, list[int]] = {}    # numbers of the items of the world's objects
+        self._moved: dict[int, Array] = {}      # placements that Pinocchio has not been given
         pairs = self._pairs
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
@@ -45,14 +48,38 @@ class DistanceCheck:
 
     def is_refinable(self) -> bool:
         """Return whether parts were made since; looks once in a while, on disk."""
-        if time.monotonic() < self._looked + RECHECK_PERIOD:
+        if time.monotonic() < self._looked + LOOK_AGAIN:
             return False
         self._looked = time.monotonic()
         return any(item.mesh is not None and item.mesh.has_parts for item in self._waiting)
 
+    def move(self, names: Sequence[str], T: Array, objects: Mapping[str, SceneObject]) -> None:
+        """Put objects of the world at poses (k, 4, 4); `objects` are those of the scene."""
+        if not self._movable:
+            self._in_object = np.empty((len(self._pairs.items), 4, 4))
+            for number, item in enumerate(self._pairs.items):
+                if item.joint == 0 and item.name in objects:
+                    pose = objects[item.name].pose
+                    self._in_object[number] = pose.actInv(item.placement).homogeneous
+                    self._movable.setdefault(item.name, []).append(number)
+        found = [(k, number) for k, name in enumerate(names)
+                 for number in self._movable.get(name, ())]
+        owners, numbers = [k for k, _ in found], [number for _, number in found]
+        placements = T[owners] @ self._in_object[numbers]
+        self.near_pairs.place(numbers, placements)
+        self._moved.update(zip(numbers, placements, strict=True))
+
+    def _place(self, data: Any, items: Iterable[int]) -> Any:
+        """Put items where `data` has the joints, moved objects only if they are of `items`."""
+        if self._moved:     # to give Pinocchio all of them would take longer than a step
+            for number in self._moved.keys() & items:
+                made = self._pairs.model.geometryObjects[number]
+                made.placement = pin.SE3(self._moved.pop(number))
+        return self._pairs.place(data)
+
     def contacts(self, q: Array, data: Any, touching: Sequence[int]) -> Iterator[Contact]:
         """Yield the contacts of pairs known to touch at q; `data` has joint placements there."""
-        placed, least = self._pairs.place(data), self.near_pairs.follow(q).least
+        placed, least = self._place(data, [*self._moved]), self.near_pairs.follow(q).least
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
             # what touches by a hair may not for the distance of convex parts
@@ -80,7 +107,7 @@ class DistanceCheck:
         computed, farthest = list[float](), np.inf
         near, = (~(at.least >= reach)).nonzero()
         near = near[at.least[near].argsort(kind='stable')]
-        placed = self._pairs.place(data)
+        placed = self._place(data, self._pairs.pairs[near].ravel().tolist() if self._moved else ())
         model, margins, results = self._pairs.model, self._margins, self._pairs.distance_results
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
         for k, least, limit in zip(near.tolist(), at.least[near].tolist(), reaches, strict=False):

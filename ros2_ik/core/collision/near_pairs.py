@@ -11,9 +11,9 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.kernels.boxes import follow_pairs, near_pairs
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.tree import FLOATING, Tree, tree_of
+from ros2_ik.core.robot.tree import tree_of
 
-UNBOUNDED = 1e6     # half the size of a box that stands for an unbounded one [m]
+LARGEST = 1e6    # half the size that stands for an unbounded one [m]
 
 
 class PairsAt(NamedTuple):
@@ -37,26 +37,25 @@ class NearPairs:
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
-        tree = _joint_tree(robot)
-        joints = np.array([item.joint for item in items], dtype=np.intp)
+        bodies = _bodies(robot)
         lower, upper = _boxes_of(items)
-        placements = np.reshape([item.placement.homogeneous for item in items], (-1, 4, 4))
-        placements[:, :3, 3:] += placements[:, :3, :3] @ ((lower + upper) / 2)[:, :, None]
-        mounts = tree.mounting[joints]      # of the joints' own frames on their bodies
-        turns = mounts[:, :9].reshape(-1, 3, 3)
-        centred = np.empty((len(items), 12))
-        centred[:, :9] = (turns @ placements[:, :3, :3]).reshape(-1, 9)
-        centred[:, 9:] = (turns @ placements[:, :3, 3:])[:, :, 0] + mounts[:, 9:]
-        numbers = np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
-                                  centred.reshape(-1)])
-        motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
-        layout = np.array([    # of a program without functions, see `layout_of`
-            0, len(tree.parent), len(items), 0, 0, *tree.parent, *tree.kind, *tree.place,
-            *tree.column, *motions, *tree.node[joints], 0, 0, 0, 0], dtype=np.int64)
-        self._given = (numbers, layout, (upper - lower) / 2,
+        self._centres, self._boxes = (lower + upper) / 2, np.empty((len(items), 15))
+        self._mounts = bodies.mounts[[item.joint for item in items]]
+        self._boxes[:, 12:] = (upper - lower) / 2
+        self.place(np.arange(len(items)), np.reshape(
+            [item.placement.homogeneous for item in items], (-1, 4, 4)))
+        nodes = np.array([bodies.nodes[item.joint] for item in items], dtype=np.int64)
+        self._given = (bodies.table, bodies.motions, nodes, self._boxes,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
         self._unknown = np.full(len(margins), -np.inf)
         self._near, self._follow = near_pairs.run, follow_pairs.run    # compiled now
+
+    def place(self, numbers: Sequence[int] | Indices, placements: Array) -> None:
+        """Fix items to their joints at `placements` (k, 4, 4); those of the world move so."""
+        T = self._mounts[numbers] @ placements
+        centres = T[:, :3, :3] @ self._centres[numbers][:, :, None] + T[:, :3, 3:]
+        self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
+        self._boxes[numbers, 9:12] = centres[:, :, 0]
 
     def at(self, q: Array) -> list[int]:
         """Return the numbers of the pairs at q (nq,), in their order."""
@@ -68,20 +67,34 @@ class NearPairs:
     def follow(self, q: Array, before: PairsAt | None = None) -> PairsAt:
         """Return lower bounds of all distances at q (nq,), tighter with those of a q `before`."""
         margins = self._given[-1]
-        placed, least, closing = np.empty((len(self._given[2]), 12)), *np.empty((2, len(margins)))
+        placed, least, closing = np.empty((len(self._boxes), 12)), *np.empty((2, len(margins)))
         was, known = (placed, self._unknown) if before is None else (before.placed, before.least)
         nearest = self._follow(np.ascontiguousarray(q), *self._given, was, known, placed, least,
                                closing)
         return PairsAt(q.copy(), placed, least, closing, nearest)    # whose q may be changed
 
 
+class _Bodies(NamedTuple):
+    """A robot's tree as `near_pairs` takes it; node and placement (4, 4) there of each joint."""
+
+    table: Indices
+    motions: Array
+    nodes: list[int]
+    mounts: Array
+
+
 @lru_cache(maxsize=8)
-def _joint_tree(robot: Robot) -> Tree:
-    """Return the robot's tree with the frame of each of Pinocchio's joints."""
+def _bodies(robot: Robot) -> _Bodies:
     model = robot.model
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))
-    return tree_of(robot, frames, tuple(robot.joint_names), robot.neutral)
+    tree = tree_of(robot, frames, tuple(robot.joint_names), robot.neutral)
+    mounts = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
+              for row, frame in zip(tree.mounting, frames, strict=True)]
+    return _Bodies(np.column_stack([tree.parent, tree.kind, tree.place]).astype(np.int64),
+                   np.column_stack([tree.before, tree.multiplier, tree.offset]),
+                   tree.node.tolist(),
+                   np.array([mount.homogeneous for mount in mounts]))
 
 
 def _boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
@@ -89,6 +102,6 @@ def _boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
     boxes = [item.geometry.aabb_local for item in items]
     ends = [np.reshape([each.min_ for each in boxes], (-1, 3)),
             np.reshape([each.max_ for each in boxes], (-1, 3))]
-    lower, upper = (np.clip(np.where(np.isnan(some), unknown, some), -UNBOUNDED, UNBOUNDED)
-                    for some, unknown in zip(ends, (-UNBOUNDED, UNBOUNDED), strict=True))
+    lower, upper = (np.clip(np.where(np.isnan(some), unknown, some), -LARGEST, LARGEST)
+                    for some, unknown in zip(ends, (-LARGEST, LARGEST), strict=True))
     return lower, upper

@@ -8,9 +8,7 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.collision.contacts import Distances
-from ros2_ik.core.collision.distance_check import DistanceCheck
-from ros2_ik.core.collision.near_pairs import PairsAt
+from ros2_ik.core.collision.distance_tracker import DistanceTracker
 from ros2_ik.core.kernels.velocity import SLACK
 from ros2_ik.core.kernels.velocity_rows import DISTANCE, GAP_NUMBERS, GAP_SPEED, MARGIN
 
@@ -61,14 +59,8 @@ class DistanceConstraints:
     Rows that keep the pairs of a checker a margin apart, for one step after the other.
 
     A step may close the part `gain` of a gap; where it is less than `margin` it is widened, at
-    most at `push` [m/s]. `narrowed` returns the pairs of a checker that count. A distance shrinks
-    by no more than both sides have moved: it is computed again only once that may have brought
-    the pair near.
+    most at `push` [m/s]. `narrowed` returns the pairs of a checker that count.
     """
-
-    _nearness: DistanceCheck | None
-    _here: PairsAt      # bounds of the distances where the step begins
-    _ahead: PairsAt     # and where it ends
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, rows: int,
                  gain: float, push: float, dt: float,
@@ -82,8 +74,16 @@ class DistanceConstraints:
 
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
         """Use a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
-        self._checker = self._narrowed(checker) if self._narrowed else checker
-        self._robot, self._nearness = checker.robot, None
+        self._tracker = DistanceTracker(self._narrowed(checker) if self._narrowed else checker)
+        self._model = checker.robot.model
+        self._set_velocities(velocities)
+
+    def move(self, poses: Mapping[str, Array], velocities: Mapping[str, Any]) -> None:
+        """Put objects at poses (4, 4), moving with velocities (3,), by name [m/s]."""
+        self._tracker.move([*poses], np.reshape([*poses.values()], (-1, 4, 4)))
+        self._set_velocities(velocities)
+
+    def _set_velocities(self, velocities: Mapping[str, Any]) -> None:
         self._velocities = {name: np.array(value) for name, value in velocities.items()}
         self._last, self._next = list[KeptRow](), list[KeptRow]()
         moving = np.reshape([*velocities.values()], (-1, 3))
@@ -91,26 +91,11 @@ class DistanceConstraints:
 
     def near(self, q: Array) -> DistanceRows:
         """Return the rows of the pairs that a step like the last one could reach from q."""
-        nearness = self._checker.nearness
-        if nearness is not self._nearness:      # also when parts of meshes were made since
-            self._nearness, self._here = nearness, nearness.near_pairs.follow(q)
-            self._needed = np.full(len(self._here.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
-        elif not np.array_equal(q, self._here.q):
-            self._here = nearness.near_pairs.follow(q, self._here)
+        if self._tracker.go(q):
+            self._needed = np.full(len(self._tracker.here.least),
+                                   ROW_DISTANCE + FIRST_SPEED * self._dt)
         self._reach = np.maximum(LOOKAHEAD * self._needed, ROW_DISTANCE) + self._margin + self._own
         return self._look()
-
-    def _look_ahead(self, end: Array) -> PairsAt:
-        assert self._nearness is not None
-        self._ahead = self._nearness.near_pairs.follow(end, self._here)
-        return self._ahead
-
-    def _distances(self, at: PairsAt, reach: Array, most: int) -> Distances:
-        """Return the distances less than `reach` (p,) [m] of the pairs, the nearest `most`."""
-        assert self._nearness is not None
-        data = self._robot.scratch_data()
-        pin.computeJointJacobians(self._robot.model, data, at.q)
-        return self._nearness.distances(data, at, reach, most)
 
     def nearer(self, end: Array, stop: float) -> DistanceRows | None:
         """
@@ -122,19 +107,19 @@ class DistanceConstraints:
         r.v times max(|v|/a).
         """
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)   # till contact, at most
-        self._needed = steps * (self._look_ahead(end).closing + self._own)
+        self._needed = steps * (self._tracker.look_ahead(end).closing + self._own)
         reach = self._needed + self._margin + self._own
-        new = (reach > self._reach) & (self._here.least < reach)
+        new = (reach > self._reach) & (self._tracker.here.least < reach)
         if not new.any():
             return None
         self._reach = np.maximum(reach, self._reach)
         return self._look()
 
     def _look(self) -> DistanceRows:
-        at = self._here
+        at = self._tracker.here
         self._near, self._nearest, self._next = self._none, np.inf, []
         if (at.least < self._reach).any():
-            found = self._distances(at, self._reach, self._most)
+            found = self._tracker.distances(at, self._reach, self._most)
             rows = np.empty((len(found.distance), self._none.rows.shape[1]))
             rows[:, :-GAP_NUMBERS], rows[:, DISTANCE] = found.jacobian, found.distance
             rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
@@ -164,7 +149,7 @@ class DistanceConstraints:
             changes = [one.row[:-GAP_NUMBERS] - gradient for one in here if one.pair == kept.pair]
             if not changes or min([change.dot(change) for change in changes]) < GRADIENT_JUMP**2:
                 continue
-            way, row = pin.difference(self._robot.model, kept.q, q), kept.row.copy()
+            way, row = pin.difference(self._model, kept.q, q), kept.row.copy()
             row[DISTANCE] += gradient @ way
             if row[DISTANCE] < limit and np.abs(way).max() < REUSE_MOTION:
                 self._next.append(kept)
@@ -181,14 +166,15 @@ class DistanceConstraints:
 
     def commit(self) -> None:
         """Make the end that was looked at last the configuration to start from."""
-        self._here = self._ahead
+        self._tracker.arrive()
         self._last = self._next
 
     def excess_at(self, end: Array) -> float:
         """Return by how much the least distance at an end is less than it may be [m], else 0."""
+        ahead = self._tracker.ahead
         least = min(self._margin - self._slack, self._nearest) - EPSILON
-        at = self._ahead if np.array_equal(end, self._ahead.q) else self._look_ahead(end)
+        at = ahead if np.array_equal(end, ahead.q) else self._tracker.look_ahead(end)
         if at.nearest >= least:
             return 0.0
-        found = self._distances(at, np.full(len(at.least), least), 1).distance
+        found = self._tracker.distances(at, np.full(len(at.least), least), 1).distance
         return least - float(found.min(initial=least))

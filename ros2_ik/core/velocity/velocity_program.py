@@ -13,6 +13,7 @@ from ros2_ik.core.checks import non_negative, positive, vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
+from ros2_ik.core.poses import as_transform
 from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot import Configuration, Robot
@@ -30,6 +31,7 @@ from ros2_ik.core.velocity.task import Task
 from ros2_ik.core.velocity.velocity_result import (
     ProgramNames,
     StepNumbers,
+    VelocityQP,
     VelocityResult,
     VelocityStatus,
 )
@@ -219,12 +221,30 @@ class VelocityProgram:
         All barriers of distances use it; tasks and upper bounds of distances stay with the scene
         they were made with. Raises InvalidOptionError where the program has no such barrier.
         """
+        self._check_moves(velocities)
+        for distances in self._distances:
+            distances.set_scene(checker, velocities)
+
+    def move_objects(self, poses: Mapping[str, Any],
+                     velocities: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """
+        Put objects of the scene at other `poses`, by name, in much less time than `set_scene`.
+
+        Each (4, 4) or SE3 in the root frame, for an object in the world; the others stay.
+        `velocities` as for `set_scene`. The checker that was given stays as it is.
+
+        Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
+        """
+        self._check_moves(velocities)
+        T = {name: as_transform(pose, f"pose of object '{name}'") for name, pose in poses.items()}
+        for distances in self._distances:
+            distances.move(T, velocities)
+
+    def _check_moves(self, velocities: Mapping[str, Any]) -> None:
         if not self._distances:
             raise InvalidOptionError('the program has no CollisionBarrier')
         for name, velocity in velocities.items():
             vector(velocity, f"velocity of '{name}'", 3, InvalidOptionError)
-        for distances in self._distances:
-            distances.set_scene(checker, velocities)
 
     # -- steps ----------------------------------------------------------------------------
 
@@ -250,6 +270,27 @@ class VelocityProgram:
         found = self._solve_apart(q) if self._distances else self._solve(q, [])
         self._before = v = found.step / self.dt
         return VelocityResult(v, found.q, _STATUS[found.code], found.scale, self._names, found)
+
+    def build_qp(self, q: Array) -> VelocityQP:
+        """
+        Return the quadratic program of the step that would come now, for another solver.
+
+        Of the first priority, and as the step sees it at first: it is not changed where a curved
+        path would cross a bound, nor where bounds ask for more than the acceleration limits.
+        Raises InvalidStateError as `step` does, and where functions are not finite at q.
+        """
+        q = self._begin(q).copy()
+        gaps = self._stacked([distances.near(q) for distances in self._distances])
+        N = self.robot.nv + int((self._rows[row.KIND] == row.SCALED).any())
+        most = self._program.size + len(gaps)
+        qp = VelocityQP(np.empty((N, N)), np.empty(N), np.empty((most, N)), np.empty((2, most)),
+                        np.empty((2, N)), kernel.STIFF)
+        count = self._program.run(
+            kernel.velocity_qp.run, None, q, self._limbs, self._rows, gaps,
+            self._box, self._options, self._inertia(q), *qp[:5])
+        if count < 0:
+            raise InvalidStateError('functions of the tasks or barriers are not finite at q')
+        return qp._replace(A=qp.A[:count], bounds=qp.bounds[:, :count])
 
     def _begin(self, q: Array) -> Array:
         """Enter the velocity of the last step; return q checked and normalized."""
@@ -327,3 +368,9 @@ def solve_velocity(configuration: Configuration, tasks: Iterable[Task], dt: floa
                    **options: Any) -> VelocityResult:
     """Return one step of a `VelocityProgram`, which a loop makes once instead."""
     return VelocityProgram(configuration.robot, tasks, dt, **options).step(configuration.q)
+
+
+def build_qp(configuration: Configuration, tasks: Iterable[Task], dt: float,
+             **options: Any) -> VelocityQP:
+    """Return the quadratic program behind `solve_velocity`; see `VelocityProgram.build_qp`."""
+    return VelocityProgram(configuration.robot, tasks, dt, **options).build_qp(configuration.q)

@@ -18,6 +18,7 @@ from small_robots import SMALL
 
 from ros2_ik.core import Robot
 from ros2_ik.core.collision import CollisionChecker, near_pairs
+from ros2_ik.core.collision.distance_tracker import DistanceTracker
 from ros2_ik.core.scene import (
     Box,
     Capsule,
@@ -455,6 +456,32 @@ def test_the_first_distances_are_those_of_later_calls():
     for ask in (lambda checker: checker.distances(q, 10.0).distance.tolist(),
                 lambda checker: checker.in_collision(q)):
         checker = CollisionChecker(robot, scene)
-        near_pairs._joint_tree.cache_clear()    # as after work with other robots
+        near_pairs._bodies.cache_clear()    # as after work with other robots
         first, second = (ask(checker) for _ in range(2))
         assert first == second and len(first)
+
+
+def test_moved_objects_are_where_a_scene_has_them():
+    """Objects that come near and go away, some of several shapes, turned ones too."""
+    robot, generator = flying('capsule'), np.random.default_rng(5)
+    scene = Scene(robot)
+    for number, kind in enumerate([*KINDS, 'box', 'sphere']):
+        parts = [KINDS[kind], (Sphere(0.05), random_pose(generator, (-0.2,) * 3, (0.2,) * 3))]
+        scene = scene.add(SceneObject(f'thing {number}', parts[:1 + number % 2],
+                                      random_pose(generator)))
+    tracker = DistanceTracker(CollisionChecker(robot, scene))
+    q = at_pose(robot, random_pose(generator))
+    for _ in range(60):
+        names = list(generator.permutation([*scene.objects])[:generator.integers(9)])
+        T = np.array([random_pose(generator) for _ in names]).reshape(-1, 4, 4)
+        for name, moved in zip(names, T, strict=True):
+            scene = scene.move(str(name), moved)
+        tracker.move([*map(str, names)], T)
+        if generator.random() < 0.5:
+            q = at_pose(robot, random_pose(generator))
+        tracker.go(q)
+        reach = np.full(len(tracker.here.least), 0.3)
+        found = tracker.distances(tracker.here, reach, 1000)
+        judge = CollisionChecker(robot, scene).distances(q, 0.3)
+        np.testing.assert_allclose(found.distance, judge.distance, rtol=0, atol=1e-6)
+        assert sorted(found.names) == sorted(judge.names)

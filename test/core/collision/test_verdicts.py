@@ -67,7 +67,7 @@ def test_what_is_shown_to_touch_still_does_when_it_is_moved():
 def test_distances_are_those_of_hulls_until_parts_are_made(tmp_path, monkeypatch):
     """A box in the middle of a ring is inside its hull, and 0.22 m from the ring."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
-    monkeypatch.setattr('ros2_ik.core.collision.distance_check.RECHECK_PERIOD', 0.0)
+    monkeypatch.setattr('ros2_ik.core.collision.distance_check.LOOK_AGAIN', 0.0)
     ring = as_mesh(trimesh.creation.torus(0.3003, 0.05, 20, 14))
     robot, scene = held(ring)
     at = robot.model.createData()

@@ -32,6 +32,7 @@ from ros2_ik.core import (
     SceneObject,
     Sphere,
     twist_task,
+    UnknownObjectError,
     VelocityLimit,
     VelocityProgram,
     VelocityStatus,
@@ -362,6 +363,43 @@ def test_a_bound_that_is_crossed_in_spite_of_all_is_told():
             crossed += 1
             assert step.relaxed['bound'] > 1
     assert crossed
+
+
+@pytest.mark.parametrize('kind', ['all', 'pair'])
+def test_move_objects_equals_a_scene_with_the_objects_there(slider, kind):
+    """Two programs, one told of new poses and one of new scenes, make the same steps."""
+    checker = ball_at(slider, 2.0)
+    barrier = (CollisionBarrier(checker, 0.02) if kind == 'all' else
+               Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.02))
+    told, anew = (VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], 0.01,
+                                  barriers=[barrier]) for _ in range(2))
+    q, x = np.zeros(1), 2.0
+    for _ in range(100):
+        x -= 0.01
+        told.move_objects({'ball 2': pose((x, 0, 0))}, {'ball 2': [-1, 0, 0]})
+        anew.set_scene(ball_at(slider, x), {'ball 2': [-1, 0, 0]})
+        step = told.step(q)
+        np.testing.assert_allclose(step.q, anew.step(q).q, rtol=0, atol=1e-12)
+        q = step.q
+        assert x - 0.01 - q[0] - 0.2 >= 0.02 - 1e-6    # where the ball is at the step's end
+    assert checker.scene.objects['ball 2'].pose.translation[0] == 2.0
+    left = checker.distances(np.zeros(1), 5.0)    # the checker that was given stays as it was
+    assert left.distance[0] == pytest.approx(1.8)
+
+
+def test_move_objects_moves_all_or_none(slider):
+    checker = ball_at(slider, 1.0)
+    program = VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], 0.1,
+                              barriers=[CollisionBarrier(checker, 0.02)])
+    far = pose((9, 0, 0))
+    with pytest.raises(UnknownObjectError, match="'cup'.*ball 2"):
+        program.move_objects({'ball 2': far, 'cup': far})
+    with pytest.raises(InvalidOptionError, match="velocity of 'ball 2'"):
+        program.move_objects({'ball 2': far}, {'ball 2': [1, 2]})
+    q = np.zeros(1)
+    for _ in range(20):
+        q = program.step(q).q
+    assert q[0] == pytest.approx(0.78, abs=1e-3)
 
 
 def test_the_scale_says_what_a_shortened_step_leaves(load):
