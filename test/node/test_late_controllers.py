@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
+from std_msgs.msg import Float64MultiArray
 from test_controller_commands import Arm, FASTEST, Follower, JOINT, Positions, Trajectories
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
@@ -397,7 +398,8 @@ def test_a_stream_that_gave_way_begins_again(monkeypatch):
     arm = Arm(monkeypatch, Positions)
     arm.go(2.0)
     arm.run(0.4)
-    arm.controller.give_way(None, '/theirs')
+    arm.servo.player._on_other(Float64MultiArray(), '/theirs')
+    assert arm.controller.released and '/theirs' in arm.controller.failure
     arm.now += 1.0
     assert arm.controller.commanded_until < arm.now - 0.9
 
@@ -410,8 +412,7 @@ def test_a_stop_that_cannot_be_watched_says_so(monkeypatch, kind):
     execution.stop(Status.PREEMPTED, 'stopped')
     for _ in range(400):
         arm.now += 0.02
-        if isinstance(arm.controller, Positions):
-            arm.controller._tick()
+        arm.tick()
         if outcome := execution.look():
             break
     assert 'it is not known whether the arm stands: joint_states told' in outcome.message

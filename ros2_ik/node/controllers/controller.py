@@ -13,7 +13,7 @@ from rclpy.clock import Clock, ClockType
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import SentMessages
-from ros2_ik.node.controllers.servo_output import ServoOutput
+from ros2_ik.node.servo.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
@@ -23,15 +23,16 @@ MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does 
 @dataclass(frozen=True)
 class ControllerContext:
     """
-    What controllers are made of: the node, a group for their callbacks, and the parameters.
+    What controllers are made of: the node, a group for their callbacks, the parameters.
 
-    `wait(start)` calls start(done) and awaits what done is given.
+    `wait(start)` calls start(done) and awaits what done is given. `servo` is the servo's process.
     """
 
     node: Any
     callback_group: Any
     parameters: Any
     wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
+    servo: Any      # ServoProcess
     sent: SentMessages = field(default_factory=SentMessages)
 
     @cached_property
@@ -175,10 +176,11 @@ class Controller(ABC):
 
     def give_up(self, topic: str) -> None:
         """Send nothing more: another client commands the controller there."""
-        self.cancel()
-        self.released, self._disturbed = True, self.context.now()
-        self.failure = (f"another client sends commands to controller '{self.name}', on "
-                        f'{topic}; nothing more is sent to it')
+        self.release(other_client(self.name, topic))
+
+    def release(self, reason: str) -> None:
+        """Send nothing more, for a reason."""
+        self.released, self._disturbed, self.failure = True, self.context.now(), reason
 
     def concerns(self, message: Any) -> bool:
         """Return whether a command of another client is one for these joints."""
@@ -204,11 +206,17 @@ class Controller(ABC):
     @property
     def commanded_until(self) -> float:
         """When the last command ended, or another client's came, on the motion clock [s]."""
-        return max(self.rest_at if self._motion else -math.inf, self._disturbed)
+        return self.rest_at if self._motion and not self.released else self._disturbed
 
     @abstractmethod
     def close(self) -> None:
         """Destroy publishers, clients and timers."""
+
+
+def other_client(name: str, topic: str) -> str:
+    """Say that another client commands a controller on a topic."""
+    return (f"another client sends commands to controller '{name}', on {topic}; nothing more is "
+            'sent to it')
 
 
 _Kind = TypeVar('_Kind', bound=type[Controller])

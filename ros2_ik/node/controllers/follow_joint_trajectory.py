@@ -121,7 +121,7 @@ class FollowJointTrajectoryController(TrajectoryController):
             if number != self._number:   # of a motion that is over
                 return
             self.refused = not (self._running or self._open)
-            self._release('rejected the trajectory; its log says why')
+            self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
             for before in self._running.values():   # it must not go on unwatched
                 before.cancel_goal_async()
             return
@@ -142,11 +142,12 @@ class FollowJointTrajectoryController(TrajectoryController):
         if number != self._number:   # replaced by a later one of ours
             return
         if answer.status == GoalStatus.STATUS_CANCELED:
-            self._release(f'cancelled the motion: {result.error_string or "no reason given"}')
+            self.release(f"controller '{self.name}' cancelled the motion: "
+                         f'{result.error_string or "no reason given"}')
         elif result.error_code != result.SUCCESSFUL or (
                 answer.status != GoalStatus.STATUS_SUCCEEDED):
-            self._release(f'gave up: {result.error_string or "no reason given"} '
-                          f'({result.error_code})')
+            self.release(f"controller '{self.name}' gave up: "
+                         f'{result.error_string or "no reason given"} ({result.error_code})')
 
     @property
     def hears(self) -> float:
@@ -176,10 +177,6 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._running.clear()
         if self.began == math.inf:   # nothing has moved by it
             self.began = -math.inf
-
-    def _release(self, reason: str) -> None:
-        self.released = True
-        self.failure = f"controller '{self.name}' {reason}"
 
     def close(self) -> None:
         super().close()

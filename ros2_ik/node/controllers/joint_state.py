@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 from sensor_msgs.msg import JointState
 
-from ros2_ik.core import MotionState, Robot
 from ros2_ik.node.controllers.controller import register_controller
-from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.controllers.stream import Stream
+from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
 
 @dataclass(frozen=True)
@@ -33,17 +32,8 @@ class JointStateStream(Stream):
     """Streams positions and velocities by name."""
 
     usual_topic = 'joint_command'
-    message_type = JointState
     by_name = True
 
-    def servo_output(self, robot: Robot) -> JointStateOutput:
-        return JointStateOutput(self._commands.name, self.joints)
-
-    def concerns(self, message: JointState) -> bool:
-        return self.shares(message.name)
-
-    def message(self, state: MotionState) -> JointState:
-        message = JointState(name=list(self.joints), position=state.position.tolist(),
-                             velocity=state.velocity.tolist())
-        message.header.stamp = self.context.node.get_clock().now().to_msg()
-        return message
+    @property
+    def output(self) -> JointStateOutput:
+        return JointStateOutput(self.topic, self.joints)

@@ -9,11 +9,11 @@ from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
 from std_msgs.msg import Float64MultiArray
 
-from ros2_ik.core import MotionState, Robot, Status
+from ros2_ik.core import Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import register_controller
-from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
+from ros2_ik.node.controllers.controller import ControllerContext, register_controller
 from ros2_ik.node.controllers.stream import Stream
+from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
 PATIENCE = 2.0   # for the controller's parameters [s]
 LOOK = 0.02      # between two looks whether they can be asked for [s]
@@ -41,16 +41,15 @@ class PositionController(Stream):
     """
 
     usual_topic = '{}/commands'
-    message_type = Float64MultiArray
 
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        context = self.context
-        self._node_name = self._commands.name.rpartition('/')[0]
+    def __init__(self, name: str, joints: tuple[str, ...], topic: str,
+                 context: ControllerContext) -> None:
+        self._order = tuple(range(len(joints)))
+        super().__init__(name, joints, topic, context)
+        self._node_name = self.topic.rpartition('/')[0]
         self._client = context.node.create_client(
             GetParameters, f'{self._node_name}/get_parameters',
             callback_group=context.callback_group)
-        self._order = list(range(len(self.joints)))
 
     async def prepare(self) -> None:
         theirs = await self._their_joints()
@@ -61,7 +60,7 @@ class PositionController(Stream):
                 Status.CONTROL_FAILED,
                 f'controller {self._node_name} moves {", ".join(theirs) or "nothing"}; '
                 f"parameter {self.name}.group means {', '.join(self.joints)}")
-        self._order = [self.joints.index(joint) for joint in theirs]
+        self._order = tuple(self.joints.index(joint) for joint in theirs)
 
     async def _their_joints(self) -> list[str] | None:
         """Read the parameter, if there is such a node; raises RequestError without an answer."""
@@ -81,7 +80,7 @@ class PositionController(Stream):
 
     def _controller_listens(self) -> bool:
         """Return whether one who listens is the controller's own node, as far as is known."""
-        listeners = self.context.node.get_subscriptions_info_by_topic(self._commands.name)
+        listeners = self.context.node.get_subscriptions_info_by_topic(self.topic)
         return any(one.node_name == UNKNOWN or self._node_name
                    == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)
 
@@ -104,11 +103,9 @@ class PositionController(Stream):
         future = self._client.call_async(GetParameters.Request(names=['joints']))
         future.add_done_callback(lambda answered: finish(answered.result()))
 
-    def servo_output(self, robot: Robot) -> PositionOutput:
-        return PositionOutput(self._commands.name, self.joints, tuple(self._order))
-
-    def message(self, state: MotionState) -> Float64MultiArray:
-        return Float64MultiArray(data=state.position[self._order].tolist())
+    @property
+    def output(self) -> PositionOutput:
+        return PositionOutput(self.topic, self.joints, self._order)
 
     def close(self) -> None:
         self.context.node.destroy_client(self._client)

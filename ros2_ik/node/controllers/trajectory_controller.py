@@ -22,7 +22,7 @@ from ros2_ik.node.controllers.controller import (
     ControllerContext,
 )
 from ros2_ik.node.controllers.motion_limits import acceleration_limits, position_bounds
-from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
+from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
 # -- motions as messages -----------------------------------------------------------------------
 
@@ -72,7 +72,8 @@ def duration_message(seconds: float) -> Duration:
     return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
-def _seconds_of(point: JointTrajectoryPoint) -> float:
+def seconds_of(point: JointTrajectoryPoint) -> float:
+    """Return the time of a point."""
     return float(point.time_from_start.sec + point.time_from_start.nanosec * 1e-9)
 
 
@@ -249,7 +250,7 @@ class TrajectoryController(Controller):
             return
         stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
         begins = self.context.clock.of(stamp) if stamp else now
-        self._theirs_until = begins + _seconds_of(message.points[-1])
+        self._theirs_until = begins + seconds_of(message.points[-1])
         if (self._motion is not None and not self._braking
                 and now - self.began < AT_ONCE < self._motion.duration):
             self.failure = (f"another client commanded controller '{self.name}' within "

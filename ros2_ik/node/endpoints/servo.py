@@ -22,6 +22,7 @@ from ros2_ik.node.servo.messages import (
     Alive,
     AskFrame,
     Begin,
+    Died,
     End,
     MODES,
     NO_TICKS,
@@ -33,7 +34,6 @@ from ros2_ik.node.servo.messages import (
     TakeScene,
     WAITS,
 )
-from ros2_ik.node.servo.names import servo_names
 from ros2_ik.node.servo.process import ServoProcess
 
 LOOK = 0.02       # between two looks at the servo and at what it has to know [s]
@@ -54,13 +54,14 @@ class Servo:
     """
     Switches the servo, tells it of the scene, and hears how it stands.
 
-    `state` is what it has said last. Its process starts when it is switched on first.
+    `state` is what it has said last. `process` starts when it is switched on first.
     """
 
-    def __init__(self, node: Node, context: NodeContext, wait: Wait) -> None:
-        self._node, self._context, self._wait = node, context, wait
+    def __init__(self, node: Node, context: NodeContext, wait: Wait,
+                 process: ServoProcess) -> None:
+        self._node, self._context, self._wait, self._process = node, context, wait, process
+        process.receivers.append(self._take)
         self.state: State | None = None
-        self._process: ServoProcess | None = None
         self._begun: Begin | None = None
         self._controllers: list[Controller] = []
         self._moved: tuple[str, ...] = ()
@@ -110,7 +111,7 @@ class Servo:
     def pause(self, request: Any, response: Any) -> None:
         """Have it ignore commands, and come to rest, or go on."""
         self._paused = bool(request.data)
-        if self._process:
+        if self.on:
             self._process.send(Pause(self._paused))
         response.success = True
         response.message = 'commands are ignored' if self._paused else 'commands are followed'
@@ -194,16 +195,10 @@ class Servo:
                    for one in self._node.get_subscriptions_info_by_topic(topic))
 
     def _send(self, begin: Begin) -> None:
-        try:
-            if self._process:
-                self._process.news()
-        except EOFError:    # it has died while it had nothing to do
-            self._process = None
-        if self._process is None:
-            self._process = ServoProcess(servo_names(self._node))
-            self._process.send(Pause(self._paused))
+        self._process.look()    # it may have died while it had nothing to do
         self._begun, self._scene, self._stops = begin, begin.scene, self._context.execution.stops
         self.state = None
+        self._process.send(Pause(self._paused))
         self._process.send(begin)
         self._timer.reset()
 
@@ -211,25 +206,24 @@ class Servo:
 
     def end(self, reason: str) -> None:
         """Have it come to rest, and follow nothing any more."""
-        if self._process and self.on:
+        if self.on:
             self._ending = True
             self._process.send(End(reason))
 
-    def _look(self) -> None:
-        """Hear how it stands, and tell it what has changed."""
-        try:
-            for said in self._process.news() if self._process else ():
-                if isinstance(said, AskFrame):
-                    self._frames.pop(said.frame, None)
-                    self._frames[said.frame] = time.monotonic()
-                else:
-                    self._hear(said)
-        except EOFError:
-            self._process = None
+    def _take(self, said: Any) -> None:
+        if isinstance(said, AskFrame):
+            self._frames.pop(said.frame, None)
+            self._frames[said.frame] = time.monotonic()
+        elif isinstance(said, State):
+            self._hear(said)
+        elif isinstance(said, Died) and self.on:
             self._hear(State(OFF, False, ServoStatus.INVALID, DIED, DIED, NO_TICKS))
             status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
             status.header.stamp = self._node.get_clock().now().to_msg()
             self._status.publish(status)
+
+    def _look(self) -> None:
+        """Tell it what has changed."""
         now = time.monotonic()
         for waiting in [one for one in self._waiting if one[1] <= now]:
             self._waiting.remove(waiting)
@@ -259,7 +253,7 @@ class Servo:
         for controller in self._controllers:
             if controller.their_goal:
                 self.end(f'another client has a goal under way on {controller.their_goal}')
-        if self._process and scene is not self._scene and not self._ending:
+        if scene is not self._scene and not self._ending:
             self._scene = scene
             self._process.send(TakeScene(scene))
         if self._begun and self._begun.scene.robot.base_joint:
@@ -267,7 +261,7 @@ class Servo:
         if self._frames:
             self._tell_frames()
         self._looks += 1
-        if self._process and self._looks % ALIVE == 0:
+        if self._looks % ALIVE == 0:
             self._process.send(Alive())
 
     def _tell_base(self, robot: Robot) -> None:
@@ -275,7 +269,7 @@ class Servo:
         value = self._context.state.base(robot)
         if value is None:
             self.end('it is not known where the base is')
-        elif self._process and not np.array_equal(value, self._base):
+        elif not np.array_equal(value, self._base):
             self._base = value
             self._process.send(TakeBase(value))
 
@@ -290,8 +284,7 @@ class Servo:
                 found = self._lookup(self._begun.scene.robot, frame)
             except LookupError as error:
                 found = error.with_traceback(None)
-            if self._process:
-                self._process.send(TakeFrame(frame, found))
+            self._process.send(TakeFrame(frame, found))
 
     def _forget(self) -> None:
         self._begun, self._ending = None, False
@@ -305,8 +298,3 @@ class Servo:
             raise RequestError(Status.TIMED_OUT, f'the servo did not {what} within {seconds:g} s')
         found: State = state
         return found
-
-    def close(self) -> None:
-        """Have its process end."""
-        if self._process:
-            self._process.close()

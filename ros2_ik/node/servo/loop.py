@@ -28,18 +28,20 @@ from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
 from ros2_ik.node.controllers.controller import MOST_LATE
-from ros2_ik.node.controllers.servo_output import Knot, ServoOutput
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import Commands, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.foreign_frames import ForeignFrames
 from ros2_ik.node.servo.messages import (
-    AskFrame,
     Begin,
+    Close,
     End,
     NO_TICKS,
     OFF,
+    Open,
     Pause,
+    Play,
+    Shut,
     State,
     TakeBase,
     TakeFrame,
@@ -49,6 +51,8 @@ from ros2_ik.node.servo.messages import (
     WAITS,
 )
 from ros2_ik.node.servo.names import Names
+from ros2_ik.node.servo.player import Player
+from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.servo.stuck_arm import StuckArm
 from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
@@ -129,6 +133,9 @@ class Loop:
                 NEWEST)
         self._status = node.create_publisher(ServoStatus, names.topics['status'], 10)
         self._session: Session | None = None
+        self._players = dict[str, Player]()     # by names of controllers
+        self._period = IDLE
+        self._topics = SimpleNamespace(node=node, sent=SentMessages(), callback_group=None)
         self._paused, self._gone, self._heard = False, False, 0.0
         self._note, self._noted = '', -1.0
         self._told, self._told_at = State(OFF, False, 0, '', '', NO_TICKS), 0.0
@@ -143,7 +150,7 @@ class Loop:
         """Step in time as long as something is on, and look for news of the node otherwise."""
         due = time.monotonic()
         while not self._gone or self._session:
-            period = self._session.dt if self._session else IDLE
+            period = self._session.dt if self._session else self._period
             due = max(due + period, time.monotonic())    # what is missed is not made up for
             # joint_states and commands are heard even where steps take all the time
             until = max(due, time.monotonic() + HEARING)
@@ -152,6 +159,8 @@ class Loop:
             self._hear()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
+            for player in self._players.values():
+                player.tick(period)
 
     def _step(self, session: 'Session', late: float) -> None:
         try:
@@ -197,6 +206,16 @@ class Loop:
             self._begin(message)
         elif isinstance(message, Pause):
             self._paused = message.paused
+        elif isinstance(message, Open):
+            self._period = message.period
+            self._players[message.name] = Player(self._topics, self._clock, message, self._say)
+        elif isinstance(message, Play):
+            self._period = message.period
+            self._players[message.name].play(message)
+        elif isinstance(message, Shut):
+            self._players[message.name].shut()
+        elif isinstance(message, Close):
+            self._players.pop(message.name).close()
         elif isinstance(message, TakeFrame):
             self._frames.take(message)
             awaiting, self._awaiting = self._awaiting, None
@@ -222,7 +241,7 @@ class Loop:
         measured = MeasuredJoints(self._joint_states, self._values, self._clock)
         gc.collect()
         gc.disable()    # which would take the time of steps
-        self._session = Session(self._node, self._clock, measured, follower, self._values)
+        self._session = Session(self._topics, self._clock, measured, follower, self._values)
 
     def _tell(self, session: 'Session') -> None:
         now = time.monotonic()
@@ -244,7 +263,7 @@ class Loop:
         self._status.publish(status)
         self._say(state)
 
-    def _say(self, message: AskFrame | State) -> None:
+    def _say(self, message: Any) -> None:
         if not self._gone:
             with suppress(OSError):     # it has just gone
                 self._connection.send(message)
@@ -282,14 +301,13 @@ class Session:
     `over` is when nothing moves any more by it.
     """
 
-    def __init__(self, node: Any, clock: MotionClock, measured: MeasuredJoints,
+    def __init__(self, context: Any, clock: MotionClock, measured: MeasuredJoints,
                  follower: Follower, values: Any) -> None:
         self._clock, self._measured, self._values = clock, measured, values
         self.follower, self.dt = follower, follower.dt
         self.ended, self.fault, self.over = '', WAITS, False
         self.last = Step(follower.q, follower.v, 0, 'waits for commands', 0.0)
-        self._node = node
-        context = SimpleNamespace(node=node, sent=SentMessages(), callback_group=None)
+        self._node = context.node
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._give_way, output)))
                          for output in follower.begin.outputs]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from ros2_ik.core import Array, Scene
 from ros2_ik.messages.frames import Reference
-from ros2_ik.node.controllers.servo_output import ServoOutput
+from ros2_ik.node.servo.servo_output import ServoOutput
 
 MODES = ('pose', 'twist', 'joint')
 OFF = 'off'
@@ -79,7 +79,66 @@ class AskFrame(NamedTuple):
     frame: str
 
 
-ToServo: TypeAlias = Alive | Begin | End | Pause | TakeBase | TakeFrame | TakeScene
+class Open(NamedTuple):
+    """
+    To the servo: play motions for the controller `name`; tell of its other clients.
+
+    One command a `period` [s] is published.
+    """
+
+    name: str
+    output: ServoOutput
+    period: float
+
+
+class Play(NamedTuple):
+    """
+    To the servo: bring the joints of a controller through states (k, n) at times (k,) [s].
+
+    At time 0 they begin there, else at what they were commanded last. One command a `period` [s]
+    is published.
+    """
+
+    name: str
+    output: ServoOutput
+    period: float
+    times: Array
+    positions: Array
+    velocities: Array
+
+
+class Shut(NamedTuple):
+    """To the servo: publish nothing more of a controller's motion."""
+
+    name: str
+
+
+class Close(NamedTuple):
+    """To the servo: there is no such controller any more."""
+
+    name: str
+
+
+ToServo: TypeAlias = (Alive | Begin | Close | End | Open | Pause | Play | Shut | TakeBase
+                      | TakeFrame | TakeScene)
+
+
+class Heard(NamedTuple):
+    """To the node: why nothing that is played for a controller would be received, or ''."""
+
+    name: str
+    unheard: str
+
+
+class Broken(NamedTuple):
+    """To the node: why no more is played for a controller."""
+
+    name: str
+    reason: str
+
+
+class Died(NamedTuple):
+    """To all in the node: the servo's process has ended."""
 
 
 class Ticks(NamedTuple):

@@ -1,60 +1,88 @@
 """The servo's process as the node sees it."""
 
+from collections.abc import Callable
 import multiprocessing
 from queue import SimpleQueue
 import threading
 from typing import Any
 
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+
 from ros2_ik.node.process import ensure_fork_server
-from ros2_ik.node.servo.messages import AskFrame, State
+from ros2_ik.node.servo.messages import Died
+from ros2_ik.node.servo.names import servo_names
+
+LOOK = 0.02    # between two looks at what the process has sent [s]
 
 
 class ServoProcess:
     """
-    A process, and its pipe; sending never waits for it: a thread does that.
+    A process that starts with the first message to it, and anew with the next one if it died.
 
-    It is alive as long as its end of the pipe is open, and comes to rest and ends when this one
-    is closed.
+    Each of `receivers` is called with each message from it, and with `Died` at its end. It comes
+    to rest and ends when the node closes its pipe or is gone.
     """
 
-    def __init__(self, names: Any) -> None:
-        ensure_fork_server()
-        context: Any = multiprocessing.get_context('forkserver')
-        self._connection, there = context.Pipe()
-        process = context.Process(target=_serve, args=(there, names), daemon=True)
-        process.start()
-        there.close()
-        self._outbox = SimpleQueue[Any]()
-        threading.Thread(target=self._send_all, name='to the servo', daemon=True).start()
+    def __init__(self, node: Any) -> None:
+        self._node = node
+        self.receivers: list[Callable[[Any], None]] = []
+        self._pipe: _Pipe | None = None
+        self._timer = node.create_timer(LOOK, self.look, ReentrantCallbackGroup(),
+                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer.cancel()
 
     def send(self, message: Any) -> None:
-        """Send, unless it has died."""
-        self._outbox.put(message)
+        """Send a message; start the process if there is none."""
+        if self._pipe is None:
+            self._pipe = _Pipe(servo_names(self._node))
+            self._timer.reset()
+        self._pipe.outbox.put(message)
 
-    def _send_all(self) -> None:
-        message = self._outbox.get()
+    def look(self) -> None:
+        """Pass on what has come."""
+        said = list[Any]()
         try:
-            while message is not None:
-                self._connection.send(message)
-                message = self._outbox.get()
-        except OSError:     # it has died
-            while self._outbox.get() is not None:
-                continue
-
-    def news(self) -> list[AskFrame | State]:
-        """Return what it has said since last asked; raises EOFError when it has died."""
-        said = list[AskFrame | State]()
-        try:
-            while self._connection.poll():
-                said.append(self._connection.recv())
-        except OSError:
-            raise EOFError from None
-        return said
+            while self._pipe and self._pipe.connection.poll():
+                said.append(self._pipe.connection.recv())
+        except (EOFError, OSError):
+            self.close()
+            said.append(Died())
+        for message in said:
+            for receive in [*self.receivers]:
+                receive(message)
 
     def close(self) -> None:
-        """Have it end."""
-        self._outbox.put(None)
-        self._connection.close()
+        """Have the process end."""
+        if self._pipe:
+            self._timer.cancel()
+            self._pipe.outbox.put(None)
+            self._pipe.connection.close()
+            self._pipe = None
+
+
+class _Pipe:
+    """The node's end of the pipe to a new process, which a thread starts and sends `outbox`."""
+
+    def __init__(self, names: Any) -> None:
+        self.connection, there = multiprocessing.Pipe()
+        self.outbox = SimpleQueue[Any]()
+        threading.Thread(target=self._run, args=(there, names), name='to the servo',
+                         daemon=True).start()
+
+    def _run(self, there: Any, names: Any) -> None:
+        ensure_fork_server()
+        context: Any = multiprocessing.get_context('forkserver')
+        context.Process(target=_serve, args=(there, names), daemon=True).start()
+        there.close()
+        message = self.outbox.get()
+        try:
+            while message is not None:
+                self.connection.send(message)
+                message = self.outbox.get()
+        except OSError:     # it has died
+            while self.outbox.get() is not None:
+                continue
 
 
 def _serve(connection: Any, names: Any) -> None:
