@@ -1,23 +1,31 @@
 """Adapters to controllers: the base class, and the registry of kinds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 import math
 import time
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
+from trajectory_msgs.msg import JointTrajectory
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
-from ros2_ik.messages.request_error import RequestError
+from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.command_topic import SentMessages
+from ros2_ik.node.controllers.trajectories import braking_message, trajectory_message
 from ros2_ik.node.servo.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
+LATE = 0.06       # an arm that is later is braked from where it is measured [s],
+EARLY = 0.02      # and it may be so much earlier than it seems [s]
+RECEIVED = 0.04   # so late a controller may receive what brakes, on a busy computer [s]
+BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
+N_COMMANDS = 7    # states of the way that are compared, in which it may receive that,
+N_WAY = 100       # and of a whole motion
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class ControllerContext:
     callback_group: Any
     parameters: Any
     wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
-    servo: Any      # ServoProcess
+    servo: Any
     sent: SentMessages = field(default_factory=SentMessages)
 
     @cached_property
@@ -64,24 +72,14 @@ class ControllerContext:
         await self.wait(begin)
 
 
-@dataclass(frozen=True)
-class BrakingTask:
-    """
-    How joints (n,) are to be braked: within `limits`, inside `bounds`, lower and upper (n,).
-
-    They are up to `delay` [s] behind their commands. `measured` is given where they are later, or
-    do not follow at all, and brake from there.
-    """
-
-    limits: MotionLimits
-    bounds: tuple[Array, Array]
-    delay: float = 0.0
-    measured: MotionState | None = None
-
-
 class Controller(ABC):
     """
     Moves `joints`, in the order of its commands, by one controller of the robot.
+
+    Each motion is sent as a whole, at once. It replaces the one before, and begins at the
+    measured state, which is late by the delay of the motors, or at the state that the controller
+    commands. So what brakes is one point, where and when the joints rest, that is good for each
+    state in which the controller may receive it.
 
     `failure` is why the present motion cannot go on, or ''. `released` means that the controller
     does something else, for another client or by itself: nothing more is sent to it. `refused`
@@ -100,8 +98,9 @@ class Controller(ABC):
         self.failure, self.released, self.refused, self.held = '', False, False, False
         self.made = time.monotonic()
         self._motion: Motion | None = None
+        self._braking = False
         self.began = -math.inf        # when the present motion did, on the motion clock [s]
-        self._disturbed = -math.inf   # when another client commanded it last
+        self._released_at = -math.inf
 
     @classmethod
     def unavailable(cls) -> str:
@@ -115,44 +114,100 @@ class Controller(ABC):
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Find out what is needed before a motion; raises RequestError."""
 
+    @abstractmethod
     def servo_output(self, robot: Robot) -> ServoOutput:
         """Return how it is told the servo's steps, after `prepare`; raises RequestError."""
-        raise RequestError(Status.CONTROL_FAILED,
-                           f"controller '{self.name}' cannot be told the servo's steps")
 
     @property
     def their_goal(self) -> str:
         """The action of the controller where another client has a goal under way, or ''."""
         return ''
 
-    def start(self, motion: Motion, join: float = 0.0) -> None:
-        """
-        Begin a motion of these joints, which are at rest.
+    # -- commands -------------------------------------------------------------------------
 
-        Where they are not exactly at its start, they take `join` [s] to get there.
-        """
+    def start(self, motion: Motion) -> None:
+        """Begin a motion of these joints, which are at rest at its start."""
         self.failure, self.released, self.refused, self.held = '', False, False, False
-        self._begin(motion)
-        self.send(motion, join)
+        self._begin(motion, braking=False)
+        self.send_trajectory(trajectory_message(motion))
 
-    def _begin(self, motion: Motion) -> None:
-        self._motion, self.began = motion, self.context.now()
-
-    @abstractmethod
-    def send(self, motion: Motion, join: float) -> None:
-        """Send a motion."""
+    def _begin(self, motion: Motion, braking: bool) -> None:
+        self._motion, self._braking, self.began = motion, braking, self.context.now()
 
     @abstractmethod
-    def brake(self, task: BrakingTask) -> None:
-        """Send what brakes, or leave the motion to end where it ends about as soon."""
+    def send_trajectory(self, message: JointTrajectory) -> None:
+        """Send a trajectory."""
 
-    def stop(self, task: BrakingTask) -> None:
-        """Brake, unless the controller is released."""
-        if not self.released:
-            self.brake(task)
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
+             measured: MotionState | None = None) -> None:
+        """
+        Brake within limits, inside `bounds`, lower and upper (n,), unless it is released.
+
+        The joints are up to `delay` [s] behind their commands. `measured` is given where they are
+        later than LATE, or do not follow at all: they brake from there. Nothing is sent where the
+        present motion ends about as soon.
+        """
+        if self.released:
+            return
+        braking = (self._held(limits, bounds, measured) if measured
+                   else self._braked(limits, bounds, delay))
+        if measured is None and self._passes_goal(braking):
+            return
+        self._begin(braking, braking=True)
+        self.send_trajectory(braking_message(braking))
+
+    @property
+    def received(self) -> float:
+        """Return how late the controller may receive what brakes [s]."""
+        return RECEIVED
+
+    def _braked(self, limits: MotionLimits, bounds: tuple[Array, Array],
+                delay: float) -> Motion:
+        """Return what brakes joints that follow, from each state in which they may be."""
+        now = self.context.now()
+        middle = self.commanded(now - delay / 2)
+        moments = np.linspace(now - delay - EARLY, now + self.received, N_COMMANDS)
+        return even_braking_motion(self.joints, middle.position, middle.velocity, limits,
+                                   [self.commanded(moment) for moment in moments], bounds)
+
+    def _held(self, limits: MotionLimits, bounds: tuple[Array, Array],
+              at: MotionState) -> Motion:
+        """
+        Return what brakes joints from where they are measured.
+
+        Where they move on their way, a controller whose own time is slow has the velocity that was
+        planned there. Else it may also begin at its last command, and turn back.
+        """
+        now = self.context.now()
+        way = [self.commanded(moment) for moment in np.linspace(
+            self.began, min(now, self.rest_at), N_WAY)]
+        apart = [float(np.abs(state.position - at.position).max()) for state in way]
+        nearest = way[int(np.argmin(apart))]
+        moving = [at._replace(position=at.position + RECEIVED * at.velocity)]
+        commands = [self.commanded(now)]
+        if min(apart) <= ASIDE and at.velocity.any():
+            moving, commands = [*moving, nearest], []
+        elif min(apart) <= ASIDE:
+            commands.append(nearest)
+        return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
+                                   commands)
+
+    def _passes_goal(self, braking: Motion) -> bool:
+        """Return whether braking goes beyond the end of the present motion, which is near."""
+        ahead = np.sign(self.motion.goal - self.motion.at(0.0).position)
+        return bool((ahead * (braking.goal - self.motion.goal) > BEYOND).any())
 
     def cancel(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
         """Say no more of the present motion."""
+
+    def release(self, reason: str) -> None:
+        """Send nothing more, for a reason."""
+        self.released, self._released_at, self.failure = True, self.context.now(), reason
+
+    def give_way(self, topic: str) -> None:
+        """Send nothing more: another client commands the controller there."""
+        self.release(f"another client sends commands to controller '{self.name}', on {topic}; "
+                     'nothing more is sent to it')
 
     def unanswered(self) -> str:
         """Return what it has yet to answer, and so may still move by, or ''."""
@@ -161,6 +216,8 @@ class Controller(ABC):
     def forget(self) -> None:   # noqa: B027  (most answer nothing)
         """Forget what was sent for a motion that is over; cancel what it may yet accept."""
 
+    # -- what was commanded ---------------------------------------------------------------
+
     def shares(self, joints: Iterable[str]) -> bool:
         """Return whether it moves some of these joints."""
         return not set(joints).isdisjoint(self.joints)
@@ -168,23 +225,6 @@ class Controller(ABC):
     def commanded(self, moment: float) -> MotionState:
         """Return where the joints are commanded to be at a moment of the motion clock."""
         return self.motion.at(moment - self.began)
-
-    def give_way(self, message: Any, topic: str) -> None:
-        """Give way to another client's command on a topic, if it concerns these joints."""
-        if self.concerns(message):
-            self.give_up(topic)
-
-    def give_up(self, topic: str) -> None:
-        """Send nothing more: another client commands the controller there."""
-        self.release(other_client(self.name, topic))
-
-    def release(self, reason: str) -> None:
-        """Send nothing more, for a reason."""
-        self.released, self._disturbed, self.failure = True, self.context.now(), reason
-
-    def concerns(self, message: Any) -> bool:
-        """Return whether a command of another client is one for these joints."""
-        return True
 
     def resting(self) -> dict[str, float]:
         """Return where the joints were told to rest, {} while they move or nobody knows."""
@@ -206,17 +246,11 @@ class Controller(ABC):
     @property
     def commanded_until(self) -> float:
         """When the last command ended, or another client's came, on the motion clock [s]."""
-        return self.rest_at if self._motion and not self.released else self._disturbed
+        return self.rest_at if self._motion and not self.released else self._released_at
 
     @abstractmethod
     def close(self) -> None:
         """Destroy publishers, clients and timers."""
-
-
-def other_client(name: str, topic: str) -> str:
-    """Say that another client commands a controller on a topic."""
-    return (f"another client sends commands to controller '{name}', on {topic}; nothing more is "
-            'sent to it')
 
 
 _Kind = TypeVar('_Kind', bound=type[Controller])
@@ -242,10 +276,3 @@ def controller_kind(kind: str) -> type[Controller]:
     """Return the class of a kind."""
     controller_kinds()
     return _KINDS[kind]
-
-
-def commanded_between(controller: Controller, first: float, last: float,
-                      count: int = 7) -> Sequence[MotionState]:
-    """Return where joints are commanded to be at moments between two."""
-    step = (last - first) / (count - 1)
-    return [controller.commanded(first + k * step) for k in range(count)]

@@ -9,16 +9,12 @@ import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Motion, Robot, Status
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
-from ros2_ik.node.controllers.controller import BrakingTask, MOST_LATE, register_controller
-from ros2_ik.node.controllers.trajectory_controller import (
-    duration_message,
-    HEARS,
-    TrajectoryController,
-    TrajectoryOutput,
-)
+from ros2_ik.node.controllers.controller import LATE, MOST_LATE, RECEIVED, register_controller
+from ros2_ik.node.controllers.trajectories import duration_message
+from ros2_ik.node.controllers.trajectory_controller import TrajectoryController, TrajectoryOutput
 
 
 @register_controller('follow_joint_trajectory')
@@ -45,7 +41,6 @@ class FollowJointTrajectoryController(TrajectoryController):
                                     callback_group=self.context.callback_group)
         self._number = 0                     # of the newest goal
         self._sent_at = 0.0                  # when it was sent [s]
-        self._wait = 0.0                     # after which the motion begins then [s]
         self._took = 0.0                     # the last goal, to be accepted [s]
         self._open: set[int] = set()         # goals that are not answered
         self._running: dict[int, Any] = {}   # handles of goals that have been accepted
@@ -55,7 +50,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
         self._others: Any = self.context.node.create_subscription(
             JointTrajectory, topic,
-            lambda message: self.give_way(message, self._others.topic_name), ANY,
+            lambda message: self.on_foreign_command(message, self._others.topic_name), ANY,
             callback_group=self.context.callback_group)
 
     @classmethod
@@ -83,9 +78,9 @@ class FollowJointTrajectoryController(TrajectoryController):
                 'joint_state')
         return self.trajectory_output(topic, robot)
 
-    def send(self, motion: Motion, join: float) -> None:
-        super().send(motion, join)
-        self._wait, self.began = self.began - self._sent_at, math.inf   # until it is accepted
+    def start(self, motion: Motion) -> None:
+        super().start(motion)
+        self.began = math.inf   # until it is accepted
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         self._number += 1
@@ -131,7 +126,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         if number in self._unwanted or self.released:    # nobody would watch it
             handle.cancel_goal_async()
         elif math.isinf(self.began):
-            self.began = self.context.now() + self._wait
+            self.began = self.context.now()
 
     def _ended(self, number: int, answer: Any) -> None:
         self._running.pop(number, None)
@@ -150,8 +145,8 @@ class FollowJointTrajectoryController(TrajectoryController):
                          f'{result.error_string or "no reason given"} ({result.error_code})')
 
     @property
-    def hears(self) -> float:
-        return HEARS + self._took
+    def received(self) -> float:
+        return RECEIVED + self._took
 
     def unanswered(self) -> str:
         if self._open:
@@ -161,14 +156,15 @@ class FollowJointTrajectoryController(TrajectoryController):
             return f"controller '{self.name}' has not ended the goal that was cancelled"
         return ''
 
-    def brake(self, task: BrakingTask) -> None:
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
+             measured: MotionState | None = None) -> None:
         if not self._open:
-            super().brake(task)
-        elif math.isinf(self.began):     # nothing has moved by it
+            super().stop(limits, bounds, delay, measured)
+        elif math.isinf(self.began) and not self.released:     # nothing has moved by it
             self._unwanted |= self._open
             self.held = True
             start = self.motion.at(0.0)
-            self._begin(Motion(self.joints, 0.0, lambda _: start))
+            self._begin(Motion(self.joints, 0.0, lambda _: start), braking=True)
 
     def forget(self) -> None:
         # a controller that was killed answers nothing, and one that is started again knows nothing

@@ -27,13 +27,14 @@ class JointTrajectoryController(TrajectoryController):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._commands = CommandTopic(self.context, JointTrajectory, self.topic, 10, self.give_way)
+        self._commands = CommandTopic(self.context, JointTrajectory, self.topic, 10,
+                                      self.on_foreign_command)
         self.watch_goals(f'{self._commands.name.rpartition("/")[0]}/follow_joint_trajectory')
 
     def _hear_goals(self, message: GoalStatusArray) -> None:
         super()._hear_goals(message)
         if self._their_goal:
-            self.give_up(self._their_goal)
+            self.give_way(self._their_goal)
 
     def unavailable_reason(self) -> str:
         return self.under_way() or self._commands.unheard()

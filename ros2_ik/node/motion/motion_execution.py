@@ -1,7 +1,6 @@
 """One motion from the request to its end."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from enum import Enum
 import math
 from typing import Any
@@ -10,18 +9,13 @@ import numpy as np
 
 from ros2_ik.core import Array, Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import BrakingTask, Controller, MOST_LATE
+from ros2_ik.node.controllers.controller import Controller, LATE, MOST_LATE
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 WAY = 0.1      # seconds that a way takes where they mean nothing
-APART = 0.08   # so long after each other may controllers accept one motion [s],
-STEP_OUT = 0.25    # part of max_tracking_error by which controllers may be apart on their way
-LATE = 0.06    # an arm that is later is braked from where it is measured [s]
-CLEAR = 0.02   # an arm so far ahead of its braking, and farther by what it goes
-HEARD = 0.1    # in this time, has not been told to brake [rad, m; s]
 
 Cancelled = Callable[[], str]   # why it is to end, or ''
 
@@ -74,7 +68,6 @@ class MotionExecution:
         self._reason: Outcome | None = None   # why it brakes
         self._last = 0.0                # until when the arm may take to come to rest
         self._open_at = -np.inf         # when controllers had something to answer last
-        self._braked_again = set[str]()     # names of controllers
 
     @property
     def under_way(self) -> bool:
@@ -98,12 +91,12 @@ class MotionExecution:
         if reason := self._cancelled():
             raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
-    def send(self, motion: Motion, join: float = 0.0) -> None:
-        """Hand a motion to the controllers, with the time to get onto it."""
+    def send(self, motion: Motion) -> None:
+        """Hand a motion to the controllers."""
         self.motion, self.planned, self.sent_at = motion, motion.duration, self.now()
         self.phase = Phase.SENT
         for controller in self.controllers:
-            controller.start(motion.part(controller.joints), join)
+            controller.start(motion.part(controller.joints))
 
     # -- where it is ----------------------------------------------------------------------
 
@@ -119,20 +112,12 @@ class MotionExecution:
         return MotionState(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
 
     def way_left(self) -> Motion:
-        """Return the way from where the joints are measured to the goal: it is straight."""
+        """Return a straight way from where the joints are measured to the goal, only to check."""
         assert self.motion is not None
-        return self._straight_to(self.motion.goal)
-
-    def braking_way(self) -> Motion:
-        """Return the way from where the joints are measured to where they were told to rest."""
-        return self._straight_to(np.concatenate([one.motion.goal for one in self.controllers]))
-
-    def _straight_to(self, end: Array) -> Motion:
-        """Return a straight way, for a check of it only: it has no velocities."""
-        start, rest = self._measured.state(self.joints)[0], np.zeros(len(end))
-        way = offset(self.robot, self.joints, end, start)
+        goal, rest = self.motion.goal, np.zeros(len(self.joints))
+        way = offset(self.robot, self.joints, goal, self._measured.state(self.joints)[0])
         return Motion(self.joints, WAY, lambda time: MotionState(
-            end + (min(time / WAY, 1.0) - 1.0) * way, rest, rest))
+            goal + (min(time / WAY, 1.0) - 1.0) * way, rest, rest))
 
     # -- how it is stopped ----------------------------------------------------------------
 
@@ -144,7 +129,7 @@ class MotionExecution:
         """Brake; this outcome comes when the arm stands."""
         if self.phase is Phase.SENT:
             for one in self.controllers:
-                one.stop(self.braking_task(one))
+                self.brake(one)
             self.end_with(outcome)
 
     def end_with(self, outcome: Outcome) -> None:
@@ -152,27 +137,17 @@ class MotionExecution:
         self.phase, self._reason = Phase.BRAKING, outcome
         self._last = max(self.end, self.now()) + self._parameters.arrival_timeout
 
-    def add_to_reason(self, text: str) -> None:
-        """Say more of why it was stopped."""
-        assert self._reason is not None
-        self._reason = self._reason._replace(message=f'{self._reason.message}; {text}')
-
-    def braking_task(self, controller: Controller) -> BrakingTask:
-        """
-        Return how a controller's joints are to be braked.
-
-        That is by what they were commanded, unless they are known to be late, or not to follow.
-        """
-        joints, measured = controller.joints, self._measured
-        task = BrakingTask(self.limits.part([self.joints.index(joint) for joint in joints]),
-                           position_bounds(self.robot, joints), self.tracking_delay)
-        if measured.stale(joints):
-            return task
-        found = tracking(self.robot, joints, controller.commanded, measured)
-        if not found.on_way or found.delay > LATE:
-            return replace(task, measured=self._measured_now(controller))
-        began = measured.moment(joints) > controller.began + LATE   # else it may yet be late
-        return replace(task, delay=found.delay if began else LATE)
+    def brake(self, controller: Controller) -> None:
+        """Brake a controller's joints, from where they are measured if they are late."""
+        joints, at, delay = controller.joints, None, LATE
+        if not self._measured.stale(joints):
+            found = tracking(self.robot, joints, controller.commanded, self._measured)
+            if not found.on_way or found.delay > LATE:
+                at = self._measured_now(controller)
+            elif self._measured.moment(joints) > controller.began + LATE:   # else it may be late
+                delay = found.delay
+        controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
+                        position_bounds(self.robot, joints), delay, at)
 
     def _measured_now(self, controller: Controller) -> MotionState | None:
         """
@@ -190,21 +165,6 @@ class MotionExecution:
             middle + offset(self.robot, controller.joints, position, middle) + age * velocity,
             velocity, np.zeros(len(velocity)))
 
-    def _brake_again(self) -> None:
-        """Brake joints once more, from where they are measured, if they have gone on."""
-        for one in self.controllers:
-            if one.name in self._braked_again or one.released or one.unanswered() or (
-                    self._measured.stale(one.joints)):
-                continue
-            fast, at = one.motion.at(0.0).velocity, self._measured_now(one)
-            # where they were when that was measured is never ahead of braking by now
-            ahead = offset(self.robot, one.joints, self._measured.state(one.joints)[0],
-                           one.commanded(self.now()).position) * np.sign(fast)
-            if at and (ahead > CLEAR + HEARD * np.abs(fast)).any():
-                self._braked_again.add(one.name)
-                one.stop(replace(self.braking_task(one), measured=at))
-                self._last = self.end + self._parameters.arrival_timeout
-
     # -- how it goes on -------------------------------------------------------------------
 
     def look(self) -> Outcome | None:
@@ -218,7 +178,6 @@ class MotionExecution:
         if self.phase is not Phase.BRAKING:
             return None
         if self.now() < self.end:
-            self._brake_again()
             return None
         assert self._reason is not None
         return self._standing(self._reason)
@@ -243,16 +202,15 @@ class MotionExecution:
 
     def _astray(self) -> str:
         """Return which joint is too far from what it is commanded, or ''."""
-        found = tracking(self.robot, self.joints, self.commanded, self._measured)
+        assert self.motion is not None
+        motion, began = self.motion, min(one.began for one in self.controllers)
+        found = tracking(self.robot, self.joints, lambda moment: motion.at(moment - began),
+                         self._measured)
         if found.on_way:
             self.tracking_delay = found.delay
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         self.error = float(found.error[worst])
-        if not limit > 0:
-            return ''
-        if apart := self._out_of_step(found.aside, STEP_OUT * limit):
-            return '; '.join(filter(None, [self._unanswered(), apart]))
-        if not self.error > limit:
+        if not self.error > limit > 0:
             return ''
         return '; '.join(filter(None, [
             self._unanswered(),
@@ -260,18 +218,6 @@ class MotionExecution:
             f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
             f'{self.error:.3g} from all that was commanded in the last {MOST_LATE:g} s; parameter '
             f'max_tracking_error allows {limit:g}']))
-
-    def _out_of_step(self, aside: float, limit: float) -> str:
-        """Say that controllers do not keep step, or '': their way was checked together."""
-        began = [min(one.began, self.now()) for one in self.controllers]
-        if (apart := max(began) - min(began)) > APART:
-            return (f'the controllers do not keep step: they accepted the motion {apart:.2g} s '
-                    f'apart, more than {APART:g} s')
-        if len(began) > 1 and aside > limit:
-            return (f'the controllers do not keep step: a joint was {aside:.3g} from where it was '
-                    'commanded to be together with the others; a quarter of parameter '
-                    f'max_tracking_error is allowed, {limit:g}')
-        return ''
 
     def _unanswered(self) -> str:
         """Return which controller may yet accept what was sent, and move the arm, or ''."""

@@ -29,7 +29,6 @@ DISCOVERY = 3.0             # so long after it was made, a publisher has not fou
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
 PAUSED = 3.0                # a simulation that stands for longer is told of [s]
 STANDS = 0.5                # an arm moved by another client, and turning, stands for less [s]
-GETS_ON = 12.0              # times distance / acceleration: squared time onto a motion
 
 
 @dataclass
@@ -284,7 +283,7 @@ class MotionExecutor:
             await self._context.pause(LOOK)
             execution.check()
         await self._stand(execution)
-        start, join = self._start(execution)
+        start = self._start(execution)
         motion = planned_motion(execution, start, scaling, self._parameters)
         if avoid_collisions:
             await self._ways.check(execution, motion, own, self._beside(execution))
@@ -301,25 +300,21 @@ class MotionExecutor:
                 'checked; nothing was sent')
         for controllers in (*self._retired, self._controllers):   # what repeats an end of before
             controllers.cancel(execution.joints, execution.controllers)
-        execution.send(motion, join)
+        execution.send(motion)
 
-    def _start(self, execution: MotionExecution) -> tuple[Array, float]:
+    def _start(self, execution: MotionExecution) -> Array:
         """
-        Return where a motion begins, and the time for a controller to get onto it [s].
+        Return where a motion begins.
 
-        It begins where the joints were told to rest, if that is where they are measured: back to
-        a reading that trembles would be a step. The controller may begin at such a reading.
+        That is where the joints were told to rest, if they are measured near there: back to a
+        reading that trembles would be a step.
         """
         joints, position = execution.joints, self._measured.state(execution.joints)[0]
-        apart: Array = self._measured.spread(joints)
-        for controller in execution.controllers:
-            for joint, told in controller.resting().items():
-                k = joints.index(joint)
-                off = abs(position[k] - told)
-                if off <= self._parameters.start_tolerance:
-                    position[k], apart[k] = told, max(apart[k], off)
-        join = np.sqrt(GETS_ON * apart / execution.limits.acceleration).max()
-        return position, float(join)
+        told = {joint: at for one in execution.controllers for joint, at in one.resting().items()}
+        rest: Array = np.array([told.get(joint, at) for joint, at
+                                in zip(joints, position.tolist(), strict=True)])
+        near = np.abs(rest - position) <= self._parameters.start_tolerance
+        return np.where(near, rest, position)
 
     async def _stand(self, execution: MotionExecution) -> None:
         """Wait until it is known where the joints stand; raises RequestError."""
@@ -393,8 +388,6 @@ class MotionExecutor:
         try:
             if reason := self._ways.look(execution):
                 execution.stop_for(reason)
-                if self._ways.touches_braking(execution):
-                    execution.add_to_reason('it does not come to rest before it touches something')
         except IKError as error:   # what cannot be checked is not gone on with
             execution.stop(Status.INVALID_MOTION_PLAN,
                            f'stopped on the way: the scene has changed, and {error}')
@@ -404,7 +397,7 @@ class MotionExecutor:
         self._log.error(''.join(traceback.format_exception(error)))
         for controller in execution.controllers:
             try:
-                controller.stop(execution.braking_task(controller))
+                execution.brake(controller)
             except Exception as another:
                 self._log.error(''.join(traceback.format_exception(another)))
                 controller.cancel()

@@ -76,12 +76,6 @@ class PathChecks:
         execution.scene = execution.add_own(execution.world)
         return execution.scene
 
-    def touches_braking(self, execution: MotionExecution) -> bool:
-        """Return whether one that was told to stop touches something of its scene before."""
-        check = execution.scene and self._made(execution, execution.braking_way(),
-                                               execution.scene, frozenset())
-        return bool(check and check.run() and check.collision)
-
     def _made(self, execution: MotionExecution, motion: Motion, scene: Scene,
               beside: frozenset[str]) -> PathCollisionCheck | None:
         """Make a check, None where nothing could touch; raises RequestError."""

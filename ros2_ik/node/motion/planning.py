@@ -21,7 +21,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.controllers.trajectory_controller import PERIOD
+from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 

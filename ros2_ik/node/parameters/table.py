@@ -164,8 +164,8 @@ PARAMETERS = (
     Spec('servo_command_timeout', 0.1, 'Commands of the servo that are older do not count: the '
          'arm comes to rest.', 's', 0.02, 10),
     Spec('servo_margin', 0.01, 'The servo keeps so far from everything.', 'm', 1e-4, 1),
-    Spec('command_period', 0.01, 'Time between two points of a trajectory, or commands of a '
-         'stream.', 's', 0.001, 0.2),
+    Spec('command_period', 0.01, 'Time between two commands of a controller of kind position or '
+         'joint_state.', 's', 0.001, 0.05, read_only=True),
 )
 
 

@@ -34,7 +34,6 @@ from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.foreign_frames import ForeignFrames
 from ros2_ik.node.servo.messages import (
     Begin,
-    Close,
     End,
     NO_TICKS,
     OFF,
@@ -133,7 +132,7 @@ class Loop:
                 NEWEST)
         self._status = node.create_publisher(ServoStatus, names.topics['status'], 10)
         self._session: Session | None = None
-        self._players = dict[str, Player]()     # by names of controllers
+        self._players = dict[int, Player]()
         self._period = IDLE
         self._topics = SimpleNamespace(node=node, sent=SentMessages(), callback_group=None)
         self._paused, self._gone, self._heard = False, False, 0.0
@@ -208,14 +207,13 @@ class Loop:
             self._paused = message.paused
         elif isinstance(message, Open):
             self._period = message.period
-            self._players[message.name] = Player(self._topics, self._clock, message, self._say)
+            self._players[message.player] = Player(self._topics, self._clock, message, self._say)
         elif isinstance(message, Play):
-            self._period = message.period
-            self._players[message.name].play(message)
+            self._players[message.player].play(message)
         elif isinstance(message, Shut):
-            self._players[message.name].shut()
-        elif isinstance(message, Close):
-            self._players.pop(message.name).close()
+            self._players[message.player].shut()
+            if message.gone:
+                self._players.pop(message.player).close()
         elif isinstance(message, TakeFrame):
             self._frames.take(message)
             awaiting, self._awaiting = self._awaiting, None

@@ -80,13 +80,9 @@ class AskFrame(NamedTuple):
 
 
 class Open(NamedTuple):
-    """
-    To the servo: play motions for the controller `name`; tell of its other clients.
+    """To the servo: play motions for a controller, one command a `period` [s]."""
 
-    One command a `period` [s] is published.
-    """
-
-    name: str
+    player: int
     output: ServoOutput
     period: float
 
@@ -95,46 +91,33 @@ class Play(NamedTuple):
     """
     To the servo: bring the joints of a controller through states (k, n) at times (k,) [s].
 
-    At time 0 they begin there, else at what they were commanded last. One command a `period` [s]
-    is published.
+    At time 0 they begin there, else where they were commanded last.
     """
 
-    name: str
+    player: int
     output: ServoOutput
-    period: float
     times: Array
     positions: Array
     velocities: Array
 
 
 class Shut(NamedTuple):
-    """To the servo: publish nothing more of a controller's motion."""
+    """To the servo: publish nothing more of a motion, or nothing ever if the player is `gone`."""
 
-    name: str
-
-
-class Close(NamedTuple):
-    """To the servo: there is no such controller any more."""
-
-    name: str
+    player: int
+    gone: bool = False
 
 
-ToServo: TypeAlias = (Alive | Begin | Close | End | Open | Pause | Play | Shut | TakeBase
-                      | TakeFrame | TakeScene)
+ToServo: TypeAlias = (Alive | Begin | End | Open | Pause | Play | Shut | TakeBase | TakeFrame
+                      | TakeScene)
 
 
-class Heard(NamedTuple):
-    """To the node: why nothing that is played for a controller would be received, or ''."""
+class Played(NamedTuple):
+    """To the node: why no command would be received, and why a motion does not go on, or ''."""
 
-    name: str
+    player: int
     unheard: str
-
-
-class Broken(NamedTuple):
-    """To the node: why no more is played for a controller."""
-
-    name: str
-    reason: str
+    broken: str
 
 
 class Died(NamedTuple):

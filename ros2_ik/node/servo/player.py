@@ -7,8 +7,7 @@ import numpy as np
 
 from ros2_ik.core import Motion
 from ros2_ik.node.controllers.command_topic import CommandTopic
-from ros2_ik.node.controllers.controller import other_client
-from ros2_ik.node.servo.messages import Broken, Heard, Open, Play
+from ros2_ik.node.servo.messages import Open, Play, Played
 from ros2_ik.node.servo.servo_output import Knot
 from ros2_ik.node.state.motion_clock import MotionClock
 
@@ -26,14 +25,15 @@ class Player:
     """
 
     def __init__(self, context: Any, clock: MotionClock, opened: Open,
-                 say: Callable[[Heard | Broken], None]) -> None:
+                 say: Callable[[Played], None]) -> None:
         self._node, self._clock, self._say = context.node, clock, say
-        self._name, self._output, _ = opened
+        self._number, self._output, _ = opened
         self._topic = CommandTopic(context, self._output.message_type, self._output.topic, 1,
                                    self._on_other)
         self._motion: Motion | None = None
         self._began = self._now = self._time = 0.0  # on the motion clock; time of the motion [s]
-        self._unheard: str | None = None
+        self._unheard = ''
+        say(Played(self._number, '', ''))
 
     def play(self, play: Play) -> None:
         """Begin a motion, at once."""
@@ -52,15 +52,13 @@ class Player:
         """Publish what is due; `period` is the time until the next call [s]."""
         if (unheard := self._topic.unheard()) != self._unheard:
             self._unheard = unheard
-            self._say(Heard(self._name, unheard))
+            self._say(Played(self._number, unheard, ''))
         motion, now = self._motion, self._clock.now()
         if motion is None or self._time > motion.duration + HOLD:
             return
         if now - self._now > HELD and self._time < motion.duration:
-            self.shut()
-            self._say(Broken(self._name, f"controller '{self._name}' was sent nothing for "
-                             f'{now - self._now:.2g} s, as the computer was busy, so that its '
-                             'joints have stopped'))
+            self._break(f'the computer was too busy to send commands for {now - self._now:.2g} s, '
+                        'so that the joints have stopped')
             return
         self._now, self._time = now, min(now - self._began, self._time + CATCH * period)
         stamp = self._node.get_clock().now().nanoseconds
@@ -72,8 +70,11 @@ class Player:
 
     def _on_other(self, message: Any, topic: str) -> None:
         if self._output.concerns(message):
-            self.shut()
-            self._say(Broken(self._name, other_client(self._name, topic)))
+            self._break(f'another client sends commands on {topic}; nothing more is sent to it')
+
+    def _break(self, reason: str) -> None:
+        self.shut()
+        self._say(Played(self._number, self._unheard, reason))
 
     def close(self) -> None:
         """Destroy publisher and subscription."""

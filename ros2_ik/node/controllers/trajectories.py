@@ -1,0 +1,52 @@
+"""Motions as trajectory messages."""
+
+from builtin_interfaces.msg import Duration
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ros2_ik.core import Motion
+
+SHORTEST = 1e-3   # between two points [s]
+PERIOD = 0.03   # controllers interpolate with accelerations: within 1e-5 rad of the motion [s]
+
+
+def trajectory_message(motion: Motion) -> JointTrajectory:
+    """
+    Write a motion for a joint_trajectory_controller, which begins when it comes (stamp 0).
+
+    No point is at time 0, which would be a step; the last one has velocity 0.
+    """
+    return JointTrajectory(joint_names=list(motion.joints),
+                           points=[_point(motion, time) for time in motion.times(PERIOD)])
+
+
+def braking_message(motion: Motion) -> JointTrajectory:
+    """
+    Write where, and when, a motion ends; a controller gets there by a cubic polynomial.
+
+    There is nothing between that it could be ahead of or behind, whenever it begins, but for
+    joints that rest before the others.
+    """
+    end = max(motion.duration, PERIOD)
+    times = {max(time, SHORTEST) for time in motion.rests if time < end - SHORTEST}
+    points = [_point(motion, time) for time in (*sorted(times), end)]
+    for point in points:
+        point.accelerations = []   # with them it would be a polynomial of another degree
+    return JointTrajectory(joint_names=list(motion.joints), points=points)
+
+
+def _point(motion: Motion, time: float) -> JointTrajectoryPoint:
+    state = motion.at(time)
+    return JointTrajectoryPoint(
+        positions=state.position.tolist(), velocities=state.velocity.tolist(),
+        accelerations=state.acceleration.tolist(), time_from_start=duration_message(time))
+
+
+def duration_message(seconds: float) -> Duration:
+    """Write a duration."""
+    nanoseconds = round(seconds * 1e9)
+    return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
+
+
+def seconds_of(point: JointTrajectoryPoint) -> float:
+    """Return the time of a point."""
+    return float(point.time_from_start.sec + point.time_from_start.nanosec * 1e-9)
