@@ -1,6 +1,5 @@
 """The node: makes the parts, spins, stops."""
 
-from collections.abc import Callable
 import gc
 import sys
 import time
@@ -108,16 +107,14 @@ class IKNode(Node):
         scene_made = self.create_guard_condition(self._scene.take_made,
                                                  ReentrantCallbackGroup())
         self._servo_process = ServoProcess(self)
-        self._execution = MotionExecutor(
-            ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
-                              self._servo_process),
-            joint_states, state,
-            self._scene, log)
+        controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
+                                        self._servo_process)
+        self._execution = MotionExecutor(controllers, joint_states, state, self._scene, log)
         self._node_context = NodeContext(
             log, self.get_clock(), parameters,
             Description(parameters, log, self._on_robot, self._why_no_description),
             joint_states, state, self._scene, transforms, self._pool,
-            self._execution, Statistics(), self._sleep)
+            self._execution, Statistics(), controllers.pause)
         parameters.check, parameters.changed = self._check, self._changed
         self._subscribe(joint_states, base)
         self._serve()
@@ -266,15 +263,6 @@ class IKNode(Node):
             return await future
         finally:
             self._waiting -= 1
-
-    async def _sleep(self, seconds: float) -> None:
-        def start(done: Callable[[Any], None]) -> None:
-            def over() -> None:
-                self.destroy_timer(timer)
-                done(None)
-            timer = self.create_timer(seconds, over, ReentrantCallbackGroup(),
-                                      clock=Clock(clock_type=ClockType.STEADY_TIME))
-        await self._wait(start)
 
     # -- parameters -----------------------------------------------------------------------
 

@@ -206,9 +206,8 @@ def test_who_turns_does_not_stand(stream, stamped):
     for _ in range(600):
         stream.now += 0.01
         stream.tell(0.2 * np.sin(4 * stream.now), stamped=stamped)
-        assert stream.states.stood('shoulder') < 0.4
+        assert stream.states.history('shoulder').stood < 0.4
     for i in range(100):
         stream.now += 0.01
         stream.tell(0.1 + random.normal(0, 1e-3), stamped=stamped)
-        assert i < 55 or stream.states.stood('shoulder') > 0.5
-    assert stream.states.stood('nobody') == 0
+        assert i < 55 or stream.states.history('shoulder').stood > 0.5

@@ -20,7 +20,7 @@ from ros2_ik.node.state import collision_geometry
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import FreeBase
 from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.joint_states import JointStates, MAX_NAMES
+from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.reading import Reading
 from ros2_ik.node.state.transforms import Parent, Transforms
 
@@ -47,18 +47,6 @@ def test_age():
     received = just - 7
     assert Reading(0, 0, received).age(now) == pytest.approx(7, abs=0.5)        # no stamp
     assert Reading(0, now, received).age(now) == pytest.approx(7, abs=0.5)      # a clock stands
-
-
-def test_joint_states_have_a_bound():
-    log = Log()
-    states = JointStates(log)
-    for number in range(30):
-        names = [f'joint_{number}_{i}' for i in range(1000)]
-        states.take(JointState(name=names, position=[0.0] * 1000))
-    assert sum(states.get(f'joint_{n}_0') is not None for n in range(30)) == MAX_NAMES // 1000
-    assert 'more than' in log.lines[-1]
-    states.take(JointState(name=['joint_0_0'], position=[1.5]))   # known ones go on
-    assert states.get('joint_0_0').value == 1.5
 
 
 def test_joints_without_a_number_are_told_of_once():

@@ -1,5 +1,6 @@
 """What becomes of a motion when the node is killed."""
 
+import os
 import signal
 import time
 
@@ -17,6 +18,7 @@ from motion_requests import FAR, moving, NEAR, Requested, SLOW
 from node_harness import Client, eventually, unreachable
 import numpy as np
 import pytest
+from servo_harness import processes
 
 from ros2_ik.msg import Status
 
@@ -86,6 +88,21 @@ def test_the_node_is_killed_while_it_streams_positions(newcomer, mock, record, s
     stopped = record.still()
     assert 0.03 < stopped[0] < FAR['panda_joint1'] - 0.5
     assert np.abs(stopped - record.commands[-1][1]).max() < 1e-3
+
+
+def test_the_process_that_streams_positions_is_killed(newcomer, mock, record, start_node):
+    """The arm stays where it was sent last; the next motion is streamed by another process."""
+    mock.set('active', ['arm_position_controller', 'hand_controller'])
+    node = start_node(**POSITIONS, **SLOW)
+    asked = moving(client := at_home(newcomer()), record, 'compute_ik')
+    for process in processes('ik_servo', node.pid):
+        os.kill(process, signal.SIGKILL)
+    answer = asked.answer()
+    assert answer.status == Status.CONTROL_FAILED, answer.message
+    assert "the servo's process has died" in answer.message
+    assert np.abs(record.still() - record.commands[-1][1]).max() < 1e-3
+    eventually(lambda: Requested(client, 'execute', {}).answer().status == Status.SUCCESS,
+               'a motion by another process', 60)
 
 
 @pytest.mark.parametrize('parameters', [TRAJECTORIES, POSITIONS])

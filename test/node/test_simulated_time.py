@@ -99,7 +99,8 @@ def test_a_stop_is_heard_once_and_answered_at_rest(monkeypatch, scale, after, pa
         assert simulation.run(paused, execution) is None, 'answered before it can stand'
     simulation.scale = scale
     outcome = simulation.run(40, execution)
-    assert outcome == (Status.PREEMPTED, 'stopped', (), execution.planned, None)
+    assert outcome == (Status.PREEMPTED, 'stopped on the way: stopped', (), execution.planned,
+                       None)
     assert abs(simulation.velocity) < 1e-12 and len(simulation.messages) == 2
     assert simulation.peak < LIMIT * scale**2 * 1.05 and simulation.speed < FASTEST * scale * 1.01
     assert at < simulation.position < at + FASTEST**2 / 2 / LIMIT + 0.3

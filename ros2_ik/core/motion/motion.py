@@ -57,6 +57,20 @@ class Motion:
         inner = period * np.arange(1, count + 1)
         return np.append(inner, max(self.duration, period if count == 0 else 0.0))
 
+    @classmethod
+    def spline(cls, joints: tuple[str, ...], times: Array, p: Array, v: Array) -> 'Motion':
+        """Make the cubic spline of positions p and velocities v (k, n) at times (k,) from 0."""
+        h = np.diff(times)[:, None]
+        slope = np.diff(p, axis=0) / h
+        c2, c3 = (3 * slope - 2 * v[:-1] - v[1:]) / h, (v[:-1] + v[1:] - 2 * slope) / h**2
+
+        def state(time: float) -> MotionState:
+            k = min(max(int(np.searchsorted(times, time, 'right')) - 1, 0), len(h) - 1)
+            t = time - times[k]
+            return MotionState(p[k] + t * (v[k] + t * (c2[k] + t * c3[k])),
+                               v[k] + t * (2 * c2[k] + 3 * t * c3[k]), 2 * c2[k] + 6 * t * c3[k])
+        return cls(joints, float(times[-1]), state)
+
     def part(self, joints: tuple[str, ...]) -> 'Motion':
         """Return the same motion of some of its joints, in that order."""
         chosen = [self.joints.index(joint) for joint in joints]

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 import time
-from typing import Any
 
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import GetParameters
@@ -15,8 +14,8 @@ from ros2_ik.node.controllers.controller import ControllerContext, register_cont
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
-PATIENCE = 2.0   # for the controller's parameters [s]
-LOOK = 0.02      # between two looks whether they can be asked for [s]
+PATIENCE = 2.0   # for the controller's parameters [s],
+LOOK = 2e-3      # with so long between two looks [s]
 UNKNOWN = '_NODE_NAME_UNKNOWN_'   # of a listener whose node has not been discovered yet
 
 
@@ -71,9 +70,12 @@ class PositionController(Stream):
             if time.monotonic() > end:
                 raise self._unanswered()
             await self.context.pause(LOOK)
-        answer = await self.context.wait(self._ask)
-        if answer is None:
-            raise self._unanswered()
+        asked = self._client.call_async(GetParameters.Request(names=['joints']))
+        while not asked.done():
+            if time.monotonic() > end:
+                raise self._unanswered()
+            await self.context.pause(LOOK)
+        answer = asked.result()
         if not answer.values or answer.values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
             return None
         return list(answer.values[0].string_array_value)
@@ -89,19 +91,6 @@ class PositionController(Stream):
             Status.CONTROL_FAILED, f'controller {self._node_name} does not say within '
             f'{PATIENCE:g} s which joints it moves, and in which order; nothing was '
             'moved')
-
-    def _ask(self, done: Any) -> None:
-        """Call done with the answer, or with None when it does not come."""
-        open_question = [True]
-
-        def finish(answer: Any) -> None:
-            if open_question:
-                open_question.clear()
-                self.context.node.destroy_timer(timer)
-                done(answer)
-        timer = self.context.steady_timer(PATIENCE, lambda: finish(None))
-        future = self._client.call_async(GetParameters.Request(names=['joints']))
-        future.add_done_callback(lambda answered: finish(answered.result()))
 
     @property
     def output(self) -> PositionOutput:

@@ -61,12 +61,11 @@ class MotionExecution:
         self.add_own: Callable[[Scene], Scene] = lambda scene: scene
         # of the way that is left, in a newer scene
         self.check_left: PathCollisionCheck | None = None
-        self.done: Callable[[Outcome], None] | None = None
         self.error = 0.0                # of the farthest joint when last looked at [rad, m]
         self.tracking_delay = 0.0       # when the arm was last seen to follow [s]
         self._withdrawn: Outcome | None = None
         self._reason: Outcome | None = None   # why it brakes
-        self._last = 0.0                # until when the arm may take to come to rest
+        self._stopped_at = 0.0          # when it began to brake
         self._open_at = -np.inf         # when controllers had something to answer last
 
     @property
@@ -79,10 +78,6 @@ class MotionExecution:
         return self.controllers[0].context.now()
 
     # -- before it runs -------------------------------------------------------------------
-
-    def withdraw(self, status: Status, message: str) -> None:
-        """Have the execution end before it is sent; who prepares it comes to know by `check`."""
-        self._withdrawn = Outcome(status, message)
 
     def check(self) -> None:
         """Raise RequestError if the execution is not to be any more."""
@@ -122,41 +117,38 @@ class MotionExecution:
     # -- how it is stopped ----------------------------------------------------------------
 
     def stop(self, status: Status, message: str) -> None:
-        """Brake; the outcome comes when the arm stands."""
-        self.stop_for(Outcome(status, message, (), self.planned))
+        """Brake, or do not begin; the outcome comes when the arm stands."""
+        if self.phase is Phase.PLANNED:
+            self._withdrawn = Outcome(status, f'nothing was moved: {message}')
+        else:
+            self.stop_for(Outcome(status, f'stopped on the way: {message}', (), self.planned))
 
     def stop_for(self, outcome: Outcome) -> None:
         """Brake; this outcome comes when the arm stands."""
         if self.phase is Phase.SENT:
+            self.phase, self._reason, self._stopped_at = Phase.BRAKING, outcome, self.now()
             for one in self.controllers:
-                self.brake(one)
-            self.end_with(outcome)
+                self._brake(one)
 
-    def end_with(self, outcome: Outcome) -> None:
-        """Have this outcome come when the arm stands, once it has been told to brake."""
-        self.phase, self._reason = Phase.BRAKING, outcome
-        self._last = max(self.end, self.now()) + self._parameters.arrival_timeout
-
-    def brake(self, controller: Controller) -> None:
+    def _brake(self, controller: Controller) -> None:
         """Brake a controller's joints, from where they are measured if they are late."""
         joints, at, delay = controller.joints, None, LATE
         if not self._measured.stale(joints):
             found = tracking(self.robot, joints, controller.commanded, self._measured)
             if not found.on_way or found.delay > LATE:
-                at = self._measured_now(controller)
+                at = (self._measured_now(controller) if self._measured.tell_velocities(joints)
+                      else None)
             elif self._measured.moment(joints) > controller.began + LATE:   # else it may be late
                 delay = found.delay
         controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
                         position_bounds(self.robot, joints), delay, at)
 
-    def _measured_now(self, controller: Controller) -> MotionState | None:
+    def _measured_now(self, controller: Controller) -> MotionState:
         """
-        Return where a controller's joints are by now, in the turns of its commands, if known.
+        Return where a controller's joints are by now, in the turns of its commands.
 
         Drivers may tell of continuous joints within one turn; no motion takes them farther.
         """
-        if self._measured.speeds(controller.joints) is None:
-            return None
         position, velocity = self._measured.state(controller.joints)
         motion = controller.motion
         middle = (motion.at(0.0).position + motion.goal) / 2
@@ -184,11 +176,11 @@ class MotionExecution:
 
     def _judge(self) -> Outcome | None:
         if reason := self._measured.stale(self.joints):
-            self.stop(Status.ROBOT_STATE_STALE, f'stopped on the way: {reason}')
+            self.stop(Status.ROBOT_STATE_STALE, reason)
         elif reason := self._cancelled():
-            self.stop(Status.PREEMPTED, f'stopped on the way: {reason}')
+            self.stop(Status.PREEMPTED, reason)
         elif reason := self._trouble() or self._astray():
-            self.stop(Status.CONTROL_FAILED, f'stopped on the way: {reason}')
+            self.stop(Status.CONTROL_FAILED, reason)
         elif self.now() >= self.end:
             return self._arrival()
         return None
@@ -232,7 +224,8 @@ class MotionExecution:
             text = f'arrived after {self.now() - self.sent_at:.2f} s, {off[worst]:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
         if self.now() > self.end + self._parameters.arrival_timeout:
-            self.stop(Status.CONTROL_FAILED, self._shortfall(positions, off, worst))
+            self.stop_for(Outcome(Status.CONTROL_FAILED, self._shortfall(positions, off, worst),
+                                  (), self.planned))
         return None
 
     def _off_goal(self) -> Array:
@@ -256,7 +249,7 @@ class MotionExecution:
 
     def _standing(self, outcome: Outcome) -> Outcome | None:
         """Return the outcome once the arm is known to stand, or to take too long for that."""
-        late = self.now() > self._last
+        late = self.now() > max(self.end, self._stopped_at) + self._parameters.arrival_timeout
         if reason := self._unanswered():
             self._open_at = self.now()
             return _but(outcome, reason) if late else None

@@ -63,8 +63,6 @@ class MotionExecutor:
         self.stops = 0   # how often all motions were stopped
         self._closing = False
         self._paused = False   # whether it was told that /clock stands
-        self._timer = context.steady_timer(LOOK, self._look)
-        self._timer.cancel()
 
     def set_robot(self, robot: Robot) -> None:
         """Take another robot; what moves stops."""
@@ -90,14 +88,15 @@ class MotionExecutor:
         """Stop all motions; gives how many there were."""
         self.stops += 1
         for execution in self._executions:
-            if execution.phase is Phase.PLANNED:
-                execution.withdraw(status, f'nothing was moved: {reason}')
-                continue
-            try:
-                execution.stop(status, f'stopped on the way: {reason}')
-            except Exception as error:   # the others must stop all the same
-                self._abandon(execution, error, Outcome(status, f'stopped on the way: {reason}'))
+            self._stop(execution, status, reason)
         return len(self._executions) + self._servo_moves
+
+    def _stop(self, execution: MotionExecution, status: Status, reason: str) -> None:
+        """Stop a motion; a defect in that must keep no other from being stopped."""
+        try:
+            execution.stop(status, reason)
+        except Exception:
+            self._log.error(traceback.format_exc())
 
     @property
     def moving(self) -> bool:
@@ -161,15 +160,14 @@ class MotionExecutor:
             execution.who, execution.group = who, group
             execution.max_change, execution.assumed = max_joint_change or {}, assumed
             await self._set_out(execution, scaling, avoid_collisions, own)
-            outcome: Outcome = await self._context.wait(lambda done: self._watch(execution, done))
-            return outcome
+            return await self._supervise(execution)
         except Blocked as error:
             return error.outcome
         except IKError as error:
             return Outcome(error.status, str(error))
         except Exception as error:
-            if execution in self._executions and execution.under_way:
-                self._abandon(execution, error, _failure(execution, error))
+            if execution:
+                self._stop(execution, Status.FAILURE, f'{type(error).__name__}: {error}')
             raise
         finally:
             if execution in self._executions:
@@ -260,9 +258,7 @@ class MotionExecutor:
                 Status.CONTROL_FAILED, 'another motion is under way; with parameter '
                 'while_executing: replace it would end')
         for other in others:
-            if other.phase is Phase.PLANNED:
-                other.withdraw(Status.PREEMPTED, 'nothing was moved: another motion was asked for')
-            other.stop(Status.PREEMPTED, 'stopped on the way: another motion took its place')
+            other.stop(Status.PREEMPTED, 'another motion took its place')
 
     def _sharing(self, execution: MotionExecution) -> Iterator[MotionExecution]:
         """Yield the other motions that have some of its joints."""
@@ -298,8 +294,7 @@ class MotionExecutor:
             raise RequestError(
                 Status.CONTROL_FAILED, 'the robot does not stay where it is while the motion is '
                 'checked; nothing was sent')
-        for controllers in (*self._retired, self._controllers):   # what repeats an end of before
-            controllers.cancel(execution.joints, execution.controllers)
+        self._controllers.cancel(execution.joints, execution.controllers)
         execution.send(motion)
 
     def _start(self, execution: MotionExecution) -> Array:
@@ -329,89 +324,52 @@ class MotionExecutor:
         """
         Return why readings do not tell where the joints stand, or None.
 
-        They must tell of rest, and either be where the joints were told to rest, or be newer
-        than the last command's end.
+        They must tell of rest, and either be where the joints were told to rest, or have stood
+        for a while since the last command ended.
         """
-        self._measured.require(execution.joints)
-        if moves := self._measured.moves(execution.joints):
+        measured = self._measured
+        measured.require(execution.joints)
+        if moves := measured.moves(execution.joints):
             return RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
         for controller in self._controllers.sharing(execution.joints):
             joints = [joint for joint in controller.joints if joint in execution.joints]
             if told := controller.resting():
-                away = np.abs(offset(execution.robot, joints, self._measured.state(joints)[0],
-                                     np.array([told[joint] for joint in joints])))
-                if away.max() <= self._parameters.start_tolerance:
+                away = offset(execution.robot, joints, measured.state(joints)[0],
+                              np.array([told[joint] for joint in joints]))
+                if np.abs(away).max() <= self._parameters.start_tolerance:
                     continue
-            if self._measured.moment(joints) < controller.commanded_until:
+            if min(measured.stood(joints),
+                   measured.moment(joints) - controller.commanded_until) < STANDS:
                 return RequestError(
-                    Status.ROBOT_STATE_STALE, 'joint_states still show where the joints were '
-                    f"before the last command to controller '{controller.name}' ended; nothing "
-                    'was moved')
-            if self._measured.stood(joints) < STANDS:
-                return RequestError(
-                    Status.CONTROL_FAILED, f"the joints of controller '"
-                    f"{controller.name}' do not stand for {STANDS:g} s, and were not "
-                    'told to rest where they are; nothing was moved')
+                    Status.ROBOT_STATE_STALE, 'joint_states do not show that the joints of '
+                    f"controller '{controller.name}' have stood for {STANDS:g} s since its last "
+                    'command, and they are not where they were told to rest; nothing was moved')
         return None
 
     # -- what is under way ----------------------------------------------------------------
 
-    def _watch(self, execution: MotionExecution, done: Any) -> None:
-        """Have `done` called with the outcome."""
-        execution.done = done
-        self._timer.reset()
+    async def _supervise(self, execution: MotionExecution) -> Outcome:
+        """Look how a motion goes, and stop it if need be, until it is over."""
+        while True:
+            await self._context.pause(LOOK)
+            self._mind_pauses()
+            if outcome := execution.look():
+                break
+            try:
+                if reason := self._ways.look(execution):
+                    execution.stop_for(reason)
+            except IKError as error:   # what cannot be checked is not gone on with
+                execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {error}')
+        for controller in execution.controllers:
+            controller.forget()
+        self._log.info(log_line(execution, outcome))
+        return outcome
 
-    def _look(self) -> None:
+    def _mind_pauses(self) -> None:
         stood = self._context.clock.stood
         if stood > PAUSED and not self._paused:
             self._log.warning(f'/clock has stood still for {stood:.1f} s: motions wait for it')
         self._paused = stood > PAUSED
-        for execution in [execution for execution in self._executions if execution.done]:
-            try:
-                outcome = execution.look()
-                if outcome is None:
-                    self._look_ahead(execution)
-            except Exception as error:   # out of here it would end the node
-                outcome = _failure(execution, error)
-                if execution.phase is Phase.SENT:
-                    self._abandon(execution, error, outcome)
-                    outcome = None      # it comes when the arm stands
-                else:
-                    self._log.error(''.join(traceback.format_exception(error)))
-            if outcome:
-                self._end(execution, outcome)
-        if not self._executions:
-            self._timer.cancel()
-
-    def _look_ahead(self, execution: MotionExecution) -> None:
-        """Stop an execution for what has come into its way."""
-        try:
-            if reason := self._ways.look(execution):
-                execution.stop_for(reason)
-        except IKError as error:   # what cannot be checked is not gone on with
-            execution.stop(Status.INVALID_MOTION_PLAN,
-                           f'stopped on the way: the scene has changed, and {error}')
-
-    def _abandon(self, execution: MotionExecution, error: Exception, outcome: Outcome) -> None:
-        """Brake what an error has left moving; `outcome` comes when it stands."""
-        self._log.error(''.join(traceback.format_exception(error)))
-        for controller in execution.controllers:
-            try:
-                execution.brake(controller)
-            except Exception as another:
-                self._log.error(''.join(traceback.format_exception(another)))
-                controller.cancel()
-        execution.end_with(outcome)
-
-    def _end(self, execution: MotionExecution, outcome: Outcome) -> None:
-        self._executions.remove(execution)
-        execution.phase = Phase.DONE
-        for controller in execution.controllers:
-            controller.forget()
-        self._log.info(log_line(execution, outcome))
-        if execution.done:
-            execution.done(outcome)
-        self._tidy()
 
     def _tidy(self) -> None:
         """Give up the controllers of a robot of before, once nothing moves by them."""
@@ -419,7 +377,3 @@ class MotionExecutor:
             for controllers in self._retired:
                 controllers.close()
             self._retired.clear()
-
-
-def _failure(execution: MotionExecution, error: Exception) -> Outcome:
-    return Outcome(Status.FAILURE, f'{type(error).__name__}: {error}', (), execution.planned)

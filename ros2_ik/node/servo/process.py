@@ -71,10 +71,10 @@ class _Pipe:
                          daemon=True).start()
 
     def _run(self, there: Any, names: Any) -> None:
-        ensure_fork_server()
-        context: Any = multiprocessing.get_context('forkserver')
-        context.Process(target=_serve, args=(there, names), daemon=True).start()
-        there.close()
+        with there:     # at its end here the process has it alone, or nobody
+            ensure_fork_server()
+            context: Any = multiprocessing.get_context('forkserver')
+            context.Process(target=_serve, args=(there, names), daemon=True).start()
         message = self.outbox.get()
         try:
             while message is not None:

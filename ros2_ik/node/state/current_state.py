@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import Array, Robot, Status
+from ros2_ik.core import Array, Joint, Robot, Status
 from ros2_ik.messages.poses import placement
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_pose
@@ -95,7 +95,6 @@ class CurrentState:
         """
         strict = self._parameters.require_joint_states
         limit, now = self._parameters.joint_state_timeout or float('inf'), self._now()
-        base = robot.base_joint
         values, old, unseen = dict(given), list[str](), list[str]()
         left, still, doubtful = list[str](), list[str](), list[str]()
         asked, movable = needed | free | checked, free - needed
@@ -103,12 +102,11 @@ class CurrentState:
             name = joint.name
             if name in given:
                 continue
-            reading = (self._base.read(robot) if name == base
-                       else self._joint_states.get(name) if joint.is_scalar else None)
+            reading = self._reading(robot, joint)
             fresh = reading is not None and reading.age(now) <= limit
             if not fresh and (name in needed or strict and name in free | checked):
                 raise RequestError(Status.ROBOT_STATE_STALE,
-                                   self._complaint(name, name == base, reading, now, limit))
+                                   self._complaint(robot, name, reading, now, limit))
             if reading is not None:
                 values[name] = reading.value
                 if name in asked and self._contradicts(name, strict, movable):
@@ -134,16 +132,17 @@ class CurrentState:
 
     def known(self, robot: Robot) -> dict[str, Any]:
         """Return the values of all joints that any reading tells of, by name."""
-        base, values = robot.base_joint, dict[str, Any]()
-        for joint in robot.joints:
-            reading = (self._base.read(robot) if joint.name == base
-                       else self._joint_states.get(joint.name) if joint.is_scalar else None)
-            if reading is not None:
-                values[joint.name] = reading.value
-        return values
+        readings = {joint.name: self._reading(robot, joint) for joint in robot.joints}
+        return {name: reading.value for name, reading in readings.items() if reading is not None}
 
-    def _complaint(self, name: str, is_base: bool, reading: Reading | None, now: int,
+    def _reading(self, robot: Robot, joint: Joint) -> Reading | None:
+        if joint.name == robot.base_joint:
+            return self._base.read(robot)
+        return self._joint_states.get(joint.name) if joint.is_scalar else None
+
+    def _complaint(self, robot: Robot, name: str, reading: Reading | None, now: int,
                    limit: float) -> str:
+        is_base = name == robot.base_joint
         source = (f'base_source {self._parameters.base_source}' if is_base else 'joint_states')
         if reading is None:
             return (f"joint '{name}' is needed, but the request does not give it and {source} "

@@ -114,12 +114,6 @@ class JointHistory:
         rise = sum(one * (value - mean) for one, value in zip(away, values, strict=True))
         return float(rise / sum(one * one for one in away))
 
-    @property
-    def spread(self) -> float:
-        """By how much the readings of the last WINDOW differ [rad, m]; 0 without stamps."""
-        values = [value for _, value in self._window()]
-        return max(values, default=0.0) - min(values, default=0.0)
-
     def _window(self) -> list[tuple[float, float]]:
         """Return ages [s], negative, and values in WINDOW, and the last one before it."""
         window = list[tuple[float, float]]()

@@ -10,7 +10,6 @@ from ros2_ik.core import Robot
 from ros2_ik.node.state.joint_history import fastest, JointHistory
 from ros2_ik.node.state.reading import Reading
 
-MAX_NAMES = 10_000   # keeps a publisher that invents names from filling the memory
 FACTOR = 1.5         # faster than this times its speed limit a joint cannot have moved
 BACK = 10**9         # a clock that goes back farther begins anew [ns]
 SOURCES_KEPT = 0.2   # to ask for the publishers costs more than a message [s]
@@ -62,8 +61,6 @@ class JointStates:
                 self._warn(f'a joint_states message with {len(names)} names and '
                            f'{len(positions)} positions is ignored')
             return
-        if len(self._joints) + len(self._nan) + len(names) > MAX_NAMES and self._too_many(names):
-            return
         _, stamp, received = Reading.of(None, message.header.stamp)
         self._arrivals.append(received)
         self._mind_the_clock()
@@ -93,36 +90,14 @@ class JointStates:
                               f'{more}: what it said before, if anything, counts and gets old'):
             self._nan.update(nan)
 
-    def _too_many(self, names: list[str]) -> bool:
-        if len(self._joints.keys() | self._nan | set(names)) <= MAX_NAMES:
-            return False
-        self._warn(f'joint_states has named more than {MAX_NAMES} joints; '
-                   'messages with others are ignored')
-        return True
-
-    def velocity(self, name: str) -> float | None:
-        """Return the velocity that positions and stamps of a joint show, or None."""
-        joint = self._joints.get(name)
-        return joint.velocity if joint else None
-
-    def spread(self, name: str) -> float:
-        """Return by how much the latest readings of a joint differ."""
-        joint = self._joints.get(name)
-        return joint.spread if joint else 0.0
-
-    def stood(self, name: str) -> float:
-        """Return for how long a joint has been at one place, as far as is known [s]."""
-        joint = self._joints.get(name)
-        return joint.stood if joint else 0.0
-
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint."""
         joint = self._joints.get(name)
         return joint.reading if joint else None
 
-    def known(self, name: str) -> Reading:
-        """Return the last reading of a joint that has one."""
-        return self._joints[name].reading
+    def history(self, name: str) -> JointHistory:
+        """Return the readings of a joint that has one."""
+        return self._joints[name]
 
     def age(self, name: str) -> float:
         """Return the age of a joint's last reading [s]; inf where there is none."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.state.joint_history import JointHistory
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
@@ -50,37 +51,36 @@ class MeasuredJoints:
 
     def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
         """Return positions and velocities (n,); slow joints are at rest."""
-        speeds = [self._joint_states.velocity(joint) or 0.0 for joint in joints]
-        return (np.array([self._joint_states.known(joint).value for joint in joints]),
+        known = self._known(joints)
+        speeds = [joint.velocity or 0.0 for joint in known]
+        return (np.array([joint.reading.value for joint in known]),
                 np.array([v if abs(v) > STILL else 0.0 for v in speeds]))
 
-    def speeds(self, joints: Sequence[str]) -> Array | None:
-        """Return velocities (n,) as they are, None where one is unknown."""
-        speeds = [self._joint_states.velocity(joint) for joint in joints]
-        return None if None in speeds else np.array(speeds, dtype=float)
+    def _known(self, joints: Iterable[str]) -> list[JointHistory]:
+        return [self._joint_states.history(joint) for joint in joints]
 
-    def moves(self, joints: Iterable[str]) -> str:
+    def tell_velocities(self, joints: Iterable[str]) -> bool:
+        """Return whether it is known how fast each of the joints moves."""
+        return all(joint.velocity is not None for joint in self._known(joints))
+
+    def moves(self, joints: Sequence[str]) -> str:
         """Return which joint moves, or of which this is not known, or ''."""
-        for joint in joints:
-            speed = self._joint_states.velocity(joint)
+        for name, joint in zip(joints, self._known(joints), strict=True):
+            speed = joint.velocity
             if speed is None:
-                return (f"joint_states tell of joint '{joint}' since too short a time, or too "
+                return (f"joint_states tell of joint '{name}' since too short a time, or too "
                         'seldom: it is not known whether it moves')
             if abs(speed) > STILL:
-                return f"joint '{joint}' moves at {speed:.3g}/s, not by a motion of this node"
+                return f"joint '{name}' moves at {speed:.3g}/s, not by a motion of this node"
         return ''
 
-    def moment(self, joints: Sequence[str]) -> float:
+    def moment(self, joints: Iterable[str]) -> float:
         """Return when the oldest of the positions was measured, on the motion clock."""
-        return self._clock.of(min(self._joint_states.known(joint).stamp for joint in joints))
+        return self._clock.of(min(joint.reading.stamp for joint in self._known(joints)))
 
     def stood(self, joints: Iterable[str]) -> float:
         """Return for how long all of the joints have been where they are [s]."""
-        return min(self._joint_states.stood(joint) for joint in joints)
-
-    def spread(self, joints: Sequence[str]) -> Array:
-        """Return by how much the latest readings of each joint differ, (n,)."""
-        return np.array([self._joint_states.spread(joint) for joint in joints])
+        return min(joint.stood for joint in self._known(joints))
 
 
 def offset(robot: Robot, joints: Sequence[str], one: Array, other: Array) -> Array:
