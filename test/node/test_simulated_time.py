@@ -55,19 +55,6 @@ def test_arrives_however_fast_time_is(monkeypatch, scale):
     assert 'SUCCESS' in log_line(execution, outcome)
 
 
-def test_it_is_known_for_how_long_time_stands(monkeypatch):
-    simulation = Simulation(monkeypatch)
-    clock = simulation.arm.controller.context.clock
-    simulation.run(1.0)
-    assert clock.stood == 0.0
-    simulation.scale = 0.0
-    simulation.run(4.0)
-    assert clock.stood == pytest.approx(4.0, abs=0.01)
-    simulation.scale = 0.1
-    simulation.run(0.1)
-    assert clock.stood < 0.01
-
-
 @pytest.mark.parametrize('paused', [0.5, 5.0, 60.0])
 def test_a_pause_is_no_stuck_arm(monkeypatch, paused):
     """Nothing is told of the arm meanwhile."""

@@ -70,13 +70,12 @@ def simulation(client, panda, node):
     return simulation
 
 
-def test_a_pause_only_makes_it_late(client, simulation, node):
+def test_a_pause_only_makes_it_late(client, simulation):
     future = execute_later(client, {'panda_joint1': 1.2})
     eventually(lambda: simulation.at[0] > 0.2, 'a motion')
     simulation.factor = 0.0
     time.sleep(4)
     assert not future.done() and simulation.at[0] < 1.0
-    assert node.text.count('/clock has stood still') == 1
     simulation.factor = 0.5
     answer = client.wait(future, 30)
     assert answer.status == Status.SUCCESS, answer.message

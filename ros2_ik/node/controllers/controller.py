@@ -52,11 +52,6 @@ class ControllerContext:
         """Return that time [s]."""
         return self.clock.now()
 
-    def steady_timer(self, seconds: float, callback: Callable[[], None]) -> Any:
-        """Make a timer on the steady clock."""
-        return self.node.create_timer(seconds, callback, callback_group=self.callback_group,
-                                      clock=Clock(clock_type=ClockType.STEADY_TIME))
-
     async def yield_to_executor(self) -> None:
         """Go on when all that is due has been done."""
         executor = self.node.executor
@@ -68,7 +63,8 @@ class ControllerContext:
             def end() -> None:
                 self.node.destroy_timer(timer)
                 done(None)
-            timer = self.steady_timer(seconds, end)
+            timer = self.node.create_timer(seconds, end, self.callback_group,
+                                           Clock(clock_type=ClockType.STEADY_TIME))
         await self.wait(begin)
 
 

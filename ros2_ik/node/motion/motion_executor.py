@@ -19,7 +19,7 @@ from ros2_ik.node.controllers.robot_controllers import (
 )
 from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Phase
 from ros2_ik.node.motion.motion_report import log_line, progress
-from ros2_ik.node.motion.outcome import Blocked, Outcome
+from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.path_checks import OwnScene, PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
@@ -27,7 +27,6 @@ from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 LOOK = 0.02                 # between two looks at what moves [s]
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
-PAUSED = 3.0                # a simulation that stands for longer is told of [s]
 STANDS = 0.5                # an arm moved by another client, and turning, stands for less [s]
 
 
@@ -62,7 +61,6 @@ class MotionExecutor:
         self.servo: Lease | None = None     # what the servo owns
         self.stops = 0   # how often all motions were stopped
         self._closing = False
-        self._paused = False   # whether it was told that /clock stands
 
     def set_robot(self, robot: Robot) -> None:
         """Take another robot; what moves stops."""
@@ -159,10 +157,8 @@ class MotionExecutor:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
             execution.who, execution.group = who, group
             execution.max_change, execution.assumed = max_joint_change or {}, assumed
-            await self._set_out(execution, scaling, avoid_collisions, own)
-            return await self._supervise(execution)
-        except Blocked as error:
-            return error.outcome
+            blocked = await self._set_out(execution, scaling, avoid_collisions, own)
+            return blocked or await self._supervise(execution)
         except IKError as error:
             return Outcome(error.status, str(error))
         except Exception as error:
@@ -272,8 +268,8 @@ class MotionExecutor:
         return frozenset(joint for owner in owners for joint in owner.joints)
 
     async def _set_out(self, execution: MotionExecution, scaling: float, avoid_collisions: bool,
-                       own: OwnScene | None) -> None:
-        """Plan, check and send; raises RequestError or Blocked."""
+                       own: OwnScene | None) -> Outcome | None:
+        """Plan, check and send; return what is in the way, or None; raises RequestError."""
         await self._prepare(execution)
         while any(other.under_way for other in self._sharing(execution)):   # until they stand
             await self._context.pause(LOOK)
@@ -281,10 +277,10 @@ class MotionExecutor:
         await self._stand(execution)
         start = self._start(execution)
         motion = planned_motion(execution, start, scaling, self._parameters)
-        if avoid_collisions:
-            await self._ways.check(execution, motion, own, self._beside(execution))
-        else:
+        if not avoid_collisions:
             execution.notes = ['the way was not checked for collisions']
+        elif blocked := await self._ways.check(execution, motion, own, self._beside(execution)):
+            return blocked
         execution.check()
         if refusal := self._unknown_rest(execution):
             raise refusal
@@ -296,6 +292,7 @@ class MotionExecutor:
                 'checked; nothing was sent')
         self._controllers.cancel(execution.joints, execution.controllers)
         execution.send(motion)
+        return None
 
     def _start(self, execution: MotionExecution) -> Array:
         """
@@ -352,7 +349,6 @@ class MotionExecutor:
         """Look how a motion goes, and stop it if need be, until it is over."""
         while True:
             await self._context.pause(LOOK)
-            self._mind_pauses()
             if outcome := execution.look():
                 break
             try:
@@ -364,12 +360,6 @@ class MotionExecutor:
             controller.forget()
         self._log.info(log_line(execution, outcome))
         return outcome
-
-    def _mind_pauses(self) -> None:
-        stood = self._context.clock.stood
-        if stood > PAUSED and not self._paused:
-            self._log.warning(f'/clock has stood still for {stood:.1f} s: motions wait for it')
-        self._paused = stood > PAUSED
 
     def _tidy(self) -> None:
         """Give up the controllers of a robot of before, once nothing moves by them."""

@@ -18,11 +18,3 @@ class Outcome(NamedTuple):
     contacts: tuple[Contact, ...] = ()
     motion_seconds: float = 0.0
     scene: Scene | None = None
-
-
-class Blocked(Exception):
-    """Raised when something is in the way."""
-
-    def __init__(self, outcome: Outcome) -> None:
-        super().__init__(outcome.message)
-        self.outcome = outcome

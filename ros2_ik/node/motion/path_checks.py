@@ -7,7 +7,7 @@ from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
-from ros2_ik.node.motion.outcome import Blocked, Outcome
+from ros2_ik.node.motion.outcome import Outcome
 
 SLICE = 1e-3        # computing time of a check before others have their turn [s]
 LOOK_SLICE = 5e-3   # and in a look at what moves
@@ -31,9 +31,11 @@ class PathChecks:
         self._state, self._scene, self._context = state, scene, context
 
     async def check(self, execution: MotionExecution, motion: Motion, own: OwnScene | None,
-                    beside: frozenset[str]) -> None:
+                    beside: frozenset[str]) -> Outcome | None:
         """
-        Check a motion, with turns for others; raises Blocked, RequestError or InvalidSceneError.
+        Return what is in the way of a motion, or None; others have turns meanwhile.
+
+        Raises RequestError or InvalidSceneError.
 
         `beside` are the joints that other motions move: nothing is checked against what moves.
         `own` None is the present scene. Later changes of that one count, too: see `look`.
@@ -46,7 +48,8 @@ class PathChecks:
             await self._context.yield_to_executor()
             execution.check()
         if check and check.collision:
-            raise Blocked(_outcome(check.collision, execution.robot, execution.joints, scene))
+            return _outcome(check.collision, execution.robot, execution.joints, scene)
+        return None
 
     def look(self, execution: MotionExecution) -> Outcome | None:
         """

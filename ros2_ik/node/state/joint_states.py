@@ -12,7 +12,6 @@ from ros2_ik.node.state.reading import Reading
 
 FACTOR = 1.5         # faster than this times its speed limit a joint cannot have moved
 BACK = 10**9         # a clock that goes back farther begins anew [ns]
-SOURCES_KEPT = 0.2   # to ask for the publishers costs more than a message [s]
 RECENT = 0.2         # a message that came so lately is not late because of silence [s]
 
 
@@ -34,7 +33,6 @@ class JointStates:
         self._joints: dict[str, JointHistory] = {}
         self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
         self._arrivals: deque[float] = deque(maxlen=100)   # of messages, on the steady clock
-        self._sources, self._asked = '', -math.inf   # publishers, and when they were asked for
         self._looked = 0    # the clock when last looked at [ns]
         self.newest: Reading | None = None
 
@@ -111,15 +109,12 @@ class JointStates:
         joint = self._joints.get(name)
         if joint is None or joint.contradiction is None:
             return ''
-        now = time.monotonic()
-        if not joint.contradictory(now, dispute):
+        if not joint.contradictory(time.monotonic(), dispute):
             return ''
-        if now > self._asked + SOURCES_KEPT:
-            self._sources, self._asked = self._named_publishers(), now
         first, second, seconds, _ = joint.contradiction
         return (f"joint_states contradict each other: joint '{name}' at {first:.4g} and, "
                 f'{seconds:.3g} s apart, at {second:.4g}, while it can move at '
-                f'{joint.speed:.3g}/s{self._sources}')
+                f'{joint.speed:.3g}/s{self._named_publishers()}')
 
     def contradictions(self) -> list[str]:
         """Return the names of the joints whose readings contradict each other."""

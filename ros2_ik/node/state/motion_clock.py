@@ -24,7 +24,6 @@ class MotionClock:
         self._last = self._steady = time.monotonic()
         self._offset = 0.0              # how far the time of motions is ahead of the clock [s]
         self._set_at = -math.inf        # when the clock was set (steady)
-        self._went_on = self._steady    # when it went on last (steady)
 
     def now(self) -> float:
         """Return the time of motions."""
@@ -36,8 +35,6 @@ class MotionClock:
             self._set_at = steady
         if was_set or raw is None or self._raw is None:
             self._offset = self._last + passed - (raw or 0.0)
-        if raw != self._raw:
-            self._went_on = steady
         self._last = max(self._last, (raw or 0.0) + self._offset)
         self._raw, self._steady = raw, steady
         return self._last
@@ -50,12 +47,6 @@ class MotionClock:
             return ''
         return ("the node's clock was set, or two nodes publish /clock; nothing is moved until it "
                 f'has gone on evenly for {SETTLED:g} s')
-
-    @property
-    def stood(self) -> float:
-        """For how long it has stood, as in a paused simulation, by the steady clock [s]."""
-        self.now()
-        return self._steady - self._went_on
 
     def of(self, stamp: int) -> float:
         """Return the time of motions at a time of the node's clock [ns]."""
