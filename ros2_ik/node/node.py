@@ -8,7 +8,6 @@ from types import SimpleNamespace
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import (
     AttachedCollisionObject,
     CollisionObject,
@@ -116,7 +115,7 @@ class IKNode(Node):
             joint_states, state, self._scene, transforms, self._pool,
             self._execution, Statistics(), controllers.pause)
         parameters.check, parameters.changed = self._check, self._changed
-        self._subscribe(joint_states, base)
+        self._subscribe(joint_states)
         self._serve()
         self._changed({'root_joint', 'robot_description_semantic', 'robot_description'})
         no_scene = '' if self._scene.waiting else self._scene.fault
@@ -183,7 +182,7 @@ class IKNode(Node):
                         'robot_state_publisher does')
         return ''
 
-    def _subscribe(self, joint_states: JointStates, base: FreeBase) -> None:
+    def _subscribe(self, joint_states: JointStates) -> None:
         offer = self._node_context.description.offer
         self.create_subscription(String, 'robot_description',
                                  lambda message: offer(urdf=message.data), LATCHED)
@@ -193,8 +192,6 @@ class IKNode(Node):
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.take,
                                  qos_profile_sensor_data, event_callbacks=unwatched)
-        self.create_subscription(PoseStamped, 'base_pose', base.take, qos_profile_sensor_data,
-                                 event_callbacks=unwatched)
 
     def _serve(self) -> None:
         requests = QoSProfile(depth=self._node_context.parameters.queue_depth)

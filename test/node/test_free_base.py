@@ -2,11 +2,10 @@
 
 import math
 
-from geometry_msgs.msg import PoseStamped, Transform
+from geometry_msgs.msg import Transform
 from node_harness import eventually, seed, stamped, values
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 from small_arm import ARM, small_arm
 from std_msgs.msg import String
 
@@ -45,12 +44,6 @@ def target(robot, base):
     return stamped(Configuration(robot, {**HOME, joint.name: value}).transform('hand'))
 
 
-def pose_stamped(base, frame=''):
-    T = np.eye(4)
-    T[:3, 3], T[:3, :3] = base[:3], Rotation.from_quat(base[3:]).as_matrix()
-    return stamped(T, frame)
-
-
 def height(robot):
     return 0.3 if robot.root_joint == 'freeflyer' else 0.0
 
@@ -80,35 +73,7 @@ def test_base_from_the_parameter(client, robot):
     assert response.status == Status.SUCCESS, response.message
 
 
-def test_base_from_a_topic(client, robot):
-    assert client.set('base_source', 'topic').successful
-    base = base_pose(height(robot))
-    wanted = target(robot, base)
-
-    def solved():
-        client.publish('base_pose', pose_stamped(base, 'world'))
-        return client.ik(targets=[wanted], seed=seed({'turn': 0.5})).status == Status.SUCCESS
-    eventually(solved, 'the base pose')
-    assert client.set('joint_state_timeout', 0.2).successful
-    response = eventually(
-        lambda: (answer := client.ik(targets=[wanted], seed=seed({'turn': 0.5}))).status
-        == Status.ROBOT_STATE_STALE and answer, 'the base pose getting old')
-    assert 'base_source topic' in response.message and 's ago' in response.message
-    assert client.set('joint_state_timeout', 1.0).successful
-
-
-def test_base_from_a_topic_in_an_unknown_frame(client, node, robot):
-    assert client.set('base_source', 'topic').successful
-
-    def warned():
-        client.publish('base_pose', pose_stamped(base_pose(0.0), 'map'))
-        client.ik(targets=[target(robot, base_pose(0.0))], seed=seed(HOME))
-        return 'the base pose is unknown' in node.text
-    eventually(warned, 'a warning')
-
-
 def test_target_in_the_base_frame_needs_no_base(client, robot):
-    assert client.set('base_source', 'topic').successful
     at = Configuration(robot, HOME)
     wanted = stamped(at.transform('hand', 'base'), 'base')
     response = client.ik(targets=[wanted], seed=seed({'turn': 0.5}))
@@ -118,10 +83,6 @@ def test_target_in_the_base_frame_needs_no_base(client, robot):
 def test_wrong_base_pose(client, robot):
     assert not client.set('base_pose', [0.0] * 7).successful
     assert not client.set('base_pose', [0.0, 0.0, 0.0]).successful
-    bad = PoseStamped()
-    bad.pose.orientation.w = 0.0
-    client.publish('base_pose', bad)
-    assert client.ik(targets=[PoseStamped()]).status != Status.FAILURE
 
 
 def test_base_that_the_solution_moves(client, node):

@@ -6,7 +6,7 @@ import time
 from types import ModuleType, SimpleNamespace
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import PoseStamped, TransformStamped
+from geometry_msgs.msg import TransformStamped
 from node_harness import eventually
 import pytest
 from sensor_msgs.msg import JointState
@@ -332,17 +332,3 @@ def test_base_from_tf(tf):
     base = FreeBase(SimpleNamespace(base_source='tf'), transforms(tf), Log())
     reading = base.read(robot)
     assert reading.value == [2, 0, 0] and reading.stamp == 3_000_000_000
-
-
-def test_base_pose_in_a_frame_of_tf(tf):
-    robot, log = small_arm(root_joint='planar'), Log()
-    tf.has('world', 'map')
-    base = FreeBase(SimpleNamespace(base_source='topic'), transforms(tf), log)
-    assert base.read(robot) is None
-    message = PoseStamped()
-    message.header.frame_id, message.pose.position.x = 'map', 1.0
-    base.take(message)
-    assert base.read(robot).value == [3, 0, 0]
-    message.header.frame_id = 'odom'
-    base.take(message)
-    assert base.read(robot) is None and 'odom' in log.lines[-1]

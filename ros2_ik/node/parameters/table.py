@@ -29,8 +29,7 @@ PARAMETERS = (
          choices=lambda: ('fixed', 'planar', 'freeflyer')),
     Spec('base_source', 'parameter',
          'Where the pose of a planar or freeflyer base comes from when a request does not give '
-         'it: parameter (base_pose), topic (base_pose, a PoseStamped) or tf.',
-         choices=lambda: ('parameter', 'topic', 'tf')),
+         'it: parameter (base_pose) or tf.', choices=lambda: ('parameter', 'tf')),
     Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
          "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm'),
     Spec('use_tf', True, 'Ask TF, where tf2_ros is installed, for frames that are not the '
