@@ -266,11 +266,7 @@ class MotionExecution:
                 message=f'{outcome.message}; it is not known whether the arm stands{more}')
         if reason := self._unsettled(ours):
             return _but(outcome, reason) if late else None
-        if self._measured.moment(joints) < max(self.end, self._open_at):
-            return None
-        there = self._off_goal().max() <= self._parameters.goal_tolerance
-        return outcome._replace(message=f'{outcome.message}; the arm is at its goal meanwhile'
-                                ) if there else outcome
+        return outcome if self._measured.moment(joints) >= max(self.end, self._open_at) else None
 
     def _unsettled(self, controllers: list[Controller]) -> str:
         """Return why the joints do not stand where they were told to stop, or ''."""

@@ -29,7 +29,7 @@ class JointStates:
                  simulated: Callable[[], bool] = lambda: False) -> None:
         self._warn, self._now, self._publishers, self._factor = warn, now, publishers, factor
         self._simulated = simulated
-        self._nan: set[str] = set()   # joints of which it was told that they have no number
+        self._nan: set[str] = set()   # joints of which it was warned that they have no number
         self._joints: dict[str, JointHistory] = {}
         self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
         self._arrivals: deque[float] = deque(maxlen=100)   # of messages, on the steady clock
@@ -74,18 +74,15 @@ class JointStates:
                 self._joints[name] = JointHistory(reading, *self._limits.get(name, (None, False)))
             elif known.take(reading, factor):
                 wrong.append(name)
-        if nan or self._nan:
-            self._tell(nan, names)
+        if nan.keys() - self._nan:
+            self._warn_of_nan(nan)
         if wrong:
             self._warn(self.contradiction(wrong[0]))
 
-    def _tell(self, nan: dict[str, float], names: list[str]) -> None:
-        """Warn of joints whose numbers are none, once for each until it has one again."""
-        self._nan.difference_update(name for name in names if name not in nan)
-        new = [f"'{name}' ({nan[name]})" for name in nan if name not in self._nan]
-        more = f' and {len(new) - 5} more' if len(new) > 5 else ''
-        if new and self._warn(f'joint_states has no finite position for {", ".join(new[:5])}'
-                              f'{more}: what it said before, if anything, counts and gets old'):
+    def _warn_of_nan(self, nan: dict[str, float]) -> None:
+        new = [f"'{name}' ({value})" for name, value in nan.items() if name not in self._nan]
+        if self._warn(f'joint_states has no finite position for {", ".join(new)}: what it said '
+                      'before, if anything, counts and gets old'):
             self._nan.update(nan)
 
     def get(self, name: str) -> Reading | None:
