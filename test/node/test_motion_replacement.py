@@ -6,7 +6,6 @@ from arm_harness import (
     execute,
     execute_later,
     FAST,
-    goal_request,
     HOME,
     mock_robot,
     near,
@@ -14,7 +13,7 @@ from arm_harness import (
     TRAJECTORIES,
 )
 from motion_requests import Requested
-from node_harness import eventually
+from node_harness import eventually, repeating
 import numpy as np
 import pytest
 import rclpy
@@ -22,7 +21,6 @@ from rclpy.qos import QoSProfile
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.msg import Status
-from ros2_ik.srv import Execute
 
 pytestmark = pytest.mark.slow
 
@@ -87,11 +85,16 @@ def test_joints_that_nobody_knows_of(client, record, start_node, mock):
     message = JointState(name=list(ARM), position=[HOME[joint] for joint in ARM])
     start_node(**TRAJECTORIES, **FAST)
 
-    def asked(**fields):
+    def tell():
+        message.header.stamp = node.get_clock().now().to_msg()
         publisher.publish(message)
-        return client.call(Execute, 'ros2_ik/execute',
-                           goal_request({'panda_joint1': 0.0}, **fields))
-    answer = eventually(lambda: 'finger' in (found := asked()).message and found, 'an answer', 60)
+
+    def asked():
+        answer = execute(client, {'panda_joint1': 0.0})
+        return answer if 'finger' in answer.message else None
+
+    with repeating(tell, 0.02):
+        answer = eventually(asked, 'an answer', 60)
     node.destroy_publisher(publisher)
     assert answer.status == Status.ROBOT_STATE_STALE and answer.motion_seconds == 0
     assert "not known where joint 'panda_finger_joint1' stands" in answer.message

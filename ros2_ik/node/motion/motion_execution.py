@@ -101,11 +101,6 @@ class MotionExecution:
         return max((one.rest_at for one in self.controllers if not one.released),
                    default=-np.inf)
 
-    def commanded(self, moment: float) -> MotionState:
-        """Return where the joints are commanded to be at a moment of the motion clock."""
-        states = [controller.commanded(moment) for controller in self.controllers]
-        return MotionState(*(np.concatenate(parts) for parts in zip(*states, strict=True)))
-
     def way_left(self) -> Motion:
         """Return a straight way from where the joints are measured to the goal, only to check."""
         assert self.motion is not None

@@ -10,8 +10,9 @@ from ros2_ik.node.motion.outcome import Outcome
 def log_line(execution: MotionExecution, outcome: Outcome) -> str:
     """Return who moved what, how far, how long, and what became of it, once it was sent."""
     assert execution.motion is not None
-    start, end = execution.motion.at(0.0).position, execution.commanded(execution.now()).position
-    far = np.abs(end - start)
+    end = np.concatenate([one.commanded(execution.now()).position
+                          for one in execution.controllers])
+    far = np.abs(end - execution.motion.at(0.0).position)
     k = int(np.argmax(far))
     return (f'motion by {execution.who} of {_group(execution)} with {_controllers(execution)}: '
             f"joint '{execution.joints[k]}' went {far[k]:.3g}, the others less, in "
