@@ -85,6 +85,8 @@ def serve_servo(connection: Any, names: Names) -> None:
     _come_first()   # not before: loading takes a second, and would stall the driver and the node
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loop = Loop(connection, names)
+    gc.collect()
+    gc.freeze()     # looking through all that would take the time of many steps
     try:
         loop.run()
     finally:

@@ -20,7 +20,7 @@ class Player:
     """
     Publishes the commands of one controller, whose joints are where they were commanded last.
 
-    `say` sends to the node. After a pause of HELD a motion does not go on; after a shorter one
+    `say` sends to the node. After a pause of HELD a motion ends where it is; after a shorter one
     it catches up by CATCH periods a period.
     """
 
@@ -57,9 +57,12 @@ class Player:
         if motion is None or self._time > motion.duration + HOLD:
             return
         if now - self._now > HELD and self._time < motion.duration:
-            self._break(f'the computer was too busy to send commands for {now - self._now:.2g} s, '
-                        'so that the joints have stopped')
-            return
+            self._say(Played(self._number, self._unheard, 'the computer was too busy to send '
+                             f'commands for {now - self._now:.2g} s, so that the joints have '
+                             'stopped'))
+            stopped = motion.at(self._time)
+            motion = self._motion = Motion(motion.joints, 0.0, lambda _: stopped)
+            self._began, self._time = now, 0.0
         self._now, self._time = now, min(now - self._began, self._time + CATCH * period)
         stamp = self._node.get_clock().now().nanoseconds
         self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))
@@ -70,11 +73,9 @@ class Player:
 
     def _on_other(self, message: Any, topic: str) -> None:
         if self._output.concerns(message):
-            self._break(f'another client sends commands on {topic}; nothing more is sent to it')
-
-    def _break(self, reason: str) -> None:
-        self.shut()
-        self._say(Played(self._number, self._unheard, reason))
+            self.shut()
+            self._say(Played(self._number, self._unheard, 'another client sends commands on '
+                             f'{topic}; nothing more is sent to it'))
 
     def close(self) -> None:
         """Destroy publisher and subscription."""
