@@ -48,7 +48,7 @@ from ros2_ik.node.parameters.parameters import scene_fault, start_notes
 from ros2_ik.node.process import Ending
 from ros2_ik.node.servo.process import ServoProcess
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
-from ros2_ik.node.state.current_state import CurrentState, FreeBase
+from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.planning_scene import PlanningScene
@@ -92,9 +92,8 @@ class IKNode(Node):
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
             lambda: publishers(self, self.resolve_topic_name('joint_states')),
             lambda: parameters.joint_state_speed, self._simulated)
-        base = FreeBase(parameters, transforms,
-                        lambda text: log.warning(text, throttle_duration_sec=5.0))
-        state = CurrentState(parameters, joint_states, base, self._now)
+        state = CurrentState(parameters, joint_states, transforms,
+                             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now)
         # it offers all that a subscriber can want, and to watch for others slows services
         self._markers = self.create_publisher(
             MarkerArray, '~/scene_markers', LATCHED,

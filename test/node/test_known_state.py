@@ -18,7 +18,7 @@ from ros2_ik.messages.frames import OldTransformError
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.state import collision_geometry
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
-from ros2_ik.node.state.current_state import FreeBase
+from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.reading import Reading
@@ -324,6 +324,5 @@ def test_what_a_camera_sees_stands_where_tf_has_it(tf):
 def test_base_from_tf(tf):
     robot = small_arm(root_joint='planar')
     tf.has('world', 'base', stamp=3_000_000_000)
-    base = FreeBase(SimpleNamespace(base_source='tf'), transforms(tf), Log())
-    reading = base.read(robot)
-    assert reading.value == [2, 0, 0] and reading.stamp == 3_000_000_000
+    state = CurrentState(SimpleNamespace(base_source='tf'), None, transforms(tf), Log(), None)
+    assert state.base(robot).tolist() == [2, 0, 0]

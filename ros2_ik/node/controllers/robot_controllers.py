@@ -15,31 +15,19 @@ from ros2_ik.node.controllers.controller import (
 from ros2_ik.node.parameters.spec import ParameterError
 
 
-def check_controllers(parameters: Any) -> None:
-    """Raise ParameterError for controllers that cannot work here."""
-    for name in parameters.controllers:
-        kind = parameters[f'{name}.kind']
-        missing = controller_kind(kind).unavailable()
-        if missing:
-            raise ParameterError(f"{name}.kind is '{kind}': {missing}")
-    _check_topics(parameters)
-
-
-def usual_kinds(parameters: Any) -> list[str]:
-    """Return of which controllers nobody said what kind they are."""
-    return [f"controller '{name}' has no parameter {name}.kind: it is taken for a "
-            f"{parameters[f'{name}.kind']}; valid: {', '.join(controller_kinds())}"
-            for name in parameters.controllers if not parameters.given(f'{name}.kind')]
-
-
-def _check_topics(parameters: Any) -> None:
-    """Raise ParameterError where what is meant for one controller would be heard by another."""
+def check_controllers(parameters: Any, log: Any) -> None:
+    """Raise ParameterError for controllers that cannot work here; warn of those without a kind."""
     heard: dict[str, str] = {}
     for name in parameters.controllers:
         kind = controller_kind(parameters[f'{name}.kind'])
+        if missing := kind.unavailable():
+            raise ParameterError(f"{name}.kind is '{kind.kind}': {missing}")
+        if not parameters.given(f'{name}.kind'):
+            log.warning(f"controller '{name}' has no parameter {name}.kind: it is taken for a "
+                        f"{kind.kind}; valid: {', '.join(controller_kinds())}")
         topic = parameters[f'{name}.topic'] or kind.usual_topic.format(name)
         other = heard.setdefault(topic.strip('/'), name)
-        if other != name and not kind.by_name:
+        if other != name and not kind.by_name:   # each would hear what is meant for the other
             raise ParameterError(f"{name}.topic is '{topic}', which is that of '{other}', too; "
                                  'each controller needs its own')
 

@@ -12,11 +12,7 @@ import numpy as np
 from ros2_ik.core import Array, IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
-from ros2_ik.node.controllers.robot_controllers import (
-    check_controllers,
-    RobotControllers,
-    usual_kinds,
-)
+from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
 from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Phase
 from ros2_ik.node.motion.motion_report import log_line, progress
 from ros2_ik.node.motion.outcome import Outcome
@@ -48,10 +44,8 @@ class MotionExecutor:
 
     def __init__(self, context: ControllerContext, joint_states: Any, state: Any, scene: Any,
                  log: Any) -> None:
-        check_controllers(context.parameters)
+        check_controllers(context.parameters, log)
         self._context, self._parameters, self._log = context, context.parameters, log
-        for text in usual_kinds(context.parameters):
-            log.warning(text)
         self._ways = PathChecks(state, scene, context)
         self._measured = MeasuredJoints(joint_states, context.parameters, context.clock)
         self._robot: Robot | None = None

@@ -13,30 +13,6 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.reading import Reading
 from ros2_ik.node.state.transforms import Transforms
 
-
-class FreeBase:
-    """The base's pose from the source that parameter base_source names."""
-
-    def __init__(self, parameters: Any, transforms: Transforms,
-                 warn: Callable[[str], None]) -> None:
-        self._parameters, self._transforms, self._warn = parameters, transforms, warn
-
-    def read(self, robot: Robot) -> Reading | None:
-        """Return the value of the base's joint, or None when the source says nothing."""
-        try:
-            reading = (self._looked_up(robot) if self._parameters.base_source == 'tf' else
-                       Reading.of(pin.XYZQUATToSE3(np.array(self._parameters.base_pose))))
-        except LookupError as error:
-            self._warn(f'the base pose is unknown: {error}')
-            return None
-        return reading._replace(value=joint_pose(robot.joints[0], reading.value))
-
-    def _looked_up(self, robot: Robot) -> Reading:
-        base = robot.joints[0].name
-        link = next(name for name in robot.frame_names if base in robot.moving_joints(name))
-        return self._transforms.find(robot.root_frame, link)
-
-
 NONE: frozenset[str] = frozenset()
 LIMIT_TOLERANCE = 1e-3   # encoders report a hair outside of the limits [rad, m]
 
@@ -51,10 +27,10 @@ class Start(NamedTuple):
 class CurrentState:
     """Joint values and base pose as the node knows them now; `now` is the node clock [ns]."""
 
-    def __init__(self, parameters: Any, joint_states: JointStates, base: FreeBase,
-                 now: Callable[[], int]) -> None:
-        self._parameters, self._now = parameters, now
-        self._joint_states, self._base = joint_states, base
+    def __init__(self, parameters: Any, joint_states: JointStates, transforms: Transforms,
+                 warn: Callable[[str], None], now: Callable[[], int]) -> None:
+        self._parameters, self._transforms, self._warn = parameters, transforms, warn
+        self._joint_states, self._now = joint_states, now
 
     def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
               free: frozenset[str] = NONE, checked: frozenset[str] = NONE) -> Start:
@@ -100,7 +76,7 @@ class CurrentState:
 
     def base(self, robot: Robot) -> Array | None:
         """Return the values of the base's joint, None if they are not known."""
-        reading = self._base.read(robot)
+        reading = self._base_reading(robot)
         return None if reading is None else np.asarray(reading.value)
 
     def known(self, robot: Robot) -> dict[str, Any]:
@@ -110,8 +86,22 @@ class CurrentState:
 
     def _reading(self, robot: Robot, joint: Joint) -> Reading | None:
         if joint.name == robot.base_joint:
-            return self._base.read(robot)
+            return self._base_reading(robot)
         return self._joint_states.get(joint.name) if joint.is_scalar else None
+
+    def _base_reading(self, robot: Robot) -> Reading | None:
+        """Return the value of the base's joint by parameter base_source, None if unknown."""
+        base = robot.joints[0]
+        if self._parameters.base_source == 'parameter':
+            pose = pin.XYZQUATToSE3(np.array(self._parameters.base_pose))
+            return Reading.of(joint_pose(base, pose))
+        link = next(name for name in robot.frame_names if base.name in robot.moving_joints(name))
+        try:
+            found = self._transforms.find(robot.root_frame, link)
+        except LookupError as error:
+            self._warn(f'the base pose is unknown: {error}')
+            return None
+        return found._replace(value=joint_pose(base, found.value))
 
     def _complaint(self, robot: Robot, name: str, reading: Reading | None, now: int,
                    limit: float) -> str:
