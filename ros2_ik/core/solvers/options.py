@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import flag, positive, vector, whole
+from ros2_ik.core.checks import positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError, nearest
 
 TIMEOUT = 0.05    # of a search [s]
@@ -59,7 +59,9 @@ class SolveOptions:
             hint = nearest(self.select, SELECTIONS)
             raise InvalidOptionError(f"select is '{self.select}'; {hint}{' ' * bool(hint)}valid: "
                                      f"{', '.join(SELECTIONS)}")
-        self.allow_restarts = flag(self.allow_restarts, 'allow_restarts', InvalidOptionError)
+        if not isinstance(self.allow_restarts, (bool, np.bool_)):
+            raise InvalidOptionError(f'allow_restarts is True or False, not '
+                                     f'{self.allow_restarts!r}')
         if not isinstance(self.solver_options, Mapping):
             raise InvalidOptionError('solver_options must be a mapping from names, not '
                                      f'{self.solver_options!r}')
