@@ -60,9 +60,9 @@ class SequentialQuadratic(Solver):
         """How far each active column may move in a step: the position of a base, anywhere."""
         active = self.problem.active
         reach = np.full(len(active.columns), self.trust)
-        places = [joint.velocity_index + i for joint in active.joints
-                  for i in range(_POSITIONS.get(joint.kind, 0))]
-        reach[np.isin(active.columns, places)] = FAR
+        for joint in active.others:
+            first = int(np.searchsorted(active.columns, joint.velocity_index))
+            reach[first:first + _POSITIONS[joint.kind]] = FAR
         return reach
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
