@@ -67,14 +67,15 @@ class LocalDescent:
         self.now = self.best = self._point(np.zeros(len(self.low)))
 
     def _bounds(self) -> tuple[Array, Array]:
-        active, turn = self._active, np.full(self._rows.problem.robot.nv, np.inf)
+        active, problem = self._active, self._rows.problem
+        low, high = ((bound - self._start)[active.column_places]
+                     for bound in (problem.lower, problem.upper))
         for joint in active.others:
-            if joint.kind == 'floating':
-                turn[joint.velocity_index + 3:joint.velocity_index + 6] = np.pi
-        position, turn = self._start[active.column_places][active.column], turn[active.column]
-        low = np.maximum(active.lower - position, -turn)
+            if joint.kind == 'floating':    # no limits, and a rotation vector
+                high[joint.columns] = [np.inf] * 3 + [np.pi] * 3
+                low[joint.columns] = -high[joint.columns]
         # limits may exclude each other: SciPy must not be told that, and `conflict` tells it
-        return low, np.maximum(low, np.minimum(active.upper - position, turn))
+        return low[active.column], np.maximum(low, high)[active.column]
 
     def at(self, x: Array) -> Point:
         """Return the point at x, which is computed once; raises Stopped if it is an end."""
@@ -93,27 +94,18 @@ class LocalDescent:
         return point.cost < best.cost if point.holds else point.error < best.error
 
     def _point(self, x: Array) -> Point:
-        rows = self._rows
-        q, D = self._moved(x)
-        f, J, costs = rows.evaluate(q)
+        rows, active, model = self._rows, self._active, self._rows.problem.robot.model
+        v = np.zeros(model.nv)
+        v[active.column] = x
+        q = rows.problem.within_limits(pin.integrate(model, self._start, v))
+        # how steps from there follow from x, (n, n)
+        D = pin.dIntegrate(model, self._start, v, pin.ARG1)[active.columns][:, active.columns]
+        f, J, (cost, gradient) = rows.evaluate(q)
         away = rows.outside(f)
         error = float(away @ away)
-        return Point(x, q, f, J @ D, away, error, self._holds(away, error), costs.total,
-                     costs.gradient @ D)
-
-    def _holds(self, away: Array, error: float) -> bool:
-        if self._solution_tolerance is not None:
-            return error < self._solution_tolerance**2
-        return bool((np.abs(away) <= self._rows.tolerance).all())
-
-    def _moved(self, x: Array) -> tuple[Array, Array]:
-        """Return the start moved by x, and how steps from there follow from x, (n, n)."""
-        problem, active = self._rows.problem, self._active
-        model, v = problem.robot.model, np.zeros(problem.robot.nv)
-        v[active.column] = x
-        q = pin.integrate(model, self._start, v)
-        D = pin.dIntegrate(model, self._start, v, pin.ARG1)[active.columns][:, active.columns]
-        return problem.within_limits(q), D
+        holds = (bool((np.abs(away) <= rows.tolerance).all()) if self._solution_tolerance is None
+                 else error < self._solution_tolerance**2)
+        return Point(x, q, f, J @ D, away, error, holds, cost, gradient @ D)
 
     def minimize(self, method: str, objective: Objective, constraints: Sequence[Any] = (),
                  iterate: Callable[[Array], None] | None = None, until_held: bool = False,

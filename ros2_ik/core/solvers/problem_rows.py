@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 import math
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -72,46 +72,21 @@ class ProblemRows:
                 linear[rows] = 1.0
         return wanted, linear, factor
 
-    def evaluate(self, q: Array) -> tuple[Array, Array, 'Costs']:
-        """Return the rows that must hold, scaled, f (k,) and J (k, n), and the costs."""
+    def evaluate(self, q: Array) -> tuple[Array, Array, tuple[float, Array]]:
+        """Return the rows that must hold, scaled, f (k,) and J (k, n), and cost and gradient."""
         f, J = self.program.evaluate(q)
         wanted, linear, factor = self.costs
         away = f - np.minimum(np.maximum(f, wanted[0]), wanted[1])
+        r, counts = factor @ away, (wanted[0] == wanted[1]) | (away != 0)
+        cost = 0.5 * float(r @ r) + float(f[linear != 0].sum())
         # inside its bounds a cost asks for nothing
-        active = (wanted[0] == wanted[1]) | (away != 0)
-        r, J_r = factor @ away, (factor * active) @ J
-        counts = linear != 0
         return (f[self.rows] * self.scale, J[self.rows] * self.scale[:, None],
-                Costs(r, J_r, float(f[counts].sum()), J[counts].sum(axis=0)))
+                (cost, (r @ factor * counts + linear) @ J))
 
     def outside(self, f: Array) -> Array:
         """How far hard rows are from their bounds, with the sign of the way back, (k,)."""
         away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
         return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)   # squares would overflow
-
-
-class Costs(NamedTuple):
-    """
-    The costs at a configuration: 1/2 |r|^2 + value.
-
-    r (k,) are residuals with Jacobian J (k, n); `value` is the sum of scalar costs, `slope` (n,)
-    its gradient.
-    """
-
-    r: Array
-    J: Array
-    value: float
-    slope: Array
-
-    @property
-    def total(self) -> float:
-        """The sum of all."""
-        return 0.5 * float(self.r @ self.r) + self.value
-
-    @property
-    def gradient(self) -> Array:
-        """The gradient of the sum, (n,)."""
-        return self.r @ self.J + self.slope
 
 
 def _bound_target(target: PoseTarget, largest: float, bounds: Array) -> None:

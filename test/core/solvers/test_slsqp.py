@@ -23,7 +23,6 @@ from ros2_ik.core import (
 from ros2_ik.core.solvers import make_solver
 from ros2_ik.core.solvers.local_descent import LocalDescent
 from ros2_ik.core.solvers.problem_rows import ProblemRows
-from ros2_ik.core.solvers.slsqp import independent
 
 UPPER, LOWER = 0.5, 0.4     # links of planar_2r
 
@@ -125,15 +124,6 @@ def test_ftol_is_how_near_to_the_minimum(small):
 def test_bad_options(small, option, value):
     with pytest.raises(InvalidOptionError, match=option):
         make_solver('slsqp', at_place(small('planar_2r'), [0.3, 0.3], None), {option: value})
-
-
-@pytest.mark.parametrize('J, rank', [
-    (np.eye(3), 3), (np.zeros((2, 3)), 0), (np.zeros((0, 3)), 0), ([[1, 0], [2, 0], [0, 1e-9]], 1),
-    ([[1, 2, 3], [2, 4, 6], [0, 0, 1], [1, 2, 4]], 2)])
-def test_independent_rows(J, rank):
-    rows = independent(np.array(J, dtype=float))
-    assert len(rows) == rank
-    assert not rank or np.linalg.matrix_rank(np.array(J, dtype=float)[rows]) == rank
 
 
 # -- the tangent space round the start ----------------------------------------------------
