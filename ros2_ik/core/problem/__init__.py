@@ -13,7 +13,6 @@ from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.problem.joint_change import (
     joint_changes,
-    joint_distance,
     JointChange,
     JointChangeBound,
     largest_change,
@@ -30,6 +29,6 @@ __all__ = [
     'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'IKProblem', 'IKSolution',
     'JointChange', 'JointChangeBound', 'LeastSquares', 'ORIENTATION_TOLERANCE',
     'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'TargetError', 'Violation',
-    'accept', 'conflict', 'error_norm', 'joint_changes', 'joint_distance',
-    'largest_change', 'out_of_reach',
+    'accept', 'conflict', 'error_norm', 'joint_changes', 'largest_change',
+    'out_of_reach',
 ]

@@ -19,7 +19,6 @@ from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.kernels.comparisons import are_held, are_within
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
-from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration, Robot
 
@@ -82,13 +81,13 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     """
     robot, active = problem.robot, problem.active
     q = _values(robot, q)
-    held = are_held.run(q, active.indices, active.limits, active.at_rest, problem.start)
-    if not held and not are_finite(q):
+    in_limits = are_held.run(q, active.indices, active.limits, active.at_rest, problem.start)
+    if not in_limits and not are_finite(q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return AcceptanceReport(False, (), (lost,))
-    violations = [] if held else _joint_violations(problem, q)
-    if problem.change_bound is not None and active.others:
-        violations += _turned_too_far(problem, problem.change_bound, q)
+    # the bound on a base's path and turn is no range of q
+    is_sure = in_limits and not (problem.change_bound is not None and active.others)
+    violations = [] if is_sure else _joint_violations(problem, q)
     # a user's function may use what the robot's functions share
     data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
     unit = robot.to_q(q) if robot.has_floating_joints else q    # quaternions are normalised
@@ -139,32 +138,25 @@ def _placed(target: PoseTarget, robot: Robot, data: Any) -> Any:
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    locked = problem.active.is_locked
-    wrong = np.where(locked, q != problem.start, (q < problem.lower) | (q > problem.upper))
-    return [_joint_violation(problem, q, int(i), bool(locked[i])) for i in np.flatnonzero(wrong)]
-
-
-def _turned_too_far(problem: IKProblem, bound: JointChangeBound, q: Array) -> list[Violation]:
-    """Bases that moved or turned by more than allowed: the bound on a path is no range of q."""
-    found = (bound.exceeded(joint, q) for joint in problem.active.joints
-             if not joint.is_scalar)
-    return [_change_violation(change, bound.most[change.joint]) for change in found if change]
-
-
-def _change_violation(change: JointChange, most: float) -> Violation:
-    return Violation(f"change of joint '{change.joint}'", change.change, 0.0, most, change.unit)
-
-
-def _joint_violation(problem: IKProblem, q: Array, index: int, moved: bool) -> Violation:
-    joint = next(j for j in problem.robot.joints if j.index <= index < j.index + j.size)
-    unit, value = 'rad' if joint.rotary else 'm', float(q[index])
-    if moved:
-        was = float(problem.start[index])
-        return Violation(f"locked joint '{joint.name}'", value, was, was, unit)
-    bound = problem.change_bound
-    if bound is not None and (change := bound.exceeded(joint, q)):
-        return _change_violation(change, bound.most[joint.name])
-    return Violation(f"joint '{joint.name}'", value, joint.lower, joint.upper, unit)
+    """Return joints that moved though locked, changed too much, or are outside their limits."""
+    found, bound = list[Violation](), problem.change_bound
+    lower, upper = problem.lower, problem.upper
+    for joint in problem.robot.joints:
+        part, unit = slice(joint.index, joint.index + joint.size), 'rad' if joint.rotary else 'm'
+        is_locked = problem.active.is_locked[joint.index]
+        wrong = (q[part] != problem.start[part] if is_locked
+                 else (q[part] < lower[part]) | (q[part] > upper[part]))
+        i = joint.index + int(np.argmax(wrong))
+        value, start = float(q[i]), float(problem.start[i])
+        change = None if is_locked or bound is None else bound.exceeded(joint, q)
+        if change is not None and bound is not None:
+            found.append(Violation(f"change of joint '{joint.name}'", change.change, 0.0,
+                                   bound.most[joint.name], change.unit))
+        elif wrong.any() and is_locked:
+            found.append(Violation(f"locked joint '{joint.name}'", value, start, start, unit))
+        elif wrong.any():
+            found.append(Violation(f"joint '{joint.name}'", value, joint.lower, joint.upper, unit))
+    return found
 
 
 def _target_violations(target: PoseTarget, error: TargetError) -> list[Violation]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import UnmovedTipError
-from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
+from ros2_ik.core.robot import Joint, Robot
 
 TURN = 2 * np.pi
 
@@ -20,17 +20,14 @@ class ActiveJoints:
 
     `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
     `column` the same as a slice where they stand in a row, for a view costs nothing.
-    `column_places` (nv,) are the places in q of all columns of the robot. `lower` and
-    `upper` (m,) are their limits in the tangent space's order, infinite for floating ones and
-    where limits are off; `limits` (2, n) the same in q's order, `bounds` for all of q, (nq,) each.
-    `at_rest` are the other places in q, `held` those of these that have limits, with these, wider
-    by what is noticeable. `scalars` are those of one value, at `scalar_places`, `others` the
-    rest. `all_scalar` is True where that is none, `vector_space` where none is floating. `ranges`
-    (4, n) are the limits, and below them the robot's own, to draw from also where limits are off.
-    `bases` are the places among the active ones where those of floating joints begin.
-    `turnable` are the places in q of those that a full turn
-    within the limits may bring to the same place, `turning` these numbered among the active ones,
-    `angles` those that it would if it were within them.
+    `column_places` (nv,) are the places in q of all columns of the robot. `limits` (2, n) are
+    their limits, infinite where limits are off, `lower` and `upper` (nq,) those of all of q.
+    `ranges` (4, n) are the limits, and below them the robot's own, to draw from where limits are
+    off. `at_rest` are the other places in q, True in `is_locked` (nq,). `others` are the joints of
+    more than one value, `vector_space` is True where none is floating. `bases` are the places
+    among the active ones where those of floating joints begin. `angles` are the places in q of the
+    joints that a full turn brings to the same place, `turning` these numbered among the active
+    ones.
     """
 
     def __init__(self, robot: Robot, names: tuple[str, ...], limited: bool = True) -> None:
@@ -40,29 +37,21 @@ class ActiveJoints:
         self.columns = _flat((j.velocity_index, j.velocity_size) for j in self.joints)
         self.place, self.column = _as_slice(self.indices), _as_slice(self.columns)
         self.column_places = _flat((j.index, j.velocity_size) for j in robot.joints)
-        self.scalars = tuple(joint for joint in self.joints if joint.is_scalar)
         self.others = tuple(joint for joint in self.joints if not joint.is_scalar)
-        self.scalar_places = _as_slice(_flat((j.index, 1) for j in self.scalars))
-        self.all_scalar = not self.others
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
-        self._set_bounds(*(robot.lower, robot.upper) if limited else (-infinite, infinite))
+        self.lower, self.upper = (robot.lower, robot.upper) if limited else (-infinite, infinite)
         self.ranges = np.array([bound[self.place] for bound in (
-            *self.bounds, robot.lower, robot.upper)])
+            self.lower, self.upper, robot.lower, robot.upper)])
         self.limits = self.ranges[:2]
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
         self.at_rest = np.flatnonzero(self.is_locked)
-        self.held = [(i, float(low) - LIMIT_TOLERANCE, float(high) + LIMIT_TOLERANCE)
-                     for i, (low, high) in enumerate(zip(*self.bounds, strict=True))
-                     if self.is_locked[i] and (np.isfinite(low) or np.isfinite(high))]
         self.bases = np.searchsorted(self.indices, np.array(
             [j.index for j in self.others if j.kind == 'floating'], dtype=np.int64))
-        angles = [j.index for j in self.joints if _is_angle(j, robot)]
-        self.angles = np.array(angles, dtype=np.intp)
-        low, high = self.bounds
-        self.turnable = np.array([i for i in angles if high[i] - low[i] >= TURN], dtype=np.intp)
-        self.turning = np.searchsorted(self.indices, self.turnable)
+        self.angles = np.array([j.index for j in self.joints if _is_angle(j, robot)],
+                               dtype=np.intp)
+        self.turning = np.searchsorted(self.indices, self.angles)
 
     def within(self, lower: Array, upper: Array) -> 'ActiveJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
@@ -71,18 +60,9 @@ class ActiveJoints:
         result.ranges = np.array([np.maximum(self.limits[0], lower[place]),
                                   np.minimum(self.limits[1], upper[place]), *self.ranges[2:]])
         result.limits = result.ranges[:2]
-        low, high = (limit.copy() for limit in self.bounds)
-        low[place], high[place] = result.limits
-        result._set_bounds(low, high)
+        result.lower, result.upper = self.lower.copy(), self.upper.copy()
+        result.lower[place], result.upper[place] = result.limits
         return result
-
-    def _set_bounds(self, low: Array, high: Array) -> None:
-        self.bounds = low, high
-        self.lower, self.upper = (bound[self.column_places][self.column] for bound in self.bounds)
-        if not self.vector_space:
-            floating = [joint.kind == 'floating' for joint in self.joints
-                        for _ in range(joint.velocity_size)]
-            self.lower[floating], self.upper[floating] = -np.inf, np.inf
 
 
 def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],

@@ -59,17 +59,14 @@ def _exceeds(value: float, most: float) -> bool:
 
 
 def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
-    for joint in problem.robot.joints:
-        if joint.is_scalar:
-            yield from ((joint.index, one) for one in _allowed(problem, joint))
-    places = {joint.velocity_index: joint.index for joint in problem.robot.joints
-              if joint.is_scalar}
+    scalars = [joint for joint in problem.robot.joints if joint.is_scalar]
+    places = {joint.velocity_index: joint.index for joint in scalars}
+    for joint in scalars:
+        yield from ((joint.index, one) for one in _allowed(problem, joint))
     for constraint in problem.constraints:
-        function = constraint.function
+        function, slack = constraint.function, constraint.tolerance
         if not isinstance(function, BoundJoints):
             continue
-        lower, upper = constraint.lower - constraint.tolerance, (constraint.upper
-                                                                 + constraint.tolerance)
         for i, ratios in enumerate(function.A):
             columns = np.flatnonzero(ratios).tolist()
             # where full turns make no difference, one of them may meet the bounds
@@ -77,7 +74,8 @@ def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
                 continue
             place, ratio = places[columns[0]], float(ratios[columns[0]])
             shift = float(function.offset[i]) - ratio * float(function.reference[place])
-            ends = sorted(((float(lower[i]) - shift) / ratio, (float(upper[i]) - shift) / ratio))
+            ends = sorted((float(bound) - shift) / ratio for bound in (
+                constraint.lower[i] - slack, constraint.upper[i] + slack))
             yield place, Interval(constraint.name, *ends)
 
 

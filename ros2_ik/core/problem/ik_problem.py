@@ -29,7 +29,7 @@ class IKProblem:
     origin, too. Nothing that the `checker` checks may touch; by default that is the robot alone,
     as far as it has geometry. `collisions` False allows all contacts. `not_checked` says what is
     not looked at. A target in a frame that only joints at rest move is resolved to the root frame
-    here. For `kinds`, `runs_user_code`, `turnable` and `angles` see `Structure`.
+    here. For `kinds`, `runs_user_code` and `angles` see `Structure`.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError when a tip cannot move, or
     InvalidConstraintError when nothing is asked for.
@@ -68,7 +68,7 @@ class IKProblem:
         start.setflags(write=False)
         self.start, self.structure = start, self._structure()
         self.kinds, self.runs_user_code = self.structure.kinds, self.structure.runs_user_code
-        self.turnable, self.angles = self.structure.turnable, self.structure.angles
+        self.angles = self.structure.angles
         self._set_bound(self.change_bound)
         self.targets = self._resolved()
 
@@ -88,7 +88,7 @@ class IKProblem:
         self.change_bound, self.active = bound, self.structure.active
         if bound is not None:
             self.active = self.active.within(*bound.limits(self.robot))
-        self.lower, self.upper = self.active.bounds
+        self.lower, self.upper = self.active.lower, self.active.upper
 
     def again(self, poses: Sequence[Pose], start: JointValues | None = None,
               checker: CollisionChecker | None = None) -> 'IKProblem':
@@ -135,9 +135,9 @@ class IKProblem:
     def loosened(self) -> 'IKProblem':
         """Return the problem whose constraints are the tolerances of its loose targets."""
         loose = [target for target in self.targets if target.loose]
-        bounds = [bound for target in loose for bound in target.bounds()]
+        within = [one for target in loose for one in target.tolerance_constraints()]
         return self.varied(targets=[target for target in self.targets if target not in loose],
-                           constraints=[*self.constraints, *bounds])
+                           constraints=[*self.constraints, *within])
 
     def approximated(self, position: float, orientation: float) -> 'IKProblem':
         """Return the problem of the least errors of the targets within these [m], [rad]."""
@@ -145,8 +145,8 @@ class IKProblem:
                               orientation_tolerance=max(orientation,
                                                         target.orientation_tolerance))
                 for target in self.targets]
-        bounds = [bound for target in wide for bound in target.bounds()]
-        return self.varied(targets=(), constraints=[*self.constraints, *bounds],
+        within = [one for target in wide for one in target.tolerance_constraints()]
+        return self.varied(targets=(), constraints=[*self.constraints, *within],
                            costs=[target.error_cost() for target in wide])
 
     def varied(self, **parts: Any) -> 'IKProblem':

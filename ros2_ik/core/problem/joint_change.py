@@ -7,7 +7,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, non_negative
@@ -49,23 +48,10 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
             JointChange(joint.name, angle, 'rad')]
 
 
-def joint_distance(robot: Robot, active: ActiveJoints, before: Array, after: Array) -> float:
-    """Return the length of the way in the tangent space; metres and radians count alike."""
-    v = (after[active.place] - before[active.place] if active.all_scalar    # much faster
-         else pin.difference(robot.model, before, after)[active.column])
-    return math.sqrt(v @ v)
-
-
 def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:
     """Return the largest change of the joints, None where there are none."""
-    found = [change for joint in active.others for change in joint_changes(joint, before, after)]
-    if active.scalars:     # in one go
-        places = active.scalar_places
-        changes = np.abs(after[places] - before[places]).tolist()
-        most = max(changes)
-        joint = active.scalars[changes.index(most)]
-        found.append(JointChange(joint.name, most, 'rad' if joint.rotary else 'm'))
-    return max(found, key=lambda change: change.change, default=None)
+    changes = (change for joint in active.joints for change in joint_changes(joint, before, after))
+    return max(changes, key=lambda change: change.change, default=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,30 +70,18 @@ class JointChangeBound:
         moves at most so far [m] and turns at most so much [rad]. Raises InvalidOptionError or
         UnknownJointError.
         """
-        names = robot.joint_names
         if isinstance(value, Mapping):
             given = {robot.joint(name).name: number for name, number in value.items()}
         else:
+            names = robot.joint_names
             wanted = f'one number, one for each of the {len(names)} joints, or numbers by name'
             numbers = floats(value, 'max_joint_change', wanted, InvalidOptionError)
-            if numbers.shape == ():
-                one = _checked(names[0], float(numbers)) if names else 0.0
-                return cls(origin, dict.fromkeys(names, one))
-            if numbers.shape != (len(names),):
+            if numbers.shape not in ((), (len(names),)):
                 raise InvalidOptionError(f'max_joint_change must be {wanted}, not {value!r}')
-            given = dict(zip(names, numbers.tolist(), strict=True))
-        return cls(origin, {name: _checked(name, number) for name, number in given.items()})
-
-    def both(self, robot: Robot, other: 'JointChangeBound | None') -> 'JointChangeBound':
-        """Return a bound, from the origin of this one, that keeps within another one as well."""
-        if other is None:
-            return self
-        most = dict(self.most)
-        for name, value in other.most.items():
-            apart = max(change.change for change in joint_changes(
-                robot.joint(name), self.origin, other.origin))
-            most[name] = min(most.get(name, math.inf), max(value - apart, 0.0))
-        return JointChangeBound(self.origin, most)
+            given = dict(zip(names, np.broadcast_to(numbers, len(names)).tolist(), strict=True))
+        return cls(origin, {name: non_negative(number, f"max_joint_change of '{name}'",
+                                               InvalidOptionError, math.inf)
+                            for name, number in given.items()})
 
     def limits(self, robot: Robot) -> tuple[Array, Array]:
         """Return the range of each value of q, (nq,) each; orientations are left out."""
@@ -130,7 +104,3 @@ class JointChangeBound:
         if count == 1 and len(self.most) > 1:
             return ', '.join(f'{name}: {most:g}' for name, most in sorted(self.most.items()))
         return f'{usual:g} ({", ".join(other)})' if other else f'{usual:g}'
-
-
-def _checked(name: str, number: Any) -> float:
-    return non_negative(number, f"max_joint_change of '{name}'", InvalidOptionError, math.inf)

@@ -122,7 +122,7 @@ class PoseTarget:
         turn = pin.log3(error.rotation) * self.counted[3:]
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)
 
-    def bounds(self) -> tuple[Constraint, ...]:
+    def tolerance_constraints(self) -> tuple[Constraint, ...]:
         """Return constraints that hold where the errors are within the tolerances."""
         reference = self.function.reference
         return tuple(self._bound(*half) for half in (

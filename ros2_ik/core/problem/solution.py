@@ -131,31 +131,21 @@ class IKSolution:
         lines += [f'  {text}' for text in self.not_checked]
         if self.violations and self.at_limits:
             lines.append(f'  joints at a limit: {", ".join(self.at_limits)}')
-        if not self.success:
-            lines += [f'  try: {advice}' for advice in self._advice()]
+        if advice := self._advice():
+            lines.append(f'  try: {advice}')
         lines.append(f'  {self.solver}: {self.iterations} iterations, {self.restarts} restarts, '
                      f'{self.seconds * 1e3:.2f} ms ({self.solver_reason})')
         return '\n'.join(lines)
 
-    def _advice(self) -> list[str]:
-        if self.exit_flag is ExitFlag.NOT_RUN and not self.impossible:
-            return ['letting it run: nothing was tried']
+    def _advice(self) -> str:
         if self.contacts and not self.violations:
-            return ['another target, or removing the obstacle; links whose model touches in every '
-                    'state can be allowed to (SRDF, Scene.allow)']
-        if self.impossible:
-            return []       # the message says why
-        if self.status is Status.TIMED_OUT and self.exit_flag is ExitFlag.TIME_LIMIT:
-            return ['a longer timeout: the error was still shrinking']
-        names = [v.name for v in self.violations if v.kind == 'target']
-        position = any(name.startswith('position') for name in names)
-        orientation = any(name.startswith('orientation') for name in names)
-        advice = []
-        if orientation and not position:
-            advice.append('freeing an axis of rotation by a weight of 0: the position is reached')
-        if self.exit_flag in (ExitFlag.TIME_LIMIT, ExitFlag.CANCELLED) or self.restarts == 0:
-            advice.append('a longer timeout, or restarts if they were off')
-        return advice
+            return ('another target, or removing the obstacle; links whose model touches in every '
+                    'state can be allowed to (SRDF, Scene.allow)')
+        if self.success or self.impossible:     # the message says why
+            return ''
+        if self.restarts == 0 or self.exit_flag in (ExitFlag.TIME_LIMIT, ExitFlag.CANCELLED):
+            return 'a longer timeout, or restarts if they were off'
+        return ''
 
 
 FIELDS = tuple(each.name for each in fields(IKSolution) if each.init)

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_ik.core.arrays import Indices
 from ros2_ik.core.problem.active_joints import active_joints, active_names
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Robot
@@ -27,10 +26,9 @@ class Structure:
     `active` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
     are, `runs_user_code` whether callables of the user's are among its functions and costs.
     Of the targets, those numbered in `to_resolve` are in frames other than the root that stand
-    still. `turnable` are the places in q of the joints whose limits leave room for a full
-    turn, `angles` those of all joints whose full turn changes nothing, whatever their limits;
-    joints whose turns count for a constraint or a cost are not among them. `solvers` holds what
-    solvers have prepared for all questions of it, by their names.
+    still. `angles` are the places in q of the joints whose full turn changes nothing, also for
+    constraints and costs. `solvers` holds what solvers have prepared for all questions of it, by
+    their names.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[Use, ...],
@@ -45,14 +43,9 @@ class Structure:
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
         self.runs_user_code = any(use.is_user_code for use in uses)
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
-        places = [robot.joint(name).index for name in counted]
-        self.turnable, self.angles = (
-            _without(found, places) for found in (self.active.turnable, self.active.angles))
+        self.angles = np.setdiff1d(self.active.angles, [robot.joint(name).index
+                                                        for name in counted])
         self.solvers: dict[str, Any] = {}
-
-
-def _without(places: Indices, others: list[int]) -> Indices:
-    return places[~np.isin(places, others)] if others else places
 
 
 @lru_cache(maxsize=256)

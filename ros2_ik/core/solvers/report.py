@@ -1,14 +1,11 @@
 """What a search says in the end: status, message, and the fields of a solution."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable
-import time
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
-from ros2_ik.core.problem import IKProblem
+from ros2_ik.core.problem import IKProblem, JointChange, largest_change
 from ros2_ik.core.robot import LIMIT_TOLERANCE, Robot
 from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.solvers.too_few_joints import axes_to_free
@@ -18,8 +15,7 @@ if TYPE_CHECKING:
     from ros2_ik.core.solvers.search import Candidate, Search
 
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
-_NAMED = 3      # so many joints in one message
-_PATIENCE = 0.05    # for contacts of several answers [s]
+_NAMED = 3      # so many joints or pairs in one message
 
 
 def failure_status(search: 'Search') -> Status:
@@ -56,12 +52,16 @@ def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
 
 def _message(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     """Write one sentence for a person."""
-    problem, travel = search.problem, search.travel(candidate.attempt.q)
+    travel = _travel(search, candidate)
     is_answer = candidate.verdict.accepted or candidate is search.near_enough
     change = f'; largest joint change {travel}' if is_answer and travel is not None else ''
     text = (_found(search) if candidate.verdict.accepted
             else _failed(search, candidate, status))
-    return text + change + _held_outside(problem) + _seed_outside(search)
+    return text + change + _outside_limits(search)
+
+
+def _travel(search: 'Search', candidate: 'Candidate') -> JointChange | None:
+    return largest_change(search.problem.active, search.seeds[0], candidate.attempt.q)
 
 
 def _found(search: 'Search') -> str:
@@ -89,9 +89,7 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
                 + '; allow what is meant to touch (SRDF, Scene.allow)')
     after = f'in {search.seconds:.3g} s and {_attempts(search)}'
     if status is Status.GOAL_IN_COLLISION:
-        known = (f'all {search.all_touch} solutions that were found again and again touch; '
-                 if search.all_touch else '')
-        return f'no solution without contact found {after}; {known}{_blocked(search)}'
+        return f'no solution without contact found {after}; {_blocked(search, candidate)}'
     return _not_found(search, candidate, status, after)
 
 
@@ -125,50 +123,34 @@ def _attempts(search: 'Search') -> str:
     return f'{search.attempts} attempt{"s" * (search.attempts != 1)}'
 
 
-def _held_outside(problem: IKProblem) -> str:
-    """Name the joints that do not move and stand outside their limits: a robot may stand there."""
-    held = problem.active.held
-    if not held:
-        return ''
-    q = problem.start.tolist()
-    outside = {i for i, lower, upper in held if not lower <= q[i] <= upper}
-    if not outside:
-        return ''
-    joints = [joint for joint in problem.robot.joints if joint.index in outside]
-    texts = [f"'{joint.name}' at {q[joint.index]:.6g} (limits {joint.lower:.6g} .. "
-             f'{joint.upper:.6g})' for joint in joints[:_NAMED]]
-    more = f' and {len(joints) - _NAMED} more' if len(joints) > _NAMED else ''
-    whose = 'its' if len(joints) == 1 else 'their'
-    return f'; held outside {whose} limits: {", ".join(texts)}{more}'
+def _outside_limits(search: 'Search') -> str:
+    """Name the joints that start outside their limits: held there, or moved within them."""
+    problem = search.problem
+    start, held, moved = problem.locked(search.seeds[0]), list[str](), list[str]()
+    for joint in problem.robot.joints if problem.joint_limits else ():
+        value = float(start[joint.index])
+        if not joint.lower - LIMIT_TOLERANCE <= value <= joint.upper + LIMIT_TOLERANCE:
+            text = f"'{joint.name}' at {value:.6g}"
+            if joint.name in problem.joint_names:
+                moved.append(text + (' rad' if joint.rotary else ' m'))
+            else:
+                held.append(f'{text} (limits {joint.lower:.6g} .. {joint.upper:.6g})')
+    whose = 'its' if len(held) == 1 else 'their'
+    return (f'; held outside {whose} limits: {_listed(held)}' if held else '') + (
+        f'; the seed had {_listed(moved)}, outside the limits; the search started within them'
+        if moved else '')
 
 
-def _seed_outside(search: 'Search') -> str:
-    """Name the joints whose value in the first seed was changed to one within their limits."""
-    problem, seed = search.problem, search.seeds[0]
-    given = problem.within_limits(seed)
-    moved = [f"'{joint.name}' at {seed[joint.index]:.6g}" + (' rad' if joint.rotary else ' m')
-             for joint in problem.active.joints if joint.is_scalar
-             and abs(given[joint.index] - seed[joint.index]) > LIMIT_TOLERANCE]
-    if not moved:
-        return ''
-    more = f' and {len(moved) - _NAMED} more' if len(moved) > _NAMED else ''
-    return (f'; the seed had {", ".join(moved[:_NAMED])}{more}, outside the limits; the search '
-            'started within them')
+def _listed(texts: list[str]) -> str:
+    more = f' and {len(texts) - _NAMED} more' if len(texts) > _NAMED else ''
+    return ', '.join(texts[:_NAMED]) + more
 
 
-def _blocked(search: 'Search') -> str:
-    """Name the pairs that touch most often in what was found, as far as there is time to look."""
-    pairs, end = Counter[tuple[str, str]](), time.monotonic() + _PATIENCE
-    checker = search.problem.checker
-    assert checker is not None
-    for q in search.touching:
-        pairs.update((contact.first, contact.second)
-                     for contact in checker.in_collision(q, at_once=True))
-        if time.monotonic() >= end:
-            break
-    often = [pair for pair, _ in pairs.most_common(3)]
-    names = ', '.join(f"'{first}' and '{second}'" for first, second in often)
-    return f'in what was found these touch: {names}{_adjacent_hint(checker.robot, often)}'
+def _blocked(search: 'Search', candidate: 'Candidate') -> str:
+    """Name the pairs that touch in the best of what was found."""
+    pairs = [(contact.first, contact.second) for contact in _contacts(search, candidate)[:_NAMED]]
+    names = ', '.join(f"'{first}' and '{second}'" for first, second in pairs)
+    return f'in the best one these touch: {names}{_adjacent_hint(search.problem.robot, pairs)}'
 
 
 def _adjacent_hint(robot: Robot, pairs: Iterable[tuple[str, str]]) -> str:
@@ -179,10 +161,12 @@ def _adjacent_hint(robot: Robot, pairs: Iterable[tuple[str, str]]) -> str:
                  for first, second in pairs if sorted_pair(first, second) in connected), '')
 
 
-def joints_at_limits(problem: IKProblem, q: Array) -> tuple[str, ...]:
+def _at_limits(search: 'Search', candidate: 'Candidate') -> tuple[str, ...]:
     """Name the moving joints that stand at one of their limits."""
-    return tuple(joint.name for joint in problem.active.joints if joint.is_scalar
-                 and not joint.lower + 1e-6 < q[joint.index] < joint.upper - 1e-6)
+    q = candidate.attempt.q
+    return () if candidate.verdict.accepted else tuple(
+        joint.name for joint in search.problem.active.joints if joint.is_scalar
+        and not joint.lower + 1e-6 < q[joint.index] < joint.upper - 1e-6)
 
 
 # how each field of a solution follows from a search and a candidate
@@ -200,8 +184,7 @@ _FIELDS: dict[str, Callable[[Any, Any], Any]] = {
     'solver': lambda search, one: search.solver,
     'solver_reason': lambda search, one: search.reason,
     'exit_flag': lambda search, one: one.attempt.exit_flag,
-    'at_limits': lambda search, one: () if one.verdict.accepted else joints_at_limits(
-        search.problem, one.attempt.q),
+    'at_limits': _at_limits,
     'impossible': lambda search, one: not one.verdict.accepted and search.is_impossible,
-    'travel': lambda search, one: search.travel(one.attempt.q),
+    'travel': _travel,
     'not_checked': lambda search, one: search.problem.not_checked}

@@ -14,11 +14,10 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import FINEST, listed
-from ros2_ik.core.collision import CollisionChecker, Contact
+from ros2_ik.core.collision import Contact
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
 from ros2_ik.core.kernels import compile_for_search
-from ros2_ik.core.kernels.pose_search import CLOSE
 from ros2_ik.core.problem import (
     accept,
     AcceptanceReport,
@@ -26,17 +25,13 @@ from ros2_ik.core.problem import (
     error_norm,
     IKProblem,
     IKSolution,
-    joint_distance,
-    JointChange,
     JointChangeBound,
-    largest_change,
     out_of_reach,
 )
 from ros2_ik.core.problem.active_joints import TURN
-from ros2_ik.core.problem.constraint import TOLERANCE
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, SAME, tip_contacts
+from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, tip_contacts
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, solution_field
 from ros2_ik.core.solvers.serialization import pack, unpack
@@ -45,18 +40,19 @@ from ros2_ik.core.solvers.starts import (
     chosen_turns,
     generator_state,
     N_NEAR,
-    near_seed,
     OWN_STATE,
     Starts,
 )
-from ros2_ik.core.solvers.too_few_joints import lacks_joints, MANY_ATTEMPTS
+from ros2_ik.core.solvers.too_few_joints import spare_joints
 from ros2_ik.core.status import ExitFlag, Status
 
-DOUBT = 2       # colliding answers after which contacts of the tip itself are looked for
-ENOUGH = 100    # colliding answers in a row that were known: hardly another is left
+# attempts after which no answer of an arm without joints to spare is expected: poses in reach take
+# tens; a thousand take ten milliseconds
+MANY_ATTEMPTS = 1000
+MANY_TOUCHING = 300     # answers in contact after which none is expected to be free
+SAME = 1e-2     # answers closer than this in every joint [rad, m] are one
 SAME_COST = 1e-9    # costs that differ by less, relatively or in all, are equal
 PATIENCE = 0.1  # the first descent always gets this time [s]
-KEPT = 8        # colliding answers that are kept for the message
 NAMED = 'asked for by name'
 
 
@@ -90,11 +86,10 @@ class Search:
     """
 
     # how far it has come
-    attempts = iterations = following = 0
+    attempts = iterations = following = n_touching = 0
     accepted: Sequence[Candidate] = ()
     best: Candidate | None = None
     near_enough: Candidate | None = None
-    touching: Sequence[Array] = ()
     tip_contacts: tuple[Contact, ...] = ()
     lasting_contacts: tuple[Contact, ...] = ()
     conflict: str | None = None
@@ -170,62 +165,57 @@ class Search:
     def finished(self) -> bool:
         """Whether there is nothing left to do."""
         if self.ended is None and self._is_over():
-            is_wanted = self.options.select in ('first', 'cost') or not self.accepted
-            if self.attempts and is_wanted and not self._is_cheaper_than_seeds():
-                self._take_a_seed()
+            if self.attempts and (self.options.select == 'cost' or not self.accepted):
+                self._take_seeds()
             self.ended = time.monotonic()
         return self.ended is not None
 
     def _is_over(self) -> bool:
         options = self.options
-        if options.select == 'first' and len(self.accepted) >= options.solutions \
-                and self._is_cheaper_than_seeds():
+        if options.select == 'first' and len(self.accepted) >= options.solutions:
             return True
         if self.attempts == 0:      # best_q needs one attempt, however late it is
             return self.budget.cancel is not None and self.budget.cancelled()
+        # without restarts the seed is tried with loose tolerances, too
+        is_seed_left = (self._is_loose and self.attempts <= len(self.seeds)
+                        and not self.accepted)
         if self.attempts >= len(self.seeds) and (
-                self.is_hopeless or self.all_touch or self._lacks_joints
-                or not options.allow_restarts and not self._is_seed_left()):
+                self.is_hopeless or self._is_vain
+                or not options.allow_restarts and not is_seed_left):
             return True
         return self.budget.over()
 
-    def _is_cheaper_than_seeds(self) -> bool:
-        """Return whether some answer costs no more than the seeds, as far as these will do."""
-        if not self.problem.costs and self.accepted:
-            return True
-        if self.attempts == len(self.seeds) == len(self.accepted) and not (
-                self._is_loose or self.touching) and all(
-                one.tolerance <= TOLERANCE for one in self.problem.constraints):
-            return True     # the descent from a seed that will do lowers the costs
-        of_seeds = min((sum(costs) for _, costs in self._accepted_seeds), default=math.inf)
-        return self._least_cost() <= of_seeds * (1 + SAME_COST) + SAME_COST
-
-    def _least_cost(self) -> float:
-        return min((sum(one.verdict.costs) for one in self.accepted), default=math.inf)
-
     @cached_property
-    def _accepted_seeds(self) -> list[tuple[Array, tuple[float, ...]]]:
-        """The seeds that acceptance takes as they are, within limits, with their costs."""
+    def _seeds_that_do(self) -> list[Attempt]:
+        """The seeds, within limits, that acceptance takes as they are."""
         seeds = [self.problem.within_limits(seed) for seed in self.seeds]
         verdicts = [accept(self.problem, q) for q in seeds]
-        return [(q, verdict.costs) for q, verdict in zip(seeds, verdicts, strict=True)
-                if verdict.accepted]
+        return [Attempt(q, 0.0, 0, ExitFlag.CONVERGED, sum(verdict.costs))
+                for q, verdict in zip(seeds, verdicts, strict=True) if verdict.accepted]
 
-    def _is_seed_left(self) -> bool:
-        """Return whether without restarts the seed is to be tried with loose tolerances, too."""
-        return self._is_loose and self.attempts <= len(self.seeds) and not self.accepted
+    def _take_seeds(self) -> None:
+        """
+        Take seeds that will do as they are.
+
+        Costs may lead all descents from them into contact; and targets that contradict each other
+        by less than their tolerances have none that ends within all.
+        """
+        for attempt in self._seeds_that_do:
+            self._judge(attempt)
+
+    def _costs_more_than_a_seed(self, cost: float) -> bool:
+        """Return whether an answer to be the first one costs more than a seed that will do."""
+        if not self.problem.costs or self.options.select != 'first':
+            return False
+        if self.attempts <= len(self.seeds) and not (self._is_loose or self.n_touching):
+            return False    # the descent from a seed that will do lowers the costs
+        return any(seed.cost * (1 + SAME_COST) + SAME_COST < cost for seed in self._seeds_that_do)
 
     @property
     def is_hopeless(self) -> bool:
         """Whether what was found shows that further attempts find nothing."""
         return bool(self.conflict or self.tip_contacts or self.lasting_contacts
                     or not self.problem.joint_names and self.attempts > 0)
-
-    @property
-    def _lacks_joints(self) -> bool:
-        """Whether no answer was found where there are so few joints that one would have been."""
-        return (self.attempts >= MANY_ATTEMPTS and lacks_joints(self.problem)
-                and not (self._is_loose or self.accepted or self.touching))
 
     @property
     def is_impossible(self) -> bool:
@@ -238,13 +228,13 @@ class Search:
         return out_of_reach(self.problem)
 
     @property
-    def all_touch(self) -> int:
-        """How many answers there seem to be, all of which touch; 0 where more may be found."""
-        known = self._clearance
-        if known is None or known.repeats < ENOUGH or self.accepted \
-                or self.options.approximate is not None:
-            return 0
-        return known.known
+    def _is_vain(self) -> bool:
+        """Whether an arm without joints to spare has none, or touches in all the few found."""
+        if self.accepted or self._is_loose:
+            return False
+        if self.n_touching:
+            return self.n_touching >= MANY_TOUCHING and spare_joints(self.problem) <= 0
+        return self.attempts >= MANY_ATTEMPTS and spare_joints(self.problem) < 0
 
     @property
     def seconds(self) -> float:
@@ -256,10 +246,15 @@ class Search:
     def _attempt(self) -> None:
         """Make one attempt, judge where it ended, and move it out of contact."""
         is_first = self.attempts == 0
-        if is_first and self._is_loose and not self.problem.costs and self._take_a_seed():
-            self.attempts = 1
-            return
-        problem, solver = self._question_in_turn()
+        if is_first and self._is_loose and not self.problem.costs:
+            self._take_seeds()
+            if self.accepted:
+                self.attempts = 1
+                return
+        problem, solver = self.problem, self._solver
+        if self._is_loose and self._loosened_next:
+            problem, solver = self._loosened
+        self._loosened_next = not self._loosened_next
         attempt = self._descend(problem, solver)
         if problem is not self.problem and not attempt.reached:
             # errors are compared, not what exceeds tolerances
@@ -273,13 +268,9 @@ class Search:
         if is_first and not self.accepted and self.options.approximate is None:
             self.conflict = conflict(self.problem)
 
-    def _question_in_turn(self) -> tuple[IKProblem, Solver]:
-        """Return the problem, or every other time the one whose constraints are tolerances."""
-        tolerances, self._loosened_next = self._loosened_next, not self._loosened_next
-        return self._loosened if self._is_loose and tolerances else (self.problem, self._solver)
-
     @cached_property
     def _loosened(self) -> tuple[IKProblem, Solver]:
+        """The problem whose constraints are tolerances, with its solver."""
         near = self.options.approximate
         problem = self.problem.loosened() if near is None else self.problem.approximated(*near)
         return problem, make_solver(chosen_solver('auto', problem)[0], problem, {})
@@ -296,16 +287,6 @@ class Search:
         self.budget.iterations -= attempt.iterations or (not attempt.reached)
         return attempt
 
-    @cached_property
-    def _expects_near_answer(self) -> bool:
-        """True where tips are near their targets at the seed, and no cost ranks the answers."""
-        problem = self.problem
-        if not problem.targets or problem.costs or problem.runs_user_code:
-            return False
-        errors = accept(problem, problem.within_limits(self.seeds[0])).errors
-        return all(error.position <= CLOSE[0] and error.orientation <= CLOSE[1]
-                   for error in errors)
-
     def _next_starts(self, problem: IKProblem, solver: Solver) -> Starts:
         """Return the next seed, alone where others follow; then starts near the first, random."""
         seeds, number, options, finds = (self.seeds, self.attempts, self.options,
@@ -318,18 +299,13 @@ class Search:
             return Starts(seeds[number], 0, 0 if alone else N_NEAR + batch, self._state)
         if not options.allow_restarts:
             return Starts(seeds[0], 0, 0, self._state)
-        first = max(self.following, 1)
-        if not finds:     # those that do pass over starts near the seed by themselves
-            is_near = not problem.targets or self._expects_near_answer
-            first = max(first, 2 if is_near else N_NEAR + 1)     # 1 is the seed once more
+        first = max(self.following, 1 if finds else 2)     # start 1 is the seed once more
         last = max(first - 1, N_NEAR if batch > 1 and finds else 0) + batch
         return Starts(seeds[0], first, last, self._state)
 
     def _deserves_judging(self, attempt: Attempt) -> bool:
         if self.best is None:
             return True
-        if attempt.reached and self._clearance is not None and self._clearance.knows(attempt.q):
-            return False
         return (attempt.reached or self.options.approximate is not None
                 or (not attempt.reached, attempt.error) < self.best.order)
 
@@ -339,7 +315,7 @@ class Search:
 
         Unless it `is_turned` already, the turns of its joints are chosen first.
         """
-        if self.problem.turnable.size and not is_turned:
+        if self.problem.angles.size and not is_turned:
             attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
         verdict = accept(self.problem, attempt.q)
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
@@ -348,7 +324,8 @@ class Search:
         if self.best is None or self._is_better(candidate, self.best):
             self.best = candidate
         if verdict.accepted:
-            self._enter(candidate)
+            if not self._costs_more_than_a_seed(sum(verdict.costs)):
+                self._enter(candidate)
         elif self.options.approximate is not None and self._is_near_enough(candidate):
             checker = self.problem.checker
             if checker is not None and checker.collides(attempt.q):
@@ -376,11 +353,14 @@ class Search:
 
     def _same(self, a: Array, b: Array) -> bool:
         """Return whether two answers are one posture, also where a joint is a turn apart."""
-        problem, a = self.problem, a.copy()
-        angles = problem.angles
+        a, angles = a.copy(), self.problem.angles
         a[angles] += TURN * np.round((b[angles] - a[angles]) / TURN)
-        v = pin.difference(problem.robot.model, a, b)[problem.active.column]
-        return float(np.abs(v).max(initial=0.0)) < SAME
+        return float(np.abs(self._difference(a, b)).max(initial=0.0)) < SAME
+
+    def _difference(self, a: Array, b: Array) -> Array:
+        """Return the way of the moving joints in the tangent space."""
+        v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.active.column]
+        return v
 
     def _rank(self, q: Array, verdict: AcceptanceReport) -> float:
         problem, select = self.problem, self.options.select
@@ -390,44 +370,27 @@ class Search:
             at = Configuration(problem.robot, q)
             return -math.prod(float(Manipulability(target.tip, target.relative_to).value(at)[0])
                               for target in problem.targets)
-        return joint_distance(problem.robot, problem.active, self.seeds[0], q)
+        return float(np.linalg.norm(self._difference(self.seeds[0], q)))
 
     def _clear(self, touching: Candidate) -> None:
         """Move an answer that touches along its self-motion, or push it out of contact."""
         options, checker = self.options, self.problem.checker
         assert checker is not None
-        self._find_lasting_contacts(touching.attempt.q, checker)
+        self.n_touching += 1
+        if self.n_touching == 1:
+            self.lasting_contacts = lasting_contacts(self.problem, checker, touching.attempt.q)
+            if options.approximate is None:    # beside a blocked target there may be one
+                self.tip_contacts = tip_contacts(self.problem, checker)
         if self.tip_contacts or self.lasting_contacts \
                 or options.select == 'first' and self.budget.over():
             return
-        if 0 < self.following <= N_NEAR + 1 and options.approximate is None \
-                and self._expects_near_answer:
-            freed = self._near_clearance.escape_collision(touching.attempt, self.budget)
-        else:
-            if self._clearance is None:
-                self._clearance = Clearance(self._loosened[0] if self._is_loose else self.problem,
-                                            checker, options.allow_restarts)
-            freed = self._clearance.escape_collision(touching.attempt, self.budget)
+        if self._clearance is None:
+            self._clearance = Clearance(self._loosened[0] if self._is_loose else self.problem,
+                                        checker, options.allow_restarts)
+        freed = self._clearance.escape_collision(touching.attempt, self.budget)
         if freed is not None:
             self.iterations += freed.iterations
             self._judge(freed)
-
-    @cached_property
-    def _near_clearance(self) -> Clearance:
-        assert self.problem.checker is not None
-        return Clearance(near_seed(self.problem, self.seeds[0]), self.problem.checker,
-                         restarts=False)
-
-    def _find_lasting_contacts(self, q: Array, checker: CollisionChecker) -> None:
-        """Look for contacts that no answer avoids, once something touches at q (nq,)."""
-        if len(self.touching) < KEPT:
-            self.touching = [*self.touching, q]
-        # beside a blocked target there may be a free approximate answer
-        if self.options.approximate is None and len(self.touching) == (
-                DOUBT if self.options.allow_restarts else 1):
-            self.tip_contacts = tip_contacts(self.problem, checker)
-        if len(self.touching) == 1:
-            self.lasting_contacts = lasting_contacts(self.problem, checker, q)
 
     def _is_near_enough(self, candidate: Candidate) -> bool:
         """
@@ -445,21 +408,6 @@ class Search:
         m, rad = (max(float(most), FINEST) for most in self.options.approximate)
         return sum((error.position / m)**2 + (error.orientation / rad)**2
                    for error in candidate.verdict.errors)
-
-    def _take_a_seed(self) -> bool:
-        """
-        Take the first seed that will do as it is and costs less than all that was found.
-
-        Costs may lead all descents from it into contact; and targets that contradict each other
-        by less than their tolerances have none that ends within all.
-        """
-        for q, costs in self._accepted_seeds:
-            if sum(costs) < self._least_cost():
-                if self.options.select == 'first' and self.options.solutions == 1:
-                    self.accepted = []      # these are not ranked
-                self._judge(Attempt(q, 0.0, 0, ExitFlag.CONVERGED, sum(costs)))
-                return True
-        return False
 
     # -- the answer -----------------------------------------------------------------------
 
@@ -485,10 +433,6 @@ class Search:
         if self.ended is None:    # the search goes on: this is how it stands now
             solution.__reduce__()
         return solution
-
-    def travel(self, q: Array) -> JointChange | None:
-        """Return the largest joint change from the first seed."""
-        return largest_change(self.problem.active, self.seeds[0], q)
 
 
 def _check(problem: Any, select: str) -> None:

@@ -1,15 +1,16 @@
 """Where descents start, and which turn of a joint is kept."""
 
+import math
 import os
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.checks import are_finite
 from ros2_ik.core.kernels import starts as kernel
 from ros2_ik.core.kernels.comparisons import choose_turns
-from ros2_ik.core.problem import IKProblem, JointChangeBound
+from ros2_ik.core.kernels.rows import TURN
+from ros2_ik.core.problem import IKProblem
 
 N_NEAR = kernel.N_NEAR
 
@@ -54,20 +55,15 @@ def draw_starts(problem: IKProblem, starts: Starts) -> Array:
     return q
 
 
-def near_seed(problem: IKProblem, seed: Array) -> IKProblem:
-    """Return a problem whose joints change by at most NEAR: neither descent nor escape leaves."""
-    bound = JointChangeBound.of(problem.robot, problem.within_limits(seed), kernel.NEAR)
-    return problem.bounded(bound.both(problem.robot, problem.change_bound))
-
-
 def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     """
     Return q (nq,) with full turns added or taken away within the limits.
 
     Of all turns of a joint that mean the same place the one nearest the seed is kept.
     """
-    indices = problem.turnable
-    if not are_finite(q):    # acceptance refuses it
+    indices = problem.angles
+    indices = indices[problem.upper[indices] - problem.lower[indices] >= TURN]
+    if not math.isfinite(q.dot(q)):    # acceptance refuses it
         return q
     result = q.copy()
     choose_turns.run(result, indices, seed[indices], problem.lower[indices],

@@ -1,6 +1,7 @@
-"""Robots with fewer joints than a target has axes: when to give up, and which axes to free."""
+"""Robots with fewer joints than a target has axes: which axes to free."""
 
 from itertools import combinations
+import math
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import accept, IKProblem, PoseTarget
@@ -8,15 +9,15 @@ from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.solver import make_solver
 from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
 
-MANY_ATTEMPTS = 1000    # attempts, ten milliseconds; poses in reach take tens
 RESTARTS, ITERATIONS = 20, 2000     # of the trial with axes freed, some milliseconds
 ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}     # of a target's weights
 
 
-def lacks_joints(problem: IKProblem) -> bool:
-    """Return whether targets, and nothing else, ask for more axes than joints can turn or move."""
-    asked = sum(int(target.counted.sum()) for target in problem.targets)
-    return problem.kinds == {'targets'} and len(problem.active.columns) < asked
+def spare_joints(problem: IKProblem) -> float:
+    """Return by how much joints outnumber the axes of targets, inf where there is more to do."""
+    if problem.kinds != {'targets'}:
+        return math.inf
+    return len(problem.active.columns) - sum(int(one.counted.sum()) for one in problem.targets)
 
 
 def axes_to_free(problem: IKProblem, q: Array) -> str:
@@ -25,7 +26,7 @@ def axes_to_free(problem: IKProblem, q: Array) -> str:
 
     Found by trying: one axis, then two, then all.
     """
-    if not lacks_joints(problem) or len(problem.targets) != 1:
+    if spare_joints(problem) >= 0 or len(problem.targets) != 1:
         return ''
     target, = problem.targets
     counted = [axis for axis in ROTATIONS if target.counted[axis]]
