@@ -8,7 +8,6 @@ import numpy as np
 
 from ros2_ik.core import (
     Configuration,
-    FloatingBaseVelocityLimit,
     frame_task,
     Robot,
     ShippedRobot,
@@ -31,7 +30,7 @@ def main():
     target[:2, :2] = [[0, -1], [1, 0]]                  # a quarter turn
     program = VelocityProgram(
         robot, [frame_task('base_link', target)], DT,
-        limits=[VelocityLimit(), FloatingBaseVelocityLimit(LINEAR, ANGULAR)])
+        limits=[VelocityLimit({robot.base_joint: [*LINEAR, *[ANGULAR] * 3]})])
 
     path, fastest = [q], np.zeros(6)
     for k in range(100):

@@ -6,7 +6,6 @@ from ros2_ik.core.velocity.limits import (
     AccelerationLimit,
     CartesianVelocityLimit,
     ConfigurationLimit,
-    FloatingBaseVelocityLimit,
     VelocityLimit,
 )
 from ros2_ik.core.velocity.named_tasks import (
@@ -33,11 +32,9 @@ from ros2_ik.core.velocity.velocity_result import VelocityQP, VelocityResult, Ve
 
 __all__ = [
     'AccelerationLimit', 'Barrier', 'CartesianVelocityLimit', 'CollisionBarrier',
-    'ConfigurationLimit', 'FloatingBaseVelocityLimit', 'NearPair', 'Task', 'VelocityLimit',
-    'VelocityProgram', 'VelocityQP', 'VelocityResult', 'VelocityStatus', 'axis_align_task',
-    'build_qp', 'com_task', 'damping_task', 'distance_task', 'frame_task', 'gear_task',
-    'joint_coupling_task',
-    'joint_velocity_task', 'linear_holonomic_task', 'look_at_task', 'low_acceleration_task',
-    'manipulability_task', 'omniwheel_task', 'posture_task', 'rolling_task', 'solve_velocity',
-    'twist_task',
+    'ConfigurationLimit', 'NearPair', 'Task', 'VelocityLimit', 'VelocityProgram', 'VelocityQP',
+    'VelocityResult', 'VelocityStatus', 'axis_align_task', 'build_qp', 'com_task', 'damping_task',
+    'distance_task', 'frame_task', 'gear_task', 'joint_coupling_task', 'joint_velocity_task',
+    'linear_holonomic_task', 'look_at_task', 'low_acceleration_task', 'manipulability_task',
+    'omniwheel_task', 'posture_task', 'rolling_task', 'solve_velocity', 'twist_task',
 ]

@@ -52,7 +52,8 @@ class VelocityLimit(JointLimit):
     Largest velocities [rad/s, m/s], by default those of the URDF.
 
     `limit` is one number, one for each column of the tangent space (nv,), or a mapping from
-    joints; joints that are not named keep the URDF's. 0 holds a joint. `scale` is a part of all.
+    joints; joints that are not named keep the URDF's. 0 holds a joint. A floating base has six
+    numbers, along its own axes: linear [m/s], then angular [rad/s]. `scale` is a part of all.
     """
 
     limit: Any = None
@@ -78,29 +79,6 @@ class AccelerationLimit(JointLimit):
     def enter(self, robot: Robot, box: Array) -> None:
         box[ACCELERATION] = np.minimum(box[ACCELERATION], _by_joint(
             robot, self.limit, np.full(robot.nv, np.inf), 'acceleration limit'))
-
-
-@dataclass(frozen=True)
-class FloatingBaseVelocityLimit(JointLimit):
-    """
-    Largest linear [m/s] and angular [rad/s] velocity of the base, along its own axes each.
-
-    One number, or one for each axis: three of a floating base. A planar base has two linear axes,
-    those of the root frame, and one angular.
-    """
-
-    linear: Any = np.inf
-    angular: Any = np.inf
-
-    def enter(self, robot: Robot, box: Array) -> None:
-        axes = {'freeflyer': (3, 3), 'planar': (2, 1)}.get(robot.root_joint)
-        if axes is None:
-            raise InvalidOptionError(f"robot '{robot.name}' has no base that moves: its root "
-                                     f"joint is '{robot.root_joint}'")
-        base = slice(sum(axes))
-        box[SPEED, base] = np.minimum(box[SPEED, base], np.concatenate([
-            _numbers(self.linear, 'linear velocity limit', axes[0]),
-            _numbers(self.angular, 'angular velocity limit', axes[1])]))
 
 
 @dataclass(frozen=True)

@@ -159,8 +159,7 @@ class VelocityProgram:
             elif not isinstance(limit, CartesianVelocityLimit):
                 raise InvalidOptionError(
                     f'unknown limit {limit!r}; valid: AccelerationLimit, CartesianVelocityLimit, '
-                    'ConfigurationLimit, FloatingBaseVelocityLimit, VelocityLimit; barriers go in '
-                    'barriers=')
+                    'ConfigurationLimit, VelocityLimit; barriers go in barriers=')
 
     def _hold_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):

@@ -9,7 +9,6 @@ from ros2_ik.core import (
     CartesianVelocityLimit,
     Configuration,
     ConfigurationLimit,
-    FloatingBaseVelocityLimit,
     frame_task,
     FramePosition,
     InvalidOptionError,
@@ -157,15 +156,13 @@ def test_speed_of_a_base():
     goal = Configuration(robot, q).transform('base_link').copy()
     goal[:3, 3] += [1, -2, 3]
     step = solve_velocity(Configuration(robot, q), [frame_task('base_link', goal)], 0.01, limits=[
-        FloatingBaseVelocityLimit(linear=[0.1, 0.2, 0.3], angular=0.4)])
+        VelocityLimit({robot.base_joint: [0.1, 0.2, 0.3, 0.4, 0.4, 0.4]})])
     assert step.v[:3] == pytest.approx([0.1, -0.2, 0.3], abs=1e-6)
     assert (np.abs(step.v[3:6]) <= 0.4 + 1e-9).all()
     low = low_acceleration_task(1.0)
     program = VelocityProgram(robot, [low], 0.01, limits=())
     program.reset(np.full(robot.nv, 0.2))
     assert program.step(q).v == pytest.approx(np.full(robot.nv, 0.2), abs=1e-5)
-    with pytest.raises(InvalidOptionError, match='no base that moves'):
-        VelocityProgram(Robot.load('ur5'), [], 0.01, limits=[FloatingBaseVelocityLimit(1.0)])
 
 
 @pytest.mark.parametrize('wrong, text', [
