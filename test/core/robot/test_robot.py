@@ -299,3 +299,9 @@ def test_followers_are_no_faster_than_they_may_be(multiplier, velocity, most):
           <axis xyz="0 0 1"/>{limit.format(velocity)}
           <mimic joint="lead" multiplier="{multiplier}"/></joint></robot>""")
     assert robot.joint('lead').velocity_limit == most
+
+
+@pytest.mark.filterwarnings('error')
+def test_huge_values_are_refused_without_a_warning(small):
+    with pytest.raises(InvalidStateError, match='not finite, or its square is not'):
+        small('planar_2r').to_q([1e200, 0.0])
