@@ -82,7 +82,7 @@ class PoseTarget:
 
     def at(self, pose: Pose) -> 'PoseTarget':
         """Return the target at another pose in its frame."""
-        target = object.__new__(PoseTarget) 
+        target = object.__new__(PoseTarget)   # copy.copy takes 2 us
         target.__dict__.update(self.__dict__)
         target.transform = as_transform(pose, f"target of '{self.tip}'")
         target._function = None

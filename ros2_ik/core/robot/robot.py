@@ -274,15 +274,22 @@ class Robot:
         """
         if names is None:
             names = (*self.joint_names, *(self.mimics if include_mimic else ()))
-        return {name: self._value(q, name) for name in names}
+        places, values = self._places, q.tolist()
+        return {name: values[places[name]] if name in places else self._value(q, name)
+                for name in names}
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The index in q of each joint of one number."""
+        return {joint.name: joint.index for joint in self.joints if joint.is_scalar}
 
     def _value(self, q: Array, name: str) -> Any:
-        if isinstance(name, str) and name in self.mimics:
+        """Return the value of a mimic joint, or of one of several numbers."""
+        if name in self.mimics:
             leader, multiplier, offset, _ = self.mimics[name]
-            return multiplier * float(q[self.joint(leader).index]) + offset
+            return multiplier * float(q[self._places[leader]]) + offset
         joint = self.joint(name)
-        return (float(q[joint.index]) if joint.is_scalar
-                else q[joint.index:joint.index + joint.size].copy())
+        return q[joint.index:joint.index + joint.size].copy()
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
         """Raise JointLimitError for the first joint of q (nq,) further outside."""
