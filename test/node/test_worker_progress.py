@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Solver, Status
-from ros2_ik.node.workers.jobs import Begun, Cancel, Job, Making, Progress, Result
+from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Result
 from ros2_ik.node.workers.serve import TELL
 
 TIP = 'panda_hand_tcp'
@@ -24,8 +24,7 @@ def waiting(here):
     """Give what the worker has sent."""
     told = []
     while here.poll():
-        if not isinstance(message := here.recv(), Making):
-            told.append(message)
+        told.append(here.recv())
     return told
 
 
@@ -34,11 +33,9 @@ def test_tells_of_watched_ones_only(pipe, worker, panda):
     here.send(job(1, panda, watched=False))
     here.send(job(2, panda))
     told, sent = [], time.monotonic()
-    while len(told) < 5:    # two of them say that a search has begun
+    while len(told) < 3:
         worker.turn()
         told += waiting(here)
-    assert [message.number for message in told if isinstance(message, Begun)] == [1, 2]
-    told = [message for message in told if not isinstance(message, Begun)]
     assert all(isinstance(message, Progress) and message.number == 2 for message in told)
     assert time.monotonic() >= sent + len(told) * TELL
     restarts = [message.solution.restarts for message in told]
@@ -71,12 +68,11 @@ def test_cancel_during_a_long_attempt(pipe, worker, panda):
     search = worker._open[1].search
     search._solver = Patient(search._solver, say)
     worker.turn()
-    begun, result = waiting(here)
-    assert isinstance(begun, Begun) and isinstance(result, Result)
-    assert begun.number == result.number == 1
+    result, = waiting(here)
+    assert isinstance(result, Result) and result.number == 1
     assert result.solution.status is Status.PREEMPTED
     here.send(Cancel(2))
     here.send(job(3, panda))
     worker.turn()
-    begun, result, *_ = waiting(here)
-    assert begun.number == result.number == 2 and result.solution.status is Status.PREEMPTED
+    result, *_ = waiting(here)
+    assert result.number == 2 and result.solution.status is Status.PREEMPTED

@@ -1,4 +1,4 @@
-"""What the node and a worker say to each other through their pipe."""
+"""What the node and a worker send each other through their pipe."""
 
 import math
 from typing import NamedTuple
@@ -38,23 +38,8 @@ class Cancel(NamedTuple):
     number: int
 
 
-class Making(NamedTuple):
-    """To the node: the worker makes a robot or geometry until it sends the next message."""
-
-
 class Ready(NamedTuple):
     """To the node: the worker has started."""
-
-
-class Begun(NamedTuple):
-    """
-    To the node: a job has begun, and has time until then, on the steady clock [s].
-
-    What the worker had to make first does not count.
-    """
-
-    number: int
-    deadline: float
 
 
 class Progress(NamedTuple):

@@ -5,20 +5,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 import math
 import os
-import pickle
 from queue import SimpleQueue
 import signal
 import threading
 import time
 from typing import Any
 
-from ros2_ik.core import IKSolution, Robot, Status
-from ros2_ik.node.workers.jobs import Job, Making, TakeRobot
+from ros2_ik.core import IKSolution, Status
+from ros2_ik.node.workers.jobs import Job
 from ros2_ik.node.workers.serve import serve
 
-AFTERMATH = 1.0   # so long the fork server may take to tell of an end [s]
-STUCK = 10.0      # a worker so long silent, with an answer overdue, is replaced [s]
-LONGEST = 900.0   # and one that makes geometry, which it cannot interrupt, or starts [s]
+AFTERMATH = 1.0  # so long the fork server may take to tell of an end [s]
+STUCK = 60.0     # a worker so long silent, with an answer overdue, is replaced [s]
 UNKNOWN = 255    # the exit code when the fork server has died
 
 Done = Callable[[IKSolution | Exception], None]
@@ -43,30 +41,29 @@ class LateError(UnansweredError):
 
 @dataclass(eq=False)
 class OpenJob:
-    """A job, and who is told of it: `done` of its end, once, and `tell` of its progress."""
+    """
+    A job, and who is told of it: `done` of its end, once, and `tell` of its progress.
+
+    `due` is when it ends, answered or not [s, steady clock].
+    """
 
     job: Job
-    deadline: float
+    due: float
     done: Done
     tell: Tell | None = None
-    answer_by: float = math.inf   # when cancelled, it ends unanswered then
-    begun: bool = False
+    cancelled: bool = False
     ended: bool = False
-
-    @property
-    def cancelled(self) -> bool:
-        """Whether its answer was asked for before its time."""
-        return self.answer_by < math.inf
-
-    def end_by(self, grace: float) -> float:
-        """When it ends, answered or not, if it may be late by `grace` [s]."""
-        return min(self.answer_by, self.deadline + grace)
 
     def end(self, answer: IKSolution | Exception) -> None:
         """Say what came of it, unless that has been said."""
         if not self.ended:
             self.ended = True
             self.done(answer)
+
+    def end_unanswered(self) -> None:
+        """Say that no worker has answered by the time it is due."""
+        self.end(UnansweredError('cancelled; its worker process is busy') if self.cancelled
+                 else LateError('busy: no worker process had time to answer'))
 
 
 class Member:
@@ -82,8 +79,7 @@ class Member:
         self.process = context.Process(target=serve, args=(there,), daemon=True)
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
-        self.started = self._heard = time.monotonic()
-        self.ready = self._making = False
+        self.ready, self.heard = False, time.monotonic()
         self._outbox = SimpleQueue[Any]()
         self.jobs: dict[int, OpenJob] = {}
         threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
@@ -103,23 +99,11 @@ class Member:
                 continue
         self.connection.close()
 
-    def hear(self, message: Any) -> None:
-        """Take any message as a sign of life."""
-        self.ready, self._heard = True, time.monotonic()
-        self._making = isinstance(message, Making)
-
-    @property
-    def makes(self) -> bool:
-        """Whether it has not started, or makes a robot or geometry, for which no search waits."""
-        return not self.ready or self._making
-
     @property
     def stuck(self) -> bool:
-        """Whether nothing has come from it for long, though it owes its start or an answer."""
-        owed = (min((job.deadline for job in list(self.jobs.values())), default=math.inf)
-                if self.ready else self.started)
-        limit = LONGEST if self.makes else STUCK
-        return time.monotonic() > max(owed, self._heard) + limit
+        """Whether nothing has come from it for long, though it owes an answer."""
+        owed = min((job.due for job in list(self.jobs.values())), default=math.inf)
+        return time.monotonic() > max(owed, self.heard) + STUCK
 
     def kill(self) -> None:
         """End a process that is still there."""
@@ -133,8 +117,3 @@ class Member:
         self.process.join(AFTERMATH)
         code = self.process.exitcode
         return '' if code in (None, UNKNOWN) else f' (exit code {code})'
-
-
-def robot_message(robot: Robot, geometry: tuple[str, str] | None = None) -> TakeRobot:
-    """Pickle a robot once for all workers."""
-    return TakeRobot(robot.key, pickle.dumps(robot), geometry)

@@ -6,10 +6,7 @@ So the next attempt always goes to the search that has had the least computing t
 """
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-import math
 import os
 import pickle
 import signal
@@ -18,16 +15,7 @@ import traceback
 from typing import Any
 
 from ros2_ik.core import collision_checker, Scene, Search
-from ros2_ik.node.workers.jobs import (
-    Begun,
-    Cancel,
-    Job,
-    Making,
-    Progress,
-    Ready,
-    Result,
-    TakeRobot,
-)
+from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Ready, Result, TakeRobot
 
 NICENESS = 10     # the node's own callbacks go first
 ROBOTS_KEPT = 2   # jobs for the robot before the newest may still be under way
@@ -87,16 +75,11 @@ class Worker:
         self._inbox: deque[Any] = deque()       # what came during an attempt
         self._robots: dict[str, Any] = {}
         self._open: dict[int, OpenSearch] = {}
-        self._unmade: TakeRobot | None = None   # whose collision geometry is to be made
         self._looked = 0.0
-        # when something was made, for which no search had to wait; first of all this process
-        self._makings = deque([(-math.inf, time.monotonic())], maxlen=16)
 
     def turn(self) -> None:
         """Take what has come, waiting only without work; then make one attempt."""
         while not self._open or self._inbox or self._connection.poll():
-            if self._unmade and not (self._inbox or self._connection.poll()):
-                self._make_geometry()
             self._take(self._inbox.popleft() if self._inbox else self._connection.recv())
         number, chosen = min(self._open.items(),
                              key=lambda item: (not item[1].overdue, item[1].spent))
@@ -110,10 +93,7 @@ class Worker:
 
     def _take(self, message: TakeRobot | Job | Cancel) -> None:
         if isinstance(message, TakeRobot):
-            with self._making():
-                self._learn(message)
-            while len(self._robots) > ROBOTS_KEPT:
-                del self._robots[next(iter(self._robots))]
+            self._learn(message)
         elif isinstance(message, Job):
             self._begin(message)
         elif message.number in self._open:
@@ -122,25 +102,13 @@ class Worker:
 
     def _begin(self, job: Job) -> None:
         try:
-            with self._making():
-                search = Search.of_question(self._robots[job.robot_key], job.question)
+            search = Search.of_question(self._robots[job.robot_key], job.question)
         except Exception:
             self._fail(job.number)
             return
-        later = sum(max(end - max(begin, job.sent), 0.0) for begin, end in self._makings)
-        search.budget.deadline += later
-        self._connection.send(Begun(job.number, search.budget.deadline))
+        search.budget.deadline += max(0.0, time.monotonic() - job.sent)   # its time begins now
         search.budget.cancel = lambda: self._is_cancelled(job.number)
         self._open[job.number] = OpenSearch(search, job.watched)
-
-    @contextmanager
-    def _making(self) -> Iterator[None]:
-        begin = time.monotonic()
-        self._connection.send(Making())
-        try:
-            yield
-        finally:
-            self._makings.append((begin, time.monotonic()))
 
     def _is_cancelled(self, number: int) -> bool:
         """
@@ -159,21 +127,13 @@ class Worker:
     def _learn(self, message: TakeRobot) -> None:
         robot = self._robots.pop(message.key, None) or pickle.loads(message.robot)
         self._robots[message.key] = robot
-        self._unmade = message if message.geometry else None
-
-    def _make_geometry(self) -> None:
-        """Make it while there is nothing to do, so that no search has to wait for it."""
-        message, self._unmade = self._unmade, None
-        if message is None or message.geometry is None:
-            return
-        robot = self._robots[message.key]
-        try:
-            with self._making():
+        while len(self._robots) > ROBOTS_KEPT:
+            del self._robots[next(iter(self._robots))]
+        if message.geometry:   # it is kept: no search has to make it
+            try:
                 collision_checker(robot, Scene(robot), *message.geometry)
-        except (BrokenPipeError, ConnectionResetError):    # the node is gone
-            raise
-        except Exception:   # the search that needs it will say why
-            traceback.print_exc()
+            except Exception:   # the search that needs it will say why
+                traceback.print_exc()
 
     def _answer(self, number: int) -> None:
         self._connection.send(Result(number, self._open.pop(number).search.solution()))
