@@ -52,4 +52,4 @@ def test_the_commands_are_known(line, capsys):
 def test_the_launch_arguments_and_service_are_known():
     for name in re.findall(r'(\w+):=', ' '.join(COMMANDS)):
         assert f"DeclareLaunchArgument('{name}'" in (ROOT / 'launch/ik.launch.py').read_text()
-    assert "Trigger, '~/stop'" in (ROOT / 'ros2_ik/node/node.py').read_text()
+    assert "Trigger, '~/stop'" in (ROOT / 'ros2_ik/node/endpoints/execute.py').read_text()

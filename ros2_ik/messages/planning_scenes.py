@@ -55,7 +55,7 @@ def changed_scene(known: SceneState, message: Any, now: ConversionContext) -> Sc
     `now.at` is to have the joint values of the message's robot_state already.
     """
     scene, name = known.scene, known.name
-    _check(scene, message, now)
+    _check(scene, message)
     if not message.is_diff:
         scene, name = _emptied(scene, message.robot_state.is_diff), ''
     elif has_joints(message.robot_state) and not message.robot_state.is_diff:
@@ -91,14 +91,12 @@ def with_attached(scene: Scene, state: Any, now: ConversionContext, place: str) 
     return scene
 
 
-def _check(scene: Scene, message: Any, now: ConversionContext) -> None:
+def _check(scene: Scene, message: Any) -> None:
     """Look at what needs no scene."""
     if message.robot_model_name not in ('', scene.robot.name):
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
                     f"'{scene.robot.name}'")
     objects = message.world.collision_objects
-    now.limits.check('scene_objects', len(objects),
-                     f'world.collision_objects: {len(objects)} objects')
     _operations(objects, 'world.collision_objects')
     held = [item.object for item in message.robot_state.attached_collision_objects]
     place = 'robot_state.attached_collision_objects'

@@ -2,11 +2,10 @@
 CollisionObject and AttachedCollisionObject messages: changes of a Scene.
 
 Their meaning is MoveIt's (moveit_core/planning_scene/src/planning_scene.cpp), but that a change
-happens as a whole or not at all, and that nothing is dropped without a word. How
-large it may be is said by parameters.
+happens as a whole or not at all, and that nothing is dropped without a word.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,75 +17,45 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.shapes import Read, read_shapes, shape_poses
 
+MAX_SHAPES = 1000                # of a scene: each takes some 0.2 MB in each process of the node
+MAX_TRIANGLES = 2_000_000        # of all meshes of a scene
+MAX_REQUEST_SHAPES = 100         # that a request attaches for itself alone: they are converted
+MAX_REQUEST_TRIANGLES = 20_000   # in the time of other requests
 
-class SceneLimits(NamedTuple):
-    """Largest numbers, each the value of the parameter `max_...` of its name."""
 
-    scene_objects: int = 10_000
-    scene_shapes: int = 2000
-    scene_triangles: int = 2_000_000
-    mesh_triangles: int = 1_000_000
-    request_shapes: int = 100
-    request_triangles: int = 20_000
+def check_size(objects: Sequence[Any], shapes: int = MAX_SHAPES,
+               triangles: int = MAX_TRIANGLES) -> None:
+    """Refuse CollisionObject messages of more shapes or triangles, before any is converted."""
+    _check_counts('there are', shapes, triangles, _Size(
+        sum(len(getattr(each, kind)) for each in objects
+            for kind in ('primitives', 'meshes', 'planes')),
+        sum(len(mesh.triangles) for each in objects for mesh in each.meshes)))
 
-    @classmethod
-    def of(cls, parameters: Any) -> 'SceneLimits':
-        """Read the parameters."""
-        return cls(*(getattr(parameters, f'max_{name}') for name in cls._fields))
 
-    def check(self, name: str, count: int, what: str) -> None:
-        """Refuse a count above the limit of that name; `what` says what there is so much of."""
-        most = getattr(self, name)
-        if count > most:
-            raise wrong(f'{what}; parameter max_{name} allows at most {most}')
-
-    def check_message(self, message: Any) -> None:
-        """Look at a CollisionObject before anything is made of it."""
-        shapes = sum(len(getattr(message, kind)) for kind in ('primitives', 'meshes', 'planes'))
-        self.check('scene_shapes', shapes, f'{shapes} shapes')
-        for index, mesh in enumerate(message.meshes):
-            count = len(mesh.triangles)
-            self.check('mesh_triangles', count, f'meshes[{index}] has {count} triangles')
-
-    def check_change(self, old: Scene, new: Scene) -> None:
-        """Refuse a scene that is too large; one that has become smaller may be too large still."""
-        before, after = _Size.of(old), _Size.of(new)
-        for name, was, count in zip(_Size._fields, before, after, strict=True):
-            if count > was:
-                self.check(f'scene_{name}', count, f'the scene would have {count} {name}')
-
-    def check_held(self, items: Any) -> None:
-        """Look at the AttachedCollisionObjects of a request, which are made for it alone."""
-        shapes = triangles = 0
-        for item in items:
-            self.check_message(item.object)
-            shapes += sum(len(getattr(item.object, kind))
-                          for kind in ('primitives', 'meshes', 'planes'))
-            triangles += sum(len(mesh.triangles) for mesh in item.object.meshes)
-        there = 'what is held for this request alone has'
-        apply = 'apply_planning_scene takes more'
-        self.check('request_shapes', shapes, f'{there} {shapes} shapes ({apply})')
-        self.check('request_triangles', triangles, f'{there} {triangles} triangles ({apply})')
+def check_growth(old: Scene, new: Scene) -> None:
+    """Refuse a scene that is too large; one that has become smaller may be too large still."""
+    before, after = _Size.of(old), _Size.of(new)
+    _check_counts('the scene would have', max(MAX_SHAPES, before.shapes),
+                  max(MAX_TRIANGLES, before.triangles), after)
 
 
 class _Size(NamedTuple):
-    objects: int
     shapes: int
     triangles: int
 
     @classmethod
     def of(cls, scene: Scene) -> '_Size':
-        parts = list(_all_parts(scene))
-        return cls(len(scene.objects) + len(scene.attached), len(parts),
-                   sum(len(part.shape.triangles) for part in parts
-                       if isinstance(part.shape, Mesh)))
+        parts = [part for item in scene.objects.values() for part in item.parts]
+        parts += [part for held in scene.attached.values() for part in held.object.parts]
+        return cls(len(parts), sum(len(part.shape.triangles) for part in parts
+                                   if isinstance(part.shape, Mesh)))
 
 
-def _all_parts(scene: Scene) -> Iterator[ShapeInstance]:
-    for item in scene.objects.values():
-        yield from item.parts
-    for held in scene.attached.values():
-        yield from held.object.parts
+def _check_counts(who: str, shapes: int, triangles: int, size: _Size) -> None:
+    for what, most, count in (('shapes', shapes, size.shapes),
+                              ('triangles', triangles, size.triangles)):
+        if count > most:
+            raise wrong(f'{who} {count} {what}; at most {most} are taken')
 
 
 ADD, REMOVE, APPEND, MOVE = range(4)
@@ -100,15 +69,13 @@ class ConversionContext(NamedTuple):
     Where things stand while a message is read.
 
     `at(joints)` gives the robot's configuration and raises RequestError if one of these joints is
-    not known. `detail` stands for `Mesh.detail`; `note` takes what a person should know. `limits`
-    say how large what is read may be.
+    not known. `detail` stands for `Mesh.detail`; `note` takes what a person should know.
     """
 
     at: Callable[[frozenset[str]], Configuration]
     lookup: Lookup
     detail: str
     note: Callable[[str], None]
-    limits: SceneLimits = SceneLimits()
 
 
 def changed_object(scene: Scene, message: Any, now: ConversionContext) -> Scene:
@@ -272,7 +239,7 @@ def _object(message: Any, now: ConversionContext) -> SceneObject:
 
 
 def _shapes(message: Any, now: ConversionContext) -> Read:
-    now.limits.check_message(message)
+    check_size([message])
     read = read_shapes(message, now.detail,
                        lambda text: now.note(f"object '{message.id}': {text}"))
     if not read:

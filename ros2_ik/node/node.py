@@ -7,16 +7,10 @@ import traceback
 from types import SimpleNamespace
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray
-from moveit_msgs.msg import (
-    AttachedCollisionObject,
-    CollisionObject,
-    PlanningScene as PlanningSceneMessage,
-)
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
-from rclpy.event_handler import PublisherEventCallbacks, SubscriptionEventCallbacks
+from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
@@ -24,27 +18,16 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import SetBool, Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.core import compile_all, Robot, Scene, Status
 from ros2_ik.messages.frames import wrong_default
 from ros2_ik.messages.markers import Made, scene_markers
-from ros2_ik.msg import Solution
 from ros2_ik.node.controllers.controller import ControllerContext
-from ros2_ik.node.diagnostics import diagnostics
-from ros2_ik.node.endpoints.check_state import CheckState
-from ros2_ik.node.endpoints.compute_fk import ComputeFK
-from ros2_ik.node.endpoints.compute_ik import ComputeIK
-from ros2_ik.node.endpoints.constrained_ik import ConstrainedIK
-from ros2_ik.node.endpoints.execute import Execute
-from ros2_ik.node.endpoints.interactive_goals import InteractiveGoals
-from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
-from ros2_ik.node.endpoints.servo import Servo
+from ros2_ik.node.endpoints.registry import make_endpoints, publisher
 from ros2_ik.node.motion.motion_executor import MotionExecutor
-from ros2_ik.node.node_context import NodeContext
 from ros2_ik.node.parameters import ParameterError, Parameters
-from ros2_ik.node.parameters.parameters import scene_fault, start_notes
+from ros2_ik.node.parameters.parameters import start_notes
 from ros2_ik.node.process import Ending
 from ros2_ik.node.servo.process import ServoProcess
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
@@ -52,20 +35,13 @@ from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.planning_scene import PlanningScene
+from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
-from ros2_ik.srv import (
-    ApplyPlanningScene,
-    CheckState as CheckStateService,
-    ComputeFK as ComputeFKService,
-    ComputeIK as ComputeIKService,
-    Execute as ExecuteService,
-    GetPlanningScene,
-    SwitchServo,
-)
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
 QUIET = 0.1      # it is the end when so long there has been nothing to answer [s],
@@ -74,61 +50,56 @@ BRAKING = 2.0    # and so much more while an arm moves, to bring it to rest [s]
 LINGER = 0.25    # or so long since the last answer: busy clients take their time to read it [s]
 
 
-# Nobody waits for an answer to these, and to take them may take long.
-UNANSWERED = (AttachedCollisionObject, CollisionObject, PlanningSceneMessage, String)
-
-
 class IKNode(Node):
     """The node `ros2_ik`."""
 
     def __init__(self) -> None:
-        super().__init__('ros2_ik')
+        super().__init__('ros2_ik', automatically_declare_parameters_from_overrides=True)
         log = self.get_logger()
-        parameters = Parameters(self)
+        self._own_parameters = parameters = Parameters(self)
         self._waiting = 0
-        self._pool = Pool(parameters.workers, log)
-        transforms = Transforms(self, parameters, self._now, simulated=self._simulated)
-        joint_states = JointStates(
+        self._statistics, self._pool = Statistics(), Pool(parameters.workers, log)
+        transforms = self._transforms = Transforms(self, parameters, self._now,
+                                                   simulated=self._simulated)
+        joint_states = self._joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
             lambda: publishers(self, self.resolve_topic_name('joint_states')),
             lambda: parameters.joint_state_speed, self._simulated)
         state = CurrentState(parameters, joint_states, transforms,
                              lambda text: log.warning(text, throttle_duration_sec=5.0), self._now)
         # it offers all that a subscriber can want, and to watch for others slows services
-        self._markers = self.create_publisher(
-            MarkerArray, '~/scene_markers', LATCHED,
-            event_callbacks=PublisherEventCallbacks(use_default_callbacks=False))
+        self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
         self._made_markers: Made = {}
-        self._scene = PlanningScene(parameters, state, transforms,
-                                    CollisionGeometry(log, self._pool.set_robot), log,
-                                    self._show, lambda: scene_made.trigger())
+        geometry = CollisionGeometry(log, self._pool.set_robot)
+        self._scene = PlanningScene(parameters, state, transforms, geometry, log, self._show,
+                                    lambda: scene_made.trigger())
         scene_made = self.create_guard_condition(self._scene.take_made,
                                                  ReentrantCallbackGroup())
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)
         self._execution = MotionExecutor(controllers, joint_states, state, self._scene, log)
-        self._node_context = NodeContext(
-            log, self.get_clock(), parameters,
-            Description(parameters, log, self._on_robot, self._why_no_description),
-            joint_states, state, self._scene, transforms, self._pool,
-            self._execution, Statistics(), controllers.pause)
+        self._description = Description(log, self._on_robot, self._why_no_description)
+        self._endpoints = make_endpoints({
+            'node': self, 'parameters': parameters, 'statistics': self._statistics,
+            'description': self._description, 'joint_states': joint_states,
+            'current_state': state, 'scene': self._scene, 'transforms': transforms,
+            'settled': Settled(geometry, transforms, controllers.pause), 'pool': self._pool,
+            'execution': self._execution, 'servo_process': self._servo_process,
+            'wait': self._wait})
         parameters.check, parameters.changed = self._check, self._changed
         self._subscribe(joint_states)
-        self._serve()
         self._changed({'root_joint', 'robot_description_semantic', 'robot_description'})
         no_scene = '' if self._scene.waiting else self._scene.fault
-        wrong = (self._node_context.description.refused or no_scene
-                 or scene_fault(parameters.scene)
-                 or self._check({'base_source': parameters.base_source}))
-        if wrong:
+        if wrong := self._description.refused or no_scene or self._check(
+                {'base_source': parameters.base_source,
+                 'scene': '' if self._description.robot else parameters.scene}):
             raise ParameterError(wrong)
         for note in start_notes(parameters):
             log.info(note)
         self._pool.start()
         self._reminded = False
-        self._reminder = self.create_timer(REMINDER, self._remind,
-                                           clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._reminder = self.create_timer(REMINDER, self._remind, clock=STEADY)
 
     def _simulated(self) -> bool:
         return bool(self.get_clock().ros_time_is_active)
@@ -151,7 +122,7 @@ class IKNode(Node):
         if self._reminded:
             return
         self._reminded = True
-        if self._node_context.description.robot is None:
+        if self._description.robot is None:
             self.get_logger().warning(
                 'waiting for robot_description: nothing to use has come so far on topic '
                 f"'{self.resolve_topic_name('robot_description')}' or as parameter "
@@ -160,13 +131,14 @@ class IKNode(Node):
     def _on_robot(self, robot: Robot) -> None:
         # at once: to load geometry takes seconds
         self._execution.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
-        self._compute_ik.end_all()
+        self._pool.cancel_all()   # searches about a robot that is gone
         self._pool.set_robot(robot)
         self._look_at_defaults(robot)
-        self._node_context.joint_states.set_robot(robot)
+        self._joint_states.set_robot(robot)
         self._scene.set_robot(robot)
         self._execution.set_robot(robot)
-        self._goals.set_robot(robot)
+        for endpoint in self._endpoints:
+            endpoint.set_robot(robot)
 
     def _show(self, scene: Scene) -> None:
         self._markers.publish(scene_markers(scene, self._made_markers))
@@ -182,64 +154,16 @@ class IKNode(Node):
         return ''
 
     def _subscribe(self, joint_states: JointStates) -> None:
-        offer = self._node_context.description.offer
-        self.create_subscription(String, 'robot_description',
-                                 lambda message: offer(urdf=message.data), LATCHED)
-        self.create_subscription(String, 'robot_description_semantic',
-                                 lambda message: offer(srdf=message.data), LATCHED)
+        offer = self._description.offer
+        self._descriptions = [
+            self.create_subscription(String, 'robot_description',
+                                     lambda message: offer(urdf=message.data), LATCHED),
+            self.create_subscription(String, 'robot_description_semantic',
+                                     lambda message: offer(srdf=message.data), LATCHED)]
         # best effort, volatile: no publisher is incompatible, and to watch for that slows services
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.take,
                                  qos_profile_sensor_data, event_callbacks=unwatched)
-
-    def _serve(self) -> None:
-        requests = QoSProfile(depth=self._node_context.parameters.queue_depth)
-        unwatched = PublisherEventCallbacks(use_default_callbacks=False)
-        solutions = self.create_publisher(Solution, '~/solution', 10, event_callbacks=unwatched)
-        self._compute_ik = ComputeIK(self._node_context, solutions, self._wait)
-        # in a reentrant group: else one request that waits for a worker stops all callbacks
-        self.create_service(ComputeIKService, '~/compute_ik', self._compute_ik.answer,
-                            qos_profile=requests, callback_group=ReentrantCallbackGroup())
-        self.create_service(ComputeFKService, '~/compute_fk',
-                            ComputeFK(self._node_context).answer, qos_profile=requests,
-                            callback_group=ReentrantCallbackGroup())
-        self.create_service(CheckStateService, '~/check_state',
-                            CheckState(self._node_context).answer, qos_profile=requests,
-                            callback_group=ReentrantCallbackGroup())
-        self._serve_scene(requests)
-        self._serve_execution(requests)
-        self._constrained_ik = ConstrainedIK(self, self._node_context, solutions, self._wait)
-        health = self.create_publisher(DiagnosticArray, '/diagnostics', 10,
-                                       event_callbacks=unwatched)
-        self.create_timer(1.0, lambda: health.publish(
-            diagnostics(self._node_context, self._servo.state,
-                        self.get_fully_qualified_name())),
-            clock=Clock(clock_type=ClockType.STEADY_TIME))
-
-    def _serve_execution(self, requests: QoSProfile) -> None:
-        execute = Execute(self._node_context)
-        self.create_service(ExecuteService, '~/execute', execute.answer, qos_profile=requests,
-                            callback_group=ReentrantCallbackGroup())
-        self.create_service(Trigger, '~/stop', execute.stop, qos_profile=requests)
-        self._goals = InteractiveGoals(self, self._node_context, self._compute_ik, execute)
-        self._servo = Servo(self, self._node_context, self._wait, self._servo_process)
-        self.create_service(SwitchServo, '~/servo/switch', self._servo.switch,
-                            qos_profile=requests, callback_group=ReentrantCallbackGroup())
-        self.create_service(SetBool, '~/servo/pause', self._servo.pause, qos_profile=requests)
-
-    def _serve_scene(self, requests: QoSProfile) -> None:
-        scene = PlanningSceneEndpoints(self._node_context, self._wait)
-        self.create_service(ApplyPlanningScene, '~/apply_planning_scene', scene.apply,
-                            qos_profile=requests, callback_group=ReentrantCallbackGroup())
-        self.create_service(GetPlanningScene, '~/get_planning_scene', scene.get,
-                            qos_profile=requests)
-        # as deep: a publisher may tell of many objects at once, and none may be lost
-        self.create_subscription(PlanningSceneMessage, '~/planning_scene', scene.take_scene,
-                                 requests)
-        self.create_subscription(CollisionObject, '~/collision_object', scene.take_object,
-                                 requests)
-        self.create_subscription(AttachedCollisionObject, '~/attached_collision_object',
-                                 scene.take_attached, requests)
 
     async def _wait(self, start: Any) -> Any:
         """Call start(done) and wait for what done is given, in whatever thread."""
@@ -263,33 +187,32 @@ class IKNode(Node):
     # -- parameters -----------------------------------------------------------------------
 
     def _check(self, values: dict[str, Any]) -> str | None:
-        if values.get('base_source') == 'tf' and self._node_context.transforms.absent:
-            return f'base_source cannot be tf: {self._node_context.transforms.absent}'
+        if values.get('base_source') == 'tf' and self._transforms.absent:
+            return f'base_source cannot be tf: {self._transforms.absent}'
         texts = _texts(values)
-        if texts and (reason := self._node_context.description.why_not(**texts)):
+        if texts and (reason := self._description.why_not(**texts)):
             return reason
-        robot = self._node_context.description.robot
+        robot = self._description.robot
         if robot is not None and not texts:   # another robot may have what this one has not
             given = SimpleNamespace(**{name: values.get(name, '')
                                        for name in ('default_group', 'default_tip')})
             if reason := wrong_default(robot, given):
                 return reason
-        scene = values.get('scene', '')
-        return scene_fault(scene) or self._scene.why_not(scene) or None
+        return self._scene.why_not(values.get('scene', ''))
 
     def _changed(self, names: set[str]) -> None:
-        texts = _texts({name: getattr(self._node_context.parameters, name) for name in names})
+        texts = _texts({name: getattr(self._own_parameters, name) for name in names})
         if texts:
-            self._node_context.description.offer(**texts)
-        robot = self._node_context.description.robot
+            self._description.offer(**texts)
+        robot = self._description.robot
         if robot is not None and names & {'meshes', 'missing_meshes'}:
             self._scene.make_geometry(robot)
         if 'scene' in names:
-            self._scene.take(self._node_context.parameters.scene)
+            self._scene.take(self._own_parameters.scene)
 
     def _look_at_defaults(self, robot: Robot) -> None:
         """Say what is wrong with them before a request fails; another robot may come."""
-        if wrong := wrong_default(robot, self._node_context.parameters):
+        if wrong := wrong_default(robot, self._own_parameters):
             self.get_logger().error(f'{wrong}; requests that leave it to the node will fail')
 
     # -- the end --------------------------------------------------------------------------
@@ -309,14 +232,15 @@ class IKNode(Node):
     def close(self, executor: SingleThreadedExecutor) -> None:
         """Stop what moves, answer what is open with what there is, then end the workers."""
         self._execution.close()   # before all else: what moves is braked
-        self._servo.end('the node was stopped')
-        for subscription in list(self.subscriptions):
-            if subscription.msg_type in UNANSWERED:
-                self.destroy_subscription(subscription)
-        self._constrained_ik.close()
-        self._pool.cancel_all()
+        for subscription in self._descriptions:   # which may take long to read
+            self.destroy_subscription(subscription)
+        for endpoint in self._endpoints:
+            endpoint.end()
+        self._pool.end()
         self._spin_until_quiet(executor)
         self._servo_process.close()
+        for endpoint in self._endpoints:
+            endpoint.close()
         self._pool.close()
         self._scene.close()
         executor.shutdown()
@@ -330,7 +254,7 @@ class IKNode(Node):
         way, which DDS drops when it hears that their writer is gone. Who asked for a motion is
         answered after it was braked, so the time for that begins then.
         """
-        statistics = self._node_context.statistics
+        statistics = self._statistics
         total = statistics.requests.total
         begin = last = time.monotonic()
         quiet, end = QUIET, begin + PATIENCE

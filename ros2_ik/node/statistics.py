@@ -26,8 +26,7 @@ class Statistics:
         if seconds > 0:
             self._seconds.append(seconds)
 
-    def percentiles(self, *percents: float) -> list[float]:
-        """Percentiles of the times [s]; empty before the first search."""
-        if not self._seconds:
-            return []
-        return [float(value) for value in np.percentile(list(self._seconds), percents)]
+    def percentiles(self) -> dict[int, float]:
+        """Return the times that 50, 90 and 99 % did not exceed [s]; empty without a search."""
+        return {percent: float(np.percentile(self._seconds, percent))
+                for percent in (50, 90, 99) if self._seconds}

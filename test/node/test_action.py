@@ -141,17 +141,13 @@ def test_preempt(client, panda):
 
 
 def test_too_many(client, panda):
-    assert client.set('max_goals', 2).successful
-    try:
-        goals = [client.goal(targets=[unreachable()], timeout=LONG) for _ in range(3)]
-        state, result = goals[2].result()
-        for goal in goals[:2]:
-            goal.cancel()
-            assert goal.result()[1].status == Status.PREEMPTED
-    finally:
-        assert client.set('max_goals', 64).successful
+    goals = [client.goal(targets=[unreachable()], timeout=LONG) for _ in range(65)]
+    state, result = goals[64].result()
+    for goal in goals[:64]:
+        goal.cancel()
+        assert goal.result()[1].status == Status.PREEMPTED
     assert state == GoalStatus.STATUS_ABORTED and result.status == Status.TIMED_OUT
-    assert result.message.startswith('busy') and 'max_goals' in result.message
+    assert result.message.startswith('busy') and '64 goals are open' in result.message
 
 
 def test_service_beside_goals(client, panda):

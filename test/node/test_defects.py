@@ -1,8 +1,7 @@
 """Whatever goes wrong in a callback becomes an answer: nothing may leave it."""
 
-from collections import deque
 from functools import partial
-from types import MethodType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +9,7 @@ from ros2_ik.core import InvalidTargetError, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
-from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import WorkerError
 from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService
@@ -30,16 +29,17 @@ def logged():
 
 
 def parts(error, logged):
-    """Give parts whose robot cannot be had."""
-    def robot():
+    """Give the node, statistics and what raises when it is asked for anything."""
+    def fail(*_):
         raise error
     log = SimpleNamespace(error=lambda text, **_: logged.append(text))
+    node = SimpleNamespace(create_service=lambda *_, **__: None, get_logger=lambda: log)
+    return node, Statistics(), SimpleNamespace(read=fail, current=fail)
+
+
+def settled(geometry=None, sleep=None):
     still = SimpleNamespace(settling=False, may_pass=lambda *_: False)
-    parts = SimpleNamespace(robot=robot, statistics=Statistics(), log=log, transforms=still,
-                            scene=SimpleNamespace(geometry=still),
-                            execution=SimpleNamespace(stops=0), turns=deque())
-    parts.settled = MethodType(NodeContext.settled, parts)
-    return parts
+    return Settled(geometry or still, still, sleep)
 
 
 def finish(coroutine):
@@ -51,7 +51,8 @@ def finish(coroutine):
 
 @pytest.mark.parametrize(('error', 'status', 'message', 'traced'), CASES)
 def test_compute_ik(error, status, message, traced, logged):
-    endpoint = ComputeIK(parts(error, logged), None, None)
+    node, statistics, failing = parts(error, logged)
+    endpoint = ComputeIK(node, statistics, settled(), failing, None, SimpleNamespace(stops=0))
     half_filled = ComputeIKService.Response(status=1, message='all is well')
     response = finish(endpoint.answer(ComputeIKService.Request(), half_filled))
     assert response.status == status and message in response.message
@@ -60,7 +61,8 @@ def test_compute_ik(error, status, message, traced, logged):
 
 @pytest.mark.parametrize(('error', 'status', 'message', 'traced'), CASES)
 def test_compute_fk(error, status, message, traced, logged):
-    endpoint = ComputeFK(parts(error, logged))
+    node, statistics, failing = parts(error, logged)
+    endpoint = ComputeFK(node, None, statistics, failing, None, None, settled())
     response = finish(endpoint.answer(ComputeFKService.Request(), ComputeFKService.Response()))
     assert response.status == status and message in response.message
     assert any('Traceback' in text for text in logged) == traced
@@ -68,18 +70,17 @@ def test_compute_fk(error, status, message, traced, logged):
 
 def test_questions_that_wait_are_read_in_order():
     """One to move the robot must not overtake an older one."""
-    context, settling, order = parts(None, []), SimpleNamespace(settling=True), []
-    context.scene.geometry = settling
+    settling, order = SimpleNamespace(settling=True), []
 
     class Sleep:
         def __await__(self):
             yield
-    context.sleep = lambda _: Sleep()
-    older, newer = (context.settled(partial(order.append, name)) for name in ('older', 'newer'))
+    reads = settled(settling, lambda _: Sleep())
+    older, newer = (reads.read(partial(order.append, name)) for name in ('older', 'newer'))
     older.send(None)
     newer.send(None)
     settling.settling = False
     newer.send(None)    # its timer came first
     finish(older)
     finish(newer)
-    assert order == ['older', 'newer'] and not context.turns
+    assert order == ['older', 'newer']

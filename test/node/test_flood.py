@@ -56,7 +56,7 @@ def flooded(client, panda, clients):
 
 @pytest.mark.slow
 def test_flood(start_node, domain, client, panda):
-    node = start_node(queue_depth=DEPTH)
+    node = start_node()
     client.describe(panda)
     answers, slowest = flooded(client, panda, flood(domain, CLIENTS))
     assert [len(each) for each in answers] == [REQUESTS] * CLIENTS
@@ -74,7 +74,7 @@ def test_flood(start_node, domain, client, panda):
 @pytest.mark.slow
 def test_client_that_stops_listening(start_node, domain, client, panda):
     """Others are answered all the same."""
-    start_node(queue_depth=DEPTH)
+    start_node()
     client.describe(panda)
     stopped, other = flood(domain, 2)
     for each in (stopped, other):

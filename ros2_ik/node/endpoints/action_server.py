@@ -8,12 +8,11 @@ from typing import Any
 
 from action_msgs.msg import GoalInfo, GoalStatus
 from action_msgs.srv import CancelGoal
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock, ClockType
-from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import qos_profile_action_status_default, QoSProfile
+from rclpy.qos import qos_profile_action_status_default
 from rclpy.task import Future
+
+from ros2_ik.node.endpoints.registry import publisher, serve, timer
 
 KEEP = 10.0    # for so long results are kept for who asks late [s]
 LISTED = 5     # goals whose result was sent that the status still lists: one message may get lost
@@ -74,7 +73,7 @@ class ActionServer:
     a moment ago without their result being sent, and tells of the end of one when it was.
     """
 
-    def __init__(self, node: Node, action: Any, name: str, depth: int, *,
+    def __init__(self, node: Node, action: Any, name: str, *,
                  accept: Callable[[Any], bool], cancel: Callable[[GoalHandle], None],
                  execute: Callable[[GoalHandle], Awaitable[tuple[int, Any]]]) -> None:
         self._node, self._impl = node, action.Impl
@@ -83,23 +82,17 @@ class ActionServer:
         self._unsent = dict[bytes, GoalHandle]()     # whose result was not sent
         self._sent = deque[GoalHandle](maxlen=LISTED)
         self._ended = deque[GoalHandle]()
-        group, queue = ReentrantCallbackGroup(), QoSProfile(depth=depth)
         for kind, end, callback in (
                 (self._impl.SendGoalService, 'send_goal', self._take_goal),
                 (self._impl.CancelGoalService, 'cancel_goal', self._cancel),
                 (self._impl.GetResultService, 'get_result', self._give_result)):
-            node.create_service(kind, f'{name}/_action/{end}', callback, qos_profile=queue,
-                                callback_group=group)
-        unwatched = PublisherEventCallbacks(use_default_callbacks=False)
-        self._feedback = node.create_publisher(
-            self._impl.FeedbackMessage, f'{name}/_action/feedback', 10, event_callbacks=unwatched)
-        self._status = node.create_publisher(
-            self._impl.GoalStatusMessage, f'{name}/_action/status',
-            qos_profile_action_status_default, event_callbacks=unwatched)
-        steady = Clock(clock_type=ClockType.STEADY_TIME)   # also while simulated time stands still
-        self._unasked = node.create_timer(UNASKED, self.publish_status, clock=steady)
+            serve(node, kind, f'{name}/_action/{end}', callback)
+        self._feedback = publisher(node, self._impl.FeedbackMessage, f'{name}/_action/feedback')
+        self._status = publisher(node, self._impl.GoalStatusMessage, f'{name}/_action/status',
+                                 qos_profile_action_status_default)
+        self._unasked = timer(node, UNASKED, self.publish_status)
         self._unasked.cancel()
-        node.create_timer(KEEP, self._forget_old, clock=steady)
+        timer(node, KEEP, self._forget_old)
 
     def __len__(self) -> int:
         """Count the goals that are open or whose results are kept."""

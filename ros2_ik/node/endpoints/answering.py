@@ -2,10 +2,12 @@
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import iscoroutinefunction
 import time
 import traceback
 from typing import Any
+
+from rclpy.node import Node
+from std_msgs.msg import Header
 
 from ros2_ik.core import IKError, Status
 from ros2_ik.node.workers import UnansweredError, WorkerError
@@ -13,43 +15,36 @@ from ros2_ik.node.workers import UnansweredError, WorkerError
 
 def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
     """
-    Make a method (self, request, response) that fills the response into a service's callback.
+    Make a coroutine (self, request, response) that fills the response into a service's callback.
 
     It returns the response; where it raises, a fresh one that says why: a callback that raises
     would leave the client waiting and end spinning. Each is counted under the name of the
-    service, unless that is '', with the seconds that the method returns if it searched. `timed`
-    fills `seconds` with the time that it took.
+    service in `self.statistics`, unless that is '', with the seconds that the coroutine returns
+    if it searched. `timed` fills `seconds` with the time that it took.
     """
     def dress(fill: Any) -> Any:
-        def ended(context: Any, response: Any, began: float, searched: float | None) -> Any:
+        @wraps(fill)
+        async def answer(self: Any, request: Any, response: Any) -> Any:
+            began, searched = time.monotonic(), None
+            try:
+                searched = await fill(self, request, response)
+            except Exception as error:
+                response = error_response(response, error, self.node.get_logger())
             if timed:
                 response.seconds = time.monotonic() - began
             status = getattr(response, 'status', None)
             if status is None:
                 status = Status.SUCCESS if response.success else Status.FAILURE
             if service:
-                context.statistics.count(service, status, searched or 0.0)
+                self.statistics.count(service, status, searched or 0.0)
             return response
-
-        @wraps(fill)
-        def at_once(self: Any, request: Any, response: Any) -> Any:
-            began, searched = time.monotonic(), None
-            try:
-                searched = fill(self, request, response)
-            except Exception as error:
-                response = error_response(response, error, self._context.log)
-            return ended(self._context, response, began, searched)
-
-        @wraps(fill)
-        async def awaited(self: Any, request: Any, response: Any) -> Any:
-            began, searched = time.monotonic(), None
-            try:
-                searched = await fill(self, request, response)
-            except Exception as error:
-                response = error_response(response, error, self._context.log)
-            return ended(self._context, response, began, searched)
-        return awaited if iscoroutinefunction(fill) else at_once
+        return answer
     return dress
+
+
+def header(node: Node, frame_id: str) -> Header:
+    """Make a header stamped now."""
+    return Header(stamp=node.get_clock().now().to_msg(), frame_id=frame_id)
 
 
 def error_response(response: Any, error: Exception, log: Any) -> Any:

@@ -1,6 +1,9 @@
 """Service ~/check_state."""
 
+from dataclasses import dataclass
 from typing import Any
+
+from rclpy.node import Node
 
 from ros2_ik.core import (
     Array,
@@ -15,55 +18,68 @@ from ros2_ik.core import (
 from ros2_ik.messages.answers import contact_messages, distance_messages
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.registry import Endpoint, serve
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.planning_scene import PlanningScene
+from ros2_ik.node.state.settled import Settled
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.srv import CheckState as Service
 
 FARTHEST = 1.0    # largest influence [m]
 SLACK = 1e-6      # joints may be so far outside their limits [rad, m]
 MOST, USUAL = 10_000, 100
 
 
-class CheckState:
+@dataclass(eq=False)
+class CheckState(Endpoint, name='check_state'):
     """Says what touches in a state, and how far everything is from touching."""
 
-    def __init__(self, context: NodeContext) -> None:
-        self._context = context
+    node: Node
+    statistics: Statistics
+    description: Description
+    current_state: CurrentState
+    scene: PlanningScene
+    settled: Settled
+
+    def __post_init__(self) -> None:
+        serve(self.node, Service, '~/check_state', self.answer)
 
     @answering('check_state')
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request."""
-        await self._context.settled(lambda: self._answer(request, response))
+        await self.settled.read(lambda: self._answer(request, response))
 
     def _answer(self, request: Any, response: Any) -> None:
-        context = self._context
-        robot = context.robot()
+        robot = self.description.current()
         if not 0 <= request.influence <= FARTHEST:
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f'influence is {request.influence:g} m; valid: 0 to {FARTHEST:g}')
         moved = _moved(robot, request.group)
         given = joint_values(request.state, robot, 'state')
-        scene, notes = context.scene_with(request.state, given, 'state.')
-        checker, remarks = context.scene.checker(scene)
+        scene, notes = self.scene.with_held(request.state, given, 'state.')
+        checker, remarks = self.scene.checker(scene)
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
-        q = context.state.start(robot, given, needed | moved).q
-        header = context.header(robot.root_frame)
+        q = self.current_state.start(robot, given, needed | moved).q
+        head = header(self.node, robot.root_frame)
         outside = _outside(robot, q, moved)
         response.outside_limits = [joint.name for joint in outside]
         response.not_checked = [COLLISIONS_OFF] if checker is None else not_checked(checker)
         if checker is not None:
             names = _names(robot, scene, moved) if request.group else None
             contacts = [c for c in checker.in_collision(q) if _counts((c.first, c.second), names)]
-            response.contacts = contact_messages(contacts, scene, header)
+            response.contacts = contact_messages(contacts, scene, head)
             if request.influence > 0:
-                response.distances = self._distances(request, checker, q, names, header)
+                response.distances = self._distances(request, checker, q, names, head)
         response.valid = not (response.contacts or response.outside_limits)
         response.status = int(Status.SUCCESS)
         response.message = '; '.join([*_sentences(response, outside, q), *notes, *remarks])
 
-    def _distances(self, request: Any, checker: Any, q: Any, names: Any, header: Any) -> Any:
+    def _distances(self, request: Any, checker: Any, q: Any, names: Any, head: Any) -> Any:
         most = min(request.max_distances or USUAL, MOST)
         found = checker.distances(Configuration(checker.robot, q), request.influence)
-        every = [d for d in distance_messages(found, header)
+        every = [d for d in distance_messages(found, head)
                  if _counts((d.body_1, d.body_2), names)]
         return every[:most]
 

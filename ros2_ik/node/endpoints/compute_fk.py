@@ -1,48 +1,65 @@
 """Service ~/compute_fk."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
 
 from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Robot, Status
 from ros2_ik.messages.frames import group_name, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.registry import Endpoint, serve
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.settled import Settled
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.srv import ComputeFK as Service
 
 MAX_LINKS = 1000   # more would keep the node from other requests
 
 
-class ComputeFK:
+@dataclass(eq=False)
+class ComputeFK(Endpoint, name='compute_fk'):
     """Answers where links are."""
 
-    def __init__(self, context: NodeContext) -> None:
-        self._context = context
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    current_state: CurrentState
+    transforms: Transforms
+    settled: Settled
+
+    def __post_init__(self) -> None:
+        serve(self.node, Service, '~/compute_fk', self.answer)
 
     @answering('compute_fk')
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request."""
-        await self._context.settled(lambda: self._answer(request, response))
+        await self.settled.read(lambda: self._answer(request, response))
 
     def _answer(self, request: Any, response: Any) -> None:
-        context = self._context
-        robot = context.robot()
+        robot = self.description.current()
         links = self._links(request.links, robot)
-        frame = reference(robot, request.frame_id, context.transforms.lookup())
+        frame = reference(robot, request.frame_id, self.transforms.lookup())
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
-        q = context.state.start(robot, joint_values(request.state, robot, 'state'), needed).q
+        q = self.current_state.start(robot, joint_values(request.state, robot, 'state'), needed).q
         at = Configuration(robot, q, robot.scratch_data())
         origin = frame.placement(at)
-        header = context.header(request.frame_id.removeprefix('/') or robot.root_frame)
+        head = header(self.node, request.frame_id.removeprefix('/') or robot.root_frame)
         for link in links:
             place = at.placement(link)
-            pose = PoseStamped(header=header)
+            pose = PoseStamped(header=head)
             fill_pose(pose.pose, place if origin is None else origin.actInv(place))
             response.poses.append(pose)
         response.links, response.status = links, int(Status.SUCCESS)
-        response.message = f'{len(links)} pose{"s" * (len(links) != 1)} in {header.frame_id}'
+        response.message = f'{len(links)} pose{"s" * (len(links) != 1)} in {head.frame_id}'
 
     def _links(self, names: Any, robot: Robot) -> list[str]:
         if len(names) > MAX_LINKS:
@@ -50,7 +67,7 @@ class ComputeFK:
                                f'{len(names)} links; at most {MAX_LINKS} are read')
         if names:
             return [link_name(robot, name, 'links') for name in names]
-        defaults = self._context.parameters
+        defaults = self.parameters
         try:
             return [tip_name(robot, '', defaults)]
         except AmbiguousTipError:

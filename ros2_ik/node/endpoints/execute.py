@@ -1,58 +1,78 @@
 """Services ~/execute and ~/stop."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
+
+from rclpy.node import Node
+from std_srvs.srv import Trigger
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.endpoints.answering import answering
+from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.registry import Endpoint, serve
+from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.motion.path_checks import OwnScene
-from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.planning_scene import PlanningScene
+from ros2_ik.node.state.settled import Settled
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.srv import Execute as Service
 
 
-class Execute:
+@dataclass(eq=False)
+class Execute(Endpoint, name='execute'):
     """Moves the robot to joint values, and stops it."""
 
-    def __init__(self, context: NodeContext) -> None:
-        self._context = context
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    scene: PlanningScene
+    execution: MotionExecutor
+    settled: Settled
+
+    def __post_init__(self) -> None:
+        serve(self.node, Service, '~/execute', self.answer)
+        serve(self.node, Trigger, '~/stop', self.stop)
 
     @answering('execute', timed=True)
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request when the motion is over."""
-        context = self._context
-        stops = context.execution.stops     # before anything is awaited: `stop` counts from now
-        robot, goal, own, notes = await context.settled(lambda: self._read(request))
-        outcome = await context.execution.run(
+        stops = self.execution.stops     # before anything is awaited: `stop` counts from now
+        robot, goal, own, notes = await self.settled.read(
+            lambda: self._read(request))
+        outcome = await self.execution.run(
             robot, goal, request.group, avoid_collisions=request.avoid_collisions, own=own,
             velocity_scaling=request.velocity_scaling, stops=stops, who='service execute',
             max_joint_change=_bound(request.max_joint_change, robot))
         response.status = int(outcome.status)
         response.message = '; '.join([outcome.message, *notes])
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
-                                             context.header(robot.root_frame))
+                                             header(self.node, robot.root_frame))
         response.motion_seconds = float(outcome.motion_seconds)
 
     def _read(self, request: Any) -> tuple[Robot, dict[str, Any], OwnScene | None, list[str]]:
         """Return robot, goal, the scene that it is checked in, and notes; raises RequestError."""
-        context = self._context
-        robot = context.robot()
+        robot = self.description.current()
         goal = joint_values(request.goal, robot, 'goal')
-        _check_followers(robot, request.goal.joint_state, goal, context.parameters.goal_tolerance)
+        _check_followers(robot, request.goal.joint_state, goal, self.parameters.goal_tolerance)
         if not request.avoid_collisions:
             return robot, goal, None, []
-        scene, notes = context.scene_with(request.goal, goal, 'goal.')
-        return robot, goal, OwnScene(scene, context.scene.known.scene), notes
+        scene, notes = self.scene.with_held(request.goal, goal, 'goal.')
+        return robot, goal, OwnScene(scene, self.scene.known.scene), notes
 
     @answering('stop')
-    def stop(self, request: Any, response: Any) -> None:
+    async def stop(self, request: Any, response: Any) -> None:
         """
         Stop all motions, without waiting for rest.
 
         Succeeds also when nothing moves, but not when something else moves the arm.
         """
-        execution = self._context.execution
+        execution = self.execution
         moves = execution.unstopped()
         count = execution.stop(Status.PREEMPTED, 'by service stop')
         response.success = not moves

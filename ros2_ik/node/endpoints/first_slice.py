@@ -5,16 +5,17 @@ import time
 
 from ros2_ik.core import Search
 
+SLICE = 0.002   # computing time, during which no other callback runs [s]
 TURNS = 2   # of a search beside others: from its seed, and from a few starts, or one uncompiled
 
 
-def ended_at_once(search: Search, seconds: float, others: int) -> bool:
+def ended_at_once(search: Search, others: int) -> bool:
     """
-    Run a search that may be short for a computing time; gives whether it is finished.
+    Run a search that may be short for SLICE; gives whether it is finished.
 
     While there are `others`, long ones, many more may be about to come.
     """
-    return _is_short(search) and _run_for(search, seconds, TURNS if others else math.inf)
+    return _is_short(search) and _run_for(search, SLICE, TURNS if others else math.inf)
 
 
 def _is_short(search: Search) -> bool:

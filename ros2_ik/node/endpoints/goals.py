@@ -1,15 +1,15 @@
 """The goals of an action: what is known of each, and whose turn it is."""
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 import time
-from typing import Any
 
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.action_server import GoalHandle
-from ros2_ik.node.endpoints.prepared_request import PreparedRequest
+from ros2_ik.node.endpoints.ik_requests import PreparedRequest
+from ros2_ik.node.endpoints.registry import Wait
 
 
 class OpenGoal:
@@ -17,18 +17,17 @@ class OpenGoal:
     What is known of a goal that has no result yet.
 
     `asked` is its question once it has been read, `newest` what its search had found when that
-    was last heard of, `phase` what the feedback says. `why` says why it must end and `status`
-    with what; '' as long as it need not. `end` ends what it is doing. `preempted` are the goals
-    that this one has ended, `on_finished` is called when it has come to its own end. `stops` is
-    that of the execution when it came: what is stopped later does not begin to move.
+    was last heard of, `phase` what the feedback says. `why` says why it must end, '' as long as
+    it need not. `end` ends what it is doing. `preempted` are the goals that this one has ended,
+    `on_finished` is called when it has come to its own end. `stops` is that of the execution
+    when it came: what is stopped later does not begin to move.
     """
 
     def __init__(self, handle: GoalHandle, stops: int) -> None:
         self.handle, self.stops = handle, stops
         self.asked: PreparedRequest | None = None
         self.newest: IKSolution | None = None
-        self.phase = 'waiting'
-        self.why, self.status = '', Status.PREEMPTED
+        self.phase, self.why = 'waiting', ''
         self.end: Callable[[], None] = lambda: None
         self.began = time.monotonic()
         self.preempted: list[OpenGoal] = []
@@ -39,25 +38,25 @@ class OpenGoal:
         """Names of the joints that it may move."""
         return frozenset(self.asked.search.problem.joint_names) if self.asked else frozenset()
 
-    def stop(self, why: str, status: Status = Status.PREEMPTED) -> None:
+    def stop(self, why: str) -> None:
         """End it as soon as possible; the first reason counts."""
         if not self.why:
-            self.why, self.status = why, status
+            self.why = why
             self.end()
 
     def check(self) -> None:
         """Raise RequestError when it must end."""
         if self.why:
-            raise RequestError(self.status, self.why)
+            raise RequestError(Status.PREEMPTED, self.why)
 
     def judged(self, solution: IKSolution) -> IKSolution:
         """Return what its search came to as its answer; a solution is one whoever stopped it."""
-        if not self.why or (solution.success and self.status is Status.PREEMPTED):
+        if not self.why or solution.success:
             return solution
         message = solution.message
         if not message.startswith(self.why):
             message = f'{self.why}; {message}'
-        return replace(solution, status=self.status, message=message)
+        return replace(solution, status=Status.PREEMPTED, message=message)
 
 
 Decide = Callable[[bool], None]
@@ -70,7 +69,7 @@ class GoalTurns:
     `wait(start)` calls start(done) and awaits what done is given. For one thread, the executor's.
     """
 
-    def __init__(self, places: int, wait: Callable[[Any], Awaitable[Any]]) -> None:
+    def __init__(self, places: int, wait: Wait) -> None:
         self._active, self._wait = places, wait
         self._queue: deque[Decide] = deque()
 

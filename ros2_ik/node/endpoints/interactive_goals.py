@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion
 import numpy as np
 import pinocchio as pin
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Header
@@ -35,13 +34,16 @@ from ros2_ik.messages.goal_markers import (
 from ros2_ik.messages.poses import fill_pose, read_pose
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.robot_states import fill_state, joint_values
+from ros2_ik.node.endpoints.compute_ik import ComputeIK
+from ros2_ik.node.endpoints.execute import Execute
 from ros2_ik.node.endpoints.interactive_markers import InteractiveMarkers
-from ros2_ik.node.node_context import NodeContext
-from ros2_ik.srv import ComputeIK, Execute
+from ros2_ik.node.endpoints.registry import Endpoint, timer
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.srv import ComputeIK as ComputeIKService, Execute as ExecuteService
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LOOK = 0.2          # between two looks for where the arm stands, until it is known [s]
-LATER = 0.5         # so long after an answer without collisions there is another one [s]
 TOLD = 25           # looks, after which it is told that it is not
 SMALL = 0.1         # a target that is dragged by less has its answer near the last one [m, rad]
 ALL = 8             # solutions that are gone through
@@ -61,7 +63,7 @@ class _Entry(NamedTuple):
     is_on: Callable[[str], bool] | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class _State:
     """What has been asked and answered."""
 
@@ -73,7 +75,8 @@ class _State:
     others: list[dict[str, Any]] = field(default_factory=list)
 
 
-class InteractiveGoals:
+@dataclass(eq=False)
+class InteractiveGoals(Endpoint, name='interactive_goals'):
     """
     A marker to drag for each tip, and the answer for where they are.
 
@@ -81,11 +84,15 @@ class InteractiveGoals:
     is worked out only the newest drag waits. Nothing moves but by the menu.
     """
 
-    def __init__(self, node: Node, context: NodeContext, compute_ik: Any, execute: Any) -> None:
-        self._node, self._context = node, context
-        self._compute_ik, self._execute = compute_ik, execute
-        self._markers = InteractiveMarkers(node, '~/goals', self._take, self._is_stop)
-        self._ghost = node.create_publisher(MarkerArray, '~/goals/ghost', LATCHED)
+    node: Node
+    parameters: Parameters
+    current_state: CurrentState
+    compute_ik: ComputeIK
+    execute: Execute
+
+    def __post_init__(self) -> None:
+        self._markers = InteractiveMarkers(self.node, '~/goals', self._take, self._is_stop)
+        self._ghost = self.node.create_publisher(MarkerArray, '~/goals/ghost', LATCHED)
         self._robot: Robot | None = None
         self._looks: tuple[GeometryElement, ...] = ()
         self._state = _State()
@@ -94,12 +101,8 @@ class InteractiveGoals:
         self._waiting: list[Callable[[], Any]] = []     # for the answer
         self._sought = 0    # times that was looked for where the arm stands
         self._menu = dict(enumerate(self._entries(), start=1))
-        self._timer = node.create_timer(LOOK, self._begin,
-                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._timer = timer(self.node, LOOK, self._begin)
         self._timer.cancel()
-        self._later = node.create_timer(LATER, self._look_again,
-                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self._later.cancel()
 
     def set_robot(self, robot: Robot) -> None:
         """Take another robot; its markers come as soon as it is known where it stands."""
@@ -120,7 +123,8 @@ class InteractiveGoals:
         yield _Entry('back to the arm', lambda _: self._back())
         yield _Entry('next solution', lambda _: self._then(self._next))
         yield _Entry('execute', lambda _: self._then(self._move))
-        yield _Entry(STOP, lambda _: self._execute.stop(Trigger.Request(), Trigger.Response()))
+        yield _Entry(STOP, lambda _: self._start(
+            self.execute.stop(Trigger.Request(), Trigger.Response())))
 
     def _goal(self, tip: str) -> DraggedGoal:
         return self._state.goals[tip]
@@ -133,13 +137,14 @@ class InteractiveGoals:
         if robot is None or self._state.goals:
             self._timer.cancel()
             return
-        known = self._context.state.known(robot)
-        every = goal_tips(robot, self._context.parameters)
+        known = self.current_state.known(robot)
+        every = goal_tips(robot, self.parameters)
         tips = [tip for tip in every if robot.moving_joints(tip) <= {*known}]
         if not tips:
             self._sought += 1
             if known and self._sought == TOLD:
-                self._context.log.warning(f'goals: nothing can be dragged: {self._lack(every)}')
+                self.node.get_logger().warning(
+                    f'goals: nothing can be dragged: {self._lack(every)}')
             return
         self._timer.cancel()
         at = Configuration(robot, robot.to_q(known))
@@ -151,7 +156,7 @@ class InteractiveGoals:
         """Return why none of the tips has a marker."""
         robot = self._robot
         assert robot is not None
-        known = self._context.state.known(robot)
+        known = self.current_state.known(robot)
         if not tips:
             return ('the robot has several tips and no group with one: parameter default_tip '
                     'names one')
@@ -163,7 +168,7 @@ class InteractiveGoals:
         robot = self._robot
         if robot is None:
             return
-        known = self._context.state.known(robot)
+        known = self.current_state.known(robot)
         at = Configuration(robot, robot.to_q(known))
         for tip, goal in self._state.goals.items():
             goal.pose = pin.SE3(np.array(at.transform(tip)))
@@ -207,7 +212,7 @@ class InteractiveGoals:
         try:
             place = _read_place(feedback, self._robot)
         except RequestError as refusal:
-            self._context.log.warning(f'goals: {refusal}', throttle_duration_sec=5.0)
+            self.node.get_logger().warning(f'goals: {refusal}', throttle_duration_sec=5.0)
             return
         if name == LOOKED_AT:
             self._state.point = place.translation
@@ -251,7 +256,7 @@ class InteractiveGoals:
     # -- the answer ---------------------------------------------------------------------------
 
     def _start(self, work: Any) -> None:
-        self._node.executor.create_task(work)
+        self.node.executor.create_task(work)
 
     def _ask(self) -> None:
         """Have what is wanted now answered, after what is just worked out."""
@@ -287,23 +292,17 @@ class InteractiveGoals:
             return
         asked = {tip: goal.pose for tip, goal in state.goals.items()}
         for request in drag_requests(self._request(robot), _is_small(state.asked, asked)):
-            response = await self._compute_ik.answer_own(request, ComputeIK.Response())
+            response = await self.compute_ik.answer_own(request, ComputeIKService.Response())
             if response.status == Status.SUCCESS:
                 break
         if robot is self._robot and state is self._state:
             state.asked, state.others = asked, []
             self._show(robot, response)
-            if self._context.scene.geometry.is_making:    # and later more can be said
-                self._later.reset()
 
-    def _look_again(self) -> None:
-        self._later.cancel()
-        self._ask()
-
-    def _request(self, robot: Robot) -> ComputeIK.Request:
+    def _request(self, robot: Robot) -> ComputeIKService.Request:
         """Return what is wanted now, as a request of ~/compute_ik."""
         state = self._state
-        request = ComputeIK.Request(timeout=PATIENT, avoid_collisions=self._collisions)
+        request = ComputeIKService.Request(timeout=PATIENT, avoid_collisions=self._collisions)
         fill_state(request.seed, state.joints, state.joints)
         for tip, goal in state.goals.items():
             target = PoseStamped(header=Header(frame_id=robot.root_frame))
@@ -329,7 +328,7 @@ class InteractiveGoals:
                        for c in response.contacts])
 
     def _said(self, robot: Robot, joints: dict[str, Any], response: Any) -> str:
-        known = self._context.state.known(robot)
+        known = self.current_state.known(robot)
         moved = {name: abs(value - known[name]) for name, value in joints.items()
                  if isinstance(value, float) and name in known}
         travel = max(moved, key=moved.__getitem__, default='')
@@ -357,7 +356,7 @@ class InteractiveGoals:
         if not state.others:
             request = self._request(robot)
             request.solutions, request.select = ALL, 'nearest'
-            response = await self._compute_ik.answer_own(request, ComputeIK.Response())
+            response = await self.compute_ik.answer_own(request, ComputeIKService.Response())
             if state is not self._state:    # of a robot that was another one
                 return
             if response.status != Status.SUCCESS:
@@ -377,11 +376,11 @@ class InteractiveGoals:
         if not state.holds:
             self._tell(robot, 'nothing was moved: there is no solution to go to')
             return
-        request = Execute.Request(avoid_collisions=self._collisions)
+        request = ExecuteService.Request(avoid_collisions=self._collisions)
         names = {name for tip in state.goals for name in robot.moving_joints(tip)}
         fill_state(request.goal, state.joints, sorted(names))
         self._tell(robot, 'on the way')
-        response = await self._execute.answer(request, Execute.Response())
+        response = await self.execute.answer(request, ExecuteService.Response())
         if state is self._state:    # else it was of a robot that is no longer shown
             self._tell(robot, response.message)
 

@@ -1,7 +1,15 @@
 """Services ~/apply_planning_scene, ~/get_planning_scene, and topics that change the scene."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
+
+from moveit_msgs.msg import (
+    AttachedCollisionObject,
+    CollisionObject,
+    PlanningScene as PlanningSceneMessage,
+)
+from rclpy.node import Node
 
 from ros2_ik.core import Status
 from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
@@ -12,39 +20,60 @@ from ros2_ik.messages.scene_changes import (
     ConversionContext,
     what_was_done,
 )
-from ros2_ik.node.endpoints.answering import answering, reason_of
-from ros2_ik.node.node_context import NodeContext
-from ros2_ik.node.state.planning_scene import Applied, Change
+from ros2_ik.node.endpoints.answering import answering, header, reason_of
+from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, serve, Wait
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.planning_scene import Applied, Change, PlanningScene
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 
-Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
 
-
-class PlanningSceneEndpoints:
+@dataclass(eq=False)
+class PlanningSceneEndpoints(Endpoint, name='planning_scene'):
     """Takes changes of the scene, each as a whole or not at all, and gives the scene."""
 
-    def __init__(self, context: NodeContext, wait: Wait) -> None:
-        self._context, self._wait = context, wait
+    node: Node
+    statistics: Statistics
+    description: Description
+    current_state: CurrentState
+    scene: PlanningScene
+    wait: Wait
+
+    def __post_init__(self) -> None:
+        serve(self.node, ApplyPlanningScene, '~/apply_planning_scene', self.apply)
+        serve(self.node, GetPlanningScene, '~/get_planning_scene', self.get)
+        # as deep: a publisher may tell of many objects at once, and none may be lost
+        self._subscriptions = [
+            self.node.create_subscription(message, name, take, QUEUE) for message, name, take in (
+                (PlanningSceneMessage, '~/planning_scene', self.take_scene),
+                (CollisionObject, '~/collision_object', self.take_object),
+                (AttachedCollisionObject, '~/attached_collision_object', self.take_attached))]
+
+    def end(self) -> None:
+        """Take no more messages: nobody waits for an answer, and to take them may take long."""
+        for subscription in self._subscriptions:
+            self.node.destroy_subscription(subscription)
 
     @answering('apply_planning_scene')
     async def apply(self, request: Any, response: Any) -> None:
         """Answer ApplyPlanningScene when the scene has changed."""
         message = request.scene
-        result = await self._wait(lambda done: self._ask(*_whole(message), done))
+        result = await self.wait(lambda done: self._ask(*_whole(message), done))
         response.success = True
         response.message = '; '.join([*_done(message), self._told(result, message)])
 
     @answering('get_planning_scene')
-    def get(self, request: Any, response: Any) -> None:
+    async def get(self, request: Any, response: Any) -> None:
         """Answer GetPlanningScene."""
-        context = self._context
-        robot = context.robot()
-        known = context.scene.known
-        response.scene = scene_message(known, context.state.known(robot),
+        robot = self.description.current()
+        known = self.scene.known
+        response.scene = scene_message(known, self.current_state.known(robot),
                                        request.components.components,
-                                       context.header(robot.root_frame))
+                                       header(self.node, robot.root_frame))
         response.status = int(Status.SUCCESS)
         response.message = _contents(known.scene) + (
-            f'; {context.scene.fault}' if context.scene.fault else '')
+            f'; {self.scene.fault}' if self.scene.fault else '')
 
     # -- topics: what fails is told in the log --------------------------------------------
 
@@ -65,7 +94,7 @@ class PlanningSceneEndpoints:
         self._take('attached_collision_object', message, change)
 
     def _take(self, topic: str, message: Any, change: Change, state: Any = None) -> None:
-        log = self._context.log
+        log = self.node.get_logger()
 
         def done(result: Applied | Exception) -> None:
             if isinstance(result, Exception):
@@ -81,13 +110,13 @@ class PlanningSceneEndpoints:
 
     def _ask(self, change: Change, state: Any, done: Callable[[Any], None]) -> None:
         """Have the scene changed; `state` is the RobotState that comes with it, or None."""
-        self._context.robot()
-        self._context.scene.apply(change, lambda robot: {} if state is None else joint_values(
+        self.description.current()
+        self.scene.apply(change, lambda robot: {} if state is None else joint_values(
             state, robot, 'robot_state'), done)
 
     def _told(self, result: Applied, message: Any) -> str:
         for note in result.notes:
-            self._context.log.warning(note)
+            self.node.get_logger().warning(note)
         said = [] if getattr(message, 'is_diff', True) else [
             'the whole scene was replaced, since is_diff is false']
         return '; '.join([_contents(result.scene), *said, *result.notes])

@@ -1,13 +1,14 @@
 """Services ~/servo/switch and ~/servo/pause; the servo's topics belong to its own process."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
+from dataclasses import dataclass
 import time
 from typing import Any
 
 import numpy as np
-from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
+from std_srvs.srv import SetBool
 
 from ros2_ik.core import Array, Robot, Scene, Status
 from ros2_ik.messages.frames import group_name, link_name, Reference, tip_name
@@ -16,8 +17,10 @@ from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.endpoints.answering import answering
+from ros2_ik.node.endpoints.registry import Endpoint, serve, timer, Wait
+from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.motion.planning import checked_scaling
-from ros2_ik.node.node_context import NodeContext
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.servo.messages import (
     Alive,
     AskFrame,
@@ -35,6 +38,12 @@ from ros2_ik.node.servo.messages import (
     WAITS,
 )
 from ros2_ik.node.servo.process import ServoProcess
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.planning_scene import PlanningScene
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.srv import SwitchServo
 
 LOOK = 0.02       # between two looks at the servo and at what it has to know [s]
 ALIVE = 5         # looks after which the servo hears of the node
@@ -47,20 +56,28 @@ SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'serv
           'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout',
           'max_tracking_error', 'start_tolerance')
 
-Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
 
-
-class Servo:
+@dataclass(eq=False)
+class Servo(Endpoint, name='servo'):
     """
     Switches the servo, tells it of the scene, and hears how it stands.
 
-    `state` is what it has said last. `process` starts when it is switched on first.
+    `state` is what it has said last. `servo_process` starts when it is switched on first.
     """
 
-    def __init__(self, node: Node, context: NodeContext, wait: Wait,
-                 process: ServoProcess) -> None:
-        self._node, self._context, self._wait, self._process = node, context, wait, process
-        process.receivers.append(self._take)
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    current_state: CurrentState
+    scene: PlanningScene
+    transforms: Transforms
+    execution: MotionExecutor
+    servo_process: ServoProcess
+    wait: Wait
+
+    def __post_init__(self) -> None:
+        self.servo_process.receivers.append(self._take)
         self.state: State | None = None
         self._begun: Begin | None = None
         self._controllers: list[Controller] = []
@@ -69,13 +86,14 @@ class Servo:
         self._ending, self._offs = False, 0
         self._scene: Scene | None = None    # that it knows
         self._base = np.zeros(0)            # where it knows the base to be
-        self._lookup = context.transforms.lookup(execute=True)
+        self._lookup = self.transforms.lookup(execute=True)
         self._frames: dict[str, float] = {}     # of TF, and when it asked for them
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
-        self._status = node.create_publisher(ServoStatus, '~/servo/status', 10)
-        self._timer = node.create_timer(LOOK, self._look,
-                                        clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
+        self._timer = timer(self.node, LOOK, self._look)
         self._timer.cancel()
+        serve(self.node, SwitchServo, '~/servo/switch', self.switch)
+        serve(self.node, SetBool, '~/servo/pause', self.pause)
 
     @property
     def on(self) -> bool:
@@ -108,24 +126,23 @@ class Servo:
         response.success = True
 
     @answering('servo/pause')
-    def pause(self, request: Any, response: Any) -> None:
+    async def pause(self, request: Any, response: Any) -> None:
         """Have it ignore commands, and come to rest, or go on."""
         self._paused = bool(request.data)
         if self.on:
-            self._process.send(Pause(self._paused))
+            self.servo_process.send(Pause(self._paused))
         response.success = True
         response.message = 'commands are ignored' if self._paused else 'commands are followed'
 
     async def _switch_off(self) -> str:
         if not self.on:
             return 'the servo does not get on' if self._switching else 'the servo was off'
-        self.end('switched off')
+        self._end('switched off')
         await self._until(lambda state: state.mode == OFF, REST, 'come to rest')
         return 'the servo is off, the arm at rest'
 
     async def _switch_on(self, mode: str, request: Any) -> str:
-        context = self._context
-        robot, parameters = context.robot(), context.parameters
+        robot, parameters = self.description.current(), self.parameters
         group = group_name(robot, request.group, parameters)
         tip = '' if mode == 'joint' else (
             link_name(robot, request.tip, 'tip') if request.tip
@@ -137,15 +154,15 @@ class Servo:
             raise wrong(f"no joint of group '{group}' moves '{tip}'")
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
                                   parameters)
-        scene = context.scene.known.scene
-        checker, notes = context.scene.checker(scene)
+        scene = self.scene.known.scene
+        checker, notes = self.scene.checker(scene)
         if self.on:
             self._tell()    # of a stop that has just come
         goes_on = self.on and self._moved == joints and not self._ending
         if self.on and not goes_on:
             await self._switch_off()
         if not goes_on:
-            self._controllers = await context.execution.lend(
+            self._controllers = await self.execution.lend(
                 robot, joints, checker.moving_joints if checker else frozenset())
         self._moved = joints
         try:
@@ -170,45 +187,49 @@ class Servo:
         given = list(request.control_dimensions)
         if given and (len(given) != 6 or not any(given)):
             raise wrong(f'control_dimensions are {given}; valid: none, or six, one true')
-        return tuple(given or self._context.parameters.servo_control_dimensions)
+        return tuple(given or [True] * 6)
 
     def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
                scene: Any, checked: bool, dimensions: tuple[bool, ...]) -> Begin:
-        context, parameters = self._context, self._context.parameters
+        parameters = self.parameters
         # what else its controllers command is held
         every = tuple(joint for one in self._controllers for joint in one.joints)
         limits = motion_limits(robot, every, parameters)
         moved = np.array([float(joint in joints) for joint in every])
-        q: Array = np.array(context.state.start(robot, {}, frozenset(every)).q)
+        q: Array = np.array(self.current_state.start(robot, {}, frozenset(every)).q)
         outputs = tuple(one.servo_output(robot) for one in self._controllers)
         return Begin(mode, tip, every, q, limits.velocity * scaling * moved,
                      limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
-                     context.scene.geometry.options if checked else None,
+                     self.scene.geometry.options if checked else None,
                      {name: getattr(parameters, name) for name in SHARED}, dimensions,
                      tuple(self._listeners(one.topic) for one in outputs))
 
     def _listeners(self, topic: str) -> int:
         """Return how many subscriptions a topic has, but for those of the servo's process."""
-        own = f'{self._node.get_name()}_servo', self._node.get_namespace()
+        own = f'{self.node.get_name()}_servo', self.node.get_namespace()
         return sum((one.node_name, one.node_namespace) != own
                    and one.qos_profile.durability is not DurabilityPolicy.TRANSIENT_LOCAL
-                   for one in self._node.get_subscriptions_info_by_topic(topic))
+                   for one in self.node.get_subscriptions_info_by_topic(topic))
 
     def _send(self, begin: Begin) -> None:
-        self._process.look()    # it may have died while it had nothing to do
-        self._begun, self._scene, self._stops = begin, begin.scene, self._context.execution.stops
+        self.servo_process.look()    # it may have died while it had nothing to do
+        self._begun, self._scene, self._stops = begin, begin.scene, self.execution.stops
         self.state = None
-        self._process.send(Pause(self._paused))
-        self._process.send(begin)
+        self.servo_process.send(Pause(self._paused))
+        self.servo_process.send(begin)
         self._timer.reset()
 
     # -- meanwhile ------------------------------------------------------------------------
 
-    def end(self, reason: str) -> None:
+    def end(self) -> None:
+        """Have it come to rest: the node is being stopped."""
+        self._end('the node was stopped')
+
+    def _end(self, reason: str) -> None:
         """Have it come to rest, and follow nothing any more."""
         if self.on:
             self._ending = True
-            self._process.send(End(reason))
+            self.servo_process.send(End(reason))
 
     def _take(self, said: Any) -> None:
         if isinstance(said, AskFrame):
@@ -219,7 +240,7 @@ class Servo:
         elif isinstance(said, Died) and self.on:
             self._hear(State(OFF, False, ServoStatus.INVALID, DIED, DIED, NO_TICKS))
             status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
-            status.header.stamp = self._node.get_clock().now().to_msg()
+            status.header.stamp = self.node.get_clock().now().to_msg()
             self._status.publish(status)
 
     def _look(self) -> None:
@@ -235,43 +256,43 @@ class Servo:
 
     def _hear(self, state: State) -> None:
         self.state = state
-        if lease := self._context.execution.servo:
+        if lease := self.execution.servo:
             lease.moves = state.moving
         if state.mode == OFF:
             if self.on and state.ended != 'switched off':
-                self._context.log.warning(f'the servo has ended: {state.ended}')
+                self.node.get_logger().warning(f'the servo has ended: {state.ended}')
             self._forget()
         for waiting in [one for one in self._waiting if one[0](state)]:
             self._waiting.remove(waiting)
             waiting[2](state)
 
     def _tell(self) -> None:
-        execution, scene = self._context.execution, self._context.scene.known.scene
+        execution, scene = self.execution, self.scene.known.scene
         if execution.stops != self._stops:
             self._stops = execution.stops
-            self.end('all motions were stopped')
+            self._end('all motions were stopped')
         for controller in self._controllers:
             if controller.their_goal:
-                self.end(f'another client has a goal under way on {controller.their_goal}')
+                self._end(f'another client has a goal under way on {controller.their_goal}')
         if scene is not self._scene and not self._ending:
             self._scene = scene
-            self._process.send(TakeScene(scene))
+            self.servo_process.send(TakeScene(scene))
         if self._begun and self._begun.scene.robot.base_joint:
             self._tell_base(self._begun.scene.robot)
         if self._frames:
             self._tell_frames()
         self._looks += 1
         if self._looks % ALIVE == 0:
-            self._process.send(Alive())
+            self.servo_process.send(Alive())
 
     def _tell_base(self, robot: Robot) -> None:
         """Tell where the base is, if it has moved."""
-        value = self._context.state.base(robot)
+        value = self.current_state.base(robot)
         if value is None:
-            self.end('it is not known where the base is')
+            self._end('it is not known where the base is')
         elif not np.array_equal(value, self._base):
             self._base = value
-            self._process.send(TakeBase(value))
+            self.servo_process.send(TakeBase(value))
 
     def _tell_frames(self) -> None:
         """Tell of the frames of TF that it has asked for lately."""
@@ -284,16 +305,16 @@ class Servo:
                 found = self._lookup(self._begun.scene.robot, frame)
             except LookupError as error:
                 found = error.with_traceback(None)
-            self._process.send(TakeFrame(frame, found))
+            self.servo_process.send(TakeFrame(frame, found))
 
     def _forget(self) -> None:
         self._begun, self._ending = None, False
-        self._context.execution.take_back()
+        self.execution.take_back()
 
     async def _until(self, condition: Callable[[State], bool], seconds: float, what: str) -> State:
         """Wait until it says something; raises RequestError if it does not in time."""
         end = time.monotonic() + seconds
-        state = await self._wait(lambda done: self._waiting.append((condition, end, done)))
+        state = await self.wait(lambda done: self._waiting.append((condition, end, done)))
         if state is None:
             raise RequestError(Status.TIMED_OUT, f'the servo did not {what} within {seconds:g} s')
         found: State = state

@@ -11,30 +11,18 @@ from ros2_ik.node.parameters.spec import ParameterError, Spec
 USUAL = Defaults()
 
 
-def _solvers() -> tuple[str, ...]:
-    return ('auto', *solver_names())
-
-
 PARAMETERS = (
     Spec('robot_description', '',
          'URDF of the robot. The topic robot_description is read as well; the newer one counts.'),
     Spec('robot_description_semantic', '',
          'SRDF of the robot. The topic robot_description_semantic is read as well.'),
-    Spec('max_description_length', 2_000_000,
-         'Longer descriptions are refused unread.', 'characters', 1, 20_000_000),
-    Spec('max_joints', 200,
-         'Descriptions whose joints have more degrees of freedom are refused: the memory that '
-         'they take grows with the cube (400: 2 GB).', '', 1, 2000),
     Spec('root_joint', 'fixed', 'How the root link stands in the world.',
-         choices=lambda: ('fixed', 'planar', 'freeflyer')),
+         choices=('fixed', 'planar', 'freeflyer')),
     Spec('base_source', 'parameter',
          'Where the pose of a planar or freeflyer base comes from when a request does not give '
-         'it: parameter (base_pose) or tf.', choices=lambda: ('parameter', 'tf')),
+         'it: parameter (base_pose) or tf.', choices=('parameter', 'tf')),
     Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
          "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm'),
-    Spec('use_tf', True, 'Ask TF, where tf2_ros is installed, for frames that are not the '
-         "robot's. It is listened to from the first such question on, which may take 1 s.",
-         read_only=True),
     Spec('tf_timeout', 5.0, 'Frames of TF whose newest transform is older are refused, in '
          'questions and for the scene; what /tf_static tells has no age; 0: any age will do.',
          's', 0, 1e6),
@@ -51,37 +39,17 @@ PARAMETERS = (
          'Scene file (YAML), or name of a shipped scene, that stands at the start and replaces '
          'the scene when another one is set; to read a file again, set it empty before. '
          'Empty: no file; the scene stays as it is.'),
-    Spec('max_scene_objects', 10_000,
-         'Changes of the scene that would give it more objects are refused.', '', 1, 1_000_000),
-    Spec('max_scene_shapes', 1000,
-         'Changes of the scene that would give it more shapes are refused. Each process of the '
-         'node takes some 0.2 MB for a shape.', '', 1, 1_000_000),
-    Spec('max_mesh_triangles', 1_000_000,
-         'Meshes of more triangles that come in messages are refused.', '', 1, 1_000_000_000),
-    Spec('max_scene_triangles', 2_000_000,
-         'Changes of the scene that would give its meshes more triangles are refused.', '', 1,
-         1_000_000_000),
-    Spec('max_request_shapes', 100,
-         'Requests that hold more shapes for themselves alone (attached_collision_objects) are '
-         'refused: what they need is made in the time of other requests.', '', 1, 1_000_000),
-    Spec('max_request_triangles', 20_000,
-         'Requests that hold meshes of more triangles for themselves alone are refused.', '', 1,
-         1_000_000_000),
     Spec('meshes', 'exact',
          'What stands for the meshes of the robot, and for those in messages. exact: their '
          'triangles and what is inside of them; distances are those of convex parts, which are '
          'made in the background, and of the convex hull until then. hull: the convex hull, which '
          'closes holes. pieces: convex parts only (made at start, which takes minutes). Of '
          'messages, pieces up to 1000 triangles, exact up to 100 000, else the hull, which the '
-         'answer says.', choices=lambda: ('exact', 'hull', 'pieces')),
+         'answer says.', choices=('exact', 'hull', 'pieces')),
     Spec('missing_meshes', 'refuse',
          "When one of the robot's collision elements cannot be read, or its mesh not be found: "
          'refuse requests that avoid collisions, or leave it out and say so in each answer.',
-         choices=lambda: ('refuse', 'skip')),
-    Spec('guess_pairs', True,
-         'Do not check pairs of links that touch in nearly all of 200 random configurations '
-         'or, where no SRDF disables pairs, in the neutral state up to 1 mm deep, and say in the '
-         'log which. False: check them.', read_only=True),
+         choices=('refuse', 'skip')),
     Spec('default_group', '',
          'Group of requests that name none, if it moves all tips, frames and links, and has all '
          'joints, that they name. Empty: that of the shipped robot of this name; where none '
@@ -97,34 +65,25 @@ PARAMETERS = (
     Spec('orientation_tolerance', USUAL.orientation_tolerance,
          'Used when the request gives none.', 'rad', 1e-12, 4),
     Spec('default_solver', USUAL.default_solver, 'Used when the request names none.',
-         choices=_solvers),
+         choices=('auto', *solver_names())),
     Spec('default_select', USUAL.default_select, 'Used when the request says nothing.',
-         choices=lambda: ('first', 'nearest')),
+         choices=('first', 'nearest')),
     Spec('max_solutions', 64, 'Requests for more solutions are refused.', '', 1, 10_000),
     Spec('random_state', USUAL.random_state,
          'Start of the random numbers of each search, so that equal requests get equal answers; '
          '-1: different each time.', '', -1, 2**32 - 1),
-    Spec('inline_time', 0.002, 'A search that is not done after this computing time goes to a '
-         'worker process; no other callback runs meanwhile.', 's', 0, 0.1),
     Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for long searches. As '
          'many goals of the action are searched for at a time, the others wait; what has taken '
          'least time comes first.', '', 1, 256, read_only=True),
-    Spec('max_pending', 64, 'Open searches in the workers; what exceeds it is answered "busy".',
-         '', 1, 10_000),
     Spec('goals', 'queue', 'What a new goal of the action does to those before it: queue (they go '
          'on) or preempt (those that move one of its joints end with what they have found).',
-         choices=lambda: ('queue', 'preempt')),
-    Spec('max_goals', 64, 'Open goals; what exceeds it is aborted as "busy".', '', 1, 1000),
-    Spec('queue_depth', 1000, 'Requests that may wait, for each service; DDS drops older ones '
-         'without a sign. Fast DDS sends each answer to all clients of a service: when several '
-         'ask at once, each needs a queue (QoS depth) for the answers to all.', '', 1, 5000,
-         read_only=True),
-    Spec('controllers', (),
+         choices=('queue', 'preempt')),
+    Spec('controllers', [''],
          'Names of the controllers that may move the robot; for each, parameters <name>.kind, '
          '<name>.group and <name>.topic. Empty: nothing is ever moved.', read_only=True),
     Spec('while_executing', 'refuse',
          'A motion that is asked for while another one moves its joints: is refused, or replaces '
-         'the other, which is braked before.', choices=lambda: ('refuse', 'replace')),
+         'the other, which is braked before.', choices=('refuse', 'replace')),
     Spec('velocity_scaling', 0.1, 'Part of the velocity limits that motions use, when the '
          'request gives none.', '', 1e-3, 1),
     Spec('acceleration_scaling', 0.1, 'Part of the acceleration and jerk limits that motions '
@@ -158,8 +117,6 @@ PARAMETERS = (
     Spec('servo_linear_velocity', 0.25, 'Fastest that the servo moves the tip.', 'm/s', 1e-3, 10),
     Spec('servo_angular_velocity', 0.8, 'Fastest that the servo turns the tip.', 'rad/s', 1e-3,
          20),
-    Spec('servo_control_dimensions', [True] * 6, 'Which of x y z rx ry rz the tip follows, unless '
-         'the request says it.'),
     Spec('servo_command_timeout', 0.1, 'Commands of the servo that are older do not count: the '
          'arm comes to rest.', 's', 0.02, 10),
     Spec('servo_margin', 0.01, 'The servo keeps so far from everything.', 'm', 1e-4, 1),
@@ -184,7 +141,7 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
             raise ParameterError(f"controllers has '{name}' {why}; valid: names such as "
                                  'arm_controller, each once')
         yield Spec(f'{name}.kind', 'joint_trajectory', f"What controller '{name}' listens to.",
-                   choices=controller_kinds, read_only=True)
+                   choices=controller_kinds(), read_only=True)
         yield Spec(f'{name}.group', '', f"Group that controller '{name}' moves. Empty: all "
                    'joints.', read_only=True)
         yield Spec(f'{name}.topic', '', f"Topic, or action, of controller '{name}', in the "

@@ -6,6 +6,7 @@ import time
 from typing import Any, NamedTuple
 
 from ros2_ik.core import (
+    check_scene_file,
     collision_checker,
     CollisionChecker,
     Configuration,
@@ -15,14 +16,21 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.messages.planning_scenes import SceneState
+from ros2_ik.messages.planning_scenes import SceneState, with_attached
 from ros2_ik.messages.request_error import error_context, RequestError
-from ros2_ik.messages.scene_changes import ConversionContext, SceneLimits
+from ros2_ik.messages.scene_changes import (
+    check_growth,
+    check_size,
+    ConversionContext,
+    MAX_REQUEST_SHAPES,
+    MAX_REQUEST_TRIANGLES,
+)
 from ros2_ik.node.state.change_queue import ChangeQueue
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.transforms import LOOK, Transforms
 
+MAX_WAITING = 1000   # changes of the scene
 RETRY = 1.0   # a scene file that needs joint values is tried again so often [s]
 
 SHOW = 0.5    # while changes wait, so often at most a new scene is shown [s]
@@ -78,8 +86,7 @@ class PlanningScene:
 
     def set_robot(self, robot: Robot) -> None:
         """Take another robot: the scene moves over to it if it is the same one, described anew."""
-        guess = self._parameters.guess_pairs
-        old, self._known = self._known, SceneState(Scene(robot, guess))
+        old, self._known = self._known, SceneState(Scene(robot))
         self.make_geometry(robot)
         if old and (old.scene.robot.name, old.scene.robot.root_frame) \
                 == (robot.name, robot.root_frame) and not self.fault:
@@ -93,8 +100,7 @@ class PlanningScene:
 
     def make_geometry(self, robot: Robot) -> None:
         """Begin with the robot's geometry as the parameters want it."""
-        self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes,
-                           self._parameters.guess_pairs)
+        self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes)
 
     def _put(self, known: SceneState) -> None:
         self._known = known
@@ -136,6 +142,21 @@ class PlanningScene:
     def _checker(self, scene: Scene) -> CollisionChecker:
         return collision_checker(scene.robot, scene, *self.geometry.options)
 
+    def with_held(self, state: Any, given: Mapping[str, Any],
+                  place: str) -> tuple[Scene, list[str]]:
+        """
+        Return the scene of this moment with what a question's RobotState holds besides, and notes.
+
+        `given` are its joint values, `place` is its name with a dot. Raises RequestError.
+        """
+        scene, notes = self.known.scene, list[str]()
+        if held := state.attached_collision_objects:
+            with error_context(f'{place}attached_collision_objects'):
+                check_size([item.object for item in held], MAX_REQUEST_SHAPES,
+                           MAX_REQUEST_TRIANGLES)
+            scene = with_attached(scene, state, self.now(scene.robot, given, notes), place)
+        return scene, notes
+
     # -- changing -------------------------------------------------------------------------
 
     def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> ConversionContext:
@@ -143,7 +164,7 @@ class PlanningScene:
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
         return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes,
-                                 notes.append, SceneLimits.of(self._parameters))
+                                 notes.append)
 
     def apply(self, change: Change, given: Given,
               done: Callable[[Applied | Exception], None]) -> None:
@@ -156,10 +177,9 @@ class PlanningScene:
         """
         robot = self.known.scene.robot   # loads the scene of parameter `scene` if that waits
         self._check_fault()
-        if len(self._queue) >= self._parameters.queue_depth:
-            raise RequestError(
-                Status.FAILURE, f'busy: {len(self._queue)} changes of the scene of '
-                f"robot '{robot.name}' wait, as many as parameter queue_depth allows")
+        if len(self._queue) >= MAX_WAITING:
+            raise RequestError(Status.FAILURE, f'busy: {len(self._queue)} changes of the scene '
+                               f"of robot '{robot.name}' wait, the most there may be")
         self._queue.put(_Change(change, given, done))
 
     def take_made(self) -> None:
@@ -229,7 +249,7 @@ class PlanningScene:
         robot, notes = known.scene.robot, list[str]()
         now = self.now(robot, asked.given(robot), notes)
         new = asked.change(known, now)
-        now.limits.check_change(known.scene, new.scene)
+        check_growth(known.scene, new.scene)
         return (known if new == known else new), notes
 
     def _prepare(self, scene: Scene) -> None:
@@ -252,8 +272,16 @@ class PlanningScene:
     # -- parameter scene ------------------------------------------------------------------
 
     def why_not(self, scene: str) -> str:
-        """Return the reason against a scene file, or ''. Without a robot any will do for now."""
-        return self._read(scene)[1] if scene and self._known else ''
+        """Return the reason against a scene file, or ''; without a robot it is hardly read."""
+        if not scene:
+            return ''
+        if self._known:
+            return self._read(scene)[1]
+        try:
+            check_scene_file(scene)
+        except IKError as error:
+            return f"parameter scene, '{scene}': {error}"
+        return ''
 
     def take(self, scene: str) -> None:
         """Load another scene; to set the present one again takes nothing away from it."""
@@ -286,8 +314,8 @@ class PlanningScene:
         except RequestError:
             at = None
         try:
-            found = load_scene(scene, robot, at).with_guess_pairs(self._parameters.guess_pairs)
-            SceneLimits.of(self._parameters).check_change(Scene(robot), found)
+            found = load_scene(scene, robot, at)
+            check_growth(Scene(robot), found)
             self._prepare(found)
         except IKError as error:
             return None, str(error), at is None and _loads(scene, robot)
@@ -313,7 +341,7 @@ def _first(text: str, items: Iterable[str]) -> list[str]:
 def moved_over(old: SceneState, robot: Robot, log: Any) -> SceneState:
     """Give the scene to a robot of the same name; what does not fit is left out, and said."""
     source = old.scene
-    scene = Scene(robot, source.guess_pairs).with_frames(source.frames)
+    scene = Scene(robot).with_frames(source.frames)
     lost: list[str] = []
     for item in source.objects.values():
         with _noted(lost, item.id):

@@ -119,12 +119,11 @@ class Transforms:
         self._parameters, self._simulated = parameters, simulated
         self._buffer: Any = None
         self._beginning = threading.Lock()
-        self.absent = '' if parameters.use_tf else 'TF is off by parameter use_tf'
-        if parameters.use_tf:
-            try:
-                import tf2_ros  # noqa: F401
-            except ImportError:
-                self.absent = 'TF cannot be asked: tf2_ros is not installed'
+        self.absent = ''
+        try:
+            import tf2_ros  # noqa: F401
+        except ImportError:
+            self.absent = 'TF cannot be asked: tf2_ros is not installed'
 
     def lookup(self, execute: bool = False) -> Lookup:
         """

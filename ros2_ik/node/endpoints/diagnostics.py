@@ -1,0 +1,115 @@
+"""The node's state of health, on /diagnostics."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+
+from ros2_ik.node.endpoints.registry import Endpoint, publisher, timer
+from ros2_ik.node.endpoints.servo import Servo
+from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.servo.messages import OFF
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.statistics import Statistics
+from ros2_ik.node.workers import Pool
+
+PERIOD = 1.0   # [s]
+Values = dict[str, Any]
+
+
+@dataclass(eq=False)
+class Diagnostics(Endpoint, name='diagnostics'):
+    """Publishes the state of robot, joint_states, requests, workers, motions and servo."""
+
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    joint_states: JointStates
+    pool: Pool
+    execution: MotionExecutor
+    servo: Servo
+
+    def __post_init__(self) -> None:
+        self._publisher = publisher(self.node, DiagnosticArray, '/diagnostics')
+        timer(self.node, PERIOD, self.publish)
+
+    def publish(self) -> None:
+        """Publish the state of this moment."""
+        message, name = DiagnosticArray(), self.node.get_fully_qualified_name()
+        message.header.stamp = self.node.get_clock().now().to_msg()
+        for topic, (level, text, values) in {
+                'robot': self._robot(), 'joint_states': self._joint_states(),
+                'requests': self._requests(), 'workers': self._workers(),
+                'motions': self._motions(), 'servo': self._servo()}.items():
+            message.status.append(DiagnosticStatus(
+                level=level, name=f'{name}: {topic}', message=text, hardware_id=name,
+                values=[KeyValue(key=key, value=str(value)) for key, value in values.items()]))
+        self._publisher.publish(message)
+
+    def _robot(self) -> tuple[bytes, str, Values]:
+        robot, refused = self.description.robot, self.description.refused
+        values: Values = {'refused description': refused} if refused else {}
+        if robot is None:
+            return DiagnosticStatus.ERROR, refused or 'no robot yet', values
+        values |= {'robot': robot.name, 'joints': len(robot.joints),
+                   'groups': ', '.join(robot.groups), 'root frame': robot.root_frame}
+        if refused:
+            return DiagnosticStatus.WARN, f'a newer description was refused: {refused}', values
+        return DiagnosticStatus.OK, f"robot '{robot.name}' is loaded", values
+
+    def _joint_states(self) -> tuple[bytes, str, Values]:
+        newest = self.joint_states.newest
+        if newest is None:
+            return DiagnosticStatus.WARN, 'none received', {}
+        age = newest.age(self.node.get_clock().now().nanoseconds)
+        values = {'age [s]': f'{age:.3f}',
+                  'age counted from': 'header.stamp' if newest.stamp else 'receipt'}
+        if wrong := self.joint_states.contradictions():
+            values |= {'contradictory joints': ', '.join(wrong)}
+            return DiagnosticStatus.ERROR, self.joint_states.contradiction(wrong[0]), values
+        if age > (self.parameters.joint_state_timeout or float('inf')):
+            return DiagnosticStatus.STALE, f'the newest is {age:.3g} s old', values
+        return DiagnosticStatus.OK, 'fresh', values
+
+    def _requests(self) -> tuple[bytes, str, Values]:
+        statistics = self.statistics
+        values: Values = {f'requests {service}': n for service, n in statistics.requests.items()}
+        values |= {f'failures {status}': n for status, n in statistics.failures.items()}
+        values |= {'open goals': statistics.open_goals, 'refused as busy': statistics.busy}
+        values |= {f'solve time p{percent} [ms]': f'{seconds * 1e3:.3f}'
+                   for percent, seconds in statistics.percentiles().items()}
+        defects = statistics.failures['FAILURE']
+        text = (f'requests: {statistics.requests.total()}, without success: '
+                f'{statistics.failures.total()}')
+        return (DiagnosticStatus.WARN if defects else DiagnosticStatus.OK), text, values
+
+    def _motions(self) -> tuple[bytes, str, Values]:
+        motions = self.execution.motions()
+        values: Values = {}
+        for number, motion in enumerate(motions, 1):
+            suffix = f' of motion {number}' if len(motions) > 1 else ''
+            values |= {f'{key}{suffix}': value for key, value in motion.items()}
+        text = f'{len(motions)} under way' if motions else 'nothing is moved'
+        return DiagnosticStatus.OK, text, values
+
+    def _servo(self) -> tuple[bytes, str, Values]:
+        state = self.servo.state
+        if state is None or state.mode == OFF:
+            why = f'off: {state.ended}' if state and state.ended else 'off'
+            return DiagnosticStatus.OK, why, {}
+        ticks = state.ticks
+        values: Values = {'steps': ticks.taken, 'missed steps': ticks.missed} | {
+            f'late {name} [ms]': f'{1e3 * seconds:.3f}' for name, seconds in (
+                ('p50', ticks.p50), ('p99', ticks.p99), ('max', ticks.most))}
+        return DiagnosticStatus.OK, f'follows {state.mode} commands: {state.message}', values
+
+    def _workers(self) -> tuple[bytes, str, Values]:
+        pool = self.pool
+        values: Values = {'workers': pool.size, 'busy': pool.busy, 'open searches': pool.open_jobs,
+                          'replaced': pool.replaced}
+        level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
+        return level, f'{pool.busy} of {pool.size} busy', values

@@ -1,0 +1,323 @@
+"""From a request for joint values to the search for them, and from there to the answer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+from rclpy.node import Node
+
+from ros2_ik.core import (
+    Array,
+    bind_request,
+    BoundRequest,
+    CollisionChecker,
+    IKRequest,
+    IKSolution,
+    Robot,
+    Scene,
+    Search,
+    Status,
+)
+from ros2_ik.messages.answers import (
+    answer_names,
+    contact_messages,
+    fill_answer,
+    solution_message,
+)
+from ros2_ik.messages.constraints import needs_checker, read_constraints
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.requests import (
+    depends_on_form,
+    form_of,
+    read_request,
+    target_pose,
+    with_rules,
+)
+from ros2_ik.messages.robot_states import joint_values
+from ros2_ik.msg import Solution
+from ros2_ik.node.endpoints.answering import header
+from ros2_ik.node.endpoints.registry import Endpoint, publisher, Wait
+from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.motion.outcome import Outcome
+from ros2_ik.node.motion.path_checks import OwnScene
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.planning_scene import PlanningScene
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.workers import Pool, UnansweredError
+
+BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
+         'request has a max_joint_change')
+STANDING = 1e-2   # a joint so far from a value is there [rad, m]
+
+
+class PreparedRequest(NamedTuple):
+    """
+    A request, or goal, that has been read, and its search, which has not been run.
+
+    `execute` says whether the robot is to go to the solution. `notes` belong into the answer's
+    message. `scene` is the one that solutions are checked against, None if they may touch
+    anything; it is made of the node's, which is `known`, by what is held, allowed or padded for
+    this question only. `needed` joints do not move, but the solution depends on where they are.
+    """
+
+    request: IKRequest
+    search: Search
+    execute: bool
+    scene: Scene | None
+    known: Scene
+    needed: frozenset[str]
+    notes: list[str]
+
+    @property
+    def robot(self) -> Robot:
+        """The robot of the moment when this was asked."""
+        return self.search.problem.robot
+
+
+class _Kept(NamedTuple):
+    """What a request was worked out to, `form` is what it had besides poses and seed."""
+
+    robot: Robot
+    form: tuple[Any, ...]
+    checker: CollisionChecker | None
+    preparation: BoundRequest
+
+
+@dataclass(eq=False)
+class IKRequests(Endpoint, name='ik_requests'):
+    """Requests for joint values, of services and goals alike, and topic ~/solution."""
+
+    node: Node
+    parameters: Parameters
+    description: Description
+    joint_states: JointStates
+    current_state: CurrentState
+    scene: PlanningScene
+    transforms: Transforms
+    pool: Pool
+    execution: MotionExecutor
+    wait: Wait
+
+    def __post_init__(self) -> None:
+        self._last: _Kept | None = None
+        self._publisher = publisher(self.node, Solution, '~/solution')
+
+    # -- reading --------------------------------------------------------------------------
+
+    def read(self, message: Any) -> PreparedRequest:
+        """
+        Read a ComputeIK request or the goal of an action; raises IKError.
+
+        One that is as the last but for poses and seed takes less time.
+        """
+        robot, form = self.description.current(), form_of(message, self.parameters)
+        last, self._last = self._last, None
+        prepared = None
+        if last and last.robot is robot and last.form == form:
+            prepared = self._read_again(message, last)
+        return prepared or self._read(message, robot, form)
+
+    def _read(self, message: Any, robot: Robot, form: tuple[Any, ...]) -> PreparedRequest:
+        request, carrying = read_request(message, robot, self.parameters,
+                                         self.transforms.lookup(message.execute))
+        if message.execute and not self.parameters.controllers:
+            raise RequestError(Status.CONTROL_FAILED,
+                               'execute: nothing moves the robot: parameter controllers is empty')
+        scene, checker, notes = self._surroundings(message, request)
+        constraints, costs = read_constraints(message, robot, checker)
+        request = replace(request, constraints=constraints, costs=costs)
+        world = _World(self.current_state, robot, checker)
+        preparation = bind_request(request, world)
+        if message.execute:
+            self._check_standing(request, world, carrying)
+        if preparation.can_rebind and depends_on_form(message, robot):
+            self._last = _Kept(robot, form, checker, preparation)
+        return self._prepared(message, preparation, scene, world, notes)
+
+    def _read_again(self, message: Any, last: _Kept) -> PreparedRequest | None:
+        """Return what a request like the last comes to, None where what is around has changed."""
+        if len(message.seed.attached_collision_objects):
+            return None
+        request = last.preparation.request
+        poses = [target_pose(message, index, target.tip)
+                 for index, target in enumerate(request.targets)]
+        seed = joint_values(message.seed, last.robot)
+        scene, checker, notes = self._surroundings(message, request)
+        if checker is not last.checker:
+            return None
+        world = _World(self.current_state, last.robot, checker)
+        preparation = last.preparation.rebind(poses, seed, world)
+        self._last = last
+        return self._prepared(message, preparation, scene, world, notes)
+
+    def _prepared(self, message: Any, preparation: BoundRequest, scene: Scene | None,
+                  world: '_World', notes: list[str]) -> PreparedRequest:
+        request, search = preparation.request, preparation.search()
+        chosen = [] if message.tips else [f'{target.tip} is the default tip'
+                                          for target in request.targets]
+        return PreparedRequest(
+            request, search, message.execute, scene if request.avoid_collisions else None,
+            self.scene.known.scene, world.needed, [*chosen, *world.notes, *notes])
+
+    def _surroundings(self, message: Any, request: IKRequest) \
+            -> tuple[Scene | None, CollisionChecker | None, list[str]]:
+        """Return the scene and its checker, if the question is about them, and notes."""
+        measured = needs_checker(message)
+        if not (request.avoid_collisions or measured):
+            return None, None, []
+        scene, notes = self.scene.with_held(message.seed, request.seed, 'seed.')
+        scene = with_rules(scene, message)
+        checker, remarks = self.scene.checker(scene)
+        if measured and checker is None:
+            raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
+                               f'distances cannot be measured; {"; ".join(remarks)}')
+        return scene, checker, [*notes, *remarks]
+
+    def _check_standing(self, request: IKRequest, world: '_World',
+                        carrying: frozenset[str]) -> None:
+        """
+        Refuse to search for where to move while it is not known where the robot is.
+
+        Its joint_states must agree with each other and, for joints that do not move, with the
+        seed; `carrying` joints may be elsewhere in that.
+        """
+        known, free = self.current_state.known(world.robot), world.free - carrying
+        for name, value in request.seed.items():
+            there = name in known and np.allclose(known[name], value, atol=STANDING)
+            if name not in known and name not in world.needed | free:
+                world.notes = [*world.notes, f"joint_states have never told of joint '{name}': "
+                               'the seed says where it is for checks']
+            elif name not in free and not there:
+                where = (f'it stands at {known[name]}' if name in known
+                         else 'it is not known where')
+                raise RequestError(
+                    Status.INVALID_ROBOT_STATE,
+                    f"execute: the seed has joint '{name}' at {value}, but {where}, and "
+                    'it may not move')
+        for name in sorted(world.free | world.needed):
+            if contradiction := self.joint_states.contradiction(name):
+                raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
+
+    # -- searching ------------------------------------------------------------------------
+
+    async def search(self, question: PreparedRequest,
+                     submitted: Callable[[int], None] = lambda number: None,
+                     tell: Callable[[IKSolution], None] | None = None) -> IKSolution:
+        """
+        Let a worker go on with a search; raises WorkerError.
+
+        `submitted` gets its number in the pool, `tell` the best so far, in the pool's thread.
+        """
+        newest = list[IKSolution]()
+
+        def hear(solution: IKSolution) -> None:
+            newest[:] = [solution]
+            if tell:
+                tell(solution)
+        try:
+            solution: IKSolution = await self.wait(lambda done: submitted(
+                self.pool.submit(question.search, done, hear if tell else None)))
+            return solution
+        except UnansweredError as error:   # what has been heard of it has to do
+            return _cut_short(question.search, error, newest)
+
+    # -- answering ------------------------------------------------------------------------
+
+    async def finish(self, question: PreparedRequest, solution: IKSolution, answer: Any,
+                     stops: int, who: str, cancelled: Callable[[], str] = lambda: '') -> None:
+        """
+        Write a solution into a ComputeIK response or the result of an action, and publish it.
+
+        With execute the robot is then brought there. `stops` is that of the execution when the
+        question came, `who` asked is for the log.
+        """
+        if question.robot is not self.description.robot:
+            solution = replace(solution, status=Status.INVALID_ROBOT_STATE, message=(
+                f'the robot was replaced meanwhile; {solution.message}'))
+        notes, problem = question.notes, question.search.problem
+        if (question.request.max_jump is not None and not solution.success
+                and 'max_joint_change' in solution.message):
+            notes = [BOUND, *notes]
+        head = header(self.node, question.robot.root_frame)
+        fill_answer(answer, solution, problem, head, notes, question.scene)
+        if not solution.success:
+            return
+        if self._publisher.get_subscription_count():
+            self._publisher.publish(solution_message(answer, solution, problem, head))
+        if question.execute:
+            await self._move(question, solution, answer, stops, who, cancelled)
+
+    async def _move(self, question: PreparedRequest, solution: IKSolution, answer: Any,
+                    stops: int, who: str, cancelled: Callable[[], str]) -> None:
+        request, problem = question.request, question.search.problem
+        outcome = self._refusal(question, solution, cancelled()) or await self.execution.run(
+            question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
+            problem.group or '', avoid_collisions=request.avoid_collisions,
+            own=OwnScene(question.scene, question.known) if question.scene else None,
+            cancelled=cancelled, stops=stops, who=who, assumed=request.seed, max_joint_change=(
+                request.options.max_joint_change if request.max_jump is None
+                else request.max_jump))
+        answer.status = int(outcome.status)
+        answer.message = f'{answer.message}; {outcome.message}'
+        answer.contacts = contact_messages(outcome.contacts, outcome.scene,
+                                           header(self.node, question.robot.root_frame))
+        answer.motion_seconds = float(outcome.motion_seconds)
+
+    def _refusal(self, question: PreparedRequest, solution: IKSolution, cancelled: str) \
+            -> Outcome | None:
+        """Refuse to move when cancelled, or when a joint is not where the search had it."""
+        if cancelled:
+            return Outcome(Status.PREEMPTED, f'nothing was moved: {cancelled}')
+        at = self.current_state.known(question.robot)
+        for name in sorted(question.needed - set(answer_names(question.search.problem))):
+            if name in at and not np.allclose(at[name], solution.best_joints[name], rtol=0,
+                                              atol=STANDING):
+                return Outcome(Status.INVALID_MOTION_PLAN, f"nothing was moved: joint '{name}' "
+                               'has moved during the search; ask again')
+        return None
+
+
+class _World:
+    """The world as the node knows it now, and what a question depends on there."""
+
+    def __init__(self, state: CurrentState, robot: Robot, checker: CollisionChecker | None) \
+            -> None:
+        self.robot, self.checker, self._state = robot, checker, state
+        self.free, self.needed, self.notes = frozenset[str](), frozenset[str](), list[str]()
+
+    def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
+              checked: frozenset[str]) -> Array:
+        """Complete the seed by what joint_states say."""
+        self.free, self.needed = free, needed
+        start = self._state.start(self.robot, request.seed, needed, free, checked)
+        self.notes = start.notes
+        return start.q
+
+    def standing(self, request: IKRequest, start: Array) -> Array:
+        """Where the robot stands, in the turns of the start; at the start where unknown."""
+        known = self._state.known(self.robot)
+        q = np.array(self.robot.to_q(known, start))
+        for joint in self.robot.joints:
+            if joint.kind == 'continuous' and joint.name in known:
+                apart = start[joint.index] - q[joint.index]
+                q[joint.index] += 2 * np.pi * np.round(apart / (2 * np.pi))
+        return q
+
+
+def _cut_short(search: Search, error: UnansweredError, newest: list[IKSolution]) -> IKSolution:
+    """Return the answer of a search that its worker does not answer for, by what is known."""
+    cancelled = error.status is Status.PREEMPTED
+    if cancelled and not newest:
+        search.budget.cancel = lambda: True
+        return search.solution()
+    last = newest[0] if newest else search.solution()
+    if last.success or last.impossible or last.status is Status.APPROXIMATE:
+        return last
+    how = 'cancelled' if cancelled else str(error)
+    return replace(last, status=error.status, message=f'{how}, {last.restarts} restarts were made',
+                   seconds=time.monotonic() - search.budget.started)

@@ -1,0 +1,83 @@
+"""Endpoints: services, actions and topics; a file of this folder registers each by its class."""
+
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from inspect import signature
+import pkgutil
+from typing import Any, ClassVar
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
+from rclpy.timer import Timer
+
+from ros2_ik.core import Robot
+
+# DDS drops older requests without a sign. Fast DDS sends each answer to all clients of a service:
+# when several ask at once, each needs a queue (QoS depth) for the answers to all.
+QUEUE = QoSProfile(depth=1000)   # requests that may wait, for each service
+
+# wait(start) calls start(done) and awaits what done is given, in whatever thread
+Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
+
+
+class Endpoint:
+    """
+    An endpoint, registered as `name` by deriving from this class.
+
+    The arguments of its constructor are named after the parts of the node, or other endpoints,
+    that it needs; it makes its services and topics there.
+    """
+
+    kinds: ClassVar[dict[str, Any]] = {}
+
+    def __init_subclass__(cls, name: str) -> None:
+        Endpoint.kinds[name] = cls
+
+    def set_robot(self, robot: Robot) -> None:
+        """Take another robot."""
+
+    def end(self) -> None:
+        """End what is open: the node is being stopped, and answers until it is closed."""
+
+    def close(self) -> None:
+        """End processes and threads."""
+
+
+def make_endpoints(parts: dict[str, Any]) -> list[Endpoint]:
+    """Make all endpoints of parts of the node, to which each is added by its name."""
+    folder = __name__.rpartition('.')[0]
+    for module in pkgutil.iter_modules(import_module(folder).__path__):
+        import_module(f'{folder}.{module.name}')
+    return [_part(name, parts) for name in Endpoint.kinds]
+
+
+def _part(name: str, parts: dict[str, Any]) -> Any:
+    if name not in parts:
+        kind = Endpoint.kinds[name]
+        parts[name] = kind(**{need: _part(need, parts) for need in signature(kind).parameters})
+    return parts[name]
+
+
+def serve(node: Node, interface: Any, name: str, answer: Callable[[Any, Any], Any]) -> None:
+    """
+    Offer a service.
+
+    In a reentrant group: else one request that waits for a worker stops all callbacks.
+    """
+    node.create_service(interface, name, answer, qos_profile=QUEUE,
+                        callback_group=ReentrantCallbackGroup())
+
+
+def publisher(node: Node, message: Any, name: str, qos: Any = 10) -> Publisher:
+    """Make a publisher that does not watch for incompatible subscribers, which slows services."""
+    return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
+        use_default_callbacks=False))
+
+
+def timer(node: Node, period: float, callback: Callable[[], None]) -> Timer:
+    """Make a timer [s] of the steady clock, which goes on while simulated time stands still."""
+    return node.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
