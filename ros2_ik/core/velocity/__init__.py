@@ -27,13 +27,13 @@ from ros2_ik.core.velocity.named_tasks import (
     twist_task,
 )
 from ros2_ik.core.velocity.task import Task
-from ros2_ik.core.velocity.velocity_program import build_qp, solve_velocity, VelocityProgram
-from ros2_ik.core.velocity.velocity_result import VelocityQP, VelocityResult, VelocityStatus
+from ros2_ik.core.velocity.velocity_program import solve_velocity, VelocityProgram
+from ros2_ik.core.velocity.velocity_result import VelocityResult, VelocityStatus
 
 __all__ = [
     'AccelerationLimit', 'Barrier', 'CartesianVelocityLimit', 'CollisionBarrier',
-    'ConfigurationLimit', 'NearPair', 'Task', 'VelocityLimit', 'VelocityProgram', 'VelocityQP',
-    'VelocityResult', 'VelocityStatus', 'axis_align_task', 'build_qp', 'com_task', 'damping_task',
+    'ConfigurationLimit', 'NearPair', 'Task', 'VelocityLimit', 'VelocityProgram',
+    'VelocityResult', 'VelocityStatus', 'axis_align_task', 'com_task', 'damping_task',
     'distance_task', 'frame_task', 'gear_task', 'joint_coupling_task', 'joint_velocity_task',
     'linear_holonomic_task', 'look_at_task', 'low_acceleration_task', 'manipulability_task',
     'omniwheel_task', 'posture_task', 'rolling_task', 'solve_velocity', 'twist_task',

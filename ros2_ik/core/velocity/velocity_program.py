@@ -31,7 +31,6 @@ from ros2_ik.core.velocity.task import Task
 from ros2_ik.core.velocity.velocity_result import (
     ProgramNames,
     StepNumbers,
-    VelocityQP,
     VelocityResult,
     VelocityStatus,
 )
@@ -270,27 +269,6 @@ class VelocityProgram:
         self._before = v = found.step / self.dt
         return VelocityResult(v, found.q, _STATUS[found.code], found.scale, self._names, found)
 
-    def build_qp(self, q: Array) -> VelocityQP:
-        """
-        Return the quadratic program of the step that would come now, for another solver.
-
-        Of the first priority, and as the step sees it at first: it is not changed where a curved
-        path would cross a bound, nor where bounds ask for more than the acceleration limits.
-        Raises InvalidStateError as `step` does, and where functions are not finite at q.
-        """
-        q = self._begin(q).copy()
-        gaps = self._stacked([distances.near(q) for distances in self._distances])
-        N = self.robot.nv + int((self._rows[row.KIND] == row.SCALED).any())
-        most = self._program.size + len(gaps)
-        qp = VelocityQP(np.empty((N, N)), np.empty(N), np.empty((most, N)), np.empty((2, most)),
-                        np.empty((2, N)), kernel.STIFF)
-        count = self._program.run(
-            kernel.velocity_qp.run, None, q, self._limbs, self._rows, gaps,
-            self._box, self._options, self._inertia(q), *qp[:5])
-        if count < 0:
-            raise InvalidStateError('functions of the tasks or barriers are not finite at q')
-        return qp._replace(A=qp.A[:count], bounds=qp.bounds[:, :count])
-
     def _begin(self, q: Array) -> Array:
         """Enter the velocity of the last step; return q checked and normalized."""
         if not (type(q) is np.ndarray and q.dtype is _FLOAT and q.shape == (self.robot.nq,)
@@ -367,9 +345,3 @@ def solve_velocity(configuration: Configuration, tasks: Iterable[Task], dt: floa
                    **options: Any) -> VelocityResult:
     """Return one step of a `VelocityProgram`, which a loop makes once instead."""
     return VelocityProgram(configuration.robot, tasks, dt, **options).step(configuration.q)
-
-
-def build_qp(configuration: Configuration, tasks: Iterable[Task], dt: float,
-             **options: Any) -> VelocityQP:
-    """Return the quadratic program behind `solve_velocity`; see `VelocityProgram.build_qp`."""
-    return VelocityProgram(configuration.robot, tasks, dt, **options).build_qp(configuration.q)
