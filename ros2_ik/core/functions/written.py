@@ -63,6 +63,7 @@ def field_value(value: Any) -> FieldValue:
 
 
 def _numbers(items: list[Any], value: Any) -> list[float]:
+    """Take what YAML has as a number, or as a text only because 1e-3 has no point in it."""
     try:
         return [float(item) for item in items]
     except (TypeError, ValueError, OverflowError):
@@ -79,7 +80,13 @@ def texts(given: FieldValue) -> list[str] | None:
 
 
 def row(given: FieldValue) -> list[float] | None:
-    return None if given.names else list(given.numbers)
+    """Read numbers; YAML has 1e-3, which has no point in it, as a text."""
+    if not given.names:
+        return list(given.numbers)
+    try:
+        return None if len(given.numbers) else [float(name) for name in given.names]
+    except ValueError:
+        return None
 
 
 def number(given: FieldValue) -> float | None:
