@@ -414,8 +414,10 @@ class Search:
     def solution(self) -> IKSolution:
         """Return the answer as it stands; before the end that is the best so far."""
         if not self.accepted:
-            return self._solution(self.near_enough or self.best or self._unjudged_seed(),
-                                  failure_status(self))
+            best = self.near_enough or self.best or self._unjudged_seed()
+            # one that costs more than a seed that will do is not the end, but an answer
+            is_answer = best is self.best and best.verdict.accepted
+            return self._solution(best, Status.SUCCESS if is_answer else failure_status(self))
         if len(self.accepted) > 1:
             self.accepted = sorted(self.accepted, key=_rank_of)
         return self._solution(self.accepted[0], Status.SUCCESS, tuple(
