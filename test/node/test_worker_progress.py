@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from ros2_ik.core import Budget, IKProblem, PoseTarget, Search, Solver, Status
-from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Result
+from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Ready, Result
 from ros2_ik.node.workers.serve import TELL
 
 TIP = 'panda_hand_tcp'
@@ -24,7 +24,8 @@ def waiting(here):
     """Give what the worker has sent."""
     told = []
     while here.poll():
-        told.append(here.recv())
+        if not isinstance(message := here.recv(), Ready):
+            told.append(message)
     return told
 
 

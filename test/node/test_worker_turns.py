@@ -6,7 +6,7 @@ from node_harness import matrix, reachable, unreachable
 import pytest
 
 from ros2_ik.core import IKProblem, PoseTarget, Search, Status
-from ros2_ik.node.workers.jobs import Cancel, Job, TakeRobot
+from ros2_ik.node.workers.jobs import Cancel, Job, Ready, TakeRobot
 
 TIP = 'panda_hand_tcp'
 
@@ -18,10 +18,11 @@ def job(number, robot, target, timeout=60.0, **options):
 
 
 def results(here):
-    """Return what has come."""
+    """Return what has come, but for the words that it is ready."""
     found = []
     while here.poll():
-        found.append(here.recv())
+        if not isinstance(message := here.recv(), Ready):
+            found.append(message)
     return found
 
 

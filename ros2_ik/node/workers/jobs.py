@@ -39,7 +39,7 @@ class Cancel(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """To the node: the worker has started."""
+    """To the node: the worker has started, or has what it was told of a robot."""
 
 
 class Progress(NamedTuple):

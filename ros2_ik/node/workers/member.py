@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from ros2_ik.core import IKSolution, Status
-from ros2_ik.node.workers.jobs import Job
+from ros2_ik.node.workers.jobs import Job, Ready, TakeRobot
 from ros2_ik.node.workers.serve import serve
 
 AFTERMATH = 1.0  # so long the fork server may take to tell of an end [s]
@@ -44,10 +44,11 @@ class OpenJob:
     """
     A job, and who is told of it: `done` of its end, once, and `tell` of its progress.
 
-    `due` is when it ends, answered or not [s, steady clock].
+    It has `seconds`; `due` is when it ends, answered or not [s, steady clock].
     """
 
     job: Job
+    seconds: float
     due: float
     done: Done
     tell: Tell | None = None
@@ -79,13 +80,25 @@ class Member:
         self.process = context.Process(target=serve, args=(there,), daemon=True)
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
-        self.ready, self.heard = False, time.monotonic()
+        self.heard = time.monotonic()
+        self._robots = self._readies = 0   # sent to it, and heard from it: one more than robots
         self._outbox = SimpleQueue[Any]()
         self.jobs: dict[int, OpenJob] = {}
         threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
 
+    @property
+    def ready(self) -> bool:
+        """Whether a search would begin at once."""
+        return self._readies > self._robots
+
+    def hear(self, message: Any) -> None:
+        """Take any message as a sign of life."""
+        self.heard = time.monotonic()
+        self._readies += isinstance(message, Ready)
+
     def send(self, message: Any) -> None:
         """Send, unless it has died: whoever waits for its answers sees that, too."""
+        self._robots += isinstance(message, TakeRobot)
         self._outbox.put(message)
 
     def _send_all(self) -> None:

@@ -12,12 +12,13 @@ from typing import Any
 from ros2_ik.core import Robot, Search
 from ros2_ik.node.process import ensure_fork_server
 from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Result, TakeRobot
-from ros2_ik.node.workers.member import Done, Member, OpenJob, Tell, WorkerError
+from ros2_ik.node.workers.member import Done, Member, OpenJob, Tell, UnansweredError, WorkerError
 
 PERIOD = 0.5        # how often stuck workers are looked for, and places are filled [s]
 GRACE = 0.03        # a worker that is told to end a search may take so long to answer [s]
 LAST_GRACE = 0.15   # when the node ends: answers need time to arrive, too
-LATE = 2.5          # a search that is not answered so long after its deadline ends as late [s]
+LATE = 1.0          # a search that is not answered so long after its deadline ends as late [s],
+STARTING = 5.0      # and so long after it if no worker was ready [s]
 
 
 class Pool:
@@ -82,7 +83,9 @@ class Pool:
             done(search.solution())
             return job.number
         with self._lock:
-            self._waiting.append(OpenJob(job, search.budget.deadline + LATE, done, tell))
+            seconds = search.budget.deadline - job.sent
+            self._waiting.append(OpenJob(job, seconds, search.budget.deadline + STARTING, done,
+                                         tell))
         self._hand_out()
         return job.number
 
@@ -105,14 +108,15 @@ class Pool:
 
     def _cancel(self, numbers: set[int], grace: float) -> None:
         with self._lock:
-            members = list(self._members)
-            jobs = [job for job in (*self._waiting, *self._handed_out())
-                    if job.job.number in numbers]
-            for job in jobs:
-                job.cancelled, job.due = True, time.monotonic() + grace
-        for member in members:
-            for number in numbers & member.jobs.keys():
-                member.send(Cancel(number))
+            waiting = [job for job in self._waiting if job.job.number in numbers]
+            self._waiting = [job for job in self._waiting if job not in waiting]
+            for member in self._members:
+                for number in numbers & member.jobs.keys():
+                    job = member.jobs[number]
+                    job.cancelled, job.due = True, time.monotonic() + grace
+                    member.send(Cancel(number))
+        for job in waiting:
+            job.end(UnansweredError('cancelled before a worker process was ready'))
         self._waker.send_bytes(b'.')
 
     def close(self) -> None:
@@ -129,12 +133,13 @@ class Pool:
                 if not job.ended]
 
     def _hand_out(self) -> None:
-        """Give what waits to the workers with the fewest jobs."""
+        """Give what waits to the ready workers with the fewest jobs; its time begins then."""
         with self._lock:
             members = [member for member in self._members if member.ready]
             while self._waiting and members:
                 open_job = self._waiting.pop(0)
                 member = min(members, key=lambda member: len(member.jobs))
+                open_job.due = time.monotonic() + open_job.seconds + LATE
                 member.jobs[open_job.job.number] = open_job
                 member.send(open_job.job)
 
@@ -200,7 +205,7 @@ class Pool:
         return True
 
     def _take(self, member: Member, message: Any) -> None:
-        member.ready, member.heard = True, time.monotonic()
+        member.hear(message)
         if isinstance(message, Progress):
             job = member.jobs[message.number]
             if job.tell and not job.ended:

@@ -134,6 +134,7 @@ class Worker:
                 collision_checker(robot, Scene(robot), *message.geometry)
             except Exception:   # the search that needs it will say why
                 traceback.print_exc()
+        self._connection.send(Ready())
 
     def _answer(self, number: int) -> None:
         self._connection.send(Result(number, self._open.pop(number).search.solution()))
