@@ -133,7 +133,8 @@ class IKNode(Node):
         self._execution.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._pool.cancel_all()   # searches about a robot that is gone
         self._pool.set_robot(robot)
-        self._look_at_defaults(robot)
+        if wrong := wrong_default(robot, self._own_parameters):    # another robot may come
+            self.get_logger().error(f'{wrong}; requests that leave it to the node will fail')
         self._joint_states.set_robot(robot)
         self._scene.set_robot(robot)
         self._execution.set_robot(robot)
@@ -209,11 +210,6 @@ class IKNode(Node):
             self._scene.make_geometry(robot)
         if 'scene' in names:
             self._scene.take(self._own_parameters.scene)
-
-    def _look_at_defaults(self, robot: Robot) -> None:
-        """Say what is wrong with them before a request fails; another robot may come."""
-        if wrong := wrong_default(robot, self._own_parameters):
-            self.get_logger().error(f'{wrong}; requests that leave it to the node will fail')
 
     # -- the end --------------------------------------------------------------------------
 

@@ -66,18 +66,18 @@ class ActionServer:
     """
     Accepts goals, runs each in a task of the executor and keeps its result for KEEP seconds.
 
-    `accept(goal)` tells whether it is taken, `cancel(handle)` is called for a goal that is to
-    end, `execute(handle)` gives its last status and its result and must not raise. The server of
-    rclpy publishes the status of all goals of the last seconds three times a goal, which takes
-    clients longer to read than a goal to be answered. This one lists those that are open or ended
-    a moment ago without their result being sent, and tells of the end of one when it was.
+    `cancel(handle)` is called for a goal that is to end, `execute(handle)` gives its last status
+    and its result and must not raise. The server of rclpy publishes the status of all goals of
+    the last seconds three times a goal, which takes clients longer to read than a goal to be
+    answered. This one lists those that are open or ended a moment ago without their result being
+    sent, and tells of the end of one when it was.
     """
 
     def __init__(self, node: Node, action: Any, name: str, *,
-                 accept: Callable[[Any], bool], cancel: Callable[[GoalHandle], None],
+                 cancel: Callable[[GoalHandle], None],
                  execute: Callable[[GoalHandle], Awaitable[tuple[int, Any]]]) -> None:
         self._node, self._impl = node, action.Impl
-        self._accept, self._stop, self._execute = accept, cancel, execute
+        self._stop, self._execute = cancel, execute
         self._kept = dict[bytes, GoalHandle]()       # by their ids, as all of these
         self._unsent = dict[bytes, GoalHandle]()     # whose result was not sent
         self._sent = deque[GoalHandle](maxlen=LISTED)
@@ -93,11 +93,6 @@ class ActionServer:
         self._unasked = timer(node, UNASKED, self.publish_status)
         self._unasked.cancel()
         timer(node, KEEP, self._forget_old)
-
-    def __len__(self) -> int:
-        """Count the goals that are open or whose results are kept."""
-        self._forget_old()
-        return len(self._kept)
 
     def publish_status(self) -> None:
         """Tell where the goals stand."""
@@ -117,7 +112,7 @@ class ActionServer:
     def _take_goal(self, request: Any, response: Any) -> Any:
         self._forget_old()
         key = bytes(request.goal_id.uuid)
-        response.accepted = key not in self._kept and self._accept(request.goal)
+        response.accepted = key not in self._kept
         if response.accepted:
             response.stamp = self._node.get_clock().now().to_msg()
             handle = GoalHandle(self, request, response.stamp)

@@ -56,7 +56,8 @@ class CheckState(Endpoint, name='check_state'):
         if not 0 <= request.influence <= FARTHEST:
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f'influence is {request.influence:g} m; valid: 0 to {FARTHEST:g}')
-        moved = _moved(robot, request.group)
+        moved = frozenset(robot.group(request.group).joint_names if request.group
+                          else robot.joint_names)   # whose limits count
         given = joint_values(request.state, robot, 'state')
         scene, notes = self.scene.with_held(request.state, given, 'state.')
         checker, remarks = self.scene.checker(scene)
@@ -82,13 +83,6 @@ class CheckState(Endpoint, name='check_state'):
         every = [d for d in distance_messages(found, head)
                  if _counts((d.body_1, d.body_2), names)]
         return every[:most]
-
-
-def _moved(robot: Robot, group: str) -> frozenset[str]:
-    """Joints whose limits count, checked."""
-    if not group:
-        return frozenset(robot.joint_names)
-    return frozenset(robot.group(group).joint_names)
 
 
 def _names(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:

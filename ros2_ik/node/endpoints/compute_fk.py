@@ -72,10 +72,7 @@ class ComputeFK(Endpoint, name='compute_fk'):
             return [tip_name(robot, '', defaults)]
         except AmbiguousTipError:
             group = group_name(robot, '', defaults)
-            return list(group_tips(robot, group)) if group else self._all_tips(robot)
-
-    def _all_tips(self, robot: Robot) -> list[str]:
-        tips = list(group_tips(robot))
+        tips = list(group_tips(robot, group))
         if not tips:
             raise RequestError(
                 Status.INVALID_LINK_NAME, 'no link is named and the robot has no tips')

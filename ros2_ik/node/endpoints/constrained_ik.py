@@ -11,7 +11,7 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.action_server import ActionServer, GoalHandle, KEEP
+from ros2_ik.node.endpoints.action_server import ActionServer, GoalHandle
 from ros2_ik.node.endpoints.answering import error_response, header
 from ros2_ik.node.endpoints.first_slice import ended_at_once
 from ros2_ik.node.endpoints.goals import GoalTurns, OpenGoal
@@ -25,7 +25,6 @@ from ros2_ik.node.workers import Pool
 
 NAME = '~/solve_constrained_ik'
 MAX_GOALS = 64     # open at a time
-KEPT = 5000        # goals at most that are open or whose results are kept
 FEEDBACK = 0.5     # time between two messages about goals that do not search [s]
 
 
@@ -49,8 +48,8 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
     def __post_init__(self) -> None:
         self._goals: list[OpenGoal] = []
         self._turns = GoalTurns(self.pool.size, self.wait)
-        self._server = ActionServer(self.node, SolveConstrainedIK, NAME, accept=self._accept,
-                                    cancel=self._cancel, execute=self._execute)
+        ActionServer(self.node, SolveConstrainedIK, NAME, cancel=self._cancel,
+                     execute=self._execute)
         self._timer = timer(self.node, FEEDBACK, self._tick)
         self._timer.cancel()
 
@@ -60,13 +59,6 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
             goal.stop('the node was stopped')
 
     # -- what the action server calls -----------------------------------------------------
-
-    def _accept(self, _: Any) -> bool:
-        if len(self._server) < KEPT:
-            return True
-        self.node.get_logger().error(f'{KEPT} goals in {KEEP:.0f} s: rejected',
-                                     throttle_duration_sec=1.0)
-        return False
 
     def _cancel(self, handle: GoalHandle) -> None:
         for goal in self._goals:
