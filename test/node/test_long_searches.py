@@ -21,7 +21,8 @@ LONG, SHORT = Duration(sec=4), Duration(nanosec=100_000_000)
 def node(client, panda, start_shared_node):
     node = start_shared_node()
     client.describe(panda)
-    eventually(node.workers, 'a worker')
+    eventually(lambda: client.ik(targets=[unreachable()], timeout=SHORT).status
+               == Status.NO_IK_SOLUTION, 'a search by a worker')
     return node
 
 
