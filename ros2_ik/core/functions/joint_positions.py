@@ -1,15 +1,15 @@
 """The values of joints, compared with a reference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, JointValues, Mask
+from ros2_ik.core.arrays import Array, Indices, JointValues, Mask
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import FieldType, finite_numbers, Flag, Names
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
@@ -138,42 +138,81 @@ class BoundJoints(KinematicFunction):
 
 @lru_cache(maxsize=64)
 def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
-    names = robot.joint_names if function.names is None else tuple(function.names)
-    joints = [_leader(robot, name) for name in names]
-    reference = _by_name(function.reference, names, joints)
-    q = robot.to_q(reference, start=pin.neutral(robot.model))
-    columns, ratios, offset = list[int](), list[float](), list[float]()
-    turns, labels = list[bool](), list[str]()
-    for name, joint in zip(names, joints, strict=True):
-        ratio, shifts, turning = 1.0, [0.0] * joint.velocity_size, joint.kind == 'continuous'
-        if mimic := robot.mimics.get(name):
-            ratio, turning = mimic.multiplier, turning and mimic.turns_along
-            # the difference is the leader's: add what the follower has at the leader's reference
-            shifts = [mimic.offset + ratio * float(q[joint.index])
-                      - _number(reference.get(name, 0.0), name)]
-        columns += range(joint.velocity_index, joint.velocity_index + joint.velocity_size)
-        ratios += [ratio] * joint.velocity_size
-        offset += shifts
-        turns += [turning and bool(function.wrap)] * joint.velocity_size
-        labels += _labels(robot, name, joint)
-    A = np.zeros((len(columns), robot.nv))
-    A[range(len(columns)), columns] = ratios
-    A.setflags(write=False)
-    return BoundJoints(function, robot.key, A, q, np.array(offset), np.array(turns, bool),
-                       any(joint.kind == 'floating' for joint in joints),
-                       frozenset(joint.name for joint in joints), tuple(labels))
-
-
-def _by_name(reference: Any, names: Sequence[str], joints: Sequence[Joint]) -> dict[str, Any]:
-    """Return the values of a reference by joint; an array has them in the order of the names."""
+    rows = _rows(robot, None if function.names is None else tuple(function.names))
+    reference: Any = function.reference
     if isinstance(reference, dict):
-        return reference
-    ends = np.cumsum([joint.size for joint in joints], dtype=int).tolist()
-    if reference.size != sum(joint.size for joint in joints):
-        raise InvalidConstraintError(f'the joints {", ".join(names)} have {(ends or [0])[-1]} '
-                                     f'values, the reference {reference.size}')
-    return {name: reference[end - joint.size:end]
-            for name, joint, end in zip(names, joints, ends, strict=True)}
+        q = robot.to_q(reference, start=pin.neutral(robot.model))
+        values = [_number(reference.get(one.name, 0.0), one.name) for one in rows.followers]
+    else:
+        if reference.size != rows.size:
+            raise InvalidConstraintError(f'the joints {", ".join(rows.names)} have {rows.size} '
+                                         f'values, the reference {reference.size}')
+        q = pin.neutral(robot.model)
+        q[rows.places] = reference[rows.own]
+        q = robot.to_q(q)
+        values = [float(reference[one.number]) for one in rows.followers]
+    offset = np.zeros(len(rows.labels))
+    for one, value in zip(rows.followers, values, strict=True):
+        # the difference is the leader's: add what the follower has at the leader's reference
+        offset[one.row] = one.shift + one.ratio * q[one.place] - value
+    return BoundJoints(function, robot.key, rows.A, q, offset, rows.turns & function.wrap,
+                       rows.curved, rows.moved_by, rows.labels)
+
+
+class _Follower(NamedTuple):
+    """A mimic joint: `ratio` times q[place] plus `shift`; value `number` of the reference."""
+
+    name: str
+    row: int
+    number: int
+    place: int
+    ratio: float
+    shift: float
+
+
+class _Rows(NamedTuple):
+    """
+    The rows of some joints, whatever their reference, which has `size` values in an array.
+
+    Those numbered in `own` are of joints in q, at `places` there, the others of `followers`.
+    """
+
+    names: tuple[str, ...]
+    size: int
+    own: Indices
+    places: Indices
+    followers: list[_Follower]
+    A: Array
+    turns: Mask
+    curved: bool
+    moved_by: frozenset[str]
+    labels: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _rows(robot: Robot, given: tuple[str, ...] | None) -> _Rows:
+    names = robot.joint_names if given is None else given
+    A, turning, labels = [np.zeros((0, robot.nv))], list[bool](), list[str]()
+    own, places, followers, size = list[int](), list[int](), list[_Follower](), 0
+    for name in names:
+        joint, ratio, turns = _leader(robot, name), 1.0, True
+        if name in robot.mimics:
+            _, ratio, shift, turns = robot.mimics[name]
+            followers.append(_Follower(name, len(labels), size, joint.index, ratio, shift))
+        else:
+            own += range(size, size + joint.size)
+            places += range(joint.index, joint.index + joint.size)
+        size += joint.size
+        A.append(ratio * np.eye(robot.nv)[joint.columns])
+        turning += [joint.kind == 'continuous' and turns] * joint.velocity_size
+        labels += _labels(robot, name, joint)
+    joints = [_leader(robot, name) for name in names]
+    stacked = np.vstack(A)
+    stacked.setflags(write=False)
+    return _Rows(names, size, np.array(own, dtype=np.intp), np.array(places, dtype=np.intp),
+                 followers, stacked, np.array(turning, dtype=bool),
+                 any(joint.kind == 'floating' for joint in joints),
+                 frozenset(joint.name for joint in joints), tuple(labels))
 
 
 def _leader(robot: Robot, name: str) -> Joint:
