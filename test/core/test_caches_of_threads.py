@@ -83,11 +83,9 @@ def test_each_robot_gets_its_own(what, repeats, many_switches):
     assert not in_threads(ask)
 
 
-def test_arrays_are_kept_by_many_threads(many_switches, monkeypatch):
-    monkeypatch.setattr(cache, 'MAX_BYTES', 20_000)
-
+def test_arrays_are_kept_by_many_threads(many_switches):
     def ask(generator):
-        for number in generator.integers(0, 40, 1000).tolist():
+        for number in generator.integers(0, 200, 1000).tolist():
             found = cache.cached('threads', str(number), lambda number=number: {
                 'x': np.full(128, number)}, disk=False)
             assert (found['x'] == number).all()

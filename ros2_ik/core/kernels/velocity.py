@@ -25,6 +25,8 @@ DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 STIFF = 1e7         # weight of the slack of gaps and bounds; tasks weigh 1
 FIRM = 0.3          # length of the rows of hard tasks and held priorities; those of bounds have 1
 YIELDING = 0.003    # the same where a bound would be missed
+# without it an arm stands still while another one, which is driven, comes too near
+EASINGS = 3         # times that a program is solved, each with a hundred times the damping
 MISSED = 1e-6       # by which a bound may be missed before that is reported
 ASTRAY = 1e-6       # part of their way by which scaled tasks may leave it
 SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradict each other
@@ -77,8 +79,13 @@ def solve_priorities(problem, firm, step, missed):
 def solve_level(H, g, A, lower, upper, ends, slack, x):
     """Fill x with the optimum of one priority; return whether numbers suffice."""
     found, y, more = x.copy(), np.empty(len(g) + len(A)), np.empty((2, len(A)))
-    if not solve_qp(H, g, A, lower, upper, STIFF, ends[0], ends[1], found, y):
-        return False
+    for turn in range(EASINGS):
+        if solve_qp(H, g, A, lower, upper, STIFF, ends[0], ends[1], found, y):
+            break
+        if turn == EASINGS - 1:
+            return False
+        for a in range(len(g)):
+            H[a, a] += 100.0 * EASE
     x[:] = found
     if sharpen(A, lower, upper, x, slack, more) and solve_qp(
             H, g, A, more[0], more[1], STIFF, ends[0], ends[1], found, y):
