@@ -197,6 +197,10 @@ class MotionExecution:
             self.tracking_delay = found.delay
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         self.error = float(found.error[worst])
+        if len(self.controllers) > 1 and found.aside > limit > 0:   # checked as one motion
+            return (f'the controllers do not keep step: a joint was {found.aside:.3g} from where '
+                    'it was commanded to be together with the others; parameter '
+                    f'max_tracking_error allows {limit:g}')
         if not self.error > limit > 0:
             return ''
         return '; '.join(filter(None, [

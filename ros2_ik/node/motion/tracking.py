@@ -18,17 +18,22 @@ class Tracking(NamedTuple):
     """
     How joints follow their commands.
 
-    `delay` [s] explains best where they are; they are on their way if none is then farther than
-    ASIDE from there. `error` (n,) is how far each joint, by itself, is from all that was commanded
-    in the last MOST_LATE. `commanded` and `measured` (n,) are where they should be and are [rad,
-    m].
+    `delay` [s] explains best where they are, `aside` is how far one is from there then; if that
+    is near, they are on their way. `error` (n,) is how far each joint, by itself, is from all that
+    was commanded in the last MOST_LATE. `commanded` and `measured` (n,) are where they should be
+    and are [rad, m].
     """
 
     delay: float
+    aside: float
     error: Array
     commanded: Array
     measured: Array
-    on_way: bool
+
+    @property
+    def on_way(self) -> bool:
+        """Whether all joints are where one delay explains it."""
+        return self.aside <= ASIDE
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
@@ -45,4 +50,4 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
     later = float(np.clip(apart[k] @ velocity / speed, -STEP, STEP)) if speed > STANDS else 0.0
     aside = float(np.abs(apart[k] - later * velocity).max())
     delay = max(float(delays[k]) + later, 0.0)
-    return Tracking(delay, error, commanded(moment).position, at, aside <= ASIDE)
+    return Tracking(delay, aside, error, commanded(moment).position, at)
