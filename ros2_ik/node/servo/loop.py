@@ -83,8 +83,6 @@ def serve_servo(connection: Any, names: Names) -> None:
     Path('/proc/self/comm').write_text(NAME)
     compile_all()
     _come_first()   # not before: loading takes a second, and would stall the driver and the node
-    # by shared memory Fast DDS waits .33 s for each new node when it sends to it first
-    os.environ.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loop = Loop(connection, names)
     gc.collect()
