@@ -187,7 +187,7 @@ class Servo(Endpoint, name='servo'):
         given = list(request.control_dimensions)
         if given and (len(given) != 6 or not any(given)):
             raise wrong(f'control_dimensions are {given}; valid: none, or six, one true')
-        return tuple(given or [True] * 6)
+        return tuple(given or self.parameters.servo_control_dimensions)
 
     def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
                scene: Any, checked: bool, dimensions: tuple[bool, ...]) -> Begin:

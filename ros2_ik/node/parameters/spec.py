@@ -19,7 +19,7 @@ class Spec:
     """
     One parameter; its type is that of its default.
 
-    A list of numbers has as many as its default; a list of names has any number of them.
+    A list of numbers or truth values has as many as its default, a list of names any number.
     """
 
     name: str
@@ -52,11 +52,13 @@ class Spec:
             if all(isinstance(each, str) for each in values):
                 return values
             raise ParameterError(f'{self.name} is {value!r}; valid: a list of names')
+        kind = type(self.default[0])
+        kinds, what = ((bool,), 'truth values') if kind is bool else (
+            (int, float), 'finite numbers')
         if len(values) == len(self.default) and all(
-                type(each) in (int, float) and math.isfinite(each) for each in values):
-            return [float(each) for each in values]
-        raise ParameterError(
-            f'{self.name} is {value!r}; valid: {len(self.default)} finite numbers')
+                type(each) in kinds and math.isfinite(each) for each in values):
+            return [kind(each) for each in values]
+        raise ParameterError(f'{self.name} is {value!r}; valid: {len(self.default)} {what}')
 
     @property
     def _has_range(self) -> bool:

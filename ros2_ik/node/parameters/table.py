@@ -117,6 +117,8 @@ PARAMETERS = (
     Spec('servo_linear_velocity', 0.25, 'Fastest that the servo moves the tip.', 'm/s', 1e-3, 10),
     Spec('servo_angular_velocity', 0.8, 'Fastest that the servo turns the tip.', 'rad/s', 1e-3,
          20),
+    Spec('servo_control_dimensions', [True] * 6, 'Which of x y z rx ry rz the tip follows, unless '
+         'the request says it.'),
     Spec('servo_command_timeout', 0.1, 'Commands of the servo that are older do not count: the '
          'arm comes to rest.', 's', 0.02, 10),
     Spec('servo_margin', 0.01, 'The servo keeps so far from everything.', 'm', 1e-4, 1),
