@@ -235,8 +235,6 @@ class IKNode(Node):
         self._pool.end()
         self._spin_until_quiet(executor)
         self._servo_process.close()
-        for endpoint in self._endpoints:
-            endpoint.close()
         self._pool.close()
         self._scene.close()
         executor.shutdown()

@@ -90,8 +90,8 @@ class CommandTopic:
 
     def unheard(self) -> str:
         """Say that nobody but this node listens, or ''."""
-        count = self._publisher.get_subscription_count()
-        if count > 1 or count == 1 and heard_by_others(self._node, self.name):
+        count, own = self._publisher.get_subscription_count(), self._sent.count(self.name)
+        if count > own or count and heard_by_others(self._node, self.name):
             return ''
         return f'no subscriber on {self.name}'
 

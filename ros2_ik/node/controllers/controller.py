@@ -8,24 +8,16 @@ import math
 import time
 from typing import Any, ClassVar, TypeVar
 
-import numpy as np
 from rclpy.clock import Clock, ClockType
-from trajectory_msgs.msg import JointTrajectory
 
-from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.command_topic import SentMessages
-from ros2_ik.node.controllers.trajectories import braking_message, trajectory_message
 from ros2_ik.node.servo.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
-LATE = 0.06       # an arm that is later is braked from where it is measured [s],
-EARLY = 0.02      # and it may be so much earlier than it seems [s]
-RECEIVED = 0.04   # so late a controller may receive what brakes, on a busy computer [s]
-BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
-N_COMMANDS = 7    # states of the way that are compared, in which it may receive that,
-N_WAY = 100       # and of a whole motion
+LATE = 0.06       # an arm that is later is braked from where it is measured [s]
 
 
 @dataclass(frozen=True)
@@ -72,10 +64,7 @@ class Controller(ABC):
     """
     Moves `joints`, in the order of its commands, by one controller of the robot.
 
-    Each motion is sent as a whole, at once. It replaces the one before, and begins at the
-    measured state, which is late by the delay of the motors, or at the state that the controller
-    commands. So what brakes is one point, where and when the joints rest, that is good for each
-    state in which the controller may receive it.
+    Each motion is sent as a whole, at once, and replaces the one before.
 
     `failure` is why the present motion cannot go on, or ''. `released` means that the controller
     does something else, for another client or by itself: nothing more is sent to it. `refused`
@@ -121,77 +110,24 @@ class Controller(ABC):
 
     # -- commands -------------------------------------------------------------------------
 
-    def start(self, motion: Motion) -> None:
-        """Begin a motion of these joints, which are at rest at its start."""
-        self.failure, self.released, self.refused, self.held = '', False, False, False
-        self._begin(motion, braking=False)
-        self.send_trajectory(trajectory_message(motion))
+    @abstractmethod
+    def start(self, motion: Motion, join: float) -> None:
+        """Begin a motion of these joints, which are at rest, and take `join` [s] to its start."""
 
     def _begin(self, motion: Motion, braking: bool) -> None:
+        if not braking:
+            self.failure, self.released, self.refused, self.held = '', False, False, False
         self._motion, self._braking, self.began = motion, braking, self.context.now()
 
     @abstractmethod
-    def send_trajectory(self, message: JointTrajectory) -> None:
-        """Send a trajectory."""
-
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
              measured: MotionState | None = None) -> None:
         """
         Brake within limits, inside `bounds`, lower and upper (n,), unless it is released.
 
         The joints are up to `delay` [s] behind their commands. `measured` is given where they are
-        later than LATE, or do not follow at all: they brake from there. Nothing is sent where the
-        present motion ends about as soon.
+        later than LATE, or do not follow at all: they brake from there.
         """
-        if self.released:
-            return
-        braking = (self._held(limits, bounds, measured) if measured
-                   else self._braked(limits, bounds, delay))
-        if measured is None and self._passes_goal(braking):
-            return
-        self._begin(braking, braking=True)
-        self.send_trajectory(braking_message(braking))
-
-    @property
-    def received(self) -> float:
-        """Return how late the controller may receive what brakes [s]."""
-        return RECEIVED
-
-    def _braked(self, limits: MotionLimits, bounds: tuple[Array, Array],
-                delay: float) -> Motion:
-        """Return what brakes joints that follow, from each state in which they may be."""
-        now = self.context.now()
-        middle = self.commanded(now - delay / 2)
-        moments = np.linspace(now - delay - EARLY, now + self.received, N_COMMANDS)
-        return even_braking_motion(self.joints, middle.position, middle.velocity, limits,
-                                   [self.commanded(moment) for moment in moments], bounds)
-
-    def _held(self, limits: MotionLimits, bounds: tuple[Array, Array],
-              at: MotionState) -> Motion:
-        """
-        Return what brakes joints from where they are measured.
-
-        Where they move on their way, a controller whose own time is slow has the velocity that was
-        planned there. Else it may also begin at its last command, and turn back.
-        """
-        now = self.context.now()
-        way = [self.commanded(moment) for moment in np.linspace(
-            self.began, min(now, self.rest_at), N_WAY)]
-        apart = [float(np.abs(state.position - at.position).max()) for state in way]
-        nearest = way[int(np.argmin(apart))]
-        moving = [at._replace(position=at.position + RECEIVED * at.velocity)]
-        commands = [self.commanded(now)]
-        if min(apart) <= ASIDE and at.velocity.any():
-            moving, commands = [*moving, nearest], []
-        elif min(apart) <= ASIDE:
-            commands.append(nearest)
-        return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
-                                   commands)
-
-    def _passes_goal(self, braking: Motion) -> bool:
-        """Return whether braking goes beyond the end of the present motion, which is near."""
-        ahead = np.sign(self.motion.goal - self.motion.at(0.0).position)
-        return bool((ahead * (braking.goal - self.motion.goal) > BEYOND).any())
 
     def cancel(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
         """Say no more of the present motion."""

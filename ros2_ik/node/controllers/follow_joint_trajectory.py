@@ -12,9 +12,13 @@ from unique_identifier_msgs.msg import UUID
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
-from ros2_ik.node.controllers.controller import LATE, MOST_LATE, RECEIVED, register_controller
+from ros2_ik.node.controllers.controller import LATE, MOST_LATE, register_controller
 from ros2_ik.node.controllers.trajectories import duration_message
-from ros2_ik.node.controllers.trajectory_controller import TrajectoryController, TrajectoryOutput
+from ros2_ik.node.controllers.trajectory_controller import (
+    RECEIVED,
+    TrajectoryController,
+    TrajectoryOutput,
+)
 
 
 @register_controller('follow_joint_trajectory')
@@ -40,7 +44,8 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
         self._number = 0                     # of the newest goal
-        self._sent_at = 0.0                  # when it was sent [s]
+        self._sent_at = 0.0                  # when it was sent [s],
+        self._wait = 0.0                     # and so long after its acceptance a motion begins [s]
         self._took = 0.0                     # the last goal, to be accepted [s]
         self._open: set[int] = set()         # goals that are not answered
         self._running: dict[int, Any] = {}   # handles of goals that have been accepted
@@ -78,9 +83,9 @@ class FollowJointTrajectoryController(TrajectoryController):
                 'joint_state')
         return self.trajectory_output(topic, robot)
 
-    def start(self, motion: Motion) -> None:
-        super().start(motion)
-        self.began = math.inf   # until it is accepted
+    def start(self, motion: Motion, join: float) -> None:
+        super().start(motion, join)
+        self._wait, self.began = max(self.began - self._sent_at, 0.0), math.inf   # until accepted
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         self._number += 1
@@ -126,7 +131,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         if number in self._unwanted or self.released:    # nobody would watch it
             handle.cancel_goal_async()
         elif math.isinf(self.began):
-            self.began = self.context.now()
+            self.began = self.context.now() + self._wait
 
     def _ended(self, number: int, answer: Any) -> None:
         self._running.pop(number, None)

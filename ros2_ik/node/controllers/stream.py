@@ -5,12 +5,11 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from trajectory_msgs.msg import JointTrajectory
 
-from ros2_ik.core import Array, MotionLimits, MotionState, Robot
+from ros2_ik.core import Array, braking_motion, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.controller import Controller, LATE
-from ros2_ik.node.controllers.trajectories import seconds_of
-from ros2_ik.node.servo.messages import Died, Open, Play, Played, Shut
+from ros2_ik.node.controllers.trajectories import PERIOD
+from ros2_ik.node.servo.messages import Brake, Died, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import ServoOutput
 
 _NUMBERS = count()     # of players
@@ -45,6 +44,7 @@ class Stream(Controller):
             self._unheard = said.unheard
             if said.broken:
                 self.release(f"controller '{self.name}': {said.broken}")
+                self.context.servo.send(Shut(self._player))    # also what was sent meanwhile
 
     def unavailable_reason(self) -> str:
         return self._unheard
@@ -52,19 +52,23 @@ class Stream(Controller):
     def servo_output(self, robot: Robot) -> ServoOutput:
         return self.output
 
-    def send_trajectory(self, message: JointTrajectory) -> None:
-        points = [(seconds_of(point), point.positions, point.velocities)
-                  for point in message.points]
-        if not self._braking:
-            start = self.motion.at(0.0)
-            points.insert(0, (0.0, start.position, start.velocity))
-        times, positions, velocities = (np.array(values) for values in zip(*points, strict=True))
-        self.context.servo.send(Play(self._player, self.output, times, positions, velocities))
+    def start(self, motion: Motion, join: float) -> None:
+        # the joints are at its start already, where they were commanded last
+        self._begin(motion, braking=False)
+        times = np.append(0.0, motion.times(PERIOD))
+        states = [motion.at(time) for time in times]
+        self.context.servo.send(Play(
+            self._player, self.output, times, np.array([state.position for state in states]),
+            np.array([state.velocity for state in states])))
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
              measured: MotionState | None = None) -> None:
-        # commands go on from the last one, wherever the joints are
-        super().stop(limits, bounds, 0.0)
+        # the player brakes from what it has commanded last; here it is known within its delay
+        if not self.released:
+            told = self.commanded(self.context.now())
+            self._begin(braking_motion(self.joints, told.position, told.velocity, limits,
+                                       told.acceleration, bounds), braking=True)
+            self.context.servo.send(Brake(self._player, limits, bounds))
 
     def cancel(self) -> None:
         self.held = True

@@ -1,5 +1,6 @@
 """Commands and other clients of a joint_trajectory_controller (ros2_controllers)."""
 
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,16 +12,29 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.core import Robot
-from ros2_ik.node.controllers.controller import Controller, ControllerContext
+from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.node.controllers.controller import ASIDE, Controller, ControllerContext, LATE
 from ros2_ik.node.controllers.motion_limits import acceleration_limits, position_bounds
-from ros2_ik.node.controllers.trajectories import duration_message, seconds_of, SHORTEST
+from ros2_ik.node.controllers.trajectories import (
+    braking_message,
+    duration_message,
+    PERIOD,
+    seconds_of,
+    SHORTEST,
+    trajectory_message,
+)
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
 STATUS = '/_action/status'    # topic of an action
 STATUSES = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
 OWN = 100      # goals of this node: more than a controller tells of at once
+AT_ONCE = 0.1     # a client that commands so soon after this node may have come before it [s]
+EARLY = 0.02      # an arm may be so much earlier on its way than it seems [s],
+RECEIVED = 0.04   # and so late a controller may receive what brakes, on a busy computer [s]
+BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
+N_COMMANDS = 7    # states of the way that are compared, in which it may receive that,
+N_WAY = 100       # and of a whole motion
 
 
 @dataclass(frozen=True)
@@ -58,7 +72,13 @@ class TrajectoryOutput(ServoOutput):
 
 
 class TrajectoryController(Controller):
-    """Has the right of way of other clients' trajectories and goals."""
+    """
+    Sends trajectories; other clients' trajectories and goals have the right of way.
+
+    A controller begins at the measured state, which is late by the delay of the motors, or at the
+    state that it commands. So what brakes is one point, where and when the joints rest, that is
+    good for each state in which the controller may receive it.
+    """
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:
@@ -113,7 +133,79 @@ class TrajectoryController(Controller):
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
             begins = self.context.clock.of(stamp) if stamp else self.context.now()
             self._theirs_until = begins + seconds_of(message.points[-1])
-            self.give_way(topic)
+            if self._motion and not self._braking and self.context.now() < self.began + AT_ONCE:
+                self.failure = (f"another client commanded controller '{self.name}' within "
+                                f'{AT_ONCE:g} s of this node, on {topic}: it is not known which '
+                                'of them the joints obey')
+            else:
+                self.give_way(topic)
+
+    # -- commands -------------------------------------------------------------------------
+
+    def start(self, motion: Motion, join: float) -> None:
+        self._begin(motion, braking=False)
+        wait = join if join > PERIOD else 0.0
+        message = trajectory_message(motion, wait)
+        self.began += wait
+        self.send_trajectory(message)
+
+    @abstractmethod
+    def send_trajectory(self, message: JointTrajectory) -> None:
+        """Send a trajectory."""
+
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
+             measured: MotionState | None = None) -> None:
+        # nothing is sent where the present motion ends about as soon
+        if self.released:
+            return
+        braking = (self._held(limits, bounds, measured) if measured
+                   else self._braked(limits, bounds, delay))
+        if measured is None and self._passes_goal(braking):
+            return
+        joining = max(self.began - self.context.now(), 0.0)    # joints are on their way to a start
+        self._begin(braking, braking=True)
+        self.send_trajectory(braking_message(braking, joining))
+
+    @property
+    def received(self) -> float:
+        """Return how late the controller may receive what brakes [s]."""
+        return RECEIVED
+
+    def _braked(self, limits: MotionLimits, bounds: tuple[Array, Array],
+                delay: float) -> Motion:
+        """Return what brakes joints that follow, from each state in which they may be."""
+        now = self.context.now()
+        middle = self.commanded(now - delay / 2)
+        moments = np.linspace(now - delay - EARLY, now + self.received, N_COMMANDS)
+        return even_braking_motion(self.joints, middle.position, middle.velocity, limits,
+                                   [self.commanded(moment) for moment in moments], bounds)
+
+    def _held(self, limits: MotionLimits, bounds: tuple[Array, Array],
+              at: MotionState) -> Motion:
+        """
+        Return what brakes joints from where they are measured.
+
+        Where they move on their way, a controller whose own time is slow has the velocity that was
+        planned there. Else it may also begin at its last command, and turn back.
+        """
+        now = self.context.now()
+        way = [self.commanded(moment) for moment in np.linspace(
+            self.began, min(now, self.rest_at), N_WAY)]
+        apart = [float(np.abs(state.position - at.position).max()) for state in way]
+        nearest = way[int(np.argmin(apart))]
+        moving = [at._replace(position=at.position + RECEIVED * at.velocity)]
+        commands = [self.commanded(now)]
+        if min(apart) <= ASIDE and at.velocity.any():
+            moving, commands = [*moving, nearest], []
+        elif min(apart) <= ASIDE:
+            commands.append(nearest)
+        return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
+                                   commands)
+
+    def _passes_goal(self, braking: Motion) -> bool:
+        """Return whether braking goes beyond the end of the present motion, which is near."""
+        ahead = np.sign(self.motion.goal - self.motion.at(0.0).position)
+        return bool((ahead * (braking.goal - self.motion.goal) > BEYOND).any())
 
     def close(self) -> None:
         self.context.node.destroy_subscription(self._goal_states)

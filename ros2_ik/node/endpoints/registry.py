@@ -43,9 +43,6 @@ class Endpoint:
     def end(self) -> None:
         """End what is open: the node is being stopped, and answers until it is closed."""
 
-    def close(self) -> None:
-        """End processes and threads."""
-
 
 def make_endpoints(parts: dict[str, Any]) -> list[Endpoint]:
     """Make all endpoints of parts of the node, to which each is added by its name."""

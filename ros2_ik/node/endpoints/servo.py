@@ -142,7 +142,8 @@ class Servo(Endpoint, name='servo'):
         return 'the servo is off, the arm at rest'
 
     async def _switch_on(self, mode: str, request: Any) -> str:
-        robot, parameters = self.description.current(), self.parameters
+        robot, parameters, stops = (self.description.current(), self.parameters,
+                                    self.execution.stops)
         group = group_name(robot, request.group, parameters)
         tip = '' if mode == 'joint' else (
             link_name(robot, request.tip, 'tip') if request.tip
@@ -156,6 +157,7 @@ class Servo(Endpoint, name='servo'):
                                   parameters)
         scene = self.scene.known.scene
         checker, notes = self.scene.checker(scene)
+        self.servo_process.look()   # it may have ended, or died
         if self.on:
             self._tell()    # of a stop that has just come
         goes_on = self.on and self._moved == joints and not self._ending
@@ -164,6 +166,9 @@ class Servo(Endpoint, name='servo'):
         if not goes_on:
             self._controllers = await self.execution.lend(
                 robot, joints, checker.moving_joints if checker else frozenset())
+        if self.execution.stops != stops:
+            self.execution.take_back()
+            raise RequestError(Status.PREEMPTED, 'all motions were stopped meanwhile')
         self._moved = joints
         try:
             begin = self._begin(robot, mode, tip, joints, scaling, scene, checker is not None,
@@ -174,6 +179,7 @@ class Servo(Endpoint, name='servo'):
                                       STARTING, 'start')
         except Exception:
             if not goes_on:
+                self._end('it did not start')
                 self._forget()
             raise
         if state.ended:
@@ -212,7 +218,6 @@ class Servo(Endpoint, name='servo'):
                    for one in self.node.get_subscriptions_info_by_topic(topic))
 
     def _send(self, begin: Begin) -> None:
-        self.servo_process.look()    # it may have died while it had nothing to do
         self._begun, self._scene, self._stops = begin, begin.scene, self.execution.stops
         self.state = None
         self.servo_process.send(Pause(self._paused))

@@ -86,12 +86,12 @@ class MotionExecution:
         if reason := self._cancelled():
             raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
-    def send(self, motion: Motion) -> None:
-        """Hand a motion to the controllers."""
+    def send(self, motion: Motion, join: float) -> None:
+        """Hand a motion to the controllers, with the time to get to its start [s]."""
         self.motion, self.planned, self.sent_at = motion, motion.duration, self.now()
         self.phase = Phase.SENT
         for controller in self.controllers:
-            controller.start(motion.part(controller.joints))
+            controller.start(motion.part(controller.joints), join)
 
     # -- where it is ----------------------------------------------------------------------
 
@@ -122,8 +122,14 @@ class MotionExecution:
         """Brake; this outcome comes when the arm stands."""
         if self.phase is Phase.SENT:
             self.phase, self._reason, self._stopped_at = Phase.BRAKING, outcome, self.now()
+            defect = None
             for one in self.controllers:
-                self._brake(one)
+                try:
+                    self._brake(one)
+                except Exception as error:   # it must keep no other one from being braked
+                    defect = error
+            if defect:
+                raise defect
 
     def _brake(self, controller: Controller) -> None:
         """Brake a controller's joints, from where they are measured if they are late."""
@@ -197,7 +203,10 @@ class MotionExecution:
             self.tracking_delay = found.delay
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         self.error = float(found.error[worst])
-        if len(self.controllers) > 1 and found.aside > limit > 0:   # checked as one motion
+        begins = [min(one.began, self.now()) for one in self.controllers]
+        if (apart := max(begins) - min(begins)) > MOST_LATE:    # they were checked as one motion
+            return f'the controllers do not keep step: they began {apart:.2g} s apart'
+        if len(begins) > 1 and found.aside > limit > 0:
             return (f'the controllers do not keep step: a joint was {found.aside:.3g} from where '
                     'it was commanded to be together with the others; parameter '
                     f'max_tracking_error allows {limit:g}')

@@ -1,4 +1,4 @@
-"""Executes motions; the only sender of commands to controllers, but for the servo."""
+"""Executes motions: who moves which joints, and from where to where."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -23,6 +23,7 @@ from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 LOOK = 0.02                 # between two looks at what moves [s]
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
 PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
+JOIN = 12.0                 # from rest over a distance d in t seconds: at most 12 d / t^2
 STANDS = 0.5                # an arm moved by another client, and turning, stands for less [s]
 
 
@@ -285,7 +286,8 @@ class MotionExecutor:
                 Status.CONTROL_FAILED, 'the robot does not stay where it is while the motion is '
                 'checked; nothing was sent')
         self._controllers.cancel(execution.joints, execution.controllers)
-        execution.send(motion)
+        execution.send(motion, float(np.sqrt(
+            JOIN * np.abs(away) / execution.limits.acceleration).max()))
         return None
 
     def _start(self, execution: MotionExecution) -> Array:
@@ -343,13 +345,18 @@ class MotionExecutor:
         """Look how a motion goes, and stop it if need be, until it is over."""
         while True:
             await self._context.pause(LOOK)
-            if outcome := execution.look():
-                break
             try:
+                if outcome := execution.look():
+                    break
                 if reason := self._ways.look(execution):
                     execution.stop_for(reason)
             except IKError as error:   # what cannot be checked is not gone on with
                 execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {error}')
+            except Exception as error:
+                if execution.phase is Phase.BRAKING:
+                    raise
+                self._log.error(traceback.format_exc())
+                execution.stop(Status.FAILURE, f'{type(error).__name__}: {error}')
         for controller in execution.controllers:
             controller.forget()
         self._log.info(log_line(execution, outcome))

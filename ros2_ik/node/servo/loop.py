@@ -34,6 +34,7 @@ from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.foreign_frames import ForeignFrames
 from ros2_ik.node.servo.messages import (
     Begin,
+    Brake,
     End,
     NO_TICKS,
     OFF,
@@ -161,7 +162,14 @@ class Loop:
             if self._session:
                 self._step(self._session, time.monotonic() - due)
             for player in self._players.values():
-                player.tick(period)
+                self._tick(player, period)
+
+    def _tick(self, player: Player, period: float) -> None:
+        try:
+            player.tick(period)
+        except Exception as error:   # else it would end what others follow
+            self._log.error(traceback.format_exc())
+            player.give_up(f'{type(error).__name__}: {error}')
 
     def _step(self, session: 'Session', late: float) -> None:
         try:
@@ -185,6 +193,8 @@ class Loop:
                 messages.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
+            for player in self._players.values():
+                player.shut()
             if self._session:
                 self._session.end('the node is gone')
         newest = max((k for k, one in enumerate(messages) if isinstance(one, TakeScene)),
@@ -212,6 +222,8 @@ class Loop:
             self._players[message.player] = Player(self._topics, self._clock, message, self._say)
         elif isinstance(message, Play):
             self._players[message.player].play(message)
+        elif isinstance(message, Brake):
+            self._players[message.player].brake(message)
         elif isinstance(message, Shut):
             self._players[message.player].shut()
             if message.gone:

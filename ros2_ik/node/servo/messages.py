@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from ros2_ik.core import Array, Scene
+from ros2_ik.core import Array, MotionLimits, Scene
 from ros2_ik.messages.frames import Reference
 from ros2_ik.node.servo.servo_output import ServoOutput
 
@@ -88,17 +88,21 @@ class Open(NamedTuple):
 
 
 class Play(NamedTuple):
-    """
-    To the servo: bring the joints of a controller through states (k, n) at times (k,) [s].
-
-    At time 0 they begin there, else where they were commanded last.
-    """
+    """To the servo: bring the joints of a controller through states (k, n) at times (k,) [s]."""
 
     player: int
     output: ServoOutput
     times: Array
     positions: Array
     velocities: Array
+
+
+class Brake(NamedTuple):
+    """To the servo: brake the joints of a controller, inside `bounds`, lower and upper (n,)."""
+
+    player: int
+    limits: MotionLimits
+    bounds: tuple[Array, Array]
 
 
 class Shut(NamedTuple):
@@ -108,8 +112,8 @@ class Shut(NamedTuple):
     gone: bool = False
 
 
-ToServo: TypeAlias = (Alive | Begin | End | Open | Pause | Play | Shut | TakeBase | TakeFrame
-                      | TakeScene)
+ToServo: TypeAlias = (Alive | Begin | Brake | End | Open | Pause | Play | Shut | TakeBase
+                      | TakeFrame | TakeScene)
 
 
 class Played(NamedTuple):

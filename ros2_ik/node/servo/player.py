@@ -1,19 +1,19 @@
 """Plays motions of streaming controllers: one command a period."""
 
 from collections.abc import Callable
+import math
 from typing import Any
 
-import numpy as np
-
-from ros2_ik.core import Motion
+from ros2_ik.core import braking_motion, Motion
 from ros2_ik.node.controllers.command_topic import CommandTopic
-from ros2_ik.node.servo.messages import Open, Play, Played
+from ros2_ik.node.servo.messages import Brake, Open, Play, Played
 from ros2_ik.node.servo.servo_output import Knot
 from ros2_ik.node.state.motion_clock import MotionClock
 
 HOLD = 0.1     # so long the end is repeated, since a message may be lost [s]
 HELD = 0.1     # after a pause of so long the joints have stopped [s]
-CATCH = 2      # periods of a motion that are commanded at once, at most
+USUAL = 2      # periods between two ticks, at most
+SPARING = 0.25     # between two notes on another client's commands [s]
 
 
 class Player:
@@ -21,7 +21,7 @@ class Player:
     Publishes the commands of one controller, whose joints are where they were commanded last.
 
     `say` sends to the node. After a pause of HELD a motion ends where it is; after a shorter one
-    it catches up by CATCH periods a period.
+    it goes on from there.
     """
 
     def __init__(self, context: Any, clock: MotionClock, opened: Open,
@@ -31,51 +31,60 @@ class Player:
         self._topic = CommandTopic(context, self._output.message_type, self._output.topic, 1,
                                    self._on_other)
         self._motion: Motion | None = None
-        self._began = self._now = self._time = 0.0  # on the motion clock; time of the motion [s]
+        self._now = self._time = 0.0    # of the last tick, on the motion clock; of the motion [s]
+        self._disturbed = -math.inf     # when another client was told of [s]
         self._unheard = ''
         say(Played(self._number, '', ''))
 
     def play(self, play: Play) -> None:
-        """Begin a motion, at once."""
-        now, times, p, v = self._clock.now(), play.times, play.positions, play.velocities
-        if times[0] > 0:
-            if self._motion is None:    # another client commands the joints meanwhile
-                return
-            at = self._motion.at(self._time)
-            times, p, v = (np.insert(values, 0, first, axis=0) for values, first in (
-                (times, 0.0), (p, at.position), (v, at.velocity)))
+        """Begin a motion, from rest."""
         self._output = play.output
-        self._motion = Motion.spline(play.output.joints, times, p, v)
-        self._began, self._now, self._time = now, now, 0.0
+        self._begin(Motion.spline(play.output.joints, play.times, play.positions,
+                                  play.velocities))
+        self._now = self._clock.now()
+
+    def brake(self, brake: Brake) -> None:
+        """Brake from the last command, unless nothing moves."""
+        if self._motion is not None and self._time < self._motion.duration:
+            at = self._motion.at(self._time)
+            self._begin(braking_motion(self._motion.joints, at.position, at.velocity,
+                                       brake.limits, at.acceleration, brake.bounds))
+
+    def _begin(self, motion: Motion) -> None:
+        self._motion, self._time = motion, 0.0
 
     def tick(self, period: float) -> None:
-        """Publish what is due; `period` is the time until the next call [s]."""
+        """Publish what is due; `period` is the usual time between two calls [s]."""
         if (unheard := self._topic.unheard()) != self._unheard:
             self._unheard = unheard
             self._say(Played(self._number, unheard, ''))
         motion, now = self._motion, self._clock.now()
         if motion is None or self._time > motion.duration + HOLD:
             return
-        if now - self._now > HELD and self._time < motion.duration:
-            self._say(Played(self._number, self._unheard, 'the computer was too busy to send '
-                             f'commands for {now - self._now:.2g} s, so that the joints have '
-                             'stopped'))
-            stopped = motion.at(self._time)
-            motion = self._motion = Motion(motion.joints, 0.0, lambda _: stopped)
-            self._began, self._time = now, 0.0
-        self._now, self._time = now, min(now - self._began, self._time + CATCH * period)
+        elapsed, self._now = now - self._now, now
+        if elapsed > HELD and self._time < motion.duration:
+            self.give_up('the computer was too busy to send commands for '
+                         f'{elapsed:.2g} s, so that the joints have stopped')
+            return
+        # what a shorter pause has missed is not made up for
+        self._time += elapsed if elapsed <= USUAL * period else period
         stamp = self._node.get_clock().now().nanoseconds
         self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))
+
+    def give_up(self, reason: str) -> None:
+        """Publish nothing more of the present motion, and say why."""
+        self.shut()
+        self._say(Played(self._number, self._unheard, reason))
 
     def shut(self) -> None:
         """Publish nothing more of the present motion."""
         self._motion = None
 
     def _on_other(self, message: Any, topic: str) -> None:
-        if self._output.concerns(message):
-            self.shut()
-            self._say(Played(self._number, self._unheard, 'another client sends commands on '
-                             f'{topic}; nothing more is sent to it'))
+        now = self._clock.now()
+        if self._output.concerns(message) and (self._motion or now > self._disturbed + SPARING):
+            self._disturbed = now
+            self.give_up(f'another client sends commands on {topic}; nothing more is sent to it')
 
     def close(self) -> None:
         """Destroy publisher and subscription."""

@@ -1,9 +1,11 @@
 """The servo's process as the node sees it."""
 
 from collections.abc import Callable
+import math
 import multiprocessing
 from queue import SimpleQueue
 import threading
+import time
 from typing import Any
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -14,6 +16,7 @@ from ros2_ik.node.servo.messages import Died
 from ros2_ik.node.servo.names import servo_names
 
 LOOK = 0.02    # between two looks at what the process has sent [s]
+RESTART = 1.0  # between two starts of it, at least [s]
 
 
 class ServoProcess:
@@ -28,6 +31,7 @@ class ServoProcess:
         self._node = node
         self.receivers: list[Callable[[Any], None]] = []
         self._pipe: _Pipe | None = None
+        self._started = -math.inf
         self._timer = node.create_timer(LOOK, self.look, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
@@ -35,7 +39,10 @@ class ServoProcess:
     def send(self, message: Any) -> None:
         """Send a message; start the process if there is none."""
         if self._pipe is None:
-            self._pipe = _Pipe(servo_names(self._node))
+            now = time.monotonic()
+            wait = max(self._started + RESTART - now, 0.0)
+            self._started = now + wait
+            self._pipe = _Pipe(servo_names(self._node), wait)
             self._timer.reset()
         self._pipe.outbox.put(message)
 
@@ -64,13 +71,14 @@ class ServoProcess:
 class _Pipe:
     """The node's end of the pipe to a new process, which a thread starts and sends `outbox`."""
 
-    def __init__(self, names: Any) -> None:
+    def __init__(self, names: Any, wait: float) -> None:
         self.connection, there = multiprocessing.Pipe()
         self.outbox = SimpleQueue[Any]()
-        threading.Thread(target=self._run, args=(there, names), name='to the servo',
+        threading.Thread(target=self._run, args=(there, names, wait), name='to the servo',
                          daemon=True).start()
 
-    def _run(self, there: Any, names: Any) -> None:
+    def _run(self, there: Any, names: Any, wait: float) -> None:
+        time.sleep(wait)
         with there:     # at its end here the process has it alone, or nobody
             ensure_fork_server()
             context: Any = multiprocessing.get_context('forkserver')
