@@ -33,6 +33,7 @@ from ros2_ik.messages.scene_changes import (
     APPEND,
     changed_attached,
     changed_object,
+    check_size,
     ConversionContext,
     frame_in_root,
     operation_of,
@@ -97,6 +98,8 @@ def _check(scene: Scene, message: Any) -> None:
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
                     f"'{scene.robot.name}'")
     objects = message.world.collision_objects
+    with error_context('world.collision_objects'):
+        check_size(objects)
     _operations(objects, 'world.collision_objects')
     held = [item.object for item in message.robot_state.attached_collision_objects]
     place = 'robot_state.attached_collision_objects'

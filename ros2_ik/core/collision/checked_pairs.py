@@ -70,4 +70,3 @@ def _may_touch(scene: Scene, one: str, other: str) -> bool:
         if held is not None and held.may_touch(scene.attached.get(against, against)):
             return True
     return False
-

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from functools import cache
 import hashlib
-import math
 import os
 from pathlib import Path
 import shutil
@@ -95,17 +94,20 @@ def _add_locator(folder: str) -> None:
 
 @cache
 def _announce_compiling() -> None:
-    """Print one line when a second has passed since numba began to compile in this process."""
+    """Print one line when numba has compiled for a second in this process."""
     from numba.core import event
 
     class Announcement(event.Listener):
-        begun, is_printed = math.inf, False
+        begun, spent, depth, is_printed = 0.0, 0.0, 0, False
 
         def on_start(self, event: Any) -> None:
-            self.begun = min(self.begun, time.monotonic())
+            self.begun = self.begun if self.depth else time.monotonic()
+            self.depth += 1
 
         def on_end(self, event: Any) -> None:
-            if time.monotonic() > self.begun + QUIET and not self.is_printed:
+            self.depth -= 1
+            self.spent += 0.0 if self.depth else time.monotonic() - self.begun
+            if self.spent > QUIET and not self.is_printed:
                 self.is_printed = True
                 print('ros2_ik: compiling inner loops, once: the result is kept on disk',
                       file=sys.stderr, flush=True)

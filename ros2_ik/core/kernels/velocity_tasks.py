@@ -13,6 +13,7 @@ MAX_CHANGE = 1e6    # [units of f] of a row in a step
 FRAME_SPEED = 3.0   # factor of the rows of frames' speed limits: stiffer than barriers
 EASE = 1e-7         # least damping: less would drown in the rounding of stiff rows
 BRAKING = 0.7       # part of the acceleration that tasks count on to brake
+LONGEST_STEP = 10.0     # [units of f] that damping counts: a far target must not slow an arm down
 
 
 @inner_part
@@ -140,7 +141,8 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
             one = int(rows[row.LIMB, i])
             rows[row.SHARE, i] = min(rows[row.SHARE, i], slow[one])
             step = rows[row.SHARE, i] * (rows[row.TARGET, i] - rows[row.VALUE, i])
-            isotropic[one] += rows[row.DAMPING, i] * rows[row.WEIGHT, i] * step * step
+            isotropic[one] += (rows[row.DAMPING, i] * rows[row.WEIGHT, i]
+                               * min(step * step, LONGEST_STEP * LONGEST_STEP))
             add_row(J[i], step + rows[row.RATE, i] * dt, rows[row.WEIGHT, i], H, g)
     for a in range(n):
         for b in range(len(problem.inertia)):

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from ros2_ik.core.lru_cache import LRUCache
 
 Arrays = dict[str, npt.NDArray[Any]]
-_memory: LRUCache[str, Arrays] = LRUCache(64)
+_memory: LRUCache[str, Arrays] = LRUCache(512)
 
 
 def digest(*parts: bytes | str) -> str:

@@ -22,7 +22,7 @@ from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, mesh_volume,
 MOST_PIECES = 24
 GOOD_ENOUGH = 0.05      # volume of the hulls above the mesh's
 PART = 0.05             # of the volume, that a cut should take off
-NAMESPACE = 'pieces-6'      # of the cache
+NAMESPACE = 'pieces-7'      # of the cache
 MAX_EFFORT = 10_000_000     # triangles cut, in all trials
 PLANE_TOLERANCE = 1e-6      # within which faces are in one plane [m]
 HULL_TOLERANCE = 1e-9       # of points in hulls [m]

@@ -50,7 +50,9 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
 
     def state(time: float) -> MotionState:
         return MotionState(*(np.array(values) for values in found.at_time(time)))
-    return Motion(joints, float(found.duration), state)
+    rests = () if in_step else tuple(sorted(
+        {time for time in found.independent_min_durations if time < found.duration}))
+    return Motion(joints, float(found.duration), state, rests)
 
 
 def start_of(joints: tuple[str, ...], position: Any, velocity: Any) -> tuple[Array, Array]:

@@ -274,7 +274,7 @@ class Robot:
         """
         if names is None:
             names = (*self.joint_names, *(self.mimics if include_mimic else ()))
-        places, values = self._places, q.tolist()
+        places, values = self._places, np.asarray(q).tolist()
         return {name: values[places[name]] if name in places else self._value(q, name)
                 for name in names}
 

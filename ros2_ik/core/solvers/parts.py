@@ -70,6 +70,8 @@ def _sharing(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
     for t, target in enumerate(problem.targets):
         numbers = [t]
         names = active & problem.robot.moving_joints(target.tip, target.relative_to)
+        if target.relative_to is not None:      # what moves the frame must not stand still
+            names |= active & problem.robot.moving_joints(target.relative_to)
         for group in [group for group in groups if group[1] & names]:
             groups.remove(group)
             numbers, names = group[0] + numbers, group[1] | names

@@ -24,8 +24,8 @@ class SelfMotion:
     by turns until one touches nothing, or both ways are at an end: at limits of joints, or where
     a step leads back to no answer. What was walked over in vain is not walked over again.
 
-    Where the descent from a seed ends in contact near a free answer, a Panda among boxes moves a
-    joint by more than 0.5 rad in 3 % of the cases, in 1.9 ms; without this in 32 %, in 7.8 ms.
+    Without this walk a Panda among boxes goes to a far answer in a third of the cases in which
+    the descent from a near seed ends in contact; with it in some 10 %, in a quarter of the time.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, solve_pose
 from ros2_ik.core.kernels.lm import table_of, VALUES
 from ros2_ik.core.problem import accept
 from ros2_ik.core.solvers.budget import Budget
@@ -104,3 +104,16 @@ def test_a_free_base_from_random_starts():
             later += used > 1
             assert accept(problem, found.q).accepted
     assert later > 3
+
+
+def test_a_hand_relative_to_what_the_other_hand_moves():
+    """Its frame counted as standing still: no answer was found, 10 of 10 times."""
+    robot, generator, hands = Robot.load('talos'), np.random.default_rng(5), (
+        'gripper_left_base_link', 'gripper_right_base_link')
+    for number in range(5):
+        at = Configuration(robot, robot.random_q(generator))
+        chest, left, right = (at.transform(frame) for frame in ('torso_2_link', *hands))
+        found = solve_pose(robot, hands, [np.linalg.inv(chest) @ left, right],
+                           relative_to=['torso_2_link', None], collisions=False,
+                           random_state=number, timeout=10)
+        assert found.success, found.message
