@@ -144,7 +144,7 @@ class Arm:
         execution = self.execution(goal)
         limits = motion_limits(self.robot, (self.joint,), self.parameters)
         motion = straight_motion(self.robot, (self.joint,), [start], [goal], limits)
-        execution.send(motion)
+        execution.send(motion, 0.0)
         return execution
 
     def run(self, seconds, late=0.0, behind=0.0):

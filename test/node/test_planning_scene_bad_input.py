@@ -3,7 +3,7 @@
 import math
 
 from geometry_msgs.msg import Point32
-from moveit_msgs.msg import CollisionObject, PlanningScene
+from moveit_msgs.msg import CollisionObject
 import numpy as np
 import pytest
 from scene_harness import (
@@ -175,10 +175,3 @@ def test_flat_and_tiny_meshes_have_hulls(client):
     point = mesh([(0, 0, 0)], [(0, 0, 0)])
     applied(client, diff(change('flat', ADD, pose=FAR, meshes=[flat, point, tetrahedron()])))
     applied(client, diff(change('flat', CollisionObject.REMOVE)))
-
-
-def test_too_many_objects(client):
-    scene = PlanningScene(is_diff=True)
-    scene.world.collision_objects = [change(str(i), CollisionObject.REMOVE)
-                                     for i in range(10_001)]
-    assert 'at most 10000' in refused(client, scene)

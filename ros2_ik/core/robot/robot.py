@@ -275,8 +275,8 @@ class Robot:
         if names is None:
             names = (*self.joint_names, *(self.mimics if include_mimic else ()))
         places, values = self._places, np.asarray(q).tolist()
-        return {name: values[places[name]] if name in places else self._value(q, name)
-                for name in names}
+        return {name: values[places[name]] if isinstance(name, str) and name in places
+                else self._value(q, name) for name in names}
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -285,7 +285,7 @@ class Robot:
 
     def _value(self, q: Array, name: str) -> Any:
         """Return the value of a mimic joint, or of one of several numbers."""
-        if name in self.mimics:
+        if isinstance(name, str) and name in self.mimics:
             leader, multiplier, offset, _ = self.mimics[name]
             return multiplier * float(q[self._places[leader]]) + offset
         joint = self.joint(name)
