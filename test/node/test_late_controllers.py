@@ -364,18 +364,29 @@ def test_controllers_keep_step(monkeypatch, late, kept):
         assert 'do not keep step' in execution._reason.message
 
 
-@pytest.mark.parametrize('after', [0.04, 0.3])
-def test_another_client_has_the_right_of_way(monkeypatch, after):
-    """However early: nothing more is sent."""
+def test_another_client_has_the_right_of_way(monkeypatch):
     theirs = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()])
     arm = Arm(monkeypatch, Trajectories)
     execution = arm.go(2.0)
-    arm.run(after)
+    arm.run(0.3)
     sent = arm.controller.told
     arm.controller.on_foreign_command(theirs, '/theirs')
     outcome = execution.look() or execution.look()
     assert outcome.status == Status.CONTROL_FAILED and arm.controller.told is sent
     assert 'another client sends commands' in outcome.message
+
+
+def test_another_client_that_commands_at_once(monkeypatch):
+    """Its command may have come before this node's: the arm is braked."""
+    theirs = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()])
+    arm = Arm(monkeypatch, Trajectories)
+    execution = arm.go(2.0)
+    arm.run(0.04)
+    sent = arm.controller.told
+    arm.controller.on_foreign_command(theirs, '/theirs')
+    assert execution.look() is None and execution.phase is Phase.BRAKING
+    assert arm.controller.told is not sent
+    assert 'which of them the joints obey' in execution._reason.message
 
 
 def test_a_stream_that_gave_way_begins_again(monkeypatch):
