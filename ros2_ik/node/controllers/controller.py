@@ -8,6 +8,7 @@ import math
 import time
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
@@ -18,6 +19,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
 LATE = 0.06       # an arm that is later is braked from where it is measured [s]
+BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
 
 
 @dataclass(frozen=True)
@@ -208,3 +210,9 @@ def controller_kind(kind: str) -> type[Controller]:
     """Return the class of a kind."""
     controller_kinds()
     return _KINDS[kind]
+
+
+def passes_goal(braking: Motion, motion: Motion) -> bool:
+    """Return whether braking goes beyond the end of a motion, which is near."""
+    ahead = np.sign(motion.goal - motion.at(0.0).position)
+    return bool((ahead * (braking.goal - motion.goal) > BEYOND).any())

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Array, braking_motion, Motion, MotionLimits, MotionState, Robot
-from ros2_ik.node.controllers.controller import Controller, LATE
+from ros2_ik.node.controllers.controller import Controller, LATE, passes_goal
 from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.servo.messages import Brake, Died, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import ServoOutput
@@ -66,8 +66,10 @@ class Stream(Controller):
         # the player brakes from what it has commanded last; here it is known within its delay
         if not self.released:
             told = self.commanded(self.context.now())
-            self._begin(braking_motion(self.joints, told.position, told.velocity, limits,
-                                       told.acceleration, bounds), braking=True)
+            braking = braking_motion(self.joints, told.position, told.velocity, limits,
+                                     told.acceleration, bounds)
+            if not passes_goal(braking, self.motion):
+                self._begin(braking, braking=True)
             self.context.servo.send(Brake(self._player, limits, bounds))
 
     def cancel(self) -> None:

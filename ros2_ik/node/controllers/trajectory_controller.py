@@ -13,7 +13,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState, Robot
-from ros2_ik.node.controllers.controller import ASIDE, Controller, ControllerContext, LATE
+from ros2_ik.node.controllers.controller import (
+    ASIDE,
+    Controller,
+    ControllerContext,
+    LATE,
+    passes_goal,
+)
 from ros2_ik.node.controllers.motion_limits import acceleration_limits, position_bounds
 from ros2_ik.node.controllers.trajectories import (
     braking_message,
@@ -32,7 +38,6 @@ OWN = 100      # goals of this node: more than a controller tells of at once
 AT_ONCE = 0.1     # a client that commands so soon after this node may have come before it [s]
 EARLY = 0.02      # an arm may be so much earlier on its way than it seems [s],
 RECEIVED = 0.04   # and so late a controller may receive what brakes, on a busy computer [s]
-BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
 N_COMMANDS = 7    # states of the way that are compared, in which it may receive that,
 N_WAY = 100       # and of a whole motion
 
@@ -160,7 +165,7 @@ class TrajectoryController(Controller):
             return
         braking = (self._held(limits, bounds, measured) if measured
                    else self._braked(limits, bounds, delay))
-        if measured is None and self._passes_goal(braking):
+        if measured is None and passes_goal(braking, self.motion):
             return
         joining = max(self.began - self.context.now(), 0.0)    # joints are on their way to a start
         self._begin(braking, braking=True)
@@ -201,11 +206,6 @@ class TrajectoryController(Controller):
             commands.append(nearest)
         return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
                                    commands)
-
-    def _passes_goal(self, braking: Motion) -> bool:
-        """Return whether braking goes beyond the end of the present motion, which is near."""
-        ahead = np.sign(self.motion.goal - self.motion.at(0.0).position)
-        return bool((ahead * (braking.goal - self.motion.goal) > BEYOND).any())
 
     def close(self) -> None:
         self.context.node.destroy_subscription(self._goal_states)

@@ -6,6 +6,7 @@ from typing import Any
 
 from ros2_ik.core import braking_motion, Motion
 from ros2_ik.node.controllers.command_topic import CommandTopic
+from ros2_ik.node.controllers.controller import passes_goal
 from ros2_ik.node.servo.messages import Brake, Open, Play, Played
 from ros2_ik.node.servo.servo_output import Knot
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -47,8 +48,10 @@ class Player:
         """Brake from the last command, unless nothing moves."""
         if self._motion is not None and self._time < self._motion.duration:
             at = self._motion.at(self._time)
-            self._begin(braking_motion(self._motion.joints, at.position, at.velocity,
-                                       brake.limits, at.acceleration, brake.bounds))
+            braking = braking_motion(self._motion.joints, at.position, at.velocity, brake.limits,
+                                     at.acceleration, brake.bounds)
+            if not passes_goal(braking, self._motion):
+                self._begin(braking)
 
     def _begin(self, motion: Motion) -> None:
         self._motion, self._time = motion, 0.0
