@@ -63,7 +63,8 @@ class Stream(Controller):
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
              measured: MotionState | None = None) -> None:
-        # the player brakes from what it has commanded last; here it is known within its delay
+        # The player brakes from its own last command: `delay` and `measured` are not needed.
+        # What is kept here predicts where the joints rest, up to the pipe's delay.
         if not self.released:
             told = self.commanded(self.context.now())
             braking = braking_motion(self.joints, told.position, told.velocity, limits,

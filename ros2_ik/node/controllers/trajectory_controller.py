@@ -36,10 +36,10 @@ STATUSES = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
 OWN = 100      # goals of this node: more than a controller tells of at once
 AT_ONCE = 0.1     # a client that commands so soon after this node may have come before it [s]
-EARLY = 0.02      # an arm may be so much earlier on its way than it seems [s],
-RECEIVED = 0.04   # and so late a controller may receive what brakes, on a busy computer [s]
-N_COMMANDS = 7    # states of the way that are compared, in which it may receive that,
-N_WAY = 100       # and of a whole motion
+EARLY = 0.02      # an arm may be so much earlier on its way than it seems [s]
+RECEIVED = 0.04   # a controller may receive what brakes so late, on a busy computer [s]
+N_COMMANDS = 7    # states of the way that a braking trajectory must suit
+N_WAY = 100       # states of a motion among which the nearest to the arm is looked for
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class TrajectoryController(Controller):
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
              measured: MotionState | None = None) -> None:
-        # nothing is sent where the present motion ends about as soon
+        # where braking would pass the goal nothing is sent: the motion ends there anyway
         if self.released:
             return
         braking = (self._held(limits, bounds, measured) if measured

@@ -193,6 +193,7 @@ class Loop:
                 messages.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
+            # streams stop without a ramp: nobody would watch them any more (docs/safety.md)
             for player in self._players.values():
                 player.shut()
             if self._session:
