@@ -19,7 +19,7 @@ from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
 from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
 from ros2_ik.node.motion.planning import planned_motion
-from ros2_ik.node.servo.messages import Brake, Open, Play
+from ros2_ik.node.servo.messages import Open
 from ros2_ik.node.servo.player import Player
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints
@@ -64,12 +64,8 @@ class Servo:
     def send(self, message):
         if isinstance(message, Open):
             self.player = Player(self.context, self.context.clock, message, self.say)
-        elif isinstance(message, Play):
-            self.player.play(message)
-        elif isinstance(message, Brake):
-            self.player.brake(message)
         else:
-            self.player.shut()
+            self.player.take(message)
 
     def say(self, message):
         for receive in self.receivers:
@@ -658,7 +654,7 @@ def test_a_stop_of_a_stream_that_is_late_stays_within_limits(streamed, stop, lat
     execution.stop(Status.PREEMPTED, 'stopped')
     streamed.run(late)
     for message in messages:
-        streamed.servo.player.brake(message)
+        streamed.servo.player.take(message)
     streamed.run(2.5)
     assert accelerations(streamed.sent).max() < 3.0 * 1.05
     assert (np.diff(streamed.sent) > -1e-9).all() and streamed.sent[-1] < 2.6 + 1e-6

@@ -114,7 +114,7 @@ class Controller(ABC):
 
     @abstractmethod
     def start(self, motion: Motion, join: float) -> None:
-        """Begin a motion of these joints, which are at rest, and take `join` [s] to its start."""
+        """Begin a motion of these joints, which are at rest and get to its start in `join` [s]."""
 
     def _begin(self, motion: Motion, braking: bool) -> None:
         if not braking:

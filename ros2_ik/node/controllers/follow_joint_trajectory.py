@@ -44,8 +44,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
         self._number = 0                     # of the newest goal
-        self._sent_at = 0.0                  # when it was sent [s],
-        self._wait = 0.0                     # and so long after its acceptance a motion begins [s]
+        self._wait = 0.0                     # so long after its acceptance a motion begins [s]
         self._took = 0.0                     # the last goal, to be accepted [s]
         self._open: set[int] = set()         # goals that are not answered
         self._running: dict[int, Any] = {}   # handles of goals that have been accepted

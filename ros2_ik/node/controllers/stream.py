@@ -53,10 +53,12 @@ class Stream(Controller):
         return self.output
 
     def start(self, motion: Motion, join: float) -> None:
-        # the joints are at its start already, where they were commanded last
+        # the joints stand where they were commanded last; they wait for those of other controllers
         self._begin(motion, braking=False)
-        times = np.append(0.0, motion.times(PERIOD))
-        states = [motion.at(time) for time in times]
+        wait = join if join > PERIOD else 0.0
+        self.began += wait
+        times = np.array([0.0, *([wait] if wait else []), *(wait + motion.times(PERIOD))])
+        states = [motion.at(max(time - wait, 0.0)) for time in times]
         self.context.servo.send(Play(
             self._player, self.output, times, np.array([state.position for state in states]),
             np.array([state.velocity for state in states])))
@@ -66,12 +68,12 @@ class Stream(Controller):
         # The player brakes from its own last command: `delay` and `measured` are not needed.
         # What is kept here predicts where the joints rest, up to the pipe's delay.
         if not self.released:
+            self.context.servo.send(Brake(self._player, limits, bounds))
             told = self.commanded(self.context.now())
             braking = braking_motion(self.joints, told.position, told.velocity, limits,
                                      told.acceleration, bounds)
             if not passes_goal(braking, self.motion):
                 self._begin(braking, braking=True)
-            self.context.servo.send(Brake(self._player, limits, bounds))
 
     def cancel(self) -> None:
         self.held = True

@@ -92,6 +92,7 @@ class TrajectoryController(Controller):
         self._their_goal = ''            # where another client has one under way
         self._theirs_until = -math.inf   # a trajectory of another client lasts [s]
         self._goal_states: Any = None
+        self._sent_at = -math.inf        # when a motion was sent last [s]
 
     def watch_goals(self, action: str) -> None:
         """Subscribe to the states of goals of the controller's action; needs no control_msgs."""
@@ -138,7 +139,7 @@ class TrajectoryController(Controller):
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
             begins = self.context.clock.of(stamp) if stamp else self.context.now()
             self._theirs_until = begins + seconds_of(message.points[-1])
-            if self._motion and not self._braking and self.context.now() < self.began + AT_ONCE:
+            if self._motion and not self._braking and self.context.now() < self._sent_at + AT_ONCE:
                 self.failure = (f"another client commanded controller '{self.name}' within "
                                 f'{AT_ONCE:g} s of this node, on {topic}: it is not known which '
                                 'of them the joints obey')
@@ -149,6 +150,7 @@ class TrajectoryController(Controller):
 
     def start(self, motion: Motion, join: float) -> None:
         self._begin(motion, braking=False)
+        self._sent_at = self.context.now()
         wait = join if join > PERIOD else 0.0
         message = trajectory_message(motion, wait)
         self.began += wait

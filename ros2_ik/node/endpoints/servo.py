@@ -167,7 +167,8 @@ class Servo(Endpoint, name='servo'):
             self._controllers = await self.execution.lend(
                 robot, joints, checker.moving_joints if checker else frozenset())
         if self.execution.stops != stops:
-            self.execution.take_back()
+            if not goes_on:
+                self.execution.take_back()
             raise RequestError(Status.PREEMPTED, 'all motions were stopped meanwhile')
         self._moved = joints
         try:

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 import gc
@@ -162,11 +163,11 @@ class Loop:
             if self._session:
                 self._step(self._session, time.monotonic() - due)
             for player in self._players.values():
-                self._tick(player, period)
+                self._guard(player, partial(player.tick, period))
 
-    def _tick(self, player: Player, period: float) -> None:
+    def _guard(self, player: Player, do: Callable[[], None]) -> None:
         try:
-            player.tick(period)
+            do()
         except Exception as error:   # else it would end what others follow
             self._log.error(traceback.format_exc())
             player.give_up(f'{type(error).__name__}: {error}')
@@ -221,14 +222,11 @@ class Loop:
         elif isinstance(message, Open):
             self._period = message.period
             self._players[message.player] = Player(self._topics, self._clock, message, self._say)
-        elif isinstance(message, Play):
-            self._players[message.player].play(message)
-        elif isinstance(message, Brake):
-            self._players[message.player].brake(message)
-        elif isinstance(message, Shut):
-            self._players[message.player].shut()
-            if message.gone:
-                self._players.pop(message.player).close()
+        elif isinstance(message, (Play, Brake, Shut)):
+            if player := self._players.get(message.player):     # of a process before this one
+                self._guard(player, partial(player.take, message))
+                if isinstance(message, Shut) and message.gone:
+                    del self._players[message.player]
         elif isinstance(message, TakeFrame):
             self._frames.take(message)
             awaiting, self._awaiting = self._awaiting, None

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 import math
+import time
 from typing import Any
 
 from ros2_ik.core import braking_motion, Motion
 from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import passes_goal
-from ros2_ik.node.servo.messages import Brake, Open, Play, Played
+from ros2_ik.node.servo.messages import Brake, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import Knot
 from ros2_ik.node.state.motion_clock import MotionClock
 
@@ -33,16 +34,28 @@ class Player:
                                    self._on_other)
         self._motion: Motion | None = None
         self._now = self._time = 0.0    # of the last tick, on the motion clock; of the motion [s]
+        self._ticked = 0.0              # of the last tick, on the steady clock [s]
         self._disturbed = -math.inf     # when another client was told of [s]
         self._unheard = ''
         say(Played(self._number, '', ''))
+
+    def take(self, message: Play | Brake | Shut) -> None:
+        """Do what the node says."""
+        if isinstance(message, Play):
+            self.play(message)
+        elif isinstance(message, Brake):
+            self.brake(message)
+        else:
+            self.shut()
+            if message.gone:
+                self.close()
 
     def play(self, play: Play) -> None:
         """Begin a motion, from rest."""
         self._output = play.output
         self._begin(Motion.spline(play.output.joints, play.times, play.positions,
                                   play.velocities))
-        self._now = self._clock.now()
+        self._now, self._ticked = self._clock.now(), time.monotonic()
 
     def brake(self, brake: Brake) -> None:
         """Brake from the last command, unless nothing moves."""
@@ -64,13 +77,14 @@ class Player:
         motion, now = self._motion, self._clock.now()
         if motion is None or self._time > motion.duration + HOLD:
             return
-        elapsed, self._now = now - self._now, now
-        if elapsed > HELD and self._time < motion.duration:
+        step, self._now = now - self._now, now
+        pause, self._ticked = time.monotonic() - self._ticked, time.monotonic()
+        if pause > HELD and self._time < motion.duration:
             self.give_up('the computer was too busy to send commands for '
-                         f'{elapsed:.2g} s, so that the joints have stopped')
+                         f'{pause:.2g} s, so that the joints have stopped')
             return
         # what a shorter pause has missed is not made up for
-        self._time += elapsed if elapsed <= USUAL * period else period
+        self._time += step if pause <= USUAL * period else min(step, period)
         stamp = self._node.get_clock().now().nanoseconds
         self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))
 
