@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+import ctypes
 from functools import partial
 import gc
 import math
@@ -60,6 +61,7 @@ from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.motion_clock import BACK, MotionClock
 
 NAME = 'ik_servo'   # of the process
+LOCK_MEMORY = 1 | 2     # MCL_CURRENT, MCL_FUTURE
 PRIORITY = 40       # in real time, as MoveIt Servo's; or
 NICENESS = -10      # where that is not allowed
 IDLE = 0.05         # between two looks at what the node says, while nothing is on [s]
@@ -97,6 +99,8 @@ def serve_servo(connection: Any, names: Names) -> None:
 
 def _come_first() -> None:
     """Have this process' steps in time as far as it may: Linux weighs sessions, not niceness."""
+    # as controller_manager does: to fetch pages that were swapped out takes a third of a second
+    ctypes.CDLL(None).mlockall(LOCK_MEMORY)     # without permission it does nothing
     try:
         for thread in os.listdir('/proc/self/task'):    # steps wait for those of OpenBLAS, too
             os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(PRIORITY))
