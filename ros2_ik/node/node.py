@@ -9,7 +9,6 @@ from typing import Any
 
 import rclpy
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -24,7 +23,7 @@ from ros2_ik.core import compile_all, Robot, Scene, Status
 from ros2_ik.messages.frames import wrong_default
 from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.node.controllers.controller import ControllerContext
-from ros2_ik.node.endpoints.registry import make_endpoints, publisher
+from ros2_ik.node.endpoints.registry import make_endpoints, publisher, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parameters.parameters import start_notes
@@ -41,7 +40,6 @@ from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-STEADY = Clock(clock_type=ClockType.STEADY_TIME)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
 QUIET = 0.1      # it is the end when so long there has been nothing to answer [s],
@@ -99,7 +97,7 @@ class IKNode(Node):
             log.info(note)
         self._pool.start()
         self._reminded = False
-        self._reminder = self.create_timer(REMINDER, self._remind, clock=STEADY)
+        self._reminder = timer(self, REMINDER, self._remind)
 
     def _simulated(self) -> bool:
         return bool(self.get_clock().ros_time_is_active)

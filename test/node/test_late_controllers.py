@@ -364,13 +364,19 @@ def test_controllers_keep_step(monkeypatch, late, kept):
         assert 'do not keep step' in execution._reason.message
 
 
-def test_another_client_has_the_right_of_way(monkeypatch):
-    theirs = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()])
+def commanded_by_another(monkeypatch, after):
+    """Return an arm that another client commands so long after it began, and what it was told."""
     arm = Arm(monkeypatch, Trajectories)
     execution = arm.go(2.0)
-    arm.run(0.3)
-    sent = arm.controller.told
+    arm.run(after)
+    told = arm.controller.told
+    theirs = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()])
     arm.controller.on_foreign_command(theirs, '/theirs')
+    return arm, execution, told
+
+
+def test_another_client_has_the_right_of_way(monkeypatch):
+    arm, execution, sent = commanded_by_another(monkeypatch, 0.3)
     outcome = execution.look() or execution.look()
     assert outcome.status == Status.CONTROL_FAILED and arm.controller.told is sent
     assert 'another client sends commands' in outcome.message
@@ -378,12 +384,7 @@ def test_another_client_has_the_right_of_way(monkeypatch):
 
 def test_another_client_that_commands_at_once(monkeypatch):
     """Its command may have come before this node's: the arm is braked."""
-    theirs = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()])
-    arm = Arm(monkeypatch, Trajectories)
-    execution = arm.go(2.0)
-    arm.run(0.04)
-    sent = arm.controller.told
-    arm.controller.on_foreign_command(theirs, '/theirs')
+    arm, execution, sent = commanded_by_another(monkeypatch, 0.04)
     assert execution.look() is None and execution.phase is Phase.BRAKING
     assert arm.controller.told is not sent
     assert 'which of them the joints obey' in execution._reason.message

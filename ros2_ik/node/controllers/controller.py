@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from rclpy.clock import Clock, ClockType
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core import Array, braking_motion, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.servo.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -210,6 +210,14 @@ def controller_kind(kind: str) -> type[Controller]:
     """Return the class of a kind."""
     controller_kinds()
     return _KINDS[kind]
+
+
+def braked(motion: Motion, at: MotionState, limits: MotionLimits,
+           bounds: tuple[Array, Array]) -> Motion | None:
+    """Return what brakes joints from a state of a motion, None where that ends before."""
+    braking = braking_motion(motion.joints, at.position, at.velocity, limits, at.acceleration,
+                             bounds)
+    return None if passes_goal(braking, motion) else braking
 
 
 def passes_goal(braking: Motion, motion: Motion) -> bool:

@@ -84,7 +84,7 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     def start(self, motion: Motion, join: float) -> None:
         super().start(motion, join)
-        self._wait, self.began = max(self.began - self._sent_at, 0.0), math.inf   # until accepted
+        self._wait, self.began = join, math.inf   # until it is accepted
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         self._number += 1

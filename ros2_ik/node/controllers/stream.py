@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Array, braking_motion, Motion, MotionLimits, MotionState, Robot
-from ros2_ik.node.controllers.controller import Controller, LATE, passes_goal
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.node.controllers.controller import braked, Controller, LATE
 from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.servo.messages import Brake, Died, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import ServoOutput
@@ -55,10 +55,9 @@ class Stream(Controller):
     def start(self, motion: Motion, join: float) -> None:
         # the joints stand where they were commanded last; they wait for those of other controllers
         self._begin(motion, braking=False)
-        wait = join if join > PERIOD else 0.0
-        self.began += wait
-        times = np.array([0.0, *([wait] if wait else []), *(wait + motion.times(PERIOD))])
-        states = [motion.at(max(time - wait, 0.0)) for time in times]
+        self.began += join
+        times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
+        states = [motion.at(max(time - join, 0.0)) for time in times]
         self.context.servo.send(Play(
             self._player, self.output, times, np.array([state.position for state in states]),
             np.array([state.velocity for state in states])))
@@ -70,9 +69,7 @@ class Stream(Controller):
         if not self.released:
             self.context.servo.send(Brake(self._player, limits, bounds))
             told = self.commanded(self.context.now())
-            braking = braking_motion(self.joints, told.position, told.velocity, limits,
-                                     told.acceleration, bounds)
-            if not passes_goal(braking, self.motion):
+            if braking := braked(self.motion, told, limits, bounds):
                 self._begin(braking, braking=True)
 
     def cancel(self) -> None:

@@ -24,7 +24,6 @@ from ros2_ik.node.controllers.motion_limits import acceleration_limits, position
 from ros2_ik.node.controllers.trajectories import (
     braking_message,
     duration_message,
-    PERIOD,
     seconds_of,
     SHORTEST,
     trajectory_message,
@@ -151,9 +150,8 @@ class TrajectoryController(Controller):
     def start(self, motion: Motion, join: float) -> None:
         self._begin(motion, braking=False)
         self._sent_at = self.context.now()
-        wait = join if join > PERIOD else 0.0
-        message = trajectory_message(motion, wait)
-        self.began += wait
+        message = trajectory_message(motion, join)
+        self.began += join
         self.send_trajectory(message)
 
     @abstractmethod

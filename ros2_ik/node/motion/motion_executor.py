@@ -13,6 +13,7 @@ from ros2_ik.core import Array, IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
+from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Phase
 from ros2_ik.node.motion.motion_report import log_line, progress
 from ros2_ik.node.motion.outcome import Outcome
@@ -286,8 +287,8 @@ class MotionExecutor:
                 Status.CONTROL_FAILED, 'the robot does not stay where it is while the motion is '
                 'checked; nothing was sent')
         self._controllers.cancel(execution.joints, execution.controllers)
-        execution.send(motion, float(np.sqrt(
-            JOIN * np.abs(away) / execution.limits.acceleration).max()))
+        join = float(np.sqrt(JOIN * np.abs(away) / execution.limits.acceleration).max())
+        execution.send(motion, join if join > PERIOD else 0.0)
         return None
 
     def _start(self, execution: MotionExecution) -> Array:

@@ -5,9 +5,9 @@ import math
 import time
 from typing import Any
 
-from ros2_ik.core import braking_motion, Motion
+from ros2_ik.core import Motion
 from ros2_ik.node.controllers.command_topic import CommandTopic
-from ros2_ik.node.controllers.controller import passes_goal
+from ros2_ik.node.controllers.controller import braked
 from ros2_ik.node.servo.messages import Brake, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import Knot
 from ros2_ik.node.state.motion_clock import MotionClock
@@ -61,9 +61,7 @@ class Player:
         """Brake from the last command, unless nothing moves."""
         if self._motion is not None and self._time < self._motion.duration:
             at = self._motion.at(self._time)
-            braking = braking_motion(self._motion.joints, at.position, at.velocity, brake.limits,
-                                     at.acceleration, brake.bounds)
-            if not passes_goal(braking, self._motion):
+            if braking := braked(self._motion, at, brake.limits, brake.bounds):
                 self._begin(braking)
 
     def _begin(self, motion: Motion) -> None:
