@@ -3,11 +3,10 @@
 from importlib import import_module
 import logging
 import os
-import resource
 import signal
 import sys
 
-from ros2_ik.node.process import ensure_fork_server, print_without_waiting, SIGNALS
+from ros2_ik.node.process import ensure_fork_server, SIGNALS
 
 # A second thread for matrices of ten rows only waits for its turn on a busy machine. Workers,
 # which are forked from what is started here, inherit it.
@@ -16,9 +15,6 @@ os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 os.environ.setdefault('PYTHONSAFEPATH', '1')
 # The node says in ROS's log what the library says in Python's; workers would say it again.
 logging.getLogger('ros2_ik').addHandler(logging.NullHandler())
-# Address space of libraries and threads [bytes]. With less some of them end the process as they
-# like, which nobody can foresee: OpenBLAS, thread-local data.
-ADDRESSES = 1900 << 20
 USAGE = """\
 usage: ik_node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] ...]
 
@@ -35,14 +31,9 @@ def main() -> int:
     """Run the node until SIGINT, SIGTERM or SIGHUP; gives the exit code."""
     for number in SIGNALS:   # to start takes two seconds, to end at most one
         signal.signal(number, lambda *_: os._exit(0))
-    print_without_waiting()
     if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
         print(USAGE, end='')
         return 0
-    if 0 <= (limit := resource.getrlimit(resource.RLIMIT_AS)[0]) < ADDRESSES:
-        print(f'ros2_ik: too little memory: the address space is limited to {limit >> 20} MB '
-              f'(ulimit -v), and the node needs {ADDRESSES >> 20} MB', file=sys.stderr)
-        return 1
     ensure_fork_server()   # it imports while this process does
     if sys.version_info < (3, 11):  # of two threads that import at once one may lose a module
         for name in ('linalg', 'optimize', 'sparse', 'spatial'):

@@ -1,7 +1,9 @@
 """The node: makes the parts, spins, stops."""
 
 import gc
+import signal
 import sys
+import threading
 import time
 import traceback
 from types import SimpleNamespace
@@ -27,7 +29,7 @@ from ros2_ik.node.endpoints.registry import make_endpoints, publisher, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parameters.parameters import start_notes
-from ros2_ik.node.process import Ending
+from ros2_ik.node.process import SIGNALS
 from ros2_ik.node.servo.process import ServoProcess
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
@@ -42,9 +44,9 @@ from ros2_ik.node.workers import Pool
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
+LOOK = 0.05      # between two looks for a signal that ends the node [s]
 QUIET = 0.1      # it is the end when so long there has been nothing to answer [s],
-LIMIT = 0.7      # from a signal to the end of the process, at most [s]
-BRAKING = 2.0    # and so much more while an arm moves, to bring it to rest [s]
+BRAKING = 2.0    # and so much more while an arm is brought to rest [s]
 LINGER = 0.25    # or so long since the last answer: busy clients take their time to read it [s]
 
 
@@ -211,11 +213,6 @@ class IKNode(Node):
 
     # -- the end --------------------------------------------------------------------------
 
-    @property
-    def moving(self) -> bool:
-        """Whether an arm moves by this node."""
-        return self._execution.moving
-
     def spin_once(self, executor: SingleThreadedExecutor, seconds: float) -> None:
         """Work off one callback; what goes wrong there must not keep an arm from braking."""
         try:
@@ -284,13 +281,13 @@ def run() -> int:
         return _refuse(str(error))
     executor = SingleThreadedExecutor()
     executor.add_node(node)
-    ending = Ending()
-    ending.listen(executor.wake, lambda: LIMIT + (BRAKING if node.moving else 0.0))
+    ending = threading.Event()
+    for number in SIGNALS:
+        signal.signal(number, lambda *_: ending.set())
     sys.setswitchinterval(2e-4)   # the pool's thread must not wait 5 ms to pass an answer on
     gc.freeze()   # what is loaded by now stays: looking through it would take 50 ms each time
-    while not ending.told.is_set() and rclpy.ok():
-        node.spin_once(executor, 0.1)
-    ending.begun = True
+    while not ending.is_set() and rclpy.ok():
+        node.spin_once(executor, LOOK)
     node.close(executor)
     rclpy.try_shutdown()
     return 0

@@ -16,10 +16,7 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 # the kernel ends it with the node, also while it compiles (Linux, PR_SET_PDEATHSIG)
 ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
-from ros2_ik.node.process import print_without_waiting  # noqa: E402, I001
-
-print_without_waiting()   # workers, too, what Python prints there
-from ros2_ik.core import compile_all  # noqa: E402
+from ros2_ik.core import compile_all  # noqa: E402, I001
 import ros2_ik.node.workers.serve  # noqa: E402, F401
 
 compile_all()

@@ -28,22 +28,6 @@ else:   # the library's tests run without ROS
 
 from ros2_ik.core import Robot
 
-ENDLESS = """
-import signal
-
-def in_c(*_):
-    from collections import deque
-    from itertools import repeat
-    deque(repeat(0), maxlen=0)   # holds the interpreter's lock, and looks at no signal
-
-def in_python(*_):
-    while True:
-        pass
-
-signal.signal(signal.SIGUSR1, in_c)
-signal.signal(signal.SIGUSR2, in_python)
-"""
-
 
 @pytest.fixture(scope='module')
 def domain() -> Iterator[int]:
@@ -143,10 +127,3 @@ def worker(pipe: tuple[Connection, Connection], panda: Robot) -> 'Worker':
     """Give a worker in this process that is told of the Panda."""
     pipe[0].send(TakeRobot(panda.key, pickle.dumps(panda)))
     return Worker(pipe[1])
-
-
-@pytest.fixture
-def endless(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Have processes that go on for ever with something when told by SIGUSR1 or SIGUSR2."""
-    (tmp_path / 'sitecustomize.py').write_text(ENDLESS)
-    monkeypatch.setenv('PYTHONPATH', f'{tmp_path}{os.pathsep}{os.environ["PYTHONPATH"]}')

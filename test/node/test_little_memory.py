@@ -4,7 +4,6 @@ from contextlib import suppress
 import os
 import resource
 import signal
-import subprocess
 
 from ament_index_python.packages import get_package_prefix
 from node_harness import children, eventually, reachable
@@ -19,28 +18,6 @@ LITTLE = 200 << 20   # bytes: nothing more is allocated
 
 def starve(pid):
     resource.prlimit(pid, resource.RLIMIT_AS, (LITTLE, LITTLE))
-
-
-def test_too_little_is_said():
-    run = subprocess.run(['bash', '-c', f'ulimit -v 1500000; exec {NODE}'], capture_output=True,
-                         text=True, timeout=20)
-    assert run.returncode == 1 and run.stderr == (
-        'ros2_ik: too little memory: the address space is limited to 1464 MB (ulimit -v), and the '
-        'node needs 1900 MB\n')
-
-
-@pytest.mark.slow
-def test_with_two_gigabytes_it_answers(start_node, client, panda, monkeypatch):
-    limits = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (2_000_000 << 10, limits[1]))
-    try:
-        node = start_node()
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, limits)
-    client.describe(panda)
-    answer = client.ik(targets=[reachable(panda, TIP, 1)], avoid_collisions=False)
-    assert answer.status == Status.SUCCESS, answer.message
-    eventually(node.workers, 'a worker')
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 from arm_harness import (
     at_home,
@@ -103,28 +102,3 @@ def test_the_process_that_streams_positions_is_killed(newcomer, mock, record, st
     assert np.abs(record.still() - record.commands[-1][1]).max() < 1e-3
     eventually(lambda: Requested(client, 'execute', {}).answer().status == Status.SUCCESS,
                'a motion by another process', 60)
-
-
-@pytest.mark.parametrize('parameters', [TRAJECTORIES, POSITIONS])
-def test_told_to_end_while_a_callback_hangs(newcomer, mock, record, start_node, endless,
-                                            parameters):
-    """It cannot brake, and ends: a trajectory goes on, a stream ends with the node."""
-    if parameters is POSITIONS:
-        mock.set('active', ['arm_position_controller', 'hand_controller'])
-    node = start_node(**parameters, **SLOW)
-    moving(at_home(newcomer()), record, 'compute_ik')
-    sent = len(record.trajectories)
-    node.process.send_signal(signal.SIGUSR2)
-    time.sleep(0.3)
-    told = time.monotonic()
-    node.process.send_signal(signal.SIGTERM)
-    assert node.process.wait(10) == 1
-    assert time.monotonic() - told < 4.0
-    eventually(lambda: 'still busy' in node.text, 'the reason')
-    rest = record.still()
-    assert len(record.trajectories) == sent
-    if parameters is POSITIONS:
-        assert 0.03 < rest[0] < FAR['panda_joint1'] + 1e-3
-        assert np.abs(rest - record.commands[-1][1]).max() < 1e-3
-    else:
-        assert near(rest, FAR) < 1e-3

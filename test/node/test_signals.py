@@ -1,9 +1,7 @@
 """SIGINT, SIGTERM, SIGHUP: the node ends within a second, with exit code 0, not in silence."""
 
-from contextlib import suppress
 import os
 from pathlib import Path
-import pty
 import signal
 import subprocess
 import sys
@@ -12,7 +10,6 @@ import time
 from builtin_interfaces.msg import Duration
 from node_harness import children, eventually, neutral, Stopwatch, unreachable
 import pytest
-from std_msgs.msg import String
 
 from ros2_ik.msg import Status
 
@@ -117,59 +114,6 @@ def test_while_it_starts(start_node, number):
     node.process.send_signal(number)
     assert node.process.wait(5) == 0 and watch.seconds < 1.0
     assert 'Traceback' not in node.text
-
-
-def test_during_an_endless_callback(start_node, client, panda, endless):
-    node = start_node()
-    client.describe(panda)
-    eventually(node.workers, 'a worker')
-    processes = family(node.pid)
-    node.process.send_signal(signal.SIGUSR2)
-    time.sleep(0.3)
-    watch = Stopwatch()
-    node.process.send_signal(signal.SIGTERM)
-    assert node.process.wait(5) == 1 and watch.seconds < 1.2
-    eventually(lambda: all(map(gone, processes)), 'the end of all processes', 5.0)
-    assert 'still busy' in node.text and 'Traceback' not in node.text
-
-
-def fill(writing):
-    """Write until there is no room left, whoever else has this open."""
-    with suppress(BlockingIOError):
-        filling = os.open(f'/proc/self/fd/{writing}', os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-        try:
-            while True:
-                os.write(filling, b' ')
-        finally:
-            os.close(filling)
-
-
-@pytest.fixture(params=[os.pipe, pytest.param(pty.openpty, marks=pytest.mark.slow)],
-                ids=['pipe', 'terminal'])
-def held(request, start_node, client, panda, endless, monkeypatch):
-    """Give a node whose log nobody reads, as of a stopped launch, or after Ctrl-S; it is full."""
-    reading, writing = request.param()
-    monkeypatch.setattr(Path, 'open', lambda *_: os.fdopen(os.dup(writing), 'wb'))
-    node = start_node()
-    monkeypatch.undo()
-    node.log.touch()
-    client.describe(panda)
-    eventually(node.workers, 'a worker')
-    fill(writing)
-    yield node
-    for end in (reading, writing):
-        os.close(end)
-
-
-def test_while_nobody_reads_its_log(client, panda, held):
-    """What it has to say is lost; it answers, and ends as ever."""
-    for wrong in ('<robot/>', '<robot', ''):   # refused, and said so
-        client.publish('robot_description', String(data=wrong), latched=True)
-        time.sleep(0.2)
-        assert client.fk(state=neutral(panda)).status == Status.SUCCESS
-    watch = Stopwatch()
-    held.process.send_signal(signal.SIGTERM)
-    assert held.process.wait(5) == 0 and watch.seconds < 1.0
 
 
 @pytest.mark.parametrize('delay', [0.0, 0.5, *(
