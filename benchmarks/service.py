@@ -45,18 +45,16 @@ from ros2_ik.srv import ComputeIK
 EMPTY_SERVICE = """
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
+from rclpy.signals import SignalHandlerOptions
 from ros2_ik.srv import ComputeIK
 from std_srvs.srv import Trigger
-rclpy.init()
+rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # so that SIGTERM ends it
 node = rclpy.create_node('empty')
 node.create_service(Trigger, 'empty', lambda request, response: response)
 node.create_service(ComputeIK, 'empty_compute_ik', lambda request, response: response)
 executor = SingleThreadedExecutor()
 executor.add_node(node)
-try:
-    executor.spin()
-except rclpy.executors.ExternalShutdownException:
-    pass
+executor.spin()
 """
 
 

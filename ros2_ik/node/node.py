@@ -72,9 +72,7 @@ class IKNode(Node):
         self._made_markers: Made = {}
         geometry = CollisionGeometry(log, self._pool.set_robot)
         self._scene = PlanningScene(parameters, state, transforms, geometry, log, self._show,
-                                    lambda: scene_made.trigger())
-        scene_made = self.create_guard_condition(self._scene.take_made,
-                                                 ReentrantCallbackGroup())
+                                    lambda work: self.executor.create_task(work), self._wait)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)

@@ -4,19 +4,20 @@ from dataclasses import dataclass
 import time
 from typing import Any
 
-from action_msgs.msg import GoalStatus
+from rclpy.action import ActionServer, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.action_server import ActionServer, GoalHandle
 from ros2_ik.node.endpoints.answering import error_response, header
 from ros2_ik.node.endpoints.first_slice import ended_at_once
 from ros2_ik.node.endpoints.goals import GoalTurns, OpenGoal
 from ros2_ik.node.endpoints.ik_requests import IKRequests, PreparedRequest
-from ros2_ik.node.endpoints.registry import Endpoint, timer, Wait
+from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, timer, Wait
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.settled import Settled
@@ -26,6 +27,7 @@ from ros2_ik.node.workers import Pool
 NAME = '~/solve_constrained_ik'
 MAX_GOALS = 64     # open at a time
 FEEDBACK = 0.5     # time between two messages about goals that do not search [s]
+KEPT = 10           # a result is kept so long for clients that ask late, and its status told [s]
 
 
 @dataclass(eq=False)
@@ -48,8 +50,11 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
     def __post_init__(self) -> None:
         self._goals: list[OpenGoal] = []
         self._turns = GoalTurns(self.pool.size, self.wait)
-        ActionServer(self.node, SolveConstrainedIK, NAME, cancel=self._cancel,
-                     execute=self._execute)
+        self._server = ActionServer(
+            self.node, SolveConstrainedIK, NAME, self._execute, cancel_callback=self._cancel,
+            callback_group=ReentrantCallbackGroup(), goal_service_qos_profile=QUEUE,
+            result_service_qos_profile=QUEUE, cancel_service_qos_profile=QUEUE,
+            result_timeout=KEPT)
         self._timer = timer(self.node, FEEDBACK, self._tick)
         self._timer.cancel()
 
@@ -60,13 +65,14 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
 
     # -- what the action server calls -----------------------------------------------------
 
-    def _cancel(self, handle: GoalHandle) -> None:
+    def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         for goal in self._goals:
             if goal.handle is handle:
                 goal.stop('cancelled')
+        return CancelResponse.ACCEPT
 
-    async def _execute(self, handle: GoalHandle) -> tuple[int, Any]:
-        """Return the last status and the result of a goal; never raises."""
+    async def _execute(self, handle: ServerGoalHandle) -> Any:
+        """Return the result of a goal; never raises."""
         goal = OpenGoal(handle, self.execution.stops)
         if handle.is_cancel_requested:   # before it could begin
             goal.stop('cancelled')
@@ -83,9 +89,12 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
         self.statistics.open_goals = len(self._goals)
         self.statistics.count('solve_constrained_ik', result.status)
         if handle.is_cancel_requested:
-            return GoalStatus.STATUS_CANCELED, result
-        succeeded = result.status == Status.SUCCESS
-        return GoalStatus.STATUS_SUCCEEDED if succeeded else GoalStatus.STATUS_ABORTED, result
+            handle.canceled()
+        elif result.status == Status.SUCCESS:
+            handle.succeed()
+        else:
+            handle.abort()
+        return result
 
     # -- the way of a goal ----------------------------------------------------------------
 
@@ -149,7 +158,6 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
         """Begin with what a goal needs that is not answered at once."""
         if self._timer.is_canceled():
             self._timer.reset()
-        goal.handle.set_executing()
 
     def _take_news(self, goal: OpenGoal, solution: IKSolution) -> None:
         if goal in self._goals and goal.phase == 'searching':

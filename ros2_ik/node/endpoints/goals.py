@@ -5,9 +5,10 @@ from collections.abc import Callable
 from dataclasses import replace
 import time
 
+from rclpy.action.server import ServerGoalHandle
+
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.action_server import GoalHandle
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
 from ros2_ik.node.endpoints.registry import Wait
 
@@ -23,7 +24,7 @@ class OpenGoal:
     when it came: what is stopped later does not begin to move.
     """
 
-    def __init__(self, handle: GoalHandle, stops: int) -> None:
+    def __init__(self, handle: ServerGoalHandle, stops: int) -> None:
         self.handle, self.stops = handle, stops
         self.asked: PreparedRequest | None = None
         self.newest: IKSolution | None = None

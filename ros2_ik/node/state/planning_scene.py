@@ -1,7 +1,10 @@
 """The scene as the node knows it now."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 import time
 from typing import Any, NamedTuple
 
@@ -25,16 +28,14 @@ from ros2_ik.messages.scene_changes import (
     MAX_REQUEST_SHAPES,
     MAX_REQUEST_TRIANGLES,
 )
-from ros2_ik.node.state.change_queue import ChangeQueue
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.transforms import LOOK, Transforms
 
 MAX_WAITING = 1000   # changes of the scene
+BATCH = 100   # changes that are made together, at most
 RETRY = 1.0   # a scene file that needs joint values is tried again so often [s]
-
 SHOW = 0.5    # while changes wait, so often at most a new scene is shown [s]
-PATIENCE = 0.1   # so long the thread is waited for at the end [s]
 
 Change = Callable[[SceneState, ConversionContext], SceneState]
 Given = Callable[[Robot], Mapping[str, Any]]
@@ -54,10 +55,8 @@ class _Change(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """What came of changes: `known` stands in place of `base`; a result for each."""
+    """The scene after several changes, and a result for each."""
 
-    asked: list[_Change]
-    base: SceneState
     known: SceneState
     results: list[Applied | Exception]
 
@@ -66,15 +65,20 @@ class PlanningScene:
     """
     The present scene of the present robot: a value that each change replaces as a whole.
 
-    `show` is called with new scenes, in a thread; `wake` must have the node's thread call
-    `take_made`. All else belongs to the node's thread.
+    Belongs to the node's thread; one other thread makes changes, and calls `show` with new scenes.
+    `begin(coroutine)` runs one in the node's thread, `wait(start)` calls start(done) and awaits
+    what done is given.
     """
 
     def __init__(self, parameters: Any, state: CurrentState, transforms: Transforms,
                  geometry: CollisionGeometry, log: Any, show: Callable[[Scene], None],
-                 wake: Callable[[], None]) -> None:
+                 begin: Callable[[Coroutine[Any, Any, None]], Any], wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
         self.geometry, self._log, self._show = geometry, log, show
+        self._begin, self._wait = begin, wait
+        self._thread = ThreadPoolExecutor(1, 'scene changes')
+        self._asked = deque[_Change]()
+        self._working = False
         self._shown: Scene | None = None
         self._shown_at = 0.0
         self._known: SceneState | None = None
@@ -82,7 +86,6 @@ class PlanningScene:
         self.fault = ''          # why the scene of parameter `scene` is not there, or ''
         self.waiting = False     # whether that is only for joint values that have not come yet
         self._tried = 0.0
-        self._queue = ChangeQueue(self._make, self._take_over, self._show_newest, wake)
 
     def set_robot(self, robot: Robot) -> None:
         """Take another robot: the scene moves over to it if it is the same one, described anew."""
@@ -104,7 +107,21 @@ class PlanningScene:
 
     def _put(self, known: SceneState) -> None:
         self._known = known
-        self._queue.look()
+        self._show_newest()
+
+    def _show_newest(self) -> None:
+        """Show the scene if it is another one than before; not too often while changes wait."""
+        known = self._known
+        late = time.monotonic() > self._shown_at + SHOW
+        if known is not None and known.scene is not self._shown and (late or not self._asked):
+            self._shown, self._shown_at = known.scene, time.monotonic()
+            self._thread.submit(self._show_guarded, known.scene)
+
+    def _show_guarded(self, scene: Scene) -> None:
+        try:
+            self._show(scene)
+        except Exception as error:   # else nobody would hear of it
+            self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
 
     # -- reading --------------------------------------------------------------------------
 
@@ -177,40 +194,51 @@ class PlanningScene:
         """
         robot = self.known.scene.robot   # loads the scene of parameter `scene` if that waits
         self._check_fault()
-        if len(self._queue) >= MAX_WAITING:
-            raise RequestError(Status.FAILURE, f'busy: {len(self._queue)} changes of the scene '
+        if len(self._asked) >= MAX_WAITING:
+            raise RequestError(Status.FAILURE, f'busy: {len(self._asked)} changes of the scene '
                                f"of robot '{robot.name}' wait, the most there may be")
-        self._queue.put(_Change(change, given, done))
-
-    def take_made(self) -> None:
-        """Take over what the thread has made; `wake` has this called in the node's thread."""
-        self._queue.finish()
+        self._asked.append(_Change(change, given, done))
+        if not self._working:
+            self._working = True
+            self._begin(self._make_all())
 
     def close(self) -> None:
-        """End the thread; changes that are open are not answered any more."""
-        self._queue.close(PATIENCE)
+        """Make no more changes; those that wait are not answered."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _check_fault(self) -> None:
         if self.fault:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                f'{self.fault}: correct or empty parameter scene first')
 
-    def _take_over(self, made: '_Made') -> bool:
-        """Put the scene that was made in place; False if another one came meanwhile."""
-        if made.base is not self._known:
-            return False
-        if made.known is not made.base:
+    async def _make_all(self) -> None:
+        """Have the changes made that wait, in the order in which they came."""
+        try:
+            while self._asked:
+                asked = [self._asked.popleft() for _ in range(min(len(self._asked), BATCH))]
+                await self._make_some(asked)
+        finally:
+            self._working = False
+        self._show_newest()
+
+    async def _make_some(self, asked: list[_Change]) -> None:
+        made, base = None, None
+        while made is None or base is not self._known:   # another scene came meanwhile
+            base = self._known
+            made = await self._wait(partial(self._submit, asked, base))
+        if made.known is not base:
             self._put(made.known)
-        for asked, result in zip(made.asked, made.results, strict=True):
-            asked.done(result)
-        return True
+        for each, result in zip(asked, made.results, strict=True):
+            each.done(result)
+
+    def _submit(self, asked: list[_Change], base: SceneState, done: Callable[[_Made], None]) \
+            -> None:
+        self._thread.submit(lambda: done(self._make(asked, base)))
 
     # -- changing: in the thread ----------------------------------------------------------
 
-    def _make(self, asked: list['_Change']) -> '_Made':
+    def _make(self, asked: list[_Change], base: SceneState) -> _Made:
         """Make changes, one after the other; one that fails changes nothing."""
-        base = self._known
-        assert base is not None
         try:
             made = self._changed_by(asked, base, prepare=False)
             if made.known.scene is not base.scene:
@@ -219,7 +247,7 @@ class PlanningScene:
         except Exception:   # one of them is to blame
             return self._changed_by(asked, base, prepare=True)
 
-    def _changed_by(self, asked: list['_Change'], base: SceneState, prepare: bool) -> '_Made':
+    def _changed_by(self, asked: list[_Change], base: SceneState, prepare: bool) -> _Made:
         known, results = base, list[Applied | Exception]()
         for each in asked:
             try:
@@ -230,9 +258,9 @@ class PlanningScene:
                 results.append(Applied(new.scene, notes))
             except Exception as error:
                 results.append(error)
-        return _Made(asked, base, known, results)
+        return _Made(known, results)
 
-    def _changed_patiently(self, asked: '_Change', known: SceneState) \
+    def _changed_patiently(self, asked: _Change, known: SceneState) \
             -> tuple[SceneState, list[str]]:
         """Make a change, and try again while it is refused for transforms that may come."""
         while True:
@@ -244,7 +272,7 @@ class PlanningScene:
                     raise
             time.sleep(LOOK)
 
-    def _changed_once(self, asked: '_Change', known: SceneState) -> tuple[SceneState, list[str]]:
+    def _changed_once(self, asked: _Change, known: SceneState) -> tuple[SceneState, list[str]]:
         self._check_fault()
         robot, notes = known.scene.robot, list[str]()
         now = self.now(robot, asked.given(robot), notes)
@@ -257,17 +285,6 @@ class PlanningScene:
         if self.geometry.usable:
             with error_context('the scene'):
                 self._checker(scene).moving_joints   # noqa: B018 - kept; each request needs them
-
-    def _show_newest(self) -> None:
-        """Show the scene if it is another one than before; not too often while changes wait."""
-        known = self._known
-        late = time.monotonic() > self._shown_at + SHOW
-        if known is not None and known.scene is not self._shown and (late or not self._queue):
-            self._shown, self._shown_at = known.scene, time.monotonic()
-            try:
-                self._show(known.scene)
-            except Exception as error:   # the thread must go on
-                self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
 
     # -- parameter scene ------------------------------------------------------------------
 
