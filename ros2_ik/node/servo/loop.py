@@ -55,7 +55,6 @@ from ros2_ik.node.servo.messages import (
 from ros2_ik.node.servo.names import Names
 from ros2_ik.node.servo.player import Player
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
-from ros2_ik.node.servo.stuck_arm import StuckArm
 from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.motion_clock import BACK, MotionClock
@@ -71,6 +70,7 @@ TELL = 0.1          # between two messages of how it stands [s]
 HOLD = 0.5          # so long where the arm came to rest is repeated: a message may be lost [s]
 PASSED = 0.2        # and then so long until all of that is past [s]
 ENDING = 3.0        # so much longer than joints need to brake it does not take to come to rest [s]
+STUCK = 0.25        # part of max_tracking_error that is too far for a joint that stands
 KEPT = 1.0          # what was commanded is known for so long [s]
 LATE = 0.1          # readings of other joints are extrapolated by so much at most [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
@@ -262,12 +262,12 @@ class Loop:
         now = time.monotonic()
         mode = OFF if session.over else session.follower.begin.mode
         step = session.last
-        message = session.ended or session.fault or session.stuck.reason or (
+        message = session.ended or session.fault or (
             self._note if now < self._noted + NOTED else
             'paused' if self._paused and not session.follower.moving else
             step.message)
-        code = ServoStatus.INVALID if session.ended else (
-            ServoStatus.HALT_FOR_TRACKING if session.stuck.reason else step.code)
+        code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
+            ServoStatus.INVALID if session.ended else step.code)
         state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())
         if now < self._told_at + TELL and state[:3] == self._told[:3] \
                 and state.ended == self._told.ended:
@@ -288,7 +288,7 @@ class Loop:
     def _obey(self, mode: str, message: Any, came: float) -> None:
         """Follow a command that came at a time of the node's clock [s]."""
         session = self._session
-        if session is None or session.ended or session.stuck.holds:
+        if session is None or session.ended:
             return
         follower = session.follower
         try:
@@ -313,7 +313,8 @@ class Session:
     The time from a `Begin` to its end.
 
     `ended` says why it comes to an end, `fault` what keeps it from moving at present, or are ''.
-    `over` is when nothing moves any more by it.
+    `strays` is whether it ends since the arm does not follow. `over` is when nothing moves any
+    more by it.
     """
 
     def __init__(self, context: Any, clock: MotionClock, measured: MeasuredJoints,
@@ -327,7 +328,7 @@ class Session:
                                                partial(self._give_way, output)))
                          for output in follower.begin.outputs]
         self._ahead = min(output.ahead for output, _ in self._outputs)
-        self.stuck = StuckArm(follower.begin.joints, self._ahead)
+        self.strays, self._pushes = False, False
         self._knots = deque[tuple[int, Any, Any]]()
         self._began = self._stepped = time.monotonic()
         self._moved = -math.inf     # nothing is told to an arm that nothing was commanded to
@@ -463,7 +464,7 @@ class Session:
             self._moved = steady
         if steady <= self._moved + HOLD:
             self._publish()
-        elif self.ended and steady > self._moved + HOLD + PASSED:
+        elif self.ended and steady > self._moved + HOLD + PASSED and not self._pushes:
             self.over = True
 
     def _due(self, now: int, elapsed: float) -> int:
@@ -548,7 +549,7 @@ class Session:
             self.over = self.over or bool(self.fault)
             return
         self.fault = ''
-        if steady <= self._moved + HOLD or self.stuck.reason:
+        if steady <= self._moved + HOLD or self._pushes:
             self._mind_tracking(steady)
         if steady <= self._moved + self._values.execute_state_timeout:  # it may be of before
             return
@@ -557,8 +558,8 @@ class Session:
             self.fault = 'waits: something else moves the arm'
             return
         apart = offset(robot, joints, at, follower.q[follower.places])
-        if self.stuck.pushes or np.abs(apart).max() > self._values.start_tolerance:
-            self._stand(apart, steady)
+        if np.abs(apart).max() > self._values.start_tolerance:
+            self._stand(apart)
 
     def _unmatched(self) -> str:
         """Return which topic not all subscribers have been discovered on that the node knows."""
@@ -567,32 +568,34 @@ class Session:
                      if (reason := topic.unmatched(count))), '')
 
     def _mind_tracking(self, steady: float) -> None:
-        """Look whether the arm follows; where it is stuck, nothing goes on to push it."""
+        """End where the arm does not follow, and push it no more once it has come to rest."""
         most = self._values.max_tracking_error
         if most == 0 or steady > self._stepped + MOST_LATE:  # held up: it rests elsewhere, as told
             return
         follower, measured = self.follower, self._measured
-        joints, robot = follower.begin.joints, follower.robot
-        seen = tracking(robot, joints, self._commanded, measured, MOST_LATE + self._ahead)
-        told = follower.q[follower.places]
-        apart = offset(robot, joints, seen.measured, told)
-        stood = np.array([measured.stood([joint]) for joint in joints])
-        stands = self.stuck.look(seen.error, told, apart, stood, most, steady)
-        if self.stuck.holds:
-            follower.brake()
-        if stands:
-            self._stand(apart, steady)
-
-    def _stand(self, apart: Array, steady: float) -> None:
-        """Begin where the arm was measured, `apart` (n,) from where it was told to be."""
-        follower = self.follower
-        q, places = follower.q.copy(), follower.places
-        q[places] += apart
-        follower.stand(q)
-        if self.stuck.reason:   # tell that, so that nothing pushes any more
+        joints, late = follower.begin.joints, MOST_LATE + self._ahead
+        seen = tracking(follower.robot, joints, self._commanded, measured, late)
+        stands = np.array([measured.stood([joint]) > late for joint in joints])
+        bound = np.where(stands, STUCK, 1.0) * most
+        worst = int(np.argmax(seen.error / bound))
+        if seen.error[worst] > bound[worst] and not self.strays:
+            self.strays = self._pushes = True
+            self.end(f"joint '{joints[worst]}' does not follow: it is {seen.error[worst]:.3g} "
+                     'from where it was told to be')
+        if self._pushes and stands.all():
+            self._pushes = False
+            self._stand(offset(follower.robot, joints, seen.measured,
+                               follower.q[follower.places]))
+            # told to the controllers, so that nothing pushes any more
             self._time, self._moved = self._now(), steady
-            self._knots = deque([(self._time, q[places], np.zeros(len(places)))])
-            self.stuck.begin(q[places], steady)
+            self._knots = deque([(self._time, follower.q[follower.places],
+                                  np.zeros(len(joints)))])
+
+    def _stand(self, apart: Array) -> None:
+        """Begin where the arm was measured, `apart` (n,) from where it was told to be."""
+        q = self.follower.q.copy()
+        q[self.follower.places] += apart
+        self.follower.stand(q)
 
     def _commanded(self, moment: float) -> MotionState:
         """Return where the joints were told to be at a moment of the motion clock."""
