@@ -15,7 +15,7 @@ from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.answering import error_response, header
 from ros2_ik.node.endpoints.first_slice import ended_at_once
-from ros2_ik.node.endpoints.goals import GoalTurns, OpenGoal
+from ros2_ik.node.endpoints.goals import OpenGoal
 from ros2_ik.node.endpoints.ik_requests import IKRequests, PreparedRequest
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, timer, Wait
 from ros2_ik.node.motion.motion_executor import MotionExecutor
@@ -49,7 +49,6 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
 
     def __post_init__(self) -> None:
         self._goals: list[OpenGoal] = []
-        self._turns = GoalTurns(self.pool.size, self.wait)
         self._server = ActionServer(
             self.node, SolveConstrainedIK, NAME, self._execute, cancel_callback=self._cancel,
             callback_group=ReentrantCallbackGroup(), goal_service_qos_profile=QUEUE,
@@ -101,9 +100,9 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
         goal.asked = await self.settled.read(lambda: self._read(goal))
         self._make_room(goal)
-        solution = goal.judged(await self._in_turn(goal, goal.asked))
+        solution = goal.judged(await self._search(goal, goal.asked))
         if solution.success and goal.asked.execute:
-            self._keep_watch(goal)
+            self._keep_watch()
             for other in goal.preempted:   # a motion of theirs is braking
                 if other in self._goals:
                     await self.wait(other.on_finished.append)
@@ -128,23 +127,11 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
             raise RequestError(Status.TIMED_OUT, f'busy: {going_on - 1} goals are open, the most '
                                'there may be')
 
-    async def _in_turn(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
-        waits = not self._turns.free
-        if not waits and ended_at_once(question.search, self.pool.open_jobs):
-            return question.search.solution()
-        self._keep_watch(goal)
-        if not await self._turns.take(goal):
-            goal.check()
-        try:
-            goal.check()
-            if waits:   # the world has changed, and only now does its time begin
-                question = goal.asked = self._read(goal)
-            goal.phase = 'searching'
-            return await self._search(goal, question)
-        finally:
-            self._turns.give_back()
-
     async def _search(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
+        if ended_at_once(question.search, self.pool.open_jobs):
+            return question.search.solution()
+        self._keep_watch()
+
         def submitted(number: int) -> None:
             goal.end = lambda: self.pool.cancel(number)
 
@@ -154,8 +141,8 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
 
     # -- meanwhile ------------------------------------------------------------------------
 
-    def _keep_watch(self, goal: OpenGoal) -> None:
-        """Begin with what a goal needs that is not answered at once."""
+    def _keep_watch(self) -> None:
+        """Tell again and again of goals that are not answered at once."""
         if self._timer.is_canceled():
             self._timer.reset()
 

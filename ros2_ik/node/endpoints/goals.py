@@ -1,6 +1,5 @@
-"""The goals of an action: what is known of each, and whose turn it is."""
+"""What is known of a goal of the action."""
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 import time
@@ -10,7 +9,6 @@ from rclpy.action.server import ServerGoalHandle
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
-from ros2_ik.node.endpoints.registry import Wait
 
 
 class OpenGoal:
@@ -28,7 +26,7 @@ class OpenGoal:
         self.handle, self.stops = handle, stops
         self.asked: PreparedRequest | None = None
         self.newest: IKSolution | None = None
-        self.phase, self.why = 'waiting', ''
+        self.phase, self.why = 'searching', ''
         self.end: Callable[[], None] = lambda: None
         self.began = time.monotonic()
         self.preempted: list[OpenGoal] = []
@@ -58,50 +56,3 @@ class OpenGoal:
         if not message.startswith(self.why):
             message = f'{self.why}; {message}'
         return replace(solution, status=Status.PREEMPTED, message=message)
-
-
-Decide = Callable[[bool], None]
-
-
-class GoalTurns:
-    """
-    So many goals at a time may search; the others wait in the order in which they came.
-
-    `wait(start)` calls start(done) and awaits what done is given. For one thread, the executor's.
-    """
-
-    def __init__(self, places: int, wait: Wait) -> None:
-        self._active, self._wait = places, wait
-        self._queue: deque[Decide] = deque()
-
-    @property
-    def free(self) -> bool:
-        """Whether the next one need not wait."""
-        return self._active > 0
-
-    async def take(self, goal: OpenGoal) -> bool:
-        """
-        Wait for a place; gives whether the goal has one.
-
-        Waiting ends without one when the goal is stopped.
-        """
-        if self._active:
-            self._active -= 1
-            return True
-
-        def enter(decide: Decide) -> None:
-            self._queue.append(decide)
-            goal.end = lambda: self._leave(decide)
-        return bool(await self._wait(enter))
-
-    def give_back(self) -> None:
-        """Leave a place to the next one."""
-        if self._queue:
-            self._queue.popleft()(True)
-        else:
-            self._active += 1
-
-    def _leave(self, decide: Decide) -> None:
-        if decide in self._queue:
-            self._queue.remove(decide)
-            decide(False)

@@ -7,9 +7,7 @@ Convex parts of meshes, which take seconds or a minute, are made in a process of
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 import multiprocessing
-from multiprocessing import resource_tracker
 import os
-import signal
 import threading
 import time
 import traceback
@@ -26,6 +24,7 @@ from ros2_ik.core import (
     UNUSABLE,
 )
 from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.process import ensure_fork_server
 
 SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
 PATIENCE = 2.0   # so long questions wait for a new robot's geometry [s]
@@ -157,13 +156,10 @@ NICE = 10      # what the node answers comes first
 
 def make_parts(meshes: Sequence[Mesh]) -> bool:
     """Make the parts that are not on disk yet, and wait; gives whether all are there then."""
-    process = multiprocessing.get_context('spawn').Process(
-        target=_make, args=(tuple(meshes),), daemon=True, name='convex parts')
-    resource_tracker.ensure_running()   # first: it unblocks signals
-    # Ctrl-C reaches the whole process group, and this one ends with the node.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    ensure_fork_server()
+    context: Any = multiprocessing.get_context('forkserver')
+    process = context.Process(target=_make, args=(tuple(meshes),), daemon=True)
     process.start()
-    signal.pthread_sigmask(signal.SIG_SETMASK, before)
     process.join()
     return all(mesh.has_parts for mesh in meshes)
 

@@ -91,6 +91,11 @@ class Member:
         """Whether a search would begin at once."""
         return self._readies > self._robots
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether it has a search that somebody is told of as it goes on."""
+        return any(job.tell and not job.ended for job in self.jobs.values())
+
     def hear(self, message: Any) -> None:
         """Take any message as a sign of life."""
         self.heard = time.monotonic()

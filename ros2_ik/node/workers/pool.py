@@ -48,8 +48,8 @@ class Pool:
 
     @property
     def open_jobs(self) -> int:
-        """Number of searches that have not been answered for."""
-        return len(self._waiting) + len(self._handed_out())
+        """Number of searches not answered for, but for goals that wait for their turn."""
+        return sum(job.tell is None for job in self._waiting) + len(self._handed_out())
 
     @property
     def busy(self) -> int:
@@ -73,7 +73,8 @@ class Pool:
         """
         Hand a search on; `done` gets its solution, or a WorkerError.
 
-        `tell` gets the solution as it stands, about ten times a second. Gives the number for
+        `tell` gets the solution as it stands, about ten times a second. A search with `tell` waits
+        for a worker that has no other such one; its time begins then. Gives the number for
         `cancel`.
         """
         job = Job(next(self._numbers), search.problem.robot.key, search.question(),
@@ -84,8 +85,8 @@ class Pool:
             return job.number
         with self._lock:
             seconds = search.budget.deadline - job.sent
-            self._waiting.append(OpenJob(job, seconds, search.budget.deadline + STARTING, done,
-                                         tell))
+            due = search.budget.deadline + STARTING if tell is None else math.inf
+            self._waiting.append(OpenJob(job, seconds, due, done, tell))
         self._hand_out()
         return job.number
 
@@ -135,13 +136,15 @@ class Pool:
     def _hand_out(self) -> None:
         """Give what waits to the ready workers with the fewest jobs; its time begins then."""
         with self._lock:
-            members = [member for member in self._members if member.ready]
-            while self._waiting and members:
-                open_job = self._waiting.pop(0)
-                member = min(members, key=lambda member: len(member.jobs))
-                open_job.due = time.monotonic() + open_job.seconds + LATE
-                member.jobs[open_job.job.number] = open_job
-                member.send(open_job.job)
+            for job in [*self._waiting]:
+                able = [member for member in self._members if member.ready
+                        and not (job.tell and member.is_watched)]
+                if able:
+                    self._waiting.remove(job)
+                    job.due = time.monotonic() + job.seconds + LATE
+                    member = min(able, key=lambda member: len(member.jobs))
+                    member.jobs[job.job.number] = job
+                    member.send(job.job)
 
     # -- in the thread that starts processes ----------------------------------------------
 
