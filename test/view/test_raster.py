@@ -92,10 +92,3 @@ def test_a_camera_has_all_points_in_view_and_comes_near(back):
     seen = camera_on(points, np.array(back, dtype=float), 1.5).seen(points)
     places = np.abs(seen[:, :2] / seen[:, 2:] / (1.5 * TANGENT, TANGENT))
     assert (seen[:, 2] > 0).all() and 0.9 < places.max() < 1
-
-
-def test_a_large_picture_is_drawn_in_bands_that_join(camera, monkeypatch):
-    layers = [Layer([ball(RED, -0.2)]), Layer([ball(BLUE, 0.1, 0.3)], 0.5)]
-    whole = render(layers, camera, 60, 41)
-    monkeypatch.setattr('ros2_ik.view.raster.MOST', 9 * 60 * 4)
-    assert np.abs(render(layers, camera, 60, 41) - whole).max() < 1e-9
