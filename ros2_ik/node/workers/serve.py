@@ -106,7 +106,9 @@ class Worker:
         except Exception:
             self._fail(job.number)
             return
-        search.budget.deadline += max(0.0, time.monotonic() - job.sent)   # its time begins now
+        waited = max(0.0, time.monotonic() - job.sent)
+        search.budget.deadline += waited     # its time begins now
+        search.budget.started += waited
         search.budget.cancel = lambda: self._is_cancelled(job.number)
         self._open[job.number] = OpenSearch(search, job.watched)
 
