@@ -44,7 +44,7 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> Exit:
     """Compute and print; returns the exit code."""
-    from ros2_ik.core import Configuration, group_tips
+    from ros2_ik.core import Configuration, group_tips, shipped_robots
     if (args.robot is None) == (args.node is None):
         raise BadQuestion('fk needs either a ROBOT or --node')
     if args.node is None:
@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> Exit:
         tips = [shipped.tip] if shipped and shipped.tip else group_tips(robot)
     else:
         at = _measured(args)
-        tips = group_tips(at.robot)
+        known = shipped_robots().get(at.robot.name)
+        tips = [known.tip] if known and known.tip else group_tips(at.robot)
     poses = {frame: components(at.transform(frame, args.relative_to))
              for frame in args.tip or tips}
     frame = args.relative_to or at.robot.root_frame

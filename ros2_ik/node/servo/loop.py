@@ -262,12 +262,13 @@ class Loop:
         now = time.monotonic()
         mode = OFF if session.over else session.follower.begin.mode
         step = session.last
+        noted = now < self._noted + NOTED
         message = session.ended or session.fault or (
-            self._note if now < self._noted + NOTED else
+            self._note if noted else
             'paused' if self._paused and not session.follower.moving else
             step.message)
         code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
-            ServoStatus.INVALID if session.ended else step.code)
+            ServoStatus.INVALID if session.ended or noted and not self._paused else step.code)
         state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())
         if now < self._told_at + TELL and state[:3] == self._told[:3] \
                 and state.ended == self._told.ended:
