@@ -451,7 +451,7 @@ def test_an_arm_that_does_not_follow_ends_the_servo_and_is_not_pushed(servo, arm
         try:
             since = len(servo.record)
             eventually(lambda: servo.statuses[-1].mode == 'off', 'its end')
-            stuck = servo.q()
+            stuck = servo.rest()
         finally:
             arm.set('blocked', False)
         assert np.abs(servo.rest() - stuck).max() < 0.02
