@@ -52,7 +52,7 @@ def link_name(robot: Robot, name: str, what: str) -> str:
         robot.frame_id(name)
     except UnknownFrameError as error:
         tips = group_tips(robot)
-        some = f'; tips of its groups: {", ".join(tips[:5])}' if tips else ''
+        some = f"; tips of robot '{robot.name}': {', '.join(tips[:5])}" if tips else ''
         raise RequestError(Status.INVALID_LINK_NAME, f'{what}: {error}{some}') from None
     return name
 
