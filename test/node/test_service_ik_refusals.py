@@ -53,7 +53,7 @@ BAD = {
     'unknown tip': ({'targets': [target()], 'tips': ['panda_hand_tpc']}, LINK,
                     "did you mean 'panda_hand_tcp'"),
     'tip of another robot': ({'targets': [target()], 'tips': ['tool0']}, LINK,
-                             'frames); tips of robot 'panda': panda_'),
+                             "frames); tips of robot 'panda': panda_"),
     'empty tip': ({'targets': [target()], 'tips': ['']}, LINK, "''"),
     'fixed tip': ({'targets': [target()], 'tips': ['panda_link0']}, LINK,
                   "'panda_link0'"),
