@@ -59,12 +59,12 @@ TURNTABLE = urdf(   # continuous joints, one that follows another and a slide th
     joint('pole', 'continuous', 'wheel', 'mast', xyz=(0, 0, 0.4), axis=Y),
     joint('rack', 'prismatic', 'mast', 'tip', xyz=(0.2, 0, 0), axis=X,
           mimic=('pole', 0.1, 0.05)))
-MIMIC_CHAIN = urdf(   # c follows b follows a; the limits of c are the narrowest
+MIMIC_CHAIN = urdf(   # b and c follow a; the limits of c are the narrowest
     joint('a', 'revolute', 'base', 'la', xyz=(0, 0, 0.1), axis=Y, limits=HALF),
     joint('b', 'revolute', 'la', 'lb', xyz=(0.2, 0, 0), axis=Y, limits=HALF,
           mimic=('a', -0.5, 0.1)),
     joint('c', 'revolute', 'lb', 'lc', xyz=(0.2, 0, 0), axis=Z, limits=(-0.3, 0.6),
-          mimic=('b', 2.0, -0.1)),
+          mimic=('a', -1.0, 0.1)),
     joint('d', 'revolute', 'lc', 'ld', xyz=(0.2, 0, 0), axis=X, limits=HALF),
     joint('end', 'fixed', 'ld', 'tip', xyz=(0.1, 0.1, 0)))
 FINGERS = urdf(   # the follower's name sorts before its leader's, and it hangs on another branch

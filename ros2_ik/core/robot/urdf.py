@@ -6,7 +6,7 @@ refuses it in words. Reference: http://wiki.ros.org/urdf/XML
 """
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 import math
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -87,7 +87,8 @@ def parse_urdf(text: str) -> RobotTree:
         for name, count in Counter(names).most_common(1):
             if count > 1:
                 raise RobotDescriptionError(f"{what} '{name}' is defined twice")
-    by_name = _resolve_mimics({joint.name: joint for joint in joints})
+    by_name = {joint.name: joint for joint in joints}
+    _check_mimics(by_name)
     return RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
                      root, {joint.child: joint.name for joint in joints},
                      _limit_warnings(root) + _planar_warnings(joints))
@@ -205,26 +206,18 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
                  numbers(mimic.get('offset', '0'), 1, where)[0], kind != 'prismatic')
 
 
-def _resolve_mimics(joints: dict[str, JointElement]) -> dict[str, JointElement]:
-    """Make every mimic follow a joint that moves by itself: chains of mimics are collapsed."""
-    resolved = {}
+def _check_mimics(joints: dict[str, JointElement]) -> None:
+    """Refuse mimics of joints that are missing, of another kind, or mimics themselves."""
     for joint in joints.values():
-        mimic, seen = joint.mimic, [joint.name]
-        while mimic is not None:
-            leader = joints.get(mimic.leader)
+        if joint.mimic is not None:
+            leader = joints.get(joint.mimic.leader)
             if leader is None or leader.kind not in ('revolute', 'continuous', 'prismatic'):
-                raise RobotDescriptionError(f"joint '{joint.name}' mimics '{mimic.leader}', "
+                raise RobotDescriptionError(f"joint '{joint.name}' mimics '{joint.mimic.leader}', "
                                             'which is not a moving joint of one value')
-            if leader.name in seen:
-                raise RobotDescriptionError('joints mimic each other in a circle: '
-                                            + ' -> '.join([*seen, leader.name]))
-            if leader.mimic is None:
-                break
-            seen.append(leader.name)
-            mimic = Mimic(leader.mimic.leader, mimic.multiplier * leader.mimic.multiplier,
-                          mimic.multiplier * leader.mimic.offset + mimic.offset, mimic.rotary)
-        resolved[joint.name] = replace(joint, mimic=mimic)
-    return resolved
+            if leader.mimic is not None:
+                raise RobotDescriptionError(
+                    f"joint '{joint.name}' mimics '{leader.name}', which mimics "
+                    f"'{leader.mimic.leader}'; valid: a joint that mimics no other")
 
 
 def _root(links: list[str], joints: list[JointElement]) -> str:
@@ -241,13 +234,12 @@ def _root(links: list[str], joints: list[JointElement]) -> str:
                                         f"'{parents[joint.child]}' and '{joint.name}'")
         parents[joint.child] = joint.name
     roots = [link for link in links if link not in parents]
-    reached = list(roots)
+    reached = roots[:1]
     for link in reached:
         reached += [joint.child for joint in joints if joint.parent == link]
-    if circle := sorted(set(links) - set(reached)):
-        raise RobotDescriptionError(f'the links {circle} hang on each other in a circle')
-    if len(roots) > 1:
-        raise RobotDescriptionError(f'the links must hang together in one tree; roots: {roots}')
+    if apart := sorted(set(links) - set(reached)):
+        raise RobotDescriptionError('the links must hang together in one tree, without a circle; '
+                                    f'roots: {roots}, not below the first: {apart}')
     return roots[0]
 
 
