@@ -7,6 +7,7 @@ joints and a turn, so that turns are kept and sums of angles are sums.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -15,8 +16,8 @@ import pinocchio as pin
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.robot.urdf import JointElement, numbers, read_origin, RobotTree
 
-PLANAR_PARTS = {'x': ('prismatic', (1.0, 0.0, 0.0)), 'y': ('prismatic', (0.0, 1.0, 0.0)),
-                'theta': ('revolute', (0.0, 0.0, 1.0))}
+PLANAR_PARTS = (('/x', 'prismatic', (1.0, 0.0, 0.0)), ('/y', 'prismatic', (0.0, 1.0, 0.0)),
+                ('', 'revolute', (0.0, 0.0, 1.0)))
 # models of an axis along x, y and z take less time than those of another axis
 _ALONG = {'revolute': (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
           'prismatic': (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)}
@@ -28,10 +29,8 @@ def model_joints(joint: JointElement) -> list[JointElement]:
     """Return the joints of the model that a joint of the robot becomes: a planar one is three."""
     if joint.kind != 'planar':
         return [joint]
-    links = joint.parent, *(f'{joint.name}/{part}_link' for part in ('x', 'y')), joint.child
-    return [JointElement(f'{joint.name}/{part}', kind, links[i], links[i + 1],
-                         pin.SE3.Identity() if i else joint.origin, axis)
-            for i, (part, (kind, axis)) in enumerate(PLANAR_PARTS.items())]
+    return [replace(joint, name=f'{joint.name}{part}', kind=kind, axis=axis)
+            for part, kind, axis in PLANAR_PARTS]
 
 
 def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> pin.Model:
@@ -97,8 +96,9 @@ def _add(model: pin.Model, joint: JointElement, inertia: pin.Inertia) -> None:
         before = model.addFrame(pin.Frame(joint.name, parent, before, place,
                                           pin.FrameType.FIXED_JOINT))
     else:
-        parent = model.addJoint(parent, _joint_model(model, joint), place, joint.name)
-        before, place = model.addJointFrame(parent, before), pin.SE3.Identity()
+        for part in model_joints(joint):
+            parent = model.addJoint(parent, _joint_model(model, part), place, part.name)
+            before, place = model.addJointFrame(parent, before), pin.SE3.Identity()
     model.appendBodyToJoint(parent, inertia, place)
     model.addBodyFrame(joint.child, parent, place, before)
 

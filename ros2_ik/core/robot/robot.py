@@ -70,7 +70,7 @@ class Robot:
         self._world_frame = semantics.world_frame if root_joint == 'fixed' else None
         joints = [*([base] if base else []), *tree.joints.values()]
         self.elements = {one.name: one for joint in joints for one in model_joints(joint)}
-        self.model = build_model(tree, self.root_frame, self.elements.values())
+        self.model = build_model(tree, self.root_frame, joints)
         self.mimics = {j.name: j.mimic for j in tree.joints.values() if j.mimic}
         self.joints = read_joints(self.model, joints)
         self._floating = [joint for joint in self.joints if joint.kind == 'floating']
@@ -164,16 +164,13 @@ class Robot:
     @cached_property
     def _frame_ids(self) -> dict[str, int]:
         """Indices by name, links first: a link wins over a joint of its name, as in MoveIt."""
+        parts = self.elements.keys() - self.tree.joints.keys() - {self.base_joint}
         frames = [(frame.type != pin.FrameType.BODY, index, frame.name)
-                  for index, frame in enumerate(self.model.frames) if index]
+                  for index, frame in enumerate(self.model.frames)
+                  if index and not (frame.type == pin.FrameType.JOINT and frame.name in parts)]
         ids: dict[str, int] = {}
         for _, index, name in sorted(frames):
             ids.setdefault(name, index)
-        for joint in self.joints:
-            if joint.kind == 'planar':      # which the model has as three
-                for part in ('x', 'y'):
-                    del ids[f'{joint.name}/{part}'], ids[f'{joint.name}/{part}_link']
-                ids.setdefault(joint.name, ids.pop(f'{joint.name}/theta'))
         if self._world_frame:      # a fixed virtual joint puts the root link there
             ids.setdefault(self._world_frame, ids[self.root_frame])
         return ids
