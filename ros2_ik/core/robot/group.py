@@ -1,6 +1,5 @@
 """A named set of joints that move together."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ros2_ik.core.robot.srdf import Semantics
@@ -25,12 +24,9 @@ class Group:
 def find_groups(tree: RobotTree, semantics: Semantics,
                 joint_names: tuple[str, ...]) -> dict[str, Group]:
     """Return the groups of an SRDF, or the chain of every leaf link where it has none."""
-    members: dict[str, tuple[Iterable[str], tuple[str, ...]]] = {
-        name: (joints, semantics.group_tips[name]) for name, joints in semantics.groups.items()}
-    if not members:
-        parents = {joint.parent for joint in tree.joints.values()}
-        members = {leaf: (tree.chain(leaf), (leaf,)) for leaf in tree.links
-                   if leaf not in parents}
+    parents = {joint.parent for joint in tree.joints.values()}
+    members = semantics.groups or {leaf: (tuple(tree.chain(leaf)), (leaf,)) for leaf in tree.links
+                                   if leaf not in parents}
     groups = {}
     for name, (joints, tips) in members.items():
         names = set(joints) - semantics.passive_joints

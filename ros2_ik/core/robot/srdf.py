@@ -15,10 +15,9 @@ from ros2_ik.core.robot.urdf import numbers, parse_xml, RobotTree
 
 @dataclass
 class Semantics:
-    """Content of an SRDF; joint names of groups include fixed and mimic ones."""
+    """Content of an SRDF; groups have joints, fixed and mimic ones too, and tips."""
 
-    groups: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    group_tips: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    groups: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
     states: dict[str, dict[str, dict[str, list[float]]]] = field(default_factory=dict)
     disabled_pairs: frozenset[tuple[str, str]] = frozenset()
     passive_joints: frozenset[str] = frozenset()
@@ -64,7 +63,7 @@ class _Reader:
         for name in self.groups:
             joints, tips = self._members(name)
             if joints:
-                found.groups[name], found.group_tips[name] = tuple(sorted(joints)), tips
+                found.groups[name] = tuple(sorted(joints)), tips
             else:
                 self.warnings.append(f"group '{name}' has no joints and is left out")
         self._end_effectors(found)
@@ -115,8 +114,10 @@ class _Reader:
         for element in self.root.findall('end_effector'):
             what = f"parent link of end effector '{element.get('name', '')}'"
             link = self._known(element.get('parent_link', ''), self.links, what)
-            if link and found.group_tips.get(element.get('parent_group', '')) == ():
-                found.group_tips[element.get('parent_group', '')] = (link,)
+            group = element.get('parent_group', '')
+            joints, tips = found.groups.get(group, ((), ()))
+            if link and joints and not tips:
+                found.groups[group] = joints, (link,)
 
     def _state(self, element: Element, found: Semantics) -> None:
         name, group = element.get('name', ''), element.get('group', '')
