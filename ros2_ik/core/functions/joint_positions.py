@@ -51,15 +51,16 @@ class JointPositions(KinematicFunction):
 
         f = q - reference     [rad] or [m]
 
-    `names` are joints of the robot, mimic joints included, by default all in q. `reference` is
-    a mapping from names (those missing are at zero) or an array in the order of `names`. With
-    `wrap` the difference of a continuous joint is taken the short way round, in (-pi, pi]: it
-    jumps at half a turn. A planar joint has three rows, a floating one six: the motion, in the
-    reference's axes, that leads from the reference there (`Configuration.difference`), which
-    jumps at half a turn, too. Smooth elsewhere.
+    `names` are joints of the robot, by default all in q. `reference` is a mapping from names
+    (those missing are at zero) or an array in the order of `names`. With `wrap` the difference of
+    a continuous joint is taken the short way round, in (-pi, pi]: it jumps at half a turn. A
+    planar joint has three rows, a floating one six: the motion, in the reference's axes, that
+    leads from the reference there (`Configuration.difference`), which jumps at half a turn, too.
+    Smooth elsewhere.
 
     What it is of one robot is a `BoundJoints`. `bind` raises UnknownJointError, and
-    InvalidStateError or InvalidConstraintError for a reference that does not fit the joints.
+    InvalidConstraintError for a mimic joint; InvalidStateError or InvalidConstraintError for a
+    reference that does not fit the joints.
     """
 
     names: Names | None = None
@@ -142,46 +143,22 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
     reference: Any = function.reference
     if isinstance(reference, dict):
         q = robot.to_q(reference, start=pin.neutral(robot.model))
-        values = [_number(reference.get(one.name, 0.0), one.name) for one in rows.followers]
-    else:
-        if reference.size != rows.size:
-            raise InvalidConstraintError(f'the joints {", ".join(rows.names)} have {rows.size} '
-                                         f'values, the reference {reference.size}')
+    elif reference.size == len(rows.places):
         q = pin.neutral(robot.model)
-        q[rows.places] = reference[rows.own]
+        q[rows.places] = reference
         q = robot.to_q(q)
-        values = [float(reference[one.number]) for one in rows.followers]
-    offset = np.zeros(len(rows.labels))
-    for one, value in zip(rows.followers, values, strict=True):
-        # the difference is the leader's: add what the follower has at the leader's reference
-        offset[one.row] = one.shift + one.ratio * q[one.place] - value
-    return BoundJoints(function, robot.key, rows.A, q, offset, rows.turns & function.wrap,
-                       rows.curved, rows.moved_by, rows.labels)
-
-
-class _Follower(NamedTuple):
-    """A mimic joint: `ratio` times q[place] plus `shift`; value `number` of the reference."""
-
-    name: str
-    row: int
-    number: int
-    place: int
-    ratio: float
-    shift: float
+    else:
+        names = ', '.join(function.names or robot.joint_names)
+        raise InvalidConstraintError(f'the joints {names} have {len(rows.places)} values, '
+                                     f'the reference {reference.size}')
+    return BoundJoints(function, robot.key, rows.A, q, np.zeros(len(rows.labels)),
+                       rows.turns & function.wrap, rows.curved, rows.moved_by, rows.labels)
 
 
 class _Rows(NamedTuple):
-    """
-    The rows of some joints, whatever their reference, which has `size` values in an array.
+    """The rows of some joints, whatever their reference; their values are at `places` in q."""
 
-    Those numbered in `own` are of joints in q, at `places` there, the others of `followers`.
-    """
-
-    names: tuple[str, ...]
-    size: int
-    own: Indices
     places: Indices
-    followers: list[_Follower]
     A: Array
     turns: Mask
     curved: bool
@@ -190,44 +167,27 @@ class _Rows(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _rows(robot: Robot, given: tuple[str, ...] | None) -> _Rows:
-    names = robot.joint_names if given is None else given
-    A, turning, labels = [np.zeros((0, robot.nv))], list[bool](), list[str]()
-    own, places, followers, size = list[int](), list[int](), list[_Follower](), 0
-    for name in names:
-        joint, ratio, turns = _leader(robot, name), 1.0, True
-        if name in robot.mimics:
-            _, ratio, shift, turns = robot.mimics[name]
-            followers.append(_Follower(name, len(labels), size, joint.index, ratio, shift))
-        else:
-            own += range(size, size + joint.size)
-            places += range(joint.index, joint.index + joint.size)
-        size += joint.size
-        A.append(ratio * np.eye(robot.nv)[joint.columns])
-        turning += [joint.kind == 'continuous' and turns] * joint.velocity_size
-        labels += _labels(robot, name, joint)
-    joints = [_leader(robot, name) for name in names]
-    stacked = np.vstack(A)
-    stacked.setflags(write=False)
-    return _Rows(names, size, np.array(own, dtype=np.intp), np.array(places, dtype=np.intp),
-                 followers, stacked, np.array(turning, dtype=bool),
+def _rows(robot: Robot, names: tuple[str, ...] | None) -> _Rows:
+    joints = [_joint(robot, name) for name in (robot.joint_names if names is None else names)]
+    places = [joint.index + k for joint in joints for k in range(joint.size)]
+    A = np.concatenate([np.zeros((0, robot.nv)), *(np.eye(robot.nv)[joint.columns]
+                                                   for joint in joints)])
+    A.setflags(write=False)
+    turns = [joint.kind == 'continuous' for joint in joints for _ in range(joint.velocity_size)]
+    return _Rows(np.array(places, dtype=np.intp), A, np.array(turns, dtype=bool),
                  any(joint.kind == 'floating' for joint in joints),
-                 frozenset(joint.name for joint in joints), tuple(labels))
+                 frozenset(joint.name for joint in joints),
+                 tuple(label for joint in joints for label in _labels(joint)))
 
 
-def _leader(robot: Robot, name: str) -> Joint:
-    """Return the joint in q whose value says where the joint of that name is."""
-    return robot.joint(robot.mimics[name].leader if name in robot.mimics else name)
+def _joint(robot: Robot, name: str) -> Joint:
+    if name in robot.mimics:
+        raise InvalidConstraintError(f"joint '{name}' mimics '{robot.mimics[name].leader}': name "
+                                     'that one')
+    return robot.joint(name)
 
 
-def _labels(robot: Robot, name: str, joint: Joint) -> list[str]:
+def _labels(joint: Joint) -> list[str]:
     if joint.kind in _PARTS:
-        return [f'{name} {part}' for part in _PARTS[joint.kind]]
-    rotary = robot.mimics[name].rotary if name in robot.mimics else joint.rotary
-    return [f'{name} [{"rad" if rotary else "m"}]']
-
-
-def _number(value: Any, name: str) -> float:
-    if np.size(value) != 1:
-        raise InvalidConstraintError(f"joint '{name}' takes 1 value, {np.size(value)} given")
-    return float(np.reshape(value, ()))
+        return [f'{joint.name} {part}' for part in _PARTS[joint.kind]]
+    return [f'{joint.name} [{"rad" if joint.rotary else "m"}]']

@@ -92,12 +92,9 @@ class BoundTask:
     @cached_property
     def _is_posture(self) -> bool:
         """True for rows f = q - target of joints that have one value in q each."""
-        function, robot = self.function, self._program.robot
-        given = function.made_from if isinstance(function, BoundJoints) else None
-        if not isinstance(given, JointPositions):
-            return False
-        names = given.names or robot.joint_names
-        return len(names) == len(function.labels) and robot.mimics.keys().isdisjoint(names)
+        given = self.function.spec
+        return isinstance(given, JointPositions) and len(self.function.labels) == len(
+            given.names or self._program.robot.joint_names)
 
     def _row_numbers(self, given: Any, what: str) -> Array:
         return spread(row_numbers(given, what), what, self.function.labels, InvalidTargetError)

@@ -52,13 +52,6 @@ def test_turns_count(small):
     np.testing.assert_allclose(JointCoupling(['table', 'pole'], (2, -1)).value(at), [-86])
 
 
-def test_mimic_joints(small):
-    at = Configuration(small('mimic_chain'), {'a': 0.6, 'd': 1})
-    f, J = JointCoupling(['b', 'd'], [(1, 1), (2, 0)], (0.5, 0)).evaluate(at)
-    np.testing.assert_allclose(f, [-0.2 + 1 - 0.5, -0.4])
-    np.testing.assert_allclose(J, [[-0.5, 1], [-1, 0]])
-
-
 def test_jacobian(load, small):
     generator = np.random.default_rng(1)
     for robot, _, _ in robots_with_frames(load, small):

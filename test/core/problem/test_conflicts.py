@@ -207,12 +207,6 @@ def test_turns_of_continuous_joints(small):
     assert conflict(asked(robot, held, locked=['table'])) is None
 
 
-def test_limits_of_a_follower(small):
-    robot = small('mimic_chain')
-    for lower, upper in ((-0.2, 0.2), (0.3, 0.4)):      # b = 0.1 - a / 2
-        assert conflict(asked(robot, (JointPositions(['b']), lower, upper))) is None
-
-
 def test_infinite_bounds_ask_for_nothing(robot):
     function = FramePosition('tip', axes='x')
     assert conflict(asked(robot, (function, -np.inf, np.inf), (function, 0.1, np.inf),
