@@ -10,6 +10,7 @@ import pytest
 
 from ros2_ik.core import Robot
 from ros2_ik.core.collision.checked_pairs import pairs_to_check
+from ros2_ik.core.collision.collision_geometry import own_geometries
 from ros2_ik.core.collision.not_checked import own_collisions
 from ros2_ik.core.collision.self_pairs import self_pairs
 from ros2_ik.core.lru_cache import LRUCache
@@ -76,8 +77,7 @@ def test_each_robot_gets_its_own(what, repeats, many_switches):
             geometry = robot_geometry(each)
             assert geometry.bodies[0].shape.radius == 0.1 + 0.01 * number
             if what == 'checked pairs':
-                items = [type('Item', (), {'name': body.link, 'joint': body.joint})
-                         for body in geometry.bodies]
+                items = own_geometries(each, geometry)
                 assert not pairs_to_check(each, scenes[number], geometry, items).any()
 
     assert not in_threads(ask)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Mask
-from ros2_ik.core.collision.collision_geometry import CollisionGeometry, shape_items
+from ros2_ik.core.collision.collision_geometry import CollisionGeometry, on_joint, shape_items
 from ros2_ik.core.collision.self_pairs import DISABLED, self_pairs
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
@@ -18,11 +18,9 @@ def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
     """Yield the pieces of the objects in the world, then of the attached ones."""
     for thing in scene.objects.values():
         yield from _pieces(thing.id, 0, thing.pose, thing.parts)
-    model = robot.model
-    for attached in scene.attached.values():
-        frame = model.frames[robot.frame_id(attached.link)]
-        yield from _pieces(attached.id, int(frame.parentJoint),
-                           frame.placement * attached.object.pose, attached.object.parts)
+    for held in scene.attached.values():
+        yield from _pieces(held.id, *on_joint(robot, held.link, held.object.pose),
+                           held.object.parts)
 
 
 def _pieces(name: str, joint: int, placement: Any, parts: tuple[ShapeInstance, ...]

@@ -59,4 +59,11 @@ def shape_items(name: str, joint: int, placement: Any,
 def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeometry, ...]:
     """Return the items of the robot's links."""
     return tuple(item for body in geometry.bodies
-                 for item in shape_items(body.link, body.joint, body.placement, body.shape))
+                 for item in shape_items(body.link, *on_joint(robot, body.link, body.in_link),
+                                         body.shape))
+
+
+def on_joint(robot: Robot, link: str, in_link: Any) -> tuple[int, Any]:
+    """Return Pinocchio's joint (0: the root) that carries a link, and the placement there."""
+    frame = robot.model.frames[robot.frame_id(link)]
+    return int(frame.parentJoint), frame.placement * in_link

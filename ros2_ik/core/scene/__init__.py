@@ -1,11 +1,12 @@
 """The world round the robot: shapes, objects, allowed collisions. Nothing is checked here."""
 
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
-from ros2_ik.core.scene.geometry_elements import GeometryElement, UNUSABLE
 from ros2_ik.core.scene.robot_geometry import (
+    GeometryElement,
     LinkGeometry,
     robot_geometry,
     RobotGeometry,
+    UNUSABLE,
     visual_elements,
     visual_geometry,
 )

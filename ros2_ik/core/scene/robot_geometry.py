@@ -1,50 +1,148 @@
 """The robot's own geometry: the <collision> and <visual> elements of its URDF as shapes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from ros2_ik.core.checks import one_of
-from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
+from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
-from ros2_ik.core.meshes.mesh_paths import geometry_key
-from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit
+from ros2_ik.core.meshes.mesh_paths import find_mesh, geometry_key
+from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit, THICKNESS
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene.geometry_elements import Color, ElementReader, GeometryElement
-from ros2_ik.core.scene.shapes import Mesh, Shape
+from ros2_ik.core.robot.urdf import numbers, read_origin
+from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 MISSING = ('refuse', 'skip')
+LEAST_SIZE = 2 * THICKNESS     # [m], in place of 0
+# in errors and warnings what follows this tells of files, which not everybody is to know
+UNUSABLE = ' cannot be used: '
+_PRIMITIVES: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
+    'box': (lambda *size: Box(np.array(size)), ('size',)), 'sphere': (Sphere, ('radius',)),
+    'cylinder': (Cylinder, ('radius', 'length')), 'capsule': (Capsule, ('radius', 'length'))}
+_TAGS = (*_PRIMITIVES, 'mesh')
+Color = tuple[float, ...] | None
+S = TypeVar('S')
+T = TypeVar('T')
 _known: LRUCache[tuple[Any, ...], 'RobotGeometry'] = LRUCache()
 
 
-@dataclass(frozen=True)
-class LinkGeometry:
-    """
-    A shape on a link: one collision element, or a part of a visual one.
+class MeshFile(NamedTuple):
+    """The file of a mesh, and its scale along each axis (3,)."""
 
-    `in_link` is its pose in the link; `joint` the index of the joint of Pinocchio that carries it
-    (0: the root), `placement` its pose in that joint's frame. Both are pinocchio.SE3. `name` is
-    the element's, or '<link>_<number>'. `color` is that of a `GeometryElement`.
+    path: Path
+    scale: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ElementOf(Generic[S]):
+    """
+    A <collision> or <visual> element, or a part of it; `shape` may be the file of a mesh.
+
+    `in_link` is its pose in the link, a pinocchio.SE3. `color` is red, green, blue in [0, 1], None
+    where the URDF names none. `name` is '<link>_<number>' where it has none.
     """
 
     link: str
     name: str
-    shape: Shape
+    shape: S
     in_link: Any
-    joint: int
-    placement: Any
     color: Color = None
+
+
+GeometryElement = ElementOf[Shape | MeshFile]
+LinkGeometry = ElementOf[Shape]
+
+
+class ElementReader:
+    """
+    Reads the elements of one `tag`, 'collision' or 'visual'.
+
+    With `missing` 'refuse', what is wrong with an element raises InvalidSceneError; with 'skip'
+    it becomes a warning, and the link is `left_out`.
+    """
+
+    def __init__(self, robot: Robot, tag: str, missing: str) -> None:
+        self._robot, self.tag, self._missing = robot, tag, missing
+        self._colors = {material.get('name'): _rgb(material)
+                        for material in robot.tree.element.findall('material')}
+        self.warnings: list[str] = []
+        self.left_out: list[str] = []
+
+    def read(self, make: Callable[[GeometryElement], T]) -> Iterator[tuple[GeometryElement, T]]:
+        """Yield each element with what `make` makes of it, which may raise an IKError."""
+        for link in self._robot.tree.element.findall('link'):
+            for index, element in enumerate(link.findall(self.tag)):
+                body = link.get('name', '')
+                name = element.get('name') or f'{body}_{index}'
+                try:
+                    found = self._parsed(body, name, element)
+                    made = make(found)
+                except IKError as error:
+                    mesh = element.find('geometry/mesh')
+                    file = '' if mesh is None else f", mesh {mesh.get('filename')!r}"
+                    self._leave_out(body, f"{self.tag} '{name}'{file}{UNUSABLE}{error}")
+                else:
+                    yield found, made
+
+    def _leave_out(self, link: str, reason: str) -> None:
+        text = f"link '{link}', {reason}"
+        if self._missing == 'refuse':
+            raise InvalidSceneError(text) from None
+        self.warnings.append(f'{text}; it is left out')
+        self.left_out.append(link)
+
+    def _parsed(self, link: str, name: str, element: Element) -> GeometryElement:
+        # what has a prefix is other programs': drake:declare_convex
+        kinds = [kind for kind in element.findall('geometry/*') if ':' not in kind.tag]
+        if len(kinds) != 1 or kinds[0].tag not in _TAGS:
+            tags = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
+            raise InvalidSceneError(f'its geometry is {tags}; valid: one of {", ".join(_TAGS)}')
+        shape, material = kinds[0], element.find('material')
+        color = None if material is None else (
+            _rgb(material) or self._colors.get(material.get('name')))
+        return GeometryElement(link, name, self._shape(link, shape), read_origin(element), color)
+
+    def _shape(self, link: str, shape: Element) -> Shape | MeshFile:
+        """Read a shape; a length of 0, as in placeholders, counts as the least one."""
+        if shape.tag == 'mesh':
+            scale = numbers(shape.get('scale', '1 1 1'), 3, 'mesh scale')
+            return MeshFile(find_mesh(shape.get('filename', ''), self._robot.package_dirs),
+                            tuple(scale))
+        (make, names), lengths = _PRIMITIVES[shape.tag], list[float]()
+        for name in names:
+            values = numbers(shape.get(name, ''), 3 if name == 'size' else 1,
+                             f'{shape.tag} {name}')
+            if 0.0 in values:
+                self.warnings.append(
+                    f"link '{link}': the {name} of its <{shape.tag}> is '{shape.get(name)}'; "
+                    f'0 counts as {1e3 * LEAST_SIZE:g} mm')
+            lengths += [value or LEAST_SIZE for value in values]
+        return make(*lengths)
+
+
+def _rgb(material: Element) -> Color:
+    color = material.find('color')
+    if color is None:
+        return None
+    try:
+        rgba = numbers(color.get('rgba', ''), 4, 'material color')
+    except IKError:    # a colour is no reason to draw nothing
+        return None
+    return tuple(min(max(value, 0.0), 1.0) for value in rgba[:3])
 
 
 @dataclass(frozen=True)
 class RobotGeometry:
     """
-    All bodies of a robot; `warnings` name what was left out or replaced.
+    All bodies of a robot, shapes of one colour; `warnings` name what was left out or replaced.
 
     `left_out` are the links of which an element could not be read.
     """
@@ -66,9 +164,9 @@ class RobotGeometry:
 
     @cached_property
     def key(self) -> str:
-        """A digest of links, shapes and places: equal keys mean equal geometry."""
-        return digest(*(repr((body.link, body.name, body.joint, body.shape.digest,
-                              body.placement.homogeneous.tolist())) for body in self.bodies))
+        """A digest of links, shapes and places: of one robot, equal keys mean equal geometry."""
+        return digest(*(repr((body.link, body.name, body.shape.digest,
+                              body.in_link.homogeneous.tolist())) for body in self.bodies))
 
 
 def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse') -> RobotGeometry:
@@ -95,12 +193,8 @@ def _collision_geometry(robot: Robot, meshes: str, missing: str) -> RobotGeometr
 def _shaped(robot: Robot, reader: ElementReader,
             shapes: Callable[[GeometryElement], list[tuple[Shape, Color]]]) -> RobotGeometry:
     """Return the geometry of what `shapes` makes of each element: shapes with their colours."""
-    bodies, model = [], robot.model
-    for element, made in reader.read(shapes):
-        frame = model.frames[robot.frame_id(element.link)]
-        bodies += [LinkGeometry(element.link, element.name, shape, element.in_link,
-                                int(frame.parentJoint), frame.placement * element.in_link, color)
-                   for shape, color in made]
+    bodies = [LinkGeometry(element.link, element.name, shape, element.in_link, color)
+              for element, made in reader.read(shapes) for shape, color in made]
     if not bodies and not reader.left_out:
         reader.warnings.append(f"robot '{robot.name}' has no {reader.tag} elements")
     return RobotGeometry(tuple(bodies), tuple(reader.warnings),

@@ -25,7 +25,7 @@ LINKS = """<robot name="two"><material name="blue"><color rgba="0 0 1 1"/></mate
 def test_shape_place_and_named_colour() -> None:
     body = visual_geometry(Robot.from_urdf(LINKS)).bodies[0]
     assert isinstance(body.shape, Box) and body.shape.size.tolist() == [1, 2, 3]
-    assert body.placement.translation.tolist() == [0, 0, 1]
+    assert body.in_link.translation.tolist() == [0, 0, 1]
     assert body.color == (0, 0, 1)
 
 
@@ -89,8 +89,10 @@ def test_surfaces_are_where_pinocchio_has_them(name: str) -> None:
     for body in seen.bodies:
         if isinstance(body.shape, Mesh):
             points = body.shape.vertices[body.shape.triangles].reshape(-1, 3)
-            drawn.setdefault(body.joint, []).append(
-                points @ body.placement.rotation.T + body.placement.translation)
+            frame = robot.model.frames[robot.frame_id(body.link)]
+            place = frame.placement * body.in_link
+            drawn.setdefault(frame.parentJoint, []).append(
+                points @ place.rotation.T + place.translation)
     for item in model.geometryObjects:
         if Path(item.meshPath).suffix.lower() != '.stl':     # boxes
             continue
