@@ -6,7 +6,7 @@ from typing import Any
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
-from ros2_ik.core.collision.self_pairs import ADJACENT, self_pairs
+from ros2_ik.core.collision.self_pairs import ADJACENT, listed, self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.mesh_paths import geometry_key
@@ -16,7 +16,6 @@ from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 COLLISIONS_OFF = 'collisions: not checked'
-_NAMED = 10      # so many names in one sentence
 _alone: LRUCache[tuple[Any, ...], 'OwnCollisions'] = LRUCache()
 
 
@@ -53,7 +52,7 @@ def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
         reasons = '; '.join(text.removesuffix('; it is left out')
                             for text in geometry.warnings[:3])
         reason = (f"collisions of robot '{robot.name}' cannot be checked, as geometry of "
-                  f'{len(geometry.left_out)} link(s) is missing ({_listed(geometry.left_out)}): '
+                  f'{len(geometry.left_out)} link(s) is missing ({listed(geometry.left_out)}): '
                   f"{reasons}; collisions=False does without, missing_meshes='skip' checks the "
                   'rest')
     # a checker without pairs still says that meshes are missing
@@ -96,9 +95,4 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
 def _counted(what: str, which: str, names: Sequence[str]) -> str:
     """Return a sentence about things that are named, '' about none."""
     count = f'{len(names)} {what}{"s" * (len(names) != 1)}'
-    return f'collisions: {count} {which}: {_listed(names)}' if names else ''
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
-    return f'{", ".join(names[:_NAMED])}{more}'
+    return f'collisions: {count} {which}: {listed(names)}' if names else ''

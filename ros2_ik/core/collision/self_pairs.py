@@ -1,9 +1,9 @@
 """Which links of a robot are checked against each other."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 import logging
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -19,6 +19,7 @@ from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
 SAMPLES = 200
+MAX_NAMES = 10       # in one text
 ALWAYS = 0.9         # share of the samples; MoveIt's setup assistant has 0.95
 SHALLOW = 1e-3       # m; deeper contacts are more than how a closed gripper is modelled
 RIGID, ADJACENT = 'rigidly joined', 'adjacent'
@@ -36,13 +37,10 @@ class SelfPairs:
     Pairs of links with geometry, each in alphabetical order.
 
     `checked` are those to be checked; `allowed` those that are not, each with the reason.
-    `doubtful` are checked though they are in contact in the neutral state, with the depth [m]:
-    whether that is the posture or how they are modelled, only an SRDF can tell.
     """
 
     checked: frozenset[Pair]
     allowed: dict[Pair, str] = field(hash=False)
-    doubtful: dict[Pair, float] = field(hash=False, default_factory=dict)
 
     @property
     def guessed(self) -> dict[Pair, str]:
@@ -51,17 +49,12 @@ class SelfPairs:
 
     def report(self) -> str:
         """Return one line about pairs left out that no SRDF disables, or ''."""
-        parts = [f'{len(some)} pair{"s" * (len(some) != 1)} {reason}: {_names(some)}'
+        parts = [f'{len(some)} pair{"s" * (len(some) != 1)} {reason}: {listed(some)}'
                  for reason in GUESSED
-                 if (some := [pair for pair, why in self.allowed.items() if why == reason])]
-        text = 'not checked for self collision, though no SRDF disables them: ' + '; '.join(parts)
-        found = [text] if parts else []
-        if self.doubtful:
-            found.append('checked, though in contact in the neutral state: '
-                         + _names([f'{a} - {b} ({1e3 * depth:.1f} mm)'
-                                   for (a, b), depth in self.doubtful.items()])
-                         + ' (an SRDF can disable them)')
-        return '; '.join(found)
+                 if (some := [f'{first} - {second}' for (first, second), why
+                              in self.allowed.items() if why == reason])]
+        text = 'not checked for self collision, though no SRDF disables them: '
+        return text + '; '.join(parts) if parts else ''
 
 
 def self_pairs(robot: Robot, geometry: RobotGeometry | None = None,
@@ -91,15 +84,13 @@ def _decide(robot: Robot, geometry: RobotGeometry, guess: bool) -> SelfPairs:
                              if not robot.moving_joints(*pair)), RIGID)
     found = ({DISABLED: set(robot.disabled_pairs)} if robot.disabled_pairs
              else {ADJACENT: _adjacent(robot, geometry)})
-    doubtful = dict[Pair, float]()
     if guess:
         rest = sorted(pairs - set().union(*found.values()) - allowed.keys())
-        found[TOUCHING], neutral, unsure = _sampled(robot, geometry, rest)
-        if not robot.disabled_pairs:
-            found[NEUTRAL], doubtful = neutral, unsure
+        found[TOUCHING], neutral = _sampled(robot, geometry, rest)
+        found[NEUTRAL] = set() if robot.disabled_pairs else neutral
     for reason, some in found.items():
         allowed.update((pair, reason) for pair in sorted(some & pairs - allowed.keys()))
-    result = SelfPairs(frozenset(pairs - allowed.keys()), allowed, doubtful)
+    result = SelfPairs(frozenset(pairs - allowed.keys()), allowed)
     _report(robot, result)
     return result
 
@@ -114,10 +105,10 @@ def _report(robot: Robot, pairs: SelfPairs) -> None:
         _log.warning("robot '%s': %s", robot.name, text)
 
 
-def _names(pairs: list[Any], most: int = 20) -> str:
-    names = [pair if isinstance(pair, str) else ' - '.join(pair) for pair in pairs[:most]]
-    more = f' and {len(pairs) - most} more' if len(pairs) > most else ''
-    return ', '.join(names) + more
+def listed(names: Sequence[str]) -> str:
+    """Return names in one text, of many the first ones and how many more there are."""
+    more = f' and {len(names) - MAX_NAMES} more' if len(names) > MAX_NAMES else ''
+    return f'{", ".join(names[:MAX_NAMES])}{more}'
 
 
 def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
@@ -148,39 +139,32 @@ def _next_to(link: str, ways: dict[str, list[tuple[str, int]]], solid: set[str])
 
 
 def _sampled(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]
-             ) -> tuple[set[Pair], set[Pair], dict[Pair, float]]:
-    """Return pairs that nearly always touch, that do in neutral only just, and deeply."""
+             ) -> tuple[set[Pair], set[Pair]]:
+    """Return the pairs that nearly always touch, and those that do in neutral, only just."""
     key = digest(robot.key, geometry.key, repr((SAMPLES, pairs)))
-    found = cached('self-pairs-3', key, lambda: _measure(robot, geometry, pairs))
-    always, neutral, doubtful = set(), set(), {}
-    for pair, share, depth, deepest in zip(pairs, found['shares'], found['depths'],
-                                           found['deepest'], strict=True):
-        if share >= ALWAYS:
-            always.add(pair)
-        elif depth >= 0 and deepest <= SHALLOW:
-            neutral.add(pair)
-        elif depth >= 0:
-            doubtful[pair] = float(depth)
-    return always, neutral, doubtful
+    found = cached('self-pairs-4', key, lambda: _measure(robot, geometry, pairs))
+    always = found['shares'] >= ALWAYS
+    shallow = (found['depths'] >= 0) & (found['depths'] <= SHALLOW)
+    return ({pair for pair, chosen in zip(pairs, always, strict=True) if chosen},
+            {pair for pair, chosen in zip(pairs, shallow & ~always, strict=True) if chosen})
 
 
 def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[str, Array]:
     """
-    Return for each pair the share of the samples in which it touches, and its depths [m].
+    Return for each pair the share of the samples in which it touches, and its depth [m].
 
-    `depths` are those in the neutral state, -1 without contact; for pairs in contact there
-    `deepest` are the largest in it and all samples.
+    The depth is the largest in the neutral state and all samples, -1 for pairs without contact in
+    the neutral state.
     """
     contacts, generator = LinkContacts(robot, geometry, pairs), np.random.default_rng(0)
-    touching = contacts.touching(robot.neutral)
-    depths = deepest = contacts.depths(robot.neutral, touching)
-    counts = np.zeros(len(pairs))
+    touching, counts = contacts.touching(robot.neutral), np.zeros(len(pairs))
+    depths = contacts.depths(robot.neutral, touching)
     for _ in range(SAMPLES):
         q = robot.random_q(generator)
         now = contacts.touching(q)
         counts += now
-        deepest = np.maximum(deepest, contacts.depths(q, now & touching))
-    return {'shares': counts / SAMPLES, 'depths': depths, 'deepest': deepest}
+        depths = np.maximum(depths, contacts.depths(q, now & touching))
+    return {'shares': counts / SAMPLES, 'depths': depths}
 
 
 class LinkContacts:
