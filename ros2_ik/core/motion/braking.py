@@ -39,16 +39,11 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
     # without an acceleration all joints stop in step on a straight way
     even = rest if slowing @ speed >= 0 else slowing
     motion = timed(names, start, speed, limits, acceleration=even)
-    if bounds is None or _within(motion.goal, start, bounds):
-        return motion
+    if bounds is None or (motion.goal >= np.minimum(bounds[0], start) - LIMIT_ROUNDING).all() and (
+            motion.goal <= np.maximum(bounds[1], start) + LIMIT_ROUNDING).all():
+        return motion       # inside the bounds, or no farther outside than the motion begins
     own = np.where(slowing * speed < 0, slowing, 0.0)
     return timed(names, start, speed, limits, acceleration=own, in_step=False)
-
-
-def _within(goal: Array, start: Array, bounds: tuple[Any, Any]) -> bool:
-    """Return whether a way ends inside the bounds, or no farther outside than it began."""
-    lower, upper = np.minimum(bounds[0], start), np.maximum(bounds[1], start)
-    return bool(((lower - LIMIT_ROUNDING <= goal) & (goal <= upper + LIMIT_ROUNDING)).all())
 
 
 def even_braking_motion(joints: Sequence[str], position: Any, velocity: Any,

@@ -11,40 +11,32 @@ from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimitError
 from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import LIMIT_ROUNDING, MotionLimits
-from ros2_ik.core.motion.timing import start_of, timed
+from ros2_ik.core.motion.timing import timed
 from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
-
-N_SAMPLES = 250     # positions that are checked for an overshoot
 
 
 def straight_motion(robot: Robot, joints: Sequence[str], start: Any, goal: Any,
-                    limits: MotionLimits, velocity: Any = None) -> Motion:
+                    limits: MotionLimits) -> Motion:
     """
-    Make the fastest motion within limits from a start to a goal at rest, all joints in step.
+    Make the fastest motion within limits from rest to rest, straight in joint space.
 
     `start` and `goal` are values (n,) of `joints`, [rad] or [m]. Continuous joints go the short
-    way, so that the motion may end full turns from the goal. From rest the way is straight in
-    joint space; with a start `velocity` (n,) it becomes so. A start beyond a limit by less than
+    way, so that the motion may end full turns from the goal. A start beyond a limit by less than
     1e-3 may go on from there.
 
-    Raises JointLimitError for a goal, or a start, outside the limits; InvalidStateError for NaN,
-    and for a velocity that carries a joint beyond its limits; UnknownJointError;
-    InvalidOptionError for a joint that has not one value.
+    Raises JointLimitError for a goal, or a start, outside the limits; InvalidStateError for NaN;
+    UnknownJointError; InvalidOptionError for a joint that has not one value.
     """
     chosen = tuple(_single(robot, name) for name in joints)
     names = tuple(joint.name for joint in chosen)
-    position, speed = start_of(names, start, velocity)
+    position = vector(start, 'the positions at the start', len(names), InvalidStateError)
     wanted = vector(goal, 'the goal', len(names), InvalidStateError)
     end = np.array([_end(joint, *pair) for joint, *pair in zip(
         chosen, position.tolist(), wanted.tolist(), strict=True)])
-    if not speed.any():
-        return _from_rest(names, position, end, limits)
-    motion = timed(names, position, speed, limits, goal=end)
-    _check_overshoot(chosen, motion)
-    return motion
+    return _timed(names, position, end, limits)
 
 
-def _from_rest(names: tuple[str, ...], start: Array, end: Array, limits: MotionLimits) -> Motion:
+def _timed(names: tuple[str, ...], start: Array, end: Array, limits: MotionLimits) -> Motion:
     """
     Time the way of the joint that goes farthest; the others go along in proportion.
 
@@ -80,16 +72,3 @@ def _end(joint: Joint, start: float, goal: float) -> float:
         if not joint.lower - slack <= value <= joint.upper + slack:
             raise JointLimitError(joint.name, value, joint.lower, joint.upper)
     return min(max(goal, joint.lower), joint.upper)
-
-
-def _check_overshoot(joints: tuple[Joint, ...], motion: Motion) -> None:
-    """Look at positions, since ruckig 0.19's `position_extrema` leaves out an overshoot."""
-    way = np.array([motion.at(t).position for t in np.linspace(0.0, motion.duration, N_SAMPLES)])
-    for joint, column in zip(joints, way.T, strict=True):
-        least, most = float(column.min()), float(column.max())
-        lower, upper = min(joint.lower, column[0]), max(joint.upper, column[0])
-        if least < lower - LIMIT_ROUNDING or most > upper + LIMIT_ROUNDING:
-            beyond = least if least < joint.lower else most
-            raise InvalidStateError(
-                f"joint '{joint.name}' is too fast to stop within its limits "
-                f'[{joint.lower:.6g}, {joint.upper:.6g}]: it would come to {beyond:.6g}')

@@ -59,5 +59,4 @@ def start_of(joints: tuple[str, ...], position: Any, velocity: Any) -> tuple[Arr
     """Check a start; raises InvalidStateError."""
     n = len(joints)
     return (vector(position, 'the positions at the start', n, InvalidStateError),
-            vector(np.zeros(n) if velocity is None else velocity, 'the velocities at the start',
-                   n, InvalidStateError))
+            vector(velocity, 'the velocities at the start', n, InvalidStateError))

@@ -2,7 +2,6 @@
 
 import math
 
-from hypothesis import given, settings, strategies as st
 import numpy as np
 import pytest
 
@@ -65,37 +64,6 @@ def test_straight_and_exact_from_rest(load, number):
     assert (motion.at(motion.duration + 5).position == end.position).all()
 
 
-@settings(max_examples=50)
-@given(st.integers(0, 10**6))
-def test_velocity_at_the_start(load, number):
-    """It goes on from the velocity, stays within limits and arrives; or says why not."""
-    robot, random = load('panda'), np.random.default_rng(number)
-    start, goal = inside(robot, random, margin=0.5), inside(robot, random)
-    speed = random.uniform(-0.9, 0.9, 7) * LIMITS.velocity
-    try:
-        motion = straight_motion(robot, ARM, start, goal, LIMITS, speed)
-    except InvalidStateError as error:
-        assert 'too fast to stop' in str(error)
-        return
-    positions = np.array([motion.at(t).position for t in np.linspace(0, motion.duration, 400)])
-    assert np.allclose((motion.at(1e-6).position - start) / 1e-6, speed, atol=1e-4)
-    assert np.allclose(motion.goal, goal, atol=1e-9)
-    speeds = np.diff(positions, axis=0) / (motion.duration / 399)
-    assert (np.abs(speeds) <= LIMITS.velocity + 1e-6).all()
-    for name, column in zip(ARM, positions.T, strict=True):
-        joint = robot.joint(name)
-        assert joint.lower - 1e-4 <= column.min() and column.max() <= joint.upper + 1e-4
-
-
-def test_too_fast_to_stop(load):
-    robot = load('panda')
-    start = HOME.copy()
-    start[0] = robot.joint('panda_joint1').upper - 0.05
-    speed = np.array([2.0, 0, 0, 0, 0, 0, 0])
-    with pytest.raises(InvalidStateError, match="'panda_joint1' is too fast to stop within"):
-        straight_motion(robot, ARM, start, HOME, LIMITS, speed)
-
-
 @pytest.mark.parametrize('start, goal, moved', [
     (3.0, -3.0, math.tau - 6.0), (-3.0, 3.0, 6.0 - math.tau), (7.0, 0.5, math.tau - 6.5),
     (0.0, 1.0, 1.0), (0.2, 20 * math.pi, -0.2)])
@@ -138,15 +106,13 @@ def test_bad_periods(small, period):
     ({'goal': math.nan}, InvalidStateError, 'the goal'),
     ({'goal': math.inf}, InvalidStateError, 'the goal'),
     ({'start': math.nan}, InvalidStateError, 'positions at the start'),
-    ({'start': 0.5}, JointLimitError, "'panda_joint4' is at 0.5"),
-    ({'velocity': math.nan}, InvalidStateError, 'velocities at the start')])
+    ({'start': 0.5}, JointLimitError, "'panda_joint4' is at 0.5")])
 def test_bad_states(load, changed, error, text):
-    given = {'start': HOME.copy(), 'goal': HOME.copy(), 'velocity': np.zeros(7)}
+    given = {'start': HOME.copy(), 'goal': HOME.copy()}
     for name, value in changed.items():
         given[name][3] = value
     with pytest.raises(error, match=text):
-        straight_motion(load('panda'), ARM, given['start'], given['goal'], LIMITS,
-                        given['velocity'])
+        straight_motion(load('panda'), ARM, given['start'], given['goal'], LIMITS)
 
 
 def test_unknown_joint(load):
