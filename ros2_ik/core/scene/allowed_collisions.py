@@ -38,11 +38,9 @@ class AllowedCollisions:
             if pairs.setdefault(pair, _flag(allowed)) != allowed:
                 raise InvalidSceneError(f'the pair {pair} has two entries that differ')
         defaults = entries(self.defaults, 'defaults', InvalidSceneError)
-        self._set(pairs, {_name(name): _flag(allowed) for name, allowed in defaults})
-
-    def _set(self, pairs: dict[tuple[str, str], bool], defaults: dict[str, bool]) -> None:
         object.__setattr__(self, 'pairs', MappingProxyType(pairs))
-        object.__setattr__(self, 'defaults', MappingProxyType(defaults))
+        object.__setattr__(self, 'defaults', MappingProxyType(
+            {_name(name): _flag(allowed) for name, allowed in defaults}))
 
     @classmethod
     def of_robot(cls, robot: Robot) -> 'AllowedCollisions':
@@ -66,25 +64,17 @@ class AllowedCollisions:
                    allowed: bool = True) -> 'AllowedCollisions':
         """Return the matrix with this entry for two names, or for one (None) with any other."""
         if second is None:
-            return self._with({**self.pairs}, {**self.defaults, _name(first): _flag(allowed)})
-        return self._with({**self.pairs, _pair(first, second): _flag(allowed)},
-                          {**self.defaults})
+            return AllowedCollisions(self.pairs, {**self.defaults, first: allowed})
+        return AllowedCollisions({**self.pairs, _pair(first, second): allowed}, self.defaults)
 
     def without(self, *names: str) -> 'AllowedCollisions':
         """Return the matrix without any entry of these names, itself if there are none."""
         gone = {_name(name) for name in names}
         if gone.isdisjoint(self.names):
             return self
-        return self._with(
+        return AllowedCollisions(
             {pair: allowed for pair, allowed in self.pairs.items() if gone.isdisjoint(pair)},
             {name: allowed for name, allowed in self.defaults.items() if name not in gone})
-
-    def _with(self, pairs: dict[tuple[str, str], bool],
-              defaults: dict[str, bool]) -> 'AllowedCollisions':
-        """Return a matrix of entries that are checked already."""
-        matrix = object.__new__(AllowedCollisions)
-        matrix._set(pairs, defaults)
-        return matrix
 
     def __hash__(self) -> int:
         return hash((frozenset(self.pairs.items()), frozenset(self.defaults.items())))

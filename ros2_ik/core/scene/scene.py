@@ -1,6 +1,6 @@
 """The scene: the objects round the robot, and those attached to it, as a value."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -11,6 +11,7 @@ from ros2_ik.core.checks import entries, flag, instance, non_negative
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
+    UnknownFrameError,
     UnknownLinkError,
     UnknownNameError,
     UnknownObjectError,
@@ -18,7 +19,6 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.poses import named_placements, scene_placement
-from ros2_ik.core.scene.scene_frames import frame_pose
 from ros2_ik.core.scene.scene_object import as_color, AttachedObject, OCTOMAP, SceneObject
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -233,11 +233,46 @@ class Scene:
         return {item.id: item.color for item in items if item.color is not None}
 
     def frame_pose(self, frame: str | None, at: Configuration | None = None) -> Any:
-        """Pose of a frame in the root frame, a new pinocchio.SE3."""
+        """
+        Pose of a frame in the root frame, a new pinocchio.SE3.
+
+        Frames of the robot come first, then objects, their subframes, and named frames; as in
+        MoveIt a leading slash does not count.
+        """
+        if frame is None:
+            return scene_placement(None, '')
+        if not isinstance(frame, str):
+            raise InvalidSceneError(f'a frame is a name, not {frame!r}')
+        for name in (frame, frame.removeprefix('/')):
+            if name in self.robot.frame_names:
+                return self._link_pose(name, at)
+            for known, link, pose in self._fixed_frames():
+                if known == name:
+                    return pose if link is None else self._link_pose(link, at) * pose
+        raise UnknownFrameError(frame, [*self.robot.frame_names, *dict.fromkeys(
+            name for name, *_ in self._fixed_frames())])
+
+    def _fixed_frames(self) -> Iterator[tuple[str, str | None, Any]]:
+        """Yield names, the link that each is fixed to (None: the root), and the pose there."""
         items = [*((held.link, held.object) for held in self.attached.values()),
                  *((None, item) for item in self.objects.values())]
-        return scene_placement(None, '') if frame is None else frame_pose(
-            frame, at, self.robot, items, self.named)
+        yield from ((item.id, link, item.pose) for link, item in items)
+        for link, item in items:
+            for name, T_object_frame in item.subframes.items():
+                yield f'{item.id}/{name}', link, item.pose * T_object_frame
+        yield from ((name, None, pose) for name, pose in self.frames.items())
+
+    def _link_pose(self, link: str, at: Configuration | None) -> Any:
+        robot = self.robot
+        if at is None:
+            if robot.moving_joints(link):
+                raise InvalidSceneError(f"frame '{link}' moves with the robot: say with `at` at "
+                                        'which configuration it is meant')
+            at = Configuration(robot, data=robot.scratch_data())
+        elif instance(at, Configuration, 'at', InvalidSceneError).robot.key != robot.key:
+            raise InvalidSceneError(f"at is a configuration of robot '{at.robot.name}', "
+                                    f"the scene is of '{robot.name}'")
+        return at.placement(link)
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
         """
