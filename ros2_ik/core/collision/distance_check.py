@@ -53,8 +53,8 @@ class DistanceCheck:
         self._looked = time.monotonic()
         return any(item.mesh is not None and item.mesh.has_parts for item in self._waiting)
 
-    def move(self, names: Sequence[str], T: Array, objects: Mapping[str, SceneObject]) -> None:
-        """Put objects of the world at poses (k, 4, 4); `objects` are those of the scene."""
+    def move(self, poses: Mapping[str, Array], objects: Mapping[str, SceneObject]) -> None:
+        """Put objects of the world at poses (4, 4), by name; `objects` are those of the scene."""
         if not self._movable:
             self._in_object = np.empty((len(self._pairs.items), 4, 4))
             for number, item in enumerate(self._pairs.items):
@@ -62,10 +62,10 @@ class DistanceCheck:
                     pose = objects[item.name].pose
                     self._in_object[number] = pose.actInv(item.placement).homogeneous
                     self._movable.setdefault(item.name, []).append(number)
-        found = [(k, number) for k, name in enumerate(names)
+        found = [(T, number) for name, T in poses.items()
                  for number in self._movable.get(name, ())]
-        owners, numbers = [k for k, _ in found], [number for _, number in found]
-        placements = T[owners] @ self._in_object[numbers]
+        numbers = [number for _, number in found]
+        placements = np.reshape([T for T, _ in found], (-1, 4, 4)) @ self._in_object[numbers]
         self.near_pairs.place(numbers, placements)
         self._moved.update(zip(numbers, placements, strict=True))
 

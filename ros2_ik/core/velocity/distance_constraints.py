@@ -7,8 +7,10 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.collision.distance_tracker import DistanceTracker
+from ros2_ik.core.collision import CollisionChecker, Distances
+from ros2_ik.core.collision.distance_check import DistanceCheck
+from ros2_ik.core.collision.near_pairs import PairsAt
+from ros2_ik.core.errors import UnknownObjectError
 from ros2_ik.core.kernels.velocity import SLACK
 from ros2_ik.core.kernels.velocity_rows import DISTANCE, GAP_NUMBERS, GAP_SPEED, MARGIN
 
@@ -59,8 +61,14 @@ class DistanceConstraints:
     Rows that keep the pairs of a checker a margin apart, for one step after the other.
 
     A step may close the part `gain` of a gap; where it is less than `margin` it is widened, at
-    most at `push` [m/s]. `narrowed` returns the pairs of a checker that count.
+    most at `push` [m/s]. `narrowed` returns the pairs of a checker that count. A distance shrinks
+    by no more than both sides have moved since the last step: it is computed again only once that
+    may have brought the pair near.
     """
+
+    _check: DistanceCheck
+    _here: PairsAt      # bounds of the distances where the step begins
+    _ahead: PairsAt     # and where it was last seen to end
 
     def __init__(self, name: str, checker: CollisionChecker, margin: float, rows: int,
                  gain: float, push: float, dt: float,
@@ -74,13 +82,27 @@ class DistanceConstraints:
 
     def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
         """Use a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
-        self._tracker = DistanceTracker(self._narrowed(checker) if self._narrowed else checker)
-        self._model = checker.robot.model
+        self._checker = self._narrowed(checker) if self._narrowed else checker
+        self._is_new, self._has_moved = True, False
+        self._moved: dict[str, Array] | None = None     # poses of moved objects
         self._set_velocities(velocities)
 
     def move(self, poses: Mapping[str, Array], velocities: Mapping[str, Any]) -> None:
-        """Put objects at poses (4, 4), moving with velocities (3,), by name [m/s]."""
-        self._tracker.move([*poses], np.reshape([*poses.values()], (-1, 4, 4)))
+        """
+        Put objects at poses (4, 4), moving with velocities (3,), by name [m/s].
+
+        Raises UnknownObjectError, and then moves nothing.
+        """
+        objects = self._checker.scene.objects
+        for name in poses:
+            if name not in objects:
+                raise UnknownObjectError(name, tuple(objects))
+        if self._moved is None:     # others may use the checker
+            self._moved, self._checker, self._is_new = {}, self._checker.copied(), True
+        self._moved.update(poses)
+        self._has_moved = True
+        if not self._is_new:
+            self._check.move(poses, objects)
         self._set_velocities(velocities)
 
     def _set_velocities(self, velocities: Mapping[str, Any]) -> None:
@@ -91,9 +113,16 @@ class DistanceConstraints:
 
     def near(self, q: Array) -> DistanceRows:
         """Return the rows of the pairs that a step like the last one could reach from q."""
-        if self._tracker.go(q):
-            self._needed = np.full(len(self._tracker.here.least),
-                                   ROW_DISTANCE + FIRST_SPEED * self._dt)
+        check = self._checker.nearness
+        if self._is_new or check is not self._check:    # also when parts of meshes were made since
+            self._check, self._is_new = check, False
+            if self._moved:
+                check.move(self._moved, self._checker.scene.objects)
+            self._here = check.near_pairs.follow(q)
+            self._needed = np.full(len(self._here.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
+        elif self._has_moved or not np.array_equal(q, self._here.q):
+            self._here = check.near_pairs.follow(q, self._here)
+        self._has_moved = False
         self._reach = np.maximum(LOOKAHEAD * self._needed, ROW_DISTANCE) + self._margin + self._own
         return self._look()
 
@@ -107,19 +136,28 @@ class DistanceConstraints:
         r.v times max(|v|/a).
         """
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)   # till contact, at most
-        self._needed = steps * (self._tracker.look_ahead(end).closing + self._own)
+        self._look_ahead(end)
+        self._needed = steps * (self._ahead.closing + self._own)
         reach = self._needed + self._margin + self._own
-        new = (reach > self._reach) & (self._tracker.here.least < reach)
+        new = (reach > self._reach) & (self._here.least < reach)
         if not new.any():
             return None
         self._reach = np.maximum(reach, self._reach)
         return self._look()
 
+    def _look_ahead(self, end: Array) -> None:
+        self._ahead = self._check.near_pairs.follow(end, self._here)
+
+    def _distances(self, at: PairsAt, reach: Array, most: int) -> Distances:
+        robot = self._checker.robot
+        data = robot.scratch_data()
+        pin.computeJointJacobians(robot.model, data, at.q)
+        return self._check.distances(data, at, reach, most)
+
     def _look(self) -> DistanceRows:
-        at = self._tracker.here
         self._near, self._nearest, self._next = self._none, np.inf, []
-        if (at.least < self._reach).any():
-            found = self._tracker.distances(at, self._reach, self._most)
+        if (self._here.least < self._reach).any():
+            found = self._distances(self._here, self._reach, self._most)
             rows = np.empty((len(found.distance), self._none.rows.shape[1]))
             rows[:, :-GAP_NUMBERS], rows[:, DISTANCE] = found.jacobian, found.distance
             rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
@@ -130,7 +168,7 @@ class DistanceConstraints:
                     row[GAP_SPEED] = normal @ (one - other)
             self._nearest = float(found.distance[0]) if len(rows) else np.inf
             self._near = DistanceRows(self.name, rows, found.names)
-            self._add_kept(at.q)
+            self._add_kept(self._here.q)
         return self._near
 
     def _add_kept(self, q: Array) -> None:
@@ -149,7 +187,7 @@ class DistanceConstraints:
             changes = [one.row[:-GAP_NUMBERS] - gradient for one in here if one.pair == kept.pair]
             if not changes or min([change.dot(change) for change in changes]) < GRADIENT_JUMP**2:
                 continue
-            way, row = pin.difference(self._model, kept.q, q), kept.row.copy()
+            way, row = pin.difference(self._checker.robot.model, kept.q, q), kept.row.copy()
             row[DISTANCE] += gradient @ way
             if row[DISTANCE] < limit and np.abs(way).max() < REUSE_MOTION:
                 self._next.append(kept)
@@ -166,15 +204,14 @@ class DistanceConstraints:
 
     def commit(self) -> None:
         """Make the end that was looked at last the configuration to start from."""
-        self._tracker.arrive()
-        self._last = self._next
+        self._here, self._last = self._ahead, self._next
 
     def excess_at(self, end: Array) -> float:
         """Return by how much the least distance at an end is less than it may be [m], else 0."""
-        ahead = self._tracker.ahead
         least = min(self._margin - self._slack, self._nearest) - EPSILON
-        at = ahead if np.array_equal(end, ahead.q) else self._tracker.look_ahead(end)
-        if at.nearest >= least:
+        if not np.array_equal(end, self._ahead.q):
+            self._look_ahead(end)
+        if self._ahead.nearest >= least:
             return 0.0
-        found = self._tracker.distances(at, np.full(len(at.least), least), 1).distance
+        found = self._distances(self._ahead, np.full(len(self._ahead.least), least), 1).distance
         return least - float(found.min(initial=least))

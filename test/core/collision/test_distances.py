@@ -18,7 +18,7 @@ from small_robots import SMALL
 
 from ros2_ik.core import Robot
 from ros2_ik.core.collision import CollisionChecker, near_pairs
-from ros2_ik.core.collision.distance_tracker import DistanceTracker
+from ros2_ik.core.kernels.velocity_rows import DISTANCE
 from ros2_ik.core.scene import (
     Box,
     Capsule,
@@ -34,6 +34,7 @@ from ros2_ik.core.scene import (
     Sphere,
 )
 from ros2_ik.core.scene.robot_geometry import robot_geometry
+from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
 
 KINDS = {'box': Box([0.3, 0.2, 0.1]), 'sphere': Sphere(0.15), 'cylinder': Cylinder(0.1, 0.3),
          'cone': Cone(0.15, 0.3), 'capsule': Capsule(0.08, 0.25),
@@ -469,19 +470,20 @@ def test_moved_objects_are_where_a_scene_has_them():
         parts = [KINDS[kind], (Sphere(0.05), random_pose(generator, (-0.2,) * 3, (0.2,) * 3))]
         scene = scene.add(SceneObject(f'thing {number}', parts[:1 + number % 2],
                                       random_pose(generator)))
-    tracker = DistanceTracker(CollisionChecker(robot, scene))
+    moved = DistanceConstraints('moved', CollisionChecker(robot, scene), margin=0.3, rows=1000,
+                                gain=0.8, push=0.25, dt=0.01)
     q = at_pose(robot, random_pose(generator))
     for _ in range(60):
         names = list(generator.permutation([*scene.objects])[:generator.integers(9)])
         T = np.array([random_pose(generator) for _ in names]).reshape(-1, 4, 4)
-        for name, moved in zip(names, T, strict=True):
-            scene = scene.move(str(name), moved)
-        tracker.move([*map(str, names)], T)
+        for name, place in zip(names, T, strict=True):
+            scene = scene.move(str(name), place)
+        moved.move(dict(zip(map(str, names), T, strict=True)), {})
         if generator.random() < 0.5:
             q = at_pose(robot, random_pose(generator))
-        tracker.go(q)
-        reach = np.full(len(tracker.here.least), 0.3)
-        found = tracker.distances(tracker.here, reach, 1000)
+        found = moved.near(q)
+        distance, near = found.rows[:, DISTANCE], found.rows[:, DISTANCE] < 0.3
         judge = CollisionChecker(robot, scene).distances(q, 0.3)
-        np.testing.assert_allclose(found.distance, judge.distance, rtol=0, atol=1e-6)
-        assert sorted(found.names) == sorted(judge.names)
+        np.testing.assert_allclose(distance[near], judge.distance, rtol=0, atol=1e-6)
+        assert sorted(pair for pair, one in zip(found.pairs, near, strict=True) if one) == sorted(
+            judge.names)
