@@ -7,7 +7,8 @@ from typing import Annotated, NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.collision.jacobian_masks import columns_carrying, follower_reduction
 from ros2_ik.core.functions.fields import choice, Frame
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
@@ -49,16 +50,16 @@ class Manipulability(KinematicFunction):
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         chain = _chain(at.robot, self.frame, self.relative_to)
         gradient, rows = np.zeros((1, at.robot.nv)), _ROWS[self.rows]
-        if len(chain.tangent) < len(rows):
+        if chain.n_motions < len(rows):
             return np.zeros(1), gradient
-        twists = _twists(at, self.frame, chain)
+        twists = _twists(at, self.frame)
         J = twists[rows] * chain.signs @ chain.fold
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if s[-1] > _SINGULAR * s[0]:
             # d sqrt(det(J J^T)) = sum of D * dJ; the quotients s / s_i stay finite
-            D = np.zeros((6, len(chain.columns)))
+            D = np.zeros((6, len(chain.signs)))
             D[rows] = U * (s.prod() / s) @ Vt @ chain.fold.T * chain.signs
-            gradient[0, chain.tangent] = _rates(twists, D, chain) @ chain.fold
+            gradient[0] = _rates(twists, D, chain) @ chain.fold
         return s.prod(keepdims=True), gradient
 
     def __str__(self) -> str:
@@ -68,53 +69,47 @@ class Manipulability(KinematicFunction):
 
 class _Chain(NamedTuple):
     """
-    The joint motions between two frames, n of them; a mimic joint has one of its own.
+    What the columns of Pinocchio's Jacobian of all joints (n) do between two frames.
 
-    `columns` are their places in Pinocchio's extended Jacobian, `signs` -1 for those that carry
-    `relative_to`. `fold` (n, t) adds those of leader and followers, `tangent` are the places of
-    the sums in the tangent space. carries[k, i]: motion k moves the axis of i; `moving` (n,)
-    are 1 for those that move `frame`.
+    `signs` are 1 where a column moves `frame` alone, -1 where it moves `relative_to` alone;
+    `moving` 1 where it moves `frame`. `fold` (n, nv) adds columns of followers to those of their
+    leaders; `n_motions` of the sums move one of the frames. carries[k, i]: column k moves the axis
+    of column i.
     """
 
-    columns: Indices
     signs: Array
-    fold: Array
-    tangent: Indices
-    carries: Array
     moving: Array
+    fold: Array
+    n_motions: int
+    carries: Array
 
 
 @lru_cache(maxsize=64)
 def _chain(robot: Robot, frame: str, relative_to: str | None) -> _Chain:
-    model = robot.model
-    carriers, others = (set(model.supports[model.frames[index].parentJoint]) - {0} for index in (
+    model, fold = robot.model, follower_reduction(robot)
+    moving, others = (columns_carrying(robot, model.frames[index].parentJoint) for index in (
         robot.frame_id(frame), 0 if relative_to is None else robot.frame_id(relative_to)))
-    axes = [(j, model.joints[j].idx_vExtended + i, model.joints[j].idx_v + i)
-            for j in sorted(carriers ^ others) for i in range(model.joints[j].nvExtended)]
-    joints, columns, motions = ([axis[part] for axis in axes] for part in range(3))
-    tangent = sorted(set(motions))
-    moving = np.array([float(j in carriers) for j in joints])
-    return _Chain(
-        np.array(columns, dtype=np.intp), 2 * moving - 1,
-        np.array([[float(motion == t) for t in tangent] for motion in motions]),
-        np.array(tangent, dtype=np.intp),
-        np.array([[float(k in model.supports[i]) for i in joints] for k in joints]), moving)
+    fold = np.eye(robot.nv) if fold is None else fold
+    owners = [index for index, joint in enumerate(model.joints) for _ in range(joint.nvExtended)]
+    carries = np.array([columns_carrying(robot, index) for index in owners[-len(moving):]]).T
+    signs = moving - others
+    return _Chain(signs, moving, fold, int(np.count_nonzero(np.abs(signs) @ fold)), carries)
 
 
-def _twists(at: Configuration, frame: str, chain: _Chain) -> Array:
-    """Return the frame's twist by each motion, in its own axes, (6, n)."""
+def _twists(at: Configuration, frame: str) -> Array:
+    """Return the frame's twist by each column, in its own axes, (6, n)."""
     data = at.robot.scratch_data()
     pin.computeJointJacobians(at.robot.model, data, at.q)
     twists: Array = (at.placement(frame).toActionMatrixInverse()
-                     @ np.array(data.J).reshape(6, -1)[:, chain.columns])
+                     @ np.array(data.J).reshape(6, -1))
     return twists
 
 
 def _rates(twists: Array, D: Array, chain: _Chain) -> Array:
     """
-    Return the sum of D * d(twists)/dq_k for each motion k, (n,).
+    Return the sum of D * d(twists)/dq_k for each column k, (n,).
 
-    Seen from the frame, motion k turns the twist (v_i, w_i) of an axis that it carries at the rate
+    Seen from the frame, column k turns the twist (v_i, w_i) of an axis that it carries at the rate
     (w_k x v_i + v_k x w_i, w_k x w_i), and that of any axis at as much back if it moves the frame.
     """
     v, w, force, moment = twists[:3].T, twists[3:].T, D[:3].T, D[3:].T
