@@ -65,24 +65,18 @@ class ContactCheck:
         if not all(map(self.certain.__getitem__, near)):
             self._triangles.place(data)
         for k in near:
-            if k == last and self._surfaces_meet(k) or self._touches(k):
+            # where triangles met last there is no need to look at hulls
+            if k == last and not self.certain[k] and self._surfaces_meet(k) or self._touches(k):
                 self._last = k
                 yield k
-
-    def _surfaces_meet(self, k: int) -> bool:
-        """Return whether triangles of a pair meet; if so, there is no need to look at hulls."""
-        return (not self.certain[k]
-                and pin.computeCollision(self._triangles.model, self._triangles.data, k))
 
     def _touches(self, k: int) -> bool:
         pairs = self._pairs
         return (pin.computeCollision(pairs.model, pairs.data, k)
-                and (self.certain[k] or self._decide(k)))
+                and (self.certain[k] or self._surfaces_meet(k) or self._contains(k)))
 
-    def _decide(self, k: int) -> bool:
-        """Decide a pair whose hulls touch."""
-        return (pin.computeCollision(self._triangles.model, self._triangles.data, k)
-                or self._contains(k))
+    def _surfaces_meet(self, k: int) -> bool:
+        return bool(pin.computeCollision(self._triangles.model, self._triangles.data, k))
 
     @cached_property
     def _triangles(self) -> PairModel:
