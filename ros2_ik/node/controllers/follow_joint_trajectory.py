@@ -141,8 +141,10 @@ class FollowJointTrajectoryController(TrajectoryController):
         if number != self._number:   # replaced by a later one of ours
             return
         if answer.status == GoalStatus.STATUS_CANCELED:
+            usual = (f'another client has a goal under way on {self.their_goal}'
+                     if self.their_goal else 'no reason given')
             self.release(f"controller '{self.name}' cancelled the motion: "
-                         f'{result.error_string or "no reason given"}')
+                         f'{result.error_string or usual}')
         elif result.error_code != result.SUCCESSFUL or (
                 answer.status != GoalStatus.STATUS_SUCCEEDED):
             self.release(f"controller '{self.name}' gave up: "

@@ -262,7 +262,7 @@ class MotionExecution:
             self._open_at = self.now()
             return _but(outcome, reason) if late else None
         for one in self.controllers:
-            if one.released and one.failure not in outcome.message:
+            if one.released:
                 outcome = _but(outcome, one.failure)
         ours = [one for one in self.controllers if not one.released]
         joints = [joint for one in ours for joint in one.joints]
@@ -291,4 +291,4 @@ class MotionExecution:
 
 
 def _but(outcome: Outcome, reason: str) -> Outcome:
-    return outcome._replace(message=f'{outcome.message}; but {reason}')
+    return outcome if reason in outcome.message else outcome._replace(message=f'{outcome.message}; but {reason}')

@@ -458,13 +458,15 @@ class Session:
             return
         elapsed, self._stepped = steady - self._stepped, steady
         self._place_others()
-        for _ in range(self._due(now, elapsed)):
+        due = self._due(now, elapsed)
+        for _ in range(due):
             self.last = self.follower.step(now * 1e-9)
             self._keep()
         if self.follower.moving:
             self._moved = steady
         if steady <= self._moved + HOLD:
-            self._publish()
+            if due or self._ahead:   # a stream that repeats a command makes the arm stand
+                self._publish()
         elif self.ended and steady > self._moved + HOLD + PASSED and not self._pushes:
             self.over = True
 
