@@ -291,4 +291,7 @@ class MotionExecution:
 
 
 def _but(outcome: Outcome, reason: str) -> Outcome:
-    return outcome if reason in outcome.message else outcome._replace(message=f'{outcome.message}; but {reason}')
+    """Add what else is true of an outcome, unless it says so already."""
+    if reason in outcome.message:
+        return outcome
+    return outcome._replace(message=f'{outcome.message}; but {reason}')
