@@ -79,8 +79,8 @@ def render(layers: Sequence[Layer], camera: Camera, width: int, height: int) -> 
     Of several layers that are transparent, the farther one is drawn first.
     """
     size = (FINER * width, FINER * height)
-    picture = np.ones((size[1], size[0], 3), np.float32)
-    depth = np.zeros(picture.shape[:2], np.float32)
+    picture: Any = np.ones((size[1], size[0], 3), np.float32)
+    depth: Any = np.zeros(picture.shape[:2], np.float32)
     solid = Layer([body for layer in layers if not _glassy(layer) for body in layer.bodies])
     _draw(*_triangles(solid, camera), size[1] / (2 * TANGENT), picture, depth)
     glass = [(layer, _triangles(layer, camera)) for layer in layers if _glassy(layer)]
@@ -97,7 +97,7 @@ def _glassy(layer: Layer) -> bool:
     return bool(layer.bodies) and (layer.opacity < 1 or layer.in_front)
 
 
-@njit(cache=True)   # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _draw(corners: Array, normals: Array, colors: Array, focal: float, picture: Array,
           depth: Array) -> None:
     """

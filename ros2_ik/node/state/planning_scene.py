@@ -222,9 +222,9 @@ class PlanningScene:
         self._show_newest()
 
     async def _make_some(self, asked: list[_Change]) -> None:
-        made, base = None, None
+        made = base = None
         while made is None or base is not self._known:   # another scene came meanwhile
-            base = self._known
+            base = self.known
             made = await self._wait(partial(self._submit, asked, base))
         if made.known is not base:
             self._put(made.known)
