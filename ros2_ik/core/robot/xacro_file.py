@@ -17,37 +17,22 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
     Return the URDF that xacro makes of a file.
 
     `$(find package)` looks around the file, in `package_dirs` and where ROS has packages.
-    `arguments` are those of `<xacro:arg>`. Raises RobotDescriptionError, also for an argument
-    that the file does not have.
+    `arguments` are those of `<xacro:arg>`; as by xacro, others are passed over. Raises
+    RobotDescriptionError.
     """
     import xacro  # late: few robots need it
     from xacro import substitution_args
-    near, given = (str(path.absolute().parent), *package_dirs), _Arguments(arguments)
+    near = (str(path.absolute().parent), *package_dirs)
     with _alone:
         usual, substitution_args._eval_find = substitution_args._eval_find, partial(_find, near)
         try:
-            text: str = xacro.process_file(str(path), mappings=given).toxml()
+            text: str = xacro.process_file(str(path), mappings=dict(arguments)).toxml()
         except (xacro.XacroException, ExpatError, OSError, RobotDescriptionError) as error:
             reason = getattr(error, 'exc', None) or error     # without xacro's names of classes
             raise RobotDescriptionError(f'xacro cannot expand {path}: {reason}') from None
         finally:
             substitution_args._eval_find = usual
-    if unknown := arguments.keys() - given.declared:
-        raise RobotDescriptionError(f"{path} has no xacro argument '{min(unknown)}'; valid: "
-                                    f'{", ".join(sorted(given.declared)) or "none"}')
     return text
-
-
-class _Arguments(dict[str, str]):
-    """Arguments for xacro, which asks of each `<xacro:arg>` whether it is given."""
-
-    def __init__(self, given: Mapping[str, str]) -> None:
-        super().__init__(given)
-        self.declared = set[str]()
-
-    def __contains__(self, name: object) -> bool:
-        self.declared.add(str(name))
-        return super().__contains__(name)
 
 
 def _find(near: Sequence[str], package: str) -> str:

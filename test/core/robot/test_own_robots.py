@@ -43,11 +43,6 @@ def test_xacro_error_names_the_file_and_the_package(package):
         Robot.from_urdf(file)
 
 
-def test_unknown_xacro_argument_is_refused_with_the_valid_ones(package):
-    with pytest.raises(RobotDescriptionError, match="no xacro argument 'reech'; valid: reach"):
-        Robot.from_urdf(package / 'urdf/arm.urdf.xacro', xacro_args={'reech': '0.7'})
-
-
 def test_a_binary_file_is_refused_as_no_text(tmp_path):
     (tmp_path / 'arm.stl').write_bytes(bytes(range(128, 256)))
     with pytest.raises(RobotDescriptionError, match='arm.stl is no text; valid: URDF or xacro'):
