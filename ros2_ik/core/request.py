@@ -30,7 +30,7 @@ from ros2_ik.core.problem import (
     PoseTarget,
     POSITION_TOLERANCE,
 )
-from ros2_ik.core.problem.active_joints import active_names
+from ros2_ik.core.problem.structure import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.solvers import Search, SolveOptions
 

@@ -11,7 +11,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.problem.active_joints import ActiveJoints
+from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Joint, Robot
 
 HAIR = 1e-9    # part of a bound that rounding may use up

@@ -13,7 +13,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import BoundJoints, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, PYTHON
 from ros2_ik.core.kernels.source import Formula
-from ros2_ik.core.problem.active_joints import ActiveJoints
+from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, locked_q_indices, Tree, tree_of
 

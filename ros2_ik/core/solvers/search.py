@@ -28,7 +28,7 @@ from ros2_ik.core.problem import (
     JointChangeBound,
     out_of_reach,
 )
-from ros2_ik.core.problem.active_joints import TURN
+from ros2_ik.core.problem.structure import TURN
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, tip_contacts

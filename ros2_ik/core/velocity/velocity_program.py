@@ -14,8 +14,8 @@ from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
 from ros2_ik.core.poses import as_transform
-from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
+from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.bound_task import BoundTask
@@ -82,7 +82,7 @@ class VelocityProgram:
                      *(barrier.bounds.function for barrier in bounded),
                      *(limit.function.bind(robot) for limit in frames)]
         # all joints are in the program, as those that are held may be anywhere
-        self._program = Program(robot, functions, active_joints(robot, robot.joint_names),
+        self._program = Program(robot, functions, ActiveJoints(robot, robot.joint_names),
                                 robot.neutral)
         self._rows = np.zeros((row.NUMBERS, self._program.size))
         self._bind_tasks(soft, hard)

@@ -21,8 +21,8 @@ from ros2_ik.core import (
     solve,
 )
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
+from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.scene import Box, Scene, SceneObject, Sphere
 
 BALL = '<sphere radius="0.1"/>'
@@ -190,7 +190,7 @@ def test_a_stack_looks_once_for_value_and_jacobian(panda_world, monkeypatch):
         looks.append(1), look(*args, **options))[1])
     function = MinimumDistance(checker, 0.15, 5)
     q = robot.random_q(np.random.default_rng(3))
-    free = active_joints(robot, robot.joint_names)
+    free = ActiveJoints(robot, robot.joint_names)
     f, J = Program(robot, [function.bind(robot)], free, robot.neutral).evaluate(q)
     assert len(looks) == 1
     at = Configuration(robot, q)

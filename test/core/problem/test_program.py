@@ -25,8 +25,8 @@ from ros2_ik.core import (
     UnknownFrameError,
     UserFunction,
 )
-from ros2_ik.core.problem.active_joints import active_joints
 from ros2_ik.core.problem.program import Program
+from ros2_ik.core.problem.structure import ActiveJoints
 
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
 # name: root joint (None: a shipped robot), two frames
@@ -69,7 +69,7 @@ def mixed(robot, a, b):
 
 def program(robot, functions, names=None, start=None):
     """Bind functions of all joints, or of some."""
-    free = active_joints(robot, robot.joint_names if names is None else tuple(names))
+    free = ActiveJoints(robot, robot.joint_names if names is None else tuple(names))
     return Program(robot, [function.bind(robot) for function in functions], free,
                    robot.neutral if start is None else start)
 
