@@ -1,6 +1,5 @@
 """How far joints move from where a search starts, and bounds on that."""
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 import math
@@ -99,8 +98,6 @@ class JointChangeBound:
                      if not change.change <= most), None)
 
     def __str__(self) -> str:
-        (usual, count), *_ = Counter(self.most.values()).most_common(1) or [(math.inf, 0)]
-        other = [f'{name}: {most:g}' for name, most in sorted(self.most.items()) if most != usual]
-        if count == 1 and len(self.most) > 1:
-            return ', '.join(f'{name}: {most:g}' for name, most in sorted(self.most.items()))
-        return f'{usual:g} ({", ".join(other)})' if other else f'{usual:g}'
+        if len(set(self.most.values())) <= 1:
+            return f'{next(iter(self.most.values()), math.inf):g}'
+        return ', '.join(f'{name}: {most:g}' for name, most in sorted(self.most.items()))
