@@ -19,7 +19,6 @@ from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.kernels.comparisons import are_held, are_within
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
-from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -117,24 +116,21 @@ def _values(robot: Robot, q: Any) -> Array:
 def _target_errors(problem: IKProblem, data: Any, violations: list[Violation]
                    ) -> list[TargetError]:
     """Return the errors of the targets where `data` has the joints; add those too large."""
-    robot, errors = problem.robot, []
+    model, frame_id, errors = problem.robot.model, problem.robot.frame_id, []
     for target in problem.targets:
-        error = TargetError(target.tip, *target.errors(_placed(target, robot, data)))
+        placed = pin.updateFramePlacement(model, data, frame_id(target.tip))
+        if target.relative_to is not None:
+            placed = pin.updateFramePlacement(
+                model, data, frame_id(target.relative_to)).actInv(placed)
+        error = TargetError(target.tip, *target.errors(placed))
         errors.append(error)
-        # written so that NaN fails, too
-        if not (error.position <= target.position_tolerance
-                and error.orientation <= target.orientation_tolerance):
-            violations += _target_violations(target, error)
+        for off, tolerance, what, unit in (
+                (error.position, target.position_tolerance, 'position', 'm'),
+                (error.orientation, target.orientation_tolerance, 'orientation', 'rad')):
+            if not off <= tolerance:    # NaN fails, too
+                violations.append(Violation(f"{what} error of '{target.tip}'", off, 0.0,
+                                            tolerance, unit, 'target'))
     return errors
-
-
-def _placed(target: PoseTarget, robot: Robot, data: Any) -> Any:
-    """Return where the tip stands relative to the target's frame (SE3)."""
-    placed = pin.updateFramePlacement(robot.model, data, robot.frame_id(target.tip))
-    if target.relative_to is None:
-        return placed
-    base = pin.updateFramePlacement(robot.model, data, robot.frame_id(target.relative_to))
-    return base.actInv(placed)
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
@@ -157,13 +153,6 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
         elif wrong.any():
             found.append(Violation(f"joint '{joint.name}'", value, joint.lower, joint.upper, unit))
     return found
-
-
-def _target_violations(target: PoseTarget, error: TargetError) -> list[Violation]:
-    rows = ((error.position, target.position_tolerance, 'position', 'm'),
-            (error.orientation, target.orientation_tolerance, 'orientation', 'rad'))
-    return [Violation(f"{what} error of '{target.tip}'", off, 0.0, tolerance, unit, 'target')
-            for off, tolerance, what, unit in rows if not off <= tolerance]
 
 
 def _constraint_violations(constraint: Constraint, at: Configuration) -> list[Violation]:
