@@ -201,9 +201,13 @@ def bind_request(request: IKRequest, world: World) -> BoundRequest:
     checked = checker.moving_joints - active if checker else frozenset[str]()
     joints = active, needed_names(request, robot, active), checked
     start = world.start(request, *joints)
+    targets = request.targets
+    if not request.follow_frames:
+        at = Configuration(robot, start, robot.scratch_data())
+        targets = [target.resolved(at) for target in targets]
     touches = checker if request.avoid_collisions else None   # distances keep theirs
     problem = IKProblem(
-        robot, _targets(request, robot, start), group or None, start, locked,
+        robot, targets, group or None, start, locked,
         request.constraints, request.costs, checker=touches,
         collisions=touches is not None)    # without a checker the world has nothing to touch
     if request.max_jump is not None:
@@ -292,14 +296,6 @@ def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
     for frame in (getattr(function, 'frame', None), getattr(function, 'relative_to', None)):
         if frame is not None:
             yield frame
-
-
-def _targets(request: IKRequest, robot: Robot, start: Array) -> list[PoseTarget]:
-    """Return the targets, those that do not follow their frames in the root frame."""
-    if request.follow_frames or all(target.relative_to is None for target in request.targets):
-        return list(request.targets)
-    at = Configuration(robot, start, robot.scratch_data())
-    return [target.resolved(at) for target in request.targets]
 
 
 # -- names that are left open ---------------------------------------------------------------
