@@ -59,12 +59,6 @@ def scale(s: float, a: Vector) -> Vector:
 
 
 @part
-def masked(mask: Vector, a: Vector) -> Vector:
-    """Return the numbers of a times those of a mask."""
-    return mask[0] * a[0], mask[1] * a[1], mask[2] * a[2]
-
-
-@part
 def dot(a: Vector, b: Vector) -> float:
     """Return a . b."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]

@@ -105,11 +105,6 @@ def between(value: Any, name: str, least: float, most: float, error: type[IKErro
     return _number(value, name, f'a number from {least:g} to {most:g}', error, least, most)
 
 
-def tolerance_of(value: Any, name: str, error: type[IKError]) -> float:
-    """Return the value as a float if a tolerance can be so small or large, or raise `error`."""
-    return between(value, name, FINEST, COARSEST, error)
-
-
 def whole(value: Any, name: str, error: type[IKError], least: int = 1,
           most: float = 1e9) -> int:
     """

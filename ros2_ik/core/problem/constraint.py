@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import floats, tolerance_of
+from ros2_ik.core.checks import between, COARSEST, FINEST, floats
 from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.robot import Configuration, Robot
@@ -62,7 +62,7 @@ class Constraint(OfFunction):
         self.function, self.name = function, str(function) if name is None else name
         self.lower = given(lower, f'lower bound of {self.name}')
         self.upper = given(upper, f'upper bound of {self.name}')
-        self.tolerance = tolerance_of(tolerance, 'tolerance', InvalidConstraintError)
+        self.tolerance = between(tolerance, 'tolerance', FINEST, COARSEST, InvalidConstraintError)
         self.form = self.function, self.lower, self.upper
         if function.labels:
             self._spread(function.labels)

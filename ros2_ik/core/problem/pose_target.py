@@ -1,28 +1,22 @@
 """Where a frame should go."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array, Pose
-from ros2_ik.core.checks import FINEST, floats, tolerance_of
+from ros2_ik.core.checks import between, COARSEST, FINEST, floats
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
     as_transform,
     FrameOrientation,
     FramePose,
-    KinematicFunction,
     PointToPointDistance,
 )
-from ros2_ik.core.functions.point_to_point_distance import COINCIDENT
-from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.kernels.comparisons import distance_between
-from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import LeastSquares
 from ros2_ik.core.robot import Configuration
@@ -123,22 +117,22 @@ class PoseTarget:
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)
 
     def tolerance_constraints(self) -> tuple[Constraint, ...]:
-        """Return constraints that hold where the errors are within the tolerances."""
-        reference = self.function.reference
-        return tuple(self._bound(*half) for half in (
-            (slice(0, 3), self.position_tolerance, PointToPointDistance(
-                self.tip, np.zeros(3), reference.translation, self.relative_to)),
-            (slice(3, 6), self.orientation_tolerance, FrameOrientation(
-                self.tip, reference, self.relative_to,
-                form='angle'))) if self.counted[half[0]].any())
-
-    def _bound(self, rows: slice, tolerance: float, whole: KinematicFunction) -> Constraint:
-        """Bound the length of the counted ones of three rows; `whole` is that of all."""
-        edge, counted = max(EDGE * tolerance, FINEST), np.zeros(6)
-        counted[rows] = self.counted[rows]
-        counts = whole if counted.sum() == 3 else _Length(self.tip, self.function.reference,
-                                                          counted, self.relative_to)
-        return Constraint(counts, upper=tolerance - edge, tolerance=edge)
+        """Return constraints that hold only where the errors are within the tolerances."""
+        reference, found = self.function.reference, list[Constraint]()
+        for rows, tolerance, length in (
+                (slice(0, 3), self.position_tolerance, PointToPointDistance(
+                    self.tip, np.zeros(3), reference.translation, self.relative_to)),
+                (slice(3, 6), self.orientation_tolerance, FrameOrientation(
+                    self.tip, reference, self.relative_to, form='angle'))):
+            count, edge = np.count_nonzero(self.counted[rows]), max(EDGE * tolerance, FINEST)
+            if count == 3:
+                found.append(Constraint(length, upper=tolerance - edge, tolerance=edge))
+            elif count:     # each row by itself: a box inside the ball of that radius
+                most, share = np.full(6, np.inf), 1 / math.sqrt(count)
+                most[rows][self.counted[rows]] = max(share * tolerance - edge, 0.0)
+                found.append(Constraint(self.function, -most, most,
+                                        tolerance=max(share * edge, FINEST)))
+        return tuple(found)
 
 
 class TargetShape(NamedTuple):
@@ -151,43 +145,13 @@ class TargetShape(NamedTuple):
     orientation_tolerance: float
 
 
-@dataclass(frozen=True, eq=False)
-class _Length(RelativeFunction):
-    """The length of the counted rows of a pose error, all in [m] or all in [rad], (1,)."""
-
-    frame: str
-    reference: Any
-    counted: Array      # (6,)
-    relative_to: str | None = None
-    kind, labels, range = 'pose_error', ('length',), (0.0, math.inf)
-
-    def numbers(self) -> Any:
-        return self.reference.rotation, self.reference.translation, self.counted
-
-    @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        p, C = v.origin(B), v.product(A, v.rotation(given, 0))
-        away = v.rotate_inverse(C, v.sub(p, v.point(A, v.vector(given, 9))))
-        turned = v.log3(v.product_back(C, B))
-        rates = v.jlog3(turned)
-        shift = v.masked(v.vector(given, 12), away)
-        turn = v.masked(v.vector(given, 15), turned)
-        f[0] = length = v.norm((v.norm(shift), v.norm(turn), 0.0))
-        if length < COINCIDENT:     # growth along any unit vector is a subgradient
-            shift, turn = v.vector(given, 12), v.vector(given, 15)
-            length = v.norm((v.norm(shift), v.norm(turn), 0.0))
-        along = v.scale(1.0 / length, v.rotate(C, shift))
-        about = v.rotate(B, v.rotate_inverse(rates, v.scale(1.0 / length, turn)))
-        v.wrench(W, 0, along, v.add(v.cross(p, along), about))
-
-
 _ALL, _ALL_COUNT = np.ones(6), np.ones(6, dtype=bool)
 _ALL.setflags(write=False)
 _ALL_COUNT.setflags(write=False)
 
 
 def _tolerance(value: Any, name: str, tip: str) -> float:
-    return tolerance_of(value, f"{name} of '{tip}'", InvalidTargetError)
+    return between(value, f"{name} of '{tip}'", FINEST, COARSEST, InvalidTargetError)
 
 
 def _weights(weights: Sequence[float] | Array, tip: str) -> Array:
