@@ -183,14 +183,6 @@ def are_finite(rows, J):
 
 
 @part
-def fill_positions(at, x, box):
-    """Fill the positions of joints in the box; those of floating ones have no limits."""
-    for j in range(at.columns):
-        i = at.table[at.values + j]
-        box[row.POSITION, j] = x[i] if i >= 0 else 0.0
-
-
-@part
 def crosses(rows, after):
     """Return whether a bounded row went from within its bounds to outside, or further out."""
     for i in range(len(after)):
@@ -199,14 +191,6 @@ def crosses(rows, after):
                     or after[i] > max(rows[row.UPPER, i] + MISSED, rows[row.VALUE, i])):
                 return True
     return False
-
-
-@part
-def fill_curved(rows, J, step, after):
-    """Fill by how much the values after a step differ from what their Jacobian says."""
-    for i in range(len(after)):
-        if rows[row.KIND, i] == row.BOUNDED:
-            rows[row.CURVED, i] = after[i] - rows[row.VALUE, i] - row_times(J, i, step)
 
 
 @part
@@ -318,7 +302,9 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     given[row.VALUE] = rows[row.VALUE, :m]
     if not are_finite(rows, J):
         return NOT_FINITE, 0.0
-    fill_positions(at, x, box)
+    for j in range(n):      # floating joints have no limits
+        i = at.table[at.values + j]
+        box[row.POSITION, j] = x[i] if i >= 0 else 0.0
     begin, missed_rows = x.copy(), missed[:len(J)]
     problem = Problem(rows, J, limbs, box, options, inertia)
     slow_firm_tasks(problem)
@@ -342,7 +328,9 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
         # a path that curves crosses a bound: correct the step, and where that does not help,
         # shorten the first one (shortening alone broke limits of acceleration 2.5 times as often)
         if turn < CORRECTIONS:
-            fill_curved(rows, J, step, after)
+            for i in range(m):      # how much the values differ from what their Jacobian says
+                if rows[row.KIND, i] == row.BOUNDED:
+                    rows[row.CURVED, i] = after[i] - rows[row.VALUE, i] - row_times(J, i, step)
             scale = solve_priorities(problem, firm, step, missed_rows)
         elif turn == CORRECTIONS:
             rows[row.CURVED] = 0.0
