@@ -21,8 +21,8 @@ from ros2_ik.core import (
     solve,
 )
 from ros2_ik.core.solvers import make_solver
-from ros2_ik.core.solvers.local_descent import LocalDescent
 from ros2_ik.core.solvers.problem_rows import ProblemRows
+from ros2_ik.core.solvers.scipy_solvers import LocalDescent
 
 UPPER, LOWER = 0.5, 0.4     # links of planar_2r
 
