@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
+from ros2_ik.core.kernels.boxes import count_leaving
 from ros2_ik.core.kernels.comparisons import are_held, are_within, choose_turns, distance_between
-from ros2_ik.core.kernels.enclosure import count_leaving
 from ros2_ik.core.kernels.rows import measure_formula
 from ros2_ik.core.kernels.self_motion import step_along
 from ros2_ik.core.kernels.source import compile_all as compile_all

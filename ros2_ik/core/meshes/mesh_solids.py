@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.kernels.enclosure import count_leaving
+from ros2_ik.core.kernels.boxes import count_leaving
 
 TWO_SIDED = 0.6     # share of different triangles, below which each is there for both sides
 # axes of the rays: along those of the mesh they would meet edges of its boxes
