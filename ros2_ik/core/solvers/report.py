@@ -87,15 +87,18 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
         return ('there is no solution without contact: no joint that may move parts '
                 + '; '.join(str(contact) for contact in search.lasting_contacts)
                 + '; allow what is meant to touch (SRDF, Scene.allow)')
-    after = f'in {search.seconds:.3g} s and {_attempts(search)}'
-    if status is Status.GOAL_IN_COLLISION:
-        return f'no solution without contact found {after}; {_blocked(search, candidate)}'
-    return _not_found(search, candidate, status, after)
+    return _not_found(search, candidate, status)
 
 
-def _not_found(search: 'Search', candidate: 'Candidate', status: Status, after: str) -> str:
+def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     problem, bound = search.problem, search.problem.change_bound
     within = '' if bound is None else f' within max_joint_change {bound}'
+    after = f'in {search.seconds:.3g} s and {_attempts(search)}'
+    larger = [] if bound is None or search.out_of_reach else [
+        'a larger max_joint_change may have one']
+    if status is Status.GOAL_IN_COLLISION:
+        return '; '.join([f'no solution without contact{within} found {after}', *larger,
+                          _blocked(search, candidate)])
     began = {Status.PREEMPTED: f'cancelled {after}: ',
              Status.TIMED_OUT: f'not finished {after}: ',
              Status.APPROXIMATE: f'only an approximate solution found {after}: '}.get(
@@ -103,8 +106,7 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status, after: 
     axes = '' if search.out_of_reach else axes_to_free(problem, candidate.attempt.q)
     return began + '; '.join([
         _violated(problem, candidate), *search.out_of_reach, *([axes] if axes else []),
-        *(['a larger max_joint_change may have one'] if within and not search.out_of_reach
-          else [])])
+        *larger])
 
 
 def _violated(problem: IKProblem, candidate: 'Candidate') -> str:
@@ -185,6 +187,7 @@ _FIELDS: dict[str, Callable[[Any, Any], Any]] = {
     'solver_reason': lambda search, one: search.reason,
     'exit_flag': lambda search, one: one.attempt.exit_flag,
     'at_limits': _at_limits,
-    'impossible': lambda search, one: not one.verdict.accepted and search.is_impossible,
+    'impossible': lambda search, one: not one.verdict.accepted and bool(
+        search.is_hopeless or search.out_of_reach),
     'travel': _travel,
     'not_checked': lambda search, one: search.problem.not_checked}

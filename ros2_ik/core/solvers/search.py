@@ -217,11 +217,6 @@ class Search:
         return bool(self.conflict or self.tip_contacts or self.lasting_contacts
                     or not self.problem.joint_names and self.attempts > 0)
 
-    @property
-    def is_impossible(self) -> bool:
-        """Whether it was shown that there is no answer."""
-        return bool(self.is_hopeless or self.out_of_reach)
-
     @cached_property
     def out_of_reach(self) -> list[str]:
         """What shows that targets are too far away."""

@@ -91,9 +91,10 @@ def register_solver(name: str) -> Callable[[S], S]:
 
 def solver_names() -> tuple[str, ...]:
     """Names of all solvers, those of other packages (entry points `ros2_ik.solvers`) too."""
-    return tuple(dict.fromkeys([*_SOLVERS, *(e.name for e in _entry_points())]))
+    return tuple(dict.fromkeys([*_SOLVERS, *(e.name for e in entry_points(group=GROUP))]))
 
 
+GROUP = 'ros2_ik.solvers'    # of entry points
 MATLAB_NAMES = {'BFGSGradientProjection': 'bfgs', 'LevenbergMarquardt': 'lm', 'fminconsqp': 'sqp'}
 
 
@@ -113,12 +114,8 @@ def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solve
 
 
 def _load(name: str) -> type[Solver]:
-    for entry in _entry_points():
+    for entry in entry_points(group=GROUP):
         if entry.name == name:
             solver: type[Solver] = entry.load()
             return register_solver(name)(solver)
     raise UnknownSolverError(name, ('auto', *solver_names()))
-
-
-def _entry_points() -> Any:
-    return entry_points(group='ros2_ik.solvers')

@@ -210,5 +210,5 @@ def test_a_misspelt_option_says_what_may_be_meant(robot, option, meant):
 def test_an_option_like_no_other_lists_those_that_are(robot):
     with pytest.raises(InvalidOptionError, match='valid: damping, attempt_iterations'):
         solve_pose(robot, TIP, FAR, xyzzy=1)
-    with pytest.raises(InvalidOptionError, match="select is 'nearst'; did you mean 'nearest'?"):
+    with pytest.raises(InvalidOptionError, match="select is 'nearst'; valid: first, nearest"):
         solve_pose(robot, TIP, FAR, select='nearst')
