@@ -79,7 +79,7 @@ def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joi
 
 def _narrowed(leader: Joint, follower: JointElement) -> Joint:
     assert follower.mimic is not None
-    _, multiplier, offset, rotary = follower.mimic
+    _, multiplier, offset, _ = follower.mimic
     if multiplier == 0:
         return leader
     ends = sorted(((follower.lower - offset) / multiplier, (follower.upper - offset) / multiplier))
@@ -91,7 +91,7 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
             f'[{ends[0]:g}, {ends[1]:g}]')
     kind: Kind = leader.kind
     if kind == 'continuous' and (math.isfinite(lower) or math.isfinite(upper)
-                                 or not (rotary and float(multiplier).is_integer())):
+                                 or not follower.mimic.turns_along):
         kind = 'revolute'
     # 0 is often written for the velocity of a follower, and means nothing
     velocity = follower.velocity / abs(multiplier) if follower.velocity > 0 else math.inf

@@ -31,6 +31,11 @@ class Mimic(NamedTuple):
     offset: float
     rotary: bool
 
+    @property
+    def turns_along(self) -> bool:
+        """True if a full turn of the leader leads to the same place."""
+        return self.rotary and float(self.multiplier).is_integer()
+
 
 @dataclass(frozen=True)
 class JointElement:
