@@ -3,8 +3,8 @@ How long a drag of an interactive marker takes until the ghost of its answer is 
 
     tools/run python benchmarks/drag_latency.py [--robot panda] [--scene table] [--seconds 20]
 
-Starts the mock robot and the node in processes of their own, collisions on, and drags the marker
-as RViz does, 30 poses a second: along circles of random size and tilt around where the arm
+Starts the mock robot, the node and `ros2_ik goals`, collisions on, and drags the marker as RViz
+does, 30 poses a second: along circles of random size and tilt around where the arm
 stands. The time goes from the sending of a pose to the arrival of the ghost for that pose, at
 whose marker its text is; a pose that a newer one has overtaken has none.
 """
@@ -121,7 +121,8 @@ def main() -> None:
         children = [subprocess.Popen([folder / name, *words], stdout=log, stderr=log)
                     for name, words in (
                         ('mock_robot', ['--robot', options.robot]),
-                        ('ik_node', ['--ros-args', '-p', f'scene:={options.scene}']))]
+                        ('ik_node', ['--ros-args', '-p', f'scene:={options.scene}']),
+                        ('ros2_ik', ['goals', '--wait', '60']))]
         try:
             measure(options)
         finally:

@@ -13,7 +13,8 @@ Starts a robot without hardware and the node that answers for it.
     none          nobody: the mock robot stands, and the node knows of no controllers
 
 The node is that of ik.launch.py, with the same `scene`, `config`, `namespace` and
-`use_sim_time`. With `rviz` RViz shows the robot, the scene, and goals to drag.
+`use_sim_time`. With `rviz` RViz shows the robot, the scene, and goals to drag, which
+`ros2_ik goals` serves.
 """
 
 import os
@@ -24,6 +25,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import (
     DeclareLaunchArgument,
+    ExecuteProcess,
     GroupAction,
     IncludeLaunchDescription,
     OpaqueFunction,
@@ -87,9 +89,9 @@ def make_all(context: LaunchContext) -> list[Action]:
             *(rviz(robot, namespace, sim) if shown else ())]
 
 
-def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
-    """Make RViz, which looks from the root of the robot."""
-    from ros2_ik.core import Robot
+def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
+    """Make RViz, which looks from the root of the robot, and the goals to drag in it."""
+    from ros2_ik.core import Robot, shipped_robots
     if namespace.strip('/'):
         raise ValueError(f"rviz:=true: namespace '{namespace}' is not possible, {RVIZ.name} is "
                          'for /ros2_ik')
@@ -97,12 +99,15 @@ def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
         raise ValueError('rviz:=true needs rviz2, which cannot be found; sudo apt install '
                          f'ros-{os.environ.get("ROS_DISTRO", "$ROS_DISTRO")}-rviz2')
     shown = Robot.load(robot)
+    chains = shipped_robots()[robot].chains.values()
+    tips = ['--tip', *(tip for _, tip in chains)] if chains else []
     # meshes that pip has installed are in no package that RViz knows of
     prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''),
                 *(str(Path(folder).parent) for folder in shown.package_dirs)]
     return [Node(package='rviz2', executable='rviz2', output='screen',
                  arguments=['-d', str(RVIZ), '-f', shown.root_frame], parameters=[sim],
-                 additional_env={'AMENT_PREFIX_PATH': os.pathsep.join(prefixes)})]
+                 additional_env={'AMENT_PREFIX_PATH': os.pathsep.join(prefixes)}),
+            ExecuteProcess(cmd=['ros2_ik', 'goals', '--wait', '120', *tips], output='screen')]
 
 
 def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:

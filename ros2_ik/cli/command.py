@@ -12,6 +12,7 @@ from ros2_ik.cli import (
     constrained,
     fk,
     functions,
+    goals,
     picture,
     robots,
     servo,
@@ -38,8 +39,8 @@ def make_parser() -> argparse.ArgumentParser:
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, fk, functions, robots, call, stop, servo, view, picture,
-                   compiling):
+    for module in (solve, constrained, fk, functions, robots, call, stop, servo, view, goals,
+                   picture, compiling):
         module.add_parser(commands)
     return parser
 

@@ -6,6 +6,7 @@ import math
 import time
 from typing import Any
 
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import CollisionObject, PlanningScene
 import numpy as np
@@ -30,7 +31,6 @@ from ros2_ik.core import (
     Status,
     TargetError,
 )
-from ros2_ik.messages.dragged_goal import drag_requests
 from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.robot_states import fill_state
@@ -41,8 +41,10 @@ from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import FollowingEndedError, Question, Reader
 
-WAIT = 10.0        # for the node's services, at the start [s]
 PATIENCE = 5.0     # for an answer, besides the time for the search [s]
+# while somebody drags: for a search near the seed, then for any other
+NEAR_TIMEOUT, DRAG_TIMEOUT = Duration(nanosec=20_000_000), Duration(nanosec=100_000_000)
+NEAR = 0.5         # no joint goes farther from its seed in the search near it [rad, m]
 SERVO_START = 30.0   # for the servo's process [s]
 SILENT = 2.0       # age of joint_states, or of the servo's status, above which they are stale [s]
 HELD_UP = 1.0      # pause between two targets after which following ends [s]
@@ -56,10 +58,11 @@ class NodeArm:
     """
     An `Arm` for the robot of a running node, which solves, moves the robot and has the scene.
 
-    The node may go and come back: meanwhile all requests raise IKError.
+    Raises BadQuestion if the node does not come within `wait` seconds. Later the node may go and
+    come back: meanwhile all requests raise IKError.
     """
 
-    def __init__(self, client: NodeClient, robot: Robot, read: Reader) -> None:
+    def __init__(self, client: NodeClient, robot: Robot, read: Reader, wait: float) -> None:
         self._client, self._robot, self._read = client, robot, read
         self._q = np.array(robot.neutral)
         self._scene, self._outdated = Scene(robot), True
@@ -68,7 +71,7 @@ class NodeArm:
             kind: node.create_client(kind, f'{name}/{service}', qos_profile=QoSProfile(depth=1000))
             for kind, service in SERVICES.items()}
         ready = self._services[ComputeIK].service_is_ready
-        client.await_server(ready, 'compute_ik', WAIT, f'service {name}/compute_ik')
+        client.await_server(ready, 'compute_ik', wait, f'service {name}/compute_ik')
         self._waiting: list[tuple[Any, Callable[[Any], str]]] = []
         self._had_trouble, self._gone = False, f'{name} is gone: start the node'
         self._targets: dict[str, Array] = {}    # that the servo follows
@@ -172,6 +175,14 @@ class NodeArm:
         """Wait for no answer any longer, but raise, as soon as that is true."""
         self._client.give_up = true
 
+    def wait(self, seconds: float) -> None:
+        """Wait for a message and process it, or until `wake` is called; at most so long."""
+        self._client.wait(seconds)
+
+    def wake(self) -> None:
+        """End the wait, or the next one; any thread may call."""
+        self._client.wake()
+
     def _later(self, kind: Any, request: Any, note: Callable[[Any], str]) -> None:
         """Ask; `step` returns the note on the answer when it comes."""
         if not self._is_there:
@@ -205,11 +216,14 @@ class NodeArm:
     def solve(self, question: Question) -> Answer:
         """Answer a question by ~/compute_ik."""
         request = self._request(question)
-        for attempt in drag_requests(request, near=True) if question.dragging else [request]:
-            response = self._ask(ComputeIK, attempt, PATIENCE + attempt.timeout.sec)
+        if question.dragging:    # so that the arm does not jump while there is an answer near it
+            request.timeout, request.max_joint_change = NEAR_TIMEOUT, NEAR
+            response = self._ask(ComputeIK, request)
             if response.status == Status.SUCCESS:
-                break
-        return self._answer(question, response)
+                return self._answer(question, response)
+            request.timeout, request.max_joint_change = DRAG_TIMEOUT, 0.0
+        return self._answer(question, self._ask(ComputeIK, request,
+                                                PATIENCE + request.timeout.sec))
 
     def _request(self, question: Question) -> ComputeIK.Request:
         try:

@@ -56,6 +56,7 @@ class NodeClient:
                          enable_rosout=False)
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(self.node)
+        self._woken = self.node.create_guard_condition(lambda: None)
         self._texts: dict[str, str] = {}
         self._described = ''    # of what `robot` returned
         self.joints: dict[str, float] = {}     # of joint_states, kept up to date
@@ -91,6 +92,14 @@ class NodeClient:
         """Process the messages that have been received, without waiting."""
         for _ in range(ONCE):
             self._executor.spin_once(timeout_sec=0.0)
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a message and process it, or until `wake` is called; at most so long."""
+        self._executor.spin_once(timeout_sec=seconds)
+
+    def wake(self) -> None:
+        """End the wait, or the next one; any thread may call."""
+        self._woken.trigger()
 
     def connect(self, kind: Any, service: str, wait: float) -> Client:
         """Return a client of the node's ~/service; raises BadQuestion after `wait` seconds."""

@@ -123,17 +123,22 @@ def make_session(args: argparse.Namespace) -> 'Session':
         () if args.scene is None else ('--scene', args.scene)))
 
 
-def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None) -> 'Session':
-    """Return a session with the robot of a node; raises BadQuestion and IKError."""
-    from ros2_ik.cli.node_arm import NodeArm, WAIT
+def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None = None,
+                 wait: float = 10.0) -> 'Session':
+    """
+    Return a session with the robot of a node.
+
+    Raises BadQuestion, also if node or robot do not come within `wait` seconds, and IKError.
+    """
+    from ros2_ik.cli.node_arm import NodeArm
     from ros2_ik.view.command_line import CommandLine
-    robot = client.robot(WAIT)
+    robot = client.robot(wait)
     if robot is None:
         topic = client.node.resolve_topic_name('robot_description')
-        raise BadQuestion(f'no robot was received on {topic} within {WAIT:g} s: start '
+        raise BadQuestion(f'no robot was received on {topic} within {wait:g} s: start '
                           'robot_state_publisher, or what else publishes it')
     node = ('--node', client.name)
-    return _session(NodeArm(client, robot, read_problem_file), tips, problem, CommandLine(
+    return _session(NodeArm(client, robot, read_problem_file, wait), tips, problem, CommandLine(
         ('ros2_ik', 'call', *node), ('ros2_ik', 'constrained', 'problem.yaml', *node)))
 
 

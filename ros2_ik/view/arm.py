@@ -76,6 +76,12 @@ class Arm(Protocol):
     def give_up_when(self, true: Callable[[], bool]) -> None:
         """Wait for no answer any longer, but raise, as soon as that is true."""
 
+    def wait(self, seconds: float) -> None:
+        """Wait until something comes from the robot, or `wake` is called; at most so long."""
+
+    def wake(self) -> None:
+        """End the wait, or the next one; any thread may call."""
+
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """Begin to go to q (nq,), if the way is free; returns what is to be said of it."""
 

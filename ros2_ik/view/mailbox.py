@@ -16,31 +16,26 @@ class Mailbox:
 
     def __init__(self) -> None:
         self._jobs: dict[object, Job] = {}
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
 
     def put(self, job: Job, kind: str | None = None) -> None:
         """Put in a job, in place of one of its kind."""
-        with self._changed:
+        with self._lock:
             self._jobs[object() if kind is None else kind] = job
-            self._changed.notify()
 
     def put_first(self, job: Job, kind: str, drops: Iterable[str] = ()) -> None:
         """Put in a job before all others, and drop those of some kinds that wait."""
-        with self._changed:
+        with self._lock:
             dropped = {kind, *drops}
             self._jobs = {kind: job} | {other: waiting for other, waiting in self._jobs.items()
                                         if other not in dropped}
-            self._changed.notify()
 
-    def take(self, seconds: float | None) -> Job | None:
-        """Return the next job; None if there is none in that time (None: as long as it takes)."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._jobs, seconds)
-            if not self._jobs:
-                return None
-            return self._jobs.pop(next(iter(self._jobs)))
+    def take(self) -> Job | None:
+        """Return the next job; None if there is none."""
+        with self._lock:
+            return self._jobs.pop(next(iter(self._jobs))) if self._jobs else None
 
     def waits(self, kind: str) -> bool:
         """Return whether a job of that kind waits."""
-        with self._changed:
+        with self._lock:
             return kind in self._jobs

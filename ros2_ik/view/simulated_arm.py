@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 import json
+import threading
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ class SimulatedArm:
     def __init__(self, robot: Robot, q: Array, scene: Scene, read: Reader) -> None:
         self._robot, self._q, self._scene, self._read = robot, q, scene, read
         self._v = np.zeros(robot.nv)
+        self._woken = threading.Event()
         self._known: dict[str, tuple[object, BoundRequest, CollisionChecker | None]] = {}
         self._motion: Motion | None = None
         self._time = 0.0                  # since the begin of the motion [s]
@@ -123,6 +125,15 @@ class SimulatedArm:
 
     def give_up_when(self, true: Callable[[], bool]) -> None:
         """Do nothing: there is no robot that goes on meanwhile."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait until `wake` is called, at most so long."""
+        self._woken.wait(seconds)
+        self._woken.clear()
+
+    def wake(self) -> None:
+        """End the wait, or the next one; any thread may call."""
+        self._woken.set()
 
     def _searched(self, question: Question, **options: Any) -> IKSolution:
         preparation, checker = self._prepared(question, options)

@@ -49,8 +49,8 @@ def status_html(session: Session) -> str:
     if session.ended and session.ended != session.status:
         lines.append(session.ended)
     if answer is not None:
-        lines.append(f'{1e3 * answer.seconds:.2f} ms'
-                     + _largest_change(session.robot, session.arm.q, answer.q))
+        change = largest_change(session.robot, session.arm.q, answer.q)
+        lines.append(f'{1e3 * answer.seconds:.2f} ms' + (f', {change}' if change else ''))
         lines += [f'{error.tip}: {1e3 * error.position:.2f} mm, '
                   f'{math.degrees(error.orientation):.2f} deg off'
                   for error in answer.errors]
@@ -84,12 +84,12 @@ def _badge(text: str, color: Color) -> str:
             f'padding:3px 8px;margin-bottom:4px">{escape(text)}</div>')
 
 
-def _largest_change(robot: Robot, before: Array, after: Array) -> str:
-    """Return what there is to say of the way from where the robot stands, q (nq,) both."""
+def largest_change(robot: Robot, before: Array, after: Array) -> str:
+    """Return the largest joint change between two q (nq,) in words, '' without joints."""
     changes = [change for joint in robot.joints for change in joint_changes(joint, before, after)]
     most = max(changes, key=lambda change: change.change, default=None)
     if most is None:
         return ''
     if most.unit == 'rad':
         most = most._replace(change=math.degrees(most.change), unit='deg')
-    return f', largest joint change {most}'
+    return f'largest joint change {most}'

@@ -168,6 +168,8 @@ def test_rviz_is_started(monkeypatch):
     assert (package, program) == ('rviz2', 'rviz2')
     assert words[:4] == ['-d', str(LAUNCH.parent / 'config' / 'ros2_ik.rviz'), '-f', 'base_link']
     from launch.utilities import perform_substitutions
+    words = [perform_substitutions(context, word) for word in actions[3].cmd]
+    assert words == ['ros2_ik', 'goals', '--wait', '120']
     (_, prefixes), = actions[2].additional_env
     assert any((Path(prefix) / 'share' / 'example-robot-data' / 'robots').is_dir()
                for prefix in perform_substitutions(context, prefixes).split(':'))

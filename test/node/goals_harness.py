@@ -1,7 +1,12 @@
-"""RViz as the node sees it: it shows goals and ghosts, and drags."""
+"""`ros2_ik goals`, and RViz as it sees it: it shows goals and ghosts, and drags."""
 
+from contextlib import contextmanager
+import os
+import signal
+import subprocess
 import time
 
+from ament_index_python.packages import get_package_prefix
 from geometry_msgs.msg import Pose
 from marker_client import MarkerClient
 from node_harness import eventually
@@ -11,7 +16,23 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback, Marker, MarkerArray
 
-GREEN, ORANGE, RED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
+GREEN, ORANGE, RED = (0.18, 0.72, 0.32), (0.96, 0.58, 0.1), (0.88, 0.2, 0.2)
+
+
+@contextmanager
+def goals(domain, folder, *words):
+    """Run `ros2_ik goals`; it ends by Ctrl-C. Gives a function that returns what it has said."""
+    log = folder / 'goals.log'
+    program = subprocess.Popen(
+        [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ros2_ik', 'goals', '--wait', '60', *words],
+        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, stdout=subprocess.DEVNULL,
+        stderr=log.open('wb'), start_new_session=True)
+    try:
+        yield log.read_text
+    finally:
+        program.send_signal(signal.SIGINT)
+        assert program.wait(10) == 130, log.read_text()
+        assert 'Traceback' not in log.read_text(), log.read_text()
 
 
 class Rviz:
@@ -29,6 +50,10 @@ class Rviz:
     @property
     def markers(self):
         return self._goals.markers
+
+    @property
+    def warnings(self):
+        return self._goals.warnings
 
     def _ghost(self, array):
         self.times.append(time.monotonic())
@@ -73,8 +98,10 @@ class Ghost:
         self.text = text.text
         self.contacts = [marker for marker in shown if marker.ns == 'contacts']
         self.reach = [marker for marker in shown if marker.ns == 'reach']
-        color = self.links[0].color
-        self.color = tuple(round(part, 3) for part in (color.r, color.g, color.b))
+        self.color = None
+        for link in self.links[:1]:
+            color = link.color
+            self.color = tuple(round(part, 3) for part in (color.r, color.g, color.b))
 
 
 def message(place):

@@ -24,7 +24,7 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
-from ros2_ik.node.endpoints.interactive_markers import InteractiveMarkers
+from ros2_ik.view.interactive_markers import InteractiveMarkers
 
 MOVED = InteractiveMarkerFeedback.POSE_UPDATE
 WAIT = 0.3      # for messages that must not come [s]

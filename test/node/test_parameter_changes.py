@@ -4,11 +4,10 @@ from importlib.util import find_spec
 import subprocess
 
 from ament_index_python.packages import get_package_prefix
-from node_harness import eventually, reachable, repeating, unreachable
+from node_harness import eventually, reachable, unreachable
 import pytest
 from rcl_interfaces.msg import ParameterType
 from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
-from visualization_msgs.msg import InteractiveMarkerUpdate
 
 from ros2_ik.msg import Status
 from ros2_ik.node.parameters import PARAMETERS
@@ -76,19 +75,6 @@ def test_defaults_may_come_before_the_robot_that_has_them(start_node, client, pa
     assert response.status == Status.INVALID_LINK_NAME
     assert 'parameter default_tip' in response.message and 'did you mean' in response.message
     assert client.set('default_tip', 'panda_hand').successful
-
-
-def test_goals_come_where_a_default_is_wrong(start_node, client, panda):
-    """Those of the groups; the node has told what is wrong."""
-    heard = []
-    client.node.create_subscription(InteractiveMarkerUpdate, 'ros2_ik/goals/update',
-                                    lambda message: heard.extend(message.markers), 10)
-    node = start_node(default_tip='panda_hnd', default_group='arm')
-    client.describe(panda)
-    with repeating(lambda: client.joint_states(dict.fromkeys(panda.joint_names, 0.0)),
-                   0.05):
-        eventually(lambda: heard, 'a marker')
-    assert "'panda_hnd'; did you mean" in node.text and 'Traceback' not in node.text
 
 
 def test_every_parameter_is_described(client, panda_node):

@@ -35,15 +35,7 @@ class ComputeIK(Endpoint, name='compute_ik'):
 
     @answering('compute_ik')
     async def answer(self, request: Any, response: Any) -> float:
-        """Answer a request of a client."""
-        return await self._answer(request, response)
-
-    @answering('')
-    async def answer_own(self, request: Any, response: Any) -> float:
-        """Answer a question of the node itself, which the diagnostics do not count."""
-        return await self._answer(request, response)
-
-    async def _answer(self, request: Any, response: Any) -> float:
+        """Answer a request."""
         stops = self.execution.stops     # before anything is awaited: `stop` counts from now
         question = await self.settled.read(lambda: self.ik_requests.read(request))
         solution = await self._search(question)

@@ -1,9 +1,9 @@
-"""What goals to drag look like in RViz: handles, the ghost of the answer, and what is said."""
+"""Goals to drag as markers for RViz: handles, the ghost of an answer, and a text."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import math
 from textwrap import wrap
-from typing import Any, NamedTuple
+from typing import Any
 
 from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
 import numpy as np
@@ -16,11 +16,11 @@ from visualization_msgs.msg import (
     MenuEntry,
 )
 
-from ros2_ik.core import Configuration, GeometryElement, ReachSphere, Robot, Shape
+from ros2_ik.core import Array, Configuration, GeometryElement, ReachSphere, Robot, Shape
 from ros2_ik.messages.markers import shape_marker
 from ros2_ik.messages.poses import fill_pose
+from ros2_ik.view.answer import Answer
 
-REACHED, TOUCHING, MISSED = (0.2, 0.8, 0.3), (1.0, 0.6, 0.1), (0.9, 0.2, 0.2)
 GHOST = 0.5                     # how much of the ghost is to be seen
 RING, WIDTH = 72, 0.005         # lines in a ring of the sphere of reach, and how wide they are [m]
 CONTACT = 0.03                  # diameter of a contact [m]
@@ -33,67 +33,54 @@ HALF = math.sqrt(0.5)
 AXES = {'x': (HALF, 0.0, 0.0), 'y': (0.0, 0.0, HALF), 'z': (0.0, HALF, 0.0)}
 
 
-class Shown(NamedTuple):
-    """
-    What there is to see of an answer.
-
-    `joints` are the ghost's; `contacts` are points (3,) [m]; `reach` is drawn where
-    a target is outside it.
-    """
-
-    joints: Mapping[str, Any]
-    color: tuple[float, float, float]
-    text: str
-    above: np.ndarray
-    contacts: Sequence[np.ndarray]
-    reach: ReachSphere | None
-
-
-def shown_markers(robot: Robot, looks: Sequence[GeometryElement], shown: Shown) -> MarkerArray:
-    """Return the markers of an answer, in the robot's root frame, in place of those before."""
-    header = Header(frame_id=robot.root_frame)
-    markers = [Marker(header=header, action=Marker.DELETEALL)]
-    for number, (space, marker) in enumerate(_all(robot, looks, shown)):
-        marker.header, marker.ns, marker.id, marker.frame_locked = header, space, number, True
-        markers.append(marker)
-    return MarkerArray(markers=markers)
-
-
-def _all(robot: Robot, looks: Sequence[GeometryElement], shown: Shown
-         ) -> Iterator[tuple[str, Marker]]:
-    at = Configuration(robot, robot.to_q(shown.joints))
-    for visual in looks:
-        pose, color = at.placement(visual.link) * visual.in_link, _color(shown.color, GHOST)
+def ghost_markers(robot: Robot, visuals: Sequence[GeometryElement],
+                  answer: Answer) -> Iterator[Marker]:
+    """Return the markers of an answer: the robot there in one colour, and contacts."""
+    at, color = Configuration(robot, answer.q), _color(answer.reached.value, GHOST)
+    for visual in visuals:
+        pose = at.placement(visual.link) * visual.in_link
         if isinstance(visual.shape, Shape):
-            yield 'ghost', shape_marker(visual.shape, pose, color=color)
+            yield shape_marker(visual.shape, pose, color=color, ns='ghost')
         else:
-            marker = _marker(Marker.MESH_RESOURCE, visual.shape.scale, color=color,
+            marker = _marker(Marker.MESH_RESOURCE, visual.shape.scale, color=color, ns='ghost',
                              mesh_resource=visual.shape.path.as_uri())
             fill_pose(marker.pose, pose)
-            yield 'ghost', marker
-    lines = [line for part in shown.text.splitlines() for line in wrap(part, LINE)]
-    text = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text='\n'.join(lines),
-                  color=_color((1.0, 1.0, 1.0), 1.0))
-    text.scale.x, text.scale.z = SPACE, LETTERS
-    _put(text, shown.above + [0.0, 0.0, ABOVE + LETTERS * len(lines) / 2])
-    yield 'text', text
-    for point in shown.contacts:
-        marker = _marker(Marker.SPHERE, [CONTACT] * 3, color=_color((1.0, 0.0, 0.0), 1.0))
-        _put(marker, point)
-        yield 'contacts', marker
-    if shown.reach:
-        yield 'reach', _rings(shown.reach.centre, shown.reach.radius)
+            yield marker
+    for contact in answer.contacts:
+        marker = _marker(Marker.SPHERE, [CONTACT] * 3, color=_color((1.0, 0.0, 0.0), 1.0),
+                         ns='contacts')
+        _put(marker, np.array(contact.point))
+        yield marker
 
 
-def _rings(centre: np.ndarray, radius: float) -> Marker:
+def text_marker(text: str, point: Array) -> Marker:
+    """Return a text above a point (3,)."""
+    lines = [line for part in text.splitlines() for line in wrap(part, LINE)]
+    marker = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text='\n'.join(lines),
+                    color=_color((1.0, 1.0, 1.0), 1.0), ns='text')
+    marker.scale.x, marker.scale.z = SPACE, LETTERS
+    _put(marker, point + [0.0, 0.0, ABOVE + LETTERS * len(lines) / 2])
+    return marker
+
+
+def replacing_all(robot: Robot, markers: Iterable[Marker]) -> MarkerArray:
+    """Return markers in the robot's root frame, in place of those before."""
+    header = Header(frame_id=robot.root_frame)
+    array = MarkerArray(markers=[Marker(header=header, action=Marker.DELETEALL), *markers])
+    for number, marker in enumerate(array.markers):
+        marker.header, marker.id, marker.frame_locked = header, number, True
+    return array
+
+
+def reach_marker(reach: ReachSphere) -> Marker:
     """Return a sphere as rings: what is behind a face cannot be dragged."""
     angles = np.linspace(0.0, 2 * np.pi, RING + 1)
-    ring = radius * np.stack([np.cos(angles), np.sin(angles), np.zeros(RING + 1)], axis=1)
+    ring = reach.radius * np.stack([np.cos(angles), np.sin(angles), np.zeros(RING + 1)], axis=1)
     rings = [np.roll(ring, shift, axis=1) for shift in range(3)]
     ends = np.concatenate([np.hstack([each[:-1], each[1:]]).reshape(-1, 3) for each in rings])
     marker = _marker(Marker.LINE_LIST, [WIDTH, 0.0, 0.0], color=_color((0.9, 0.2, 0.2), 1.0),
-                     points=[Point(x=x, y=y, z=z) for x, y, z in ends.tolist()])
-    _put(marker, centre)
+                     ns='reach', points=[Point(x=x, y=y, z=z) for x, y, z in ends.tolist()])
+    _put(marker, reach.centre)
     return marker
 
 
@@ -107,7 +94,7 @@ def _color(rgb: tuple[float, float, float], alpha: float) -> ColorRGBA:
     return ColorRGBA(r=r, g=g, b=b, a=alpha)
 
 
-def _put(marker: Marker, point: np.ndarray) -> None:
+def _put(marker: Marker, point: Array) -> None:
     x, y, z = point.tolist()
     marker.pose.position, marker.pose.orientation = Point(x=x, y=y, z=z), Quaternion(w=1.0)
 
