@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ros2_ik.core import Robot
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-ONCE = 8       # messages that are processed at once
+ONCE = 2       # messages that `take` processes; each look for one takes 0.2 ms
 DISCOVERY = 0.3   # for the publisher of an SRDF, which is optional [s]
 URDF, SRDF = DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
