@@ -64,6 +64,7 @@ class NodeArm:
 
     def __init__(self, client: NodeClient, robot: Robot, read: Reader, wait: float) -> None:
         self._client, self._robot, self._read = client, robot, read
+        self.wait, self.wake = client.wait, client.wake
         self._q = np.array(robot.neutral)
         self._scene, self._outdated = Scene(robot), True
         node, name = client.node, client.name
@@ -174,14 +175,6 @@ class NodeArm:
     def give_up_when(self, true: Callable[[], bool]) -> None:
         """Wait for no answer any longer, but raise, as soon as that is true."""
         self._client.give_up = true
-
-    def wait(self, seconds: float) -> None:
-        """Wait for a message and process it, or until `wake` is called; at most so long."""
-        self._client.wait(seconds)
-
-    def wake(self) -> None:
-        """End the wait, or the next one; any thread may call."""
-        self._client.wake()
 
     def _later(self, kind: Any, request: Any, note: Callable[[Any], str]) -> None:
         """Ask; `step` returns the note on the answer when it comes."""

@@ -1,8 +1,6 @@
 """A session in RViz: a marker to drag at each tip, its menu, and the ghost of the answer."""
 
 from collections.abc import Callable
-from functools import partial
-from typing import NamedTuple
 
 from geometry_msgs.msg import Pose
 import numpy as np
@@ -29,21 +27,15 @@ from ros2_ik.view.worker import Worker
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_DOWN,
          InteractiveMarkerFeedback.MOUSE_UP)
-LEVEL, LOW, GAZE = 'keep level', 'keep elbow low', 'look at a point'
-MOVE, STOP = 'execute', 'stop'
+SWITCHES = {'solve while dragging': 'solve_while_dragging', 'avoid collisions': 'avoid_collisions'}
+CONSTRAINTS = LEVEL, LOW, GAZE = ('keep level', 'keep elbow low', 'look at a point')
+ACTIONS = BACK, NEXT, MOVE, STOP = ('back to the arm', 'next solution', 'execute', 'stop')
+MENU = dict(enumerate((*SWITCHES, *CONSTRAINTS, *ACTIONS), start=1))
 LOOKED_AT = 'looked at'
 FARTHEST = 1e6      # distance of a marker [m]; squares of larger numbers overflow
 AHEAD = 0.4         # distance from the tip at which the point to look at appears [m]
 MAX_TILT = 0.05     # of a tool that is kept level [rad]
 MAX_GAZE = 0.05     # angle between a tool's z axis and the ray to the point it looks at [rad]
-
-
-class Item(NamedTuple):
-    """An item of the menu: what it does for a tip, and for a switch whether it is on."""
-
-    title: str
-    do: Callable[[str], object]
-    is_on: Callable[[str], bool] | None = None
 
 
 class RvizGoals:
@@ -57,21 +49,14 @@ class RvizGoals:
                  ended: Callable[[], bool] = lambda: False) -> None:
         self._session, self._ended = session, ended
         self._worker = Worker(session, self._show)
-        self._markers = InteractiveMarkers(node, f'{name}/goals', self._take, self._is_stop)
+        self._markers = InteractiveMarkers(node, f'{name}/goals', self._take,
+                                           lambda feedback: _chosen(feedback) == STOP)
         self._ghost = node.create_publisher(MarkerArray, f'{name}/goals/ghost', LATCHED)
         self._visuals = visual_elements(session.robot)
         self._entries: dict[tuple[str, str], Entry] = {}    # switched on, by title and tip
         self._marker_at: dict[str, Array] = {}
         self._shown = session.answer, ''    # answer and text
-        self._menu = dict(enumerate((
-            self._switch('solve while dragging', 'solve_while_dragging'),
-            self._switch('avoid collisions', 'avoid_collisions'),
-            *(Item(title, partial(self._toggle, title), partial(self._is_on, title))
-              for title in (LEVEL, LOW, GAZE)),
-            Item('back to the arm', lambda _: self._back()),
-            Item('next solution', lambda _: session.next_solution()),
-            Item(MOVE, lambda _: session.move_there()),
-            Item(STOP, lambda _: session.stop())), start=1))
+        self._actions = {BACK: self._back, NEXT: session.next_solution, MOVE: session.move_there}
 
     def run(self) -> None:
         """Serve until it has `ended`."""
@@ -85,14 +70,9 @@ class RvizGoals:
 
     # -- the menu --------------------------------------------------------------------------
 
-    def _switch(self, title: str, name: str) -> Item:
-        """Return the item of an attribute of the session."""
-        session = self._session
-        return Item(title, lambda _: setattr(session, name, not getattr(session, name)),
-                    lambda _: bool(getattr(session, name)))
-
     def _is_on(self, title: str, tip: str) -> bool:
-        return (title, tip) in self._entries
+        return bool(getattr(self._session, SWITCHES[title])) if title in SWITCHES else (
+            (title, tip) in self._entries)
 
     def _toggle(self, title: str, tip: str) -> None:
         """Switch a constraint on a tip on or off."""
@@ -132,31 +112,27 @@ class RvizGoals:
 
     # -- what people do --------------------------------------------------------------------
 
-    def _chosen(self, feedback: InteractiveMarkerFeedback) -> Item | None:
-        """Return the item of the menu that was chosen, if one was."""
-        return self._menu.get(feedback.menu_entry_id) if (
-            feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT) else None
-
-    def _is_stop(self, feedback: InteractiveMarkerFeedback) -> bool:
-        item = self._chosen(feedback)
-        return item is not None and item.title == STOP
-
     def _take(self, feedback: InteractiveMarkerFeedback) -> None:
-        name, item = feedback.marker_name, self._chosen(feedback)
-        if self._is_stop(feedback):
+        name, title = feedback.marker_name, _chosen(feedback)
+        if title == STOP:
             self._worker.post_stop(self._session.stop)
-        elif item is not None and name in self._session.tips:
-            self._worker.post(lambda: self._choose(item, name),
-                              'move' if item.title == MOVE else None)
+        elif title and name in self._session.tips:
+            self._worker.post(lambda: self._choose(title, name), 'move' if title == MOVE else None)
         elif feedback.event_type in POSES:
             self._worker.post(lambda: self._drag(feedback), f'target {name}')
 
-    def _choose(self, item: Item, tip: str) -> None:
-        self._session.forget_refusal()
-        item.do(tip)
-        if item.is_on is not None:
-            self._show_handles()
-            self._session.solve(dragging=True)
+    def _choose(self, title: str, tip: str) -> None:
+        session = self._session
+        session.forget_refusal()
+        if title in self._actions:
+            self._actions[title]()
+            return
+        if title in SWITCHES:
+            setattr(session, SWITCHES[title], not self._is_on(title, tip))
+        else:
+            self._toggle(title, tip)
+        self._show_handles()
+        session.solve(dragging=True)
 
     def _drag(self, feedback: InteractiveMarkerFeedback) -> None:
         session, name = self._session, feedback.marker_name
@@ -190,11 +166,10 @@ class RvizGoals:
         self._marker_at = dict(problem.targets)
 
     def _menu_of(self, tip: str) -> list[MenuEntry]:
-        boxes = {number: '' if item.is_on is None else '[x] ' if item.is_on(tip) else '[ ] '
-                 for number, item in self._menu.items()}
-        return [MenuEntry(id=number, title=boxes[number] + item.title,
-                          command_type=MenuEntry.FEEDBACK)
-                for number, item in self._menu.items()]
+        boxes = {title: '[x] ' if self._is_on(title, tip) else '[ ] '
+                 for title in (*SWITCHES, *CONSTRAINTS)}
+        return [MenuEntry(id=number, title=boxes.get(title, '') + title,
+                          command_type=MenuEntry.FEEDBACK) for number, title in MENU.items()]
 
     def _show(self, all_of_it: bool) -> None:
         if self._ended():
@@ -228,6 +203,12 @@ class RvizGoals:
                     markers.append(reach_marker(reach))
         self._ghost.publish(replacing_all(robot, markers))
         self._shown = answer, text
+
+
+def _chosen(feedback: InteractiveMarkerFeedback) -> str:
+    """Return the title of the menu's entry that was chosen, '' for other feedback."""
+    return MENU.get(feedback.menu_entry_id, '') if (
+        feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT) else ''
 
 
 def _read_pose(feedback: InteractiveMarkerFeedback, root_frame: str) -> Array:

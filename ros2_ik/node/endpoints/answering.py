@@ -19,8 +19,8 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
 
     It returns the response; where it raises, a fresh one that says why: a callback that raises
     would leave the client waiting and end spinning. Each is counted under the name of the
-    service in `self.statistics`, unless that is '', with the seconds that the coroutine returns
-    if it searched. `timed` fills `seconds` with the time that it took.
+    service in `self.statistics`, with the seconds that the coroutine returns if it searched.
+    `timed` fills `seconds` with the time that it took.
     """
     def dress(fill: Any) -> Any:
         @wraps(fill)
@@ -35,8 +35,7 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
             status = getattr(response, 'status', None)
             if status is None:
                 status = Status.SUCCESS if response.success else Status.FAILURE
-            if service:
-                self.statistics.count(service, status, searched or 0.0)
+            self.statistics.count(service, status, searched or 0.0)
             return response
         return answer
     return dress
