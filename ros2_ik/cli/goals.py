@@ -1,6 +1,7 @@
 """`ros2_ik goals`: goals to drag in RViz, for the robot of a running node."""
 
 import argparse
+import gc
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import add_node_arguments
@@ -47,4 +48,5 @@ def serve(client: 'NodeClient', tips: list[str], wait: float) -> None:
     while not client.spin_until(
             lambda: client.has_another_robot or moving <= client.joints.keys(), NOTICE):
         warn(f'no markers yet: joint_states lack {", ".join(sorted(moving - {*client.joints}))}')
+    gc.freeze()    # looking through all that is loaded would take 50 ms each time
     RvizGoals(session, client.node, client.name, lambda: client.has_another_robot).run()

@@ -49,6 +49,7 @@ SERVO_START = 30.0   # for the servo's process [s]
 SILENT = 2.0       # age of joint_states, or of the servo's status, above which they are stale [s]
 HELD_UP = 1.0      # pause between two targets after which following ends [s]
 HANDOVER = 0.5     # in which another client may stop to command the servo [s]
+ONCE = 2           # messages that a step processes; each look for one takes 0.2 ms
 SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
             SwitchServo: 'servo/switch', ApplyPlanningScene: 'apply_planning_scene',
             GetPlanningScene: 'get_planning_scene'}
@@ -114,7 +115,8 @@ class NodeArm:
 
     def step(self) -> str:
         """Process received messages; returns a note for the user, or ''."""
-        self._client.take()
+        for _ in range(ONCE):    # of what a slow page leaves no time to wait for
+            self.wait(0.0)
         self._q = self._robot.to_q({
             name: value for name, value in self._client.joints.items()
             if name in self._robot.joint_names and math.isfinite(value)}, self._q)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ros2_ik.core import Robot
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-ONCE = 2       # messages that `take` processes; each look for one takes 0.2 ms
 DISCOVERY = 0.3   # for the publisher of an SRDF, which is optional [s]
 URDF, SRDF = DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
@@ -87,11 +86,6 @@ class NodeClient:
         while not done() and not self.give_up() and time.monotonic() < deadline:
             self._executor.spin_once(timeout_sec=0.05)
         return done()
-
-    def take(self) -> None:
-        """Process the messages that have been received, without waiting."""
-        for _ in range(ONCE):
-            self._executor.spin_once(timeout_sec=0.0)
 
     def wait(self, seconds: float) -> None:
         """Wait for a message and process it, or until `wake` is called; at most so long."""
