@@ -1,4 +1,4 @@
-"""The robot of a running node, for a page in a browser."""
+"""The robot of a running node, for a page in a browser and for RViz."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a page shows and changes. One thread works on it; it knows nothing of the page."""
+"""What a page or RViz shows and changes. One thread works on it; it knows nothing of these."""
 
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -44,7 +44,7 @@ class Session:
         self.following, self.ended = False, ''
         self.answers: tuple[Answer, ...] = ()
         self.shown, self._answered_in = 0, arm.scene
-        self.status = 'drag the gizmo at the tip, or press Solve'
+        self.status = 'drag the gizmo at the tip, or solve'
         self.times = deque[float](maxlen=KEPT)
 
     @property
@@ -142,7 +142,7 @@ class Session:
         if self.answers and self.solve_while_dragging:
             self.solve(dragging=True)
         elif self.answers:
-            self.answers, self.status = (), f'{what} has changed: press Solve'
+            self.answers, self.status = (), f'{what} has changed: solve again'
 
     def drag(self, tip: str, T: Array, released: bool = False) -> None:
         """

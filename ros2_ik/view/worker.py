@@ -1,4 +1,4 @@
-"""The one thread that works for a page."""
+"""The one thread that works for a page, or for RViz."""
 
 from collections.abc import Callable
 import sys

@@ -230,7 +230,7 @@ def test_no_answer_of_before_is_seen_where_nobody_solves_anew(session, home, cha
     session.solve_while_dragging = False
     assert session.answer.accepted
     change(session, home)
-    assert session.answer is None and session.status.endswith('has changed: press Solve')
+    assert session.answer is None and session.status.endswith('has changed: solve again')
     session.solve()
     assert session.answer is not None and session.status == session.answer.message
 

@@ -6,7 +6,7 @@ Scenes from YAML files and back; each error names its place in the file.
         frame: table/top    # default: the root frame
         pose: {xyz: [0, 0, 0.05], rpy: [0, 0, 0]}      # or quat_xyzw; default: identity
         color: [0.8, 0.2, 0.2, 1]
-        shapes:             # one kind each, see shapes.py; poses are in the object
+        shapes:             # one kind each, see the folder shapes; poses are in the object
           - cylinder: {radius: 0.04, length: 0.1}
           - mesh: {file: handle.stl, scale: 0.001}     # from the folder of this file
             pose: {xyz: [0.05, 0, 0]}

@@ -15,7 +15,7 @@ from ros2_ik.node.workers import UnansweredError, WorkerError
 
 def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
     """
-    Make a coroutine (self, request, response) that fills the response into a service's callback.
+    Decorate a coroutine (self, request, response) that fills a response, as a service's callback.
 
     It returns the response; where it raises, a fresh one that says why: a callback that raises
     would leave the client waiting and end spinning. Each is counted under the name of the

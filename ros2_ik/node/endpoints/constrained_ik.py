@@ -15,8 +15,8 @@ from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.answering import error_response, header
 from ros2_ik.node.endpoints.first_slice import ended_at_once
-from ros2_ik.node.endpoints.goals import OpenGoal
 from ros2_ik.node.endpoints.ik_requests import IKRequests, PreparedRequest
+from ros2_ik.node.endpoints.open_goal import OpenGoal
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, timer, Wait
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import Parameters

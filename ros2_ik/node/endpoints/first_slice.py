@@ -13,8 +13,8 @@ def ended_at_once(search: Search, others: int) -> bool:
     """
     Run a search of poses alone, whose attempts are short, for SLICE; returns whether it finished.
 
-    While there are `others`, long ones, many more may be about to come. By the clock on the wall
-    a busy machine would leave hardly an attempt to each request.
+    While `others` are open, at most TURNS attempts are made, as more requests probably wait.
+    Processor time counts, so that a busy machine does not shorten the slice.
     """
     if search.problem.kinds - {'targets'} or search.options.solver_options:
         return False

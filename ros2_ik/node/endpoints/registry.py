@@ -20,7 +20,7 @@ from ros2_ik.core import Robot
 # when several ask at once, each needs a queue (QoS depth) for the answers to all.
 QUEUE = QoSProfile(depth=1000)   # requests that may wait, for each service
 
-# wait(start) calls start(done) and awaits what done is given, in whatever thread
+# wait(start) calls start(done) and awaits the value passed to `done`, which any thread may call
 Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
 
 
@@ -45,7 +45,7 @@ class Endpoint:
 
 
 def make_endpoints(parts: dict[str, Any]) -> list[Endpoint]:
-    """Make all endpoints of parts of the node, to which each is added by its name."""
+    """Make all endpoints, and add each to `parts` by its name."""
     folder = __name__.rpartition('.')[0]
     for module in pkgutil.iter_modules(import_module(folder).__path__):
         import_module(f'{folder}.{module.name}')

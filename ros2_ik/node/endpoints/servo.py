@@ -47,11 +47,11 @@ from ros2_ik.srv import SwitchServo
 
 LOOK = 0.02       # between two looks at the servo and at what it has to know [s]
 ALIVE = 5         # looks after which the servo hears of the node
-STARTING = 20.0   # so long its process may take to start, on a busy computer [s],
+STARTING = 20.0   # longest time until its process has started, on a busy computer [s]
 DIED = 'its process has died: what the controllers were told last counts'
-REST = 20.0       # and to come to rest [s]
-ASKED = 1.0       # so long it is told of a frame that it has asked for [s],
-FRAMES = 4        # and of so many
+REST = 20.0       # longest time until it has come to rest [s]
+ASKED = 1.0       # time for which it is told of a frame that it has asked for [s]
+FRAMES = 4        # most frames that it is told of
 SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
           'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout',
           'max_tracking_error', 'start_tolerance')

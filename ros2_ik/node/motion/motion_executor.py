@@ -134,13 +134,12 @@ class MotionExecutor:
         """
         Move joints of a robot to values by name, and wait until it has arrived.
 
-        `group` is who may move ('': all), `own` the question's scene, of which nothing must be
-        touched on the way (None: the present one), `velocity_scaling` 0 means the parameter's.
-        `cancelled` is asked all the time. `stops` is what it was here when the motion was asked
-        for: what was stopped since does not begin. `who` asks is told in the log. Joints that
-        joint_states never told of are checked where `assumed` has them. No joint moves farther
-        than `max_joint_change`. Never raises for what is wrong with the question: the
-        outcome says it.
+        `group` is who may move ('': all), `own` the scene in which the way is checked (None: the
+        node's), `velocity_scaling` 0 means the parameter's. `cancelled` is asked all the time. If
+        `self.stops` is no longer `stops`, its value when the motion was asked for, the motion does
+        not begin. `who` asks is told in the log. Joints that joint_states never told of are
+        checked where `assumed` has them. No joint moves farther than `max_joint_change`. Never
+        raises for what is wrong with the question: the outcome says it.
         """
         execution = None
         try:

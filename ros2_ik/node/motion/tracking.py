@@ -20,8 +20,8 @@ class Tracking(NamedTuple):
 
     `delay` [s] explains best where they are, `aside` is how far one is from there then; if that
     is near, they are on their way. `error` (n,) is how far each joint, by itself, is from all that
-    was commanded in the last MOST_LATE. `commanded` and `measured` (n,) are where they should be
-    and are [rad, m].
+    was commanded from MOST_LATE ago to EARLY ahead. `commanded` and `measured` (n,) are where they
+    should be and are [rad, m].
     """
 
     delay: float

@@ -105,7 +105,7 @@ PARAMETERS = (
     Spec('arrival_timeout', 2.0, 'The robot may arrive so long after the end of the motion as '
          'it was planned.', 's', 0.05, 600),
     Spec('max_tracking_error', 0.2, 'A motion is stopped when a moved joint is farther from all '
-         'that it was commanded in the last 0.3 s; 0: never.', 'rad or m', 0, 1e6),
+         'that it was commanded from 0.3 s ago to 0.06 s ahead; 0: never.', 'rad or m', 0, 1e6),
     Spec('max_jump', 1.0, 'With execute, joints may move so far to a solution, unless the request '
          'has a max_joint_change of its own; 0: not bounded. ~/execute has its own bound.',
          'rad or m', 0, 1e6),

@@ -213,7 +213,7 @@ class Follower:
     # -- steps ----------------------------------------------------------------------------
 
     def pause(self, seconds: float) -> None:
-        """Take down that nothing was commanded for so long: what stands where it was told does."""
+        """Account for a pause without steps: after it the joints count as slower, or at rest."""
         usual = USUAL * self.dt
         if seconds > usual:
             held = max(HELD, 2 * usual)
