@@ -1,6 +1,6 @@
 """The robot of a running node, for a page in a browser and for RViz."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 import math
 import time
@@ -67,6 +67,7 @@ class NodeArm:
         self._client, self._robot, self._read = client, robot, read
         self.wait, self.wake = client.wait, client.wake
         self._q = np.array(robot.neutral)
+        self._answered: Sequence[str] = robot.joint_names   # the joints of the last answer
         self._scene, self._outdated = Scene(robot), True
         node, name = client.node, client.name
         self._services = {
@@ -230,7 +231,8 @@ class NodeArm:
         request.execute = False
         request.tips = list(question.targets)
         request.targets = [_pose(T, '') for T in question.targets.values()]
-        fill_state(request.seed, self._robot.to_joints(question.seed), self._robot.joint_names)
+        # all other joints are where joint_states have them
+        fill_state(request.seed, self._robot.to_joints(question.seed), self._answered)
         request.solutions = question.solutions
         return request
 
@@ -243,8 +245,8 @@ class NodeArm:
         message = f'{status.name}: {response.message}'
         if reached is Reached.NO and not found[0].joint_state.name:    # it was refused
             raise IKError(message)
-        at = [self._robot.to_q(state_values(state, self._robot), question.seed)
-              for state in found]
+        self._answered = list(found[0].joint_state.name)
+        at = [self._robot.to_q(state_values(state, self._robot), self._q) for state in found]
         answer = partial(Answer, reached=reached, message=message)
         errors = tuple(TargetError(tip, position, orientation) for tip, position, orientation in
                        zip(question.targets, response.position_errors,
@@ -264,7 +266,7 @@ class NodeArm:
         if self._targets:
             raise IKError('the servo moves the robot: switch following off first')
         request = Execute.Request(avoid_collisions=avoid_collisions)
-        fill_state(request.goal, self._robot.to_joints(q), self._robot.joint_names)
+        fill_state(request.goal, self._robot.to_joints(q), self._answered)
         self._later(Execute, request,
                     lambda response: f'{Status(response.status).name}: {response.message}')
         return 'on the way'

@@ -230,7 +230,7 @@ class IKNode(Node):
         self._servo_process.close()
         self._pool.close()
         self._scene.close()
-        executor.shutdown()
+        executor.shutdown(0)    # without waiting for coroutines that wait
         self.destroy_node()
 
     def _spin_until_quiet(self, executor: SingleThreadedExecutor) -> None:

@@ -84,7 +84,8 @@ def render(layers: Sequence[Layer], camera: Camera, width: int, height: int) -> 
     solid = Layer([body for layer in layers if not _glassy(layer) for body in layer.bodies])
     _draw(*_triangles(solid, camera), size[1] / (2 * TANGENT), picture, depth)
     glass = [(layer, _triangles(layer, camera)) for layer in layers if _glassy(layer)]
-    for layer, triangles in sorted(glass, key=lambda pair: (
+    seen = [pair for pair in glass if len(pair[1][0])]
+    for layer, triangles in sorted(seen, key=lambda pair: (
             pair[0].in_front, -float(pair[1][0][:, :, 2].mean()))):
         over = picture.copy()
         _draw(*triangles, size[1] / (2 * TANGENT), over,

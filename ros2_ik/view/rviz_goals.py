@@ -64,9 +64,11 @@ class RvizGoals:
         self._session.back_to_robot()
         self._show_handles()
         self._worker.post(self._back)
-        self._worker.run()
-        self._markers.show([])
-        self._ghost.publish(replacing_all(self._session.robot, []))
+        try:
+            self._worker.run()
+        finally:
+            self._markers.show([])
+            self._ghost.publish(replacing_all(self._session.robot, []))
 
     # -- the menu --------------------------------------------------------------------------
 
@@ -132,7 +134,7 @@ class RvizGoals:
         else:
             self._toggle(title, tip)
         self._show_handles()
-        session.solve(dragging=True)
+        self._solve()
 
     def _drag(self, feedback: InteractiveMarkerFeedback) -> None:
         session, name = self._session, feedback.marker_name
@@ -140,17 +142,29 @@ class RvizGoals:
         released = feedback.event_type == InteractiveMarkerFeedback.MOUSE_UP
         session.forget_refusal()
         if name == LOOKED_AT:
-            for entry in self._gazes():
+            if not (gazes := self._gazes()):    # switched off meanwhile
+                return
+            for entry in gazes:
                 entry.content['target'] = T[:3, 3].tolist()
             self._markers.move(name, _pose(T))
         else:
             session.problem.targets[name] = T
         if session.solve_while_dragging or released:
-            session.solve(dragging=True)
+            self._solve()
+        else:
+            session.answers = ()
 
     def _back(self) -> None:
         self._session.back_to_robot()
-        self._session.solve(dragging=True)
+        self._solve()
+
+    def _solve(self) -> None:
+        """Answer where the markers are now; where that fails there is no answer to go to."""
+        try:
+            self._session.solve(dragging=True)
+        except IKError:
+            self._session.answers = ()
+            raise
 
     # -- what people see -------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from ros2_ik.node.workers import Pool
 
 NAME = '~/solve_constrained_ik'
 MAX_GOALS = 64     # open at a time
-FEEDBACK = 0.5     # time between two messages about goals that do not search [s]
+FEEDBACK = 0.5     # time between two messages about goals whose search tells nothing [s]
 KEPT = 10           # a result is kept so long for clients that ask late, and its status told [s]
 
 
@@ -163,5 +163,5 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
         if not self._goals:
             self._timer.cancel()
         for goal in self._goals:
-            if goal.phase != 'searching':
+            if goal.phase != 'searching' or goal.newest is None:
                 self._publish(goal)

@@ -444,7 +444,9 @@ class Session:
         """Take the steps that are due, and tell the controllers."""
         now, steady = self._now(), time.monotonic()
         if steady > self._ended_at + ENDING:    # as where something pushes it on and on
-            self.over = True
+            self.over = not self._pushes
+            if self._pushes:
+                self._let_go(steady)
         self._late.append(late)
         self._count += 1
         self._missed += late > self.dt
@@ -554,7 +556,8 @@ class Session:
         self.fault = ''
         if steady <= self._moved + HOLD or self._pushes:
             self._mind_tracking(steady)
-        if steady <= self._moved + self._values.execute_state_timeout:  # it may be of before
+        # what is measured may be of before
+        if self._pushes or steady <= self._moved + self._values.execute_state_timeout:
             return
         at, speeds = self._measured.state(joints)
         if speeds.any():
@@ -586,13 +589,16 @@ class Session:
             self.end(f"joint '{joints[worst]}' does not follow: it is {seen.error[worst]:.3g} "
                      'from where it was told to be')
         if self._pushes and stands.all():
-            self._pushes = False
-            self._stand(offset(follower.robot, joints, seen.measured,
-                               follower.q[follower.places]))
-            # told to the controllers, so that nothing pushes any more
-            self._time, self._moved = self._now(), steady
-            self._knots = deque([(self._time, follower.q[follower.places],
-                                  np.zeros(len(joints)))])
+            self._let_go(steady)
+
+    def _let_go(self, steady: float) -> None:
+        """Tell the controllers where the arm is measured, so that nothing pushes it any more."""
+        follower, self._pushes = self.follower, False
+        joints, self._ended_at = follower.begin.joints, steady
+        at = self._measured.state(joints)[0]
+        self._stand(offset(follower.robot, joints, at, follower.q[follower.places]))
+        self._time, self._moved = self._now(), steady
+        self._knots = deque([(self._time, follower.q[follower.places], np.zeros(len(joints)))])
 
     def _stand(self, apart: Array) -> None:
         """Begin where the arm was measured, `apart` (n,) from where it was told to be."""

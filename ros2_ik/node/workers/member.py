@@ -94,7 +94,7 @@ class Member:
     @property
     def is_watched(self) -> bool:
         """Whether it has a search that somebody is told of as it goes on."""
-        return any(job.tell and not job.ended for job in self.jobs.values())
+        return any(job.tell and not job.ended for job in list(self.jobs.values()))
 
     def hear(self, message: Any) -> None:
         """Take any message as a sign of life."""

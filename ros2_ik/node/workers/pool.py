@@ -39,10 +39,12 @@ class Pool:
         self._closing = threading.Event()
         self._members: list[Member] = []
         self._waiting: list[OpenJob] = []       # for a worker that has started
+        self._ready_at = math.inf               # when one was ready last [s, steady clock]
         self.replaced = 0
 
     def start(self) -> None:
         """Start the processes; it takes a second until they work."""
+        self._ready_at = time.monotonic()
         for target, name in (self._watch, 'workers'), (self._keep_up, 'start of workers'):
             threading.Thread(target=target, name=name, daemon=True).start()
 
@@ -112,8 +114,9 @@ class Pool:
             waiting = [job for job in self._waiting if job.job.number in numbers]
             self._waiting = [job for job in self._waiting if job not in waiting]
             for member in self._members:
-                for number in numbers & member.jobs.keys():
-                    job = member.jobs[number]
+                for number in numbers:
+                    if (job := member.jobs.get(number)) is None:
+                        continue
                     job.cancelled, job.due = True, time.monotonic() + grace
                     member.send(Cancel(number))
         for job in waiting:
@@ -234,8 +237,11 @@ class Pool:
     def _end_overdue(self) -> None:
         """Answer for what is not answered in time, and kill workers that are stuck."""
         now = time.monotonic()
+        if self._closing.is_set() or any(member.ready for member in [*self._members]):
+            self._ready_at = now
         with self._lock:
-            late = [job for job in self._waiting if job.due <= now]
+            late = [job for job in self._waiting
+                    if job.due <= now or now > self._ready_at + job.seconds + STARTING]
             self._waiting = [job for job in self._waiting if job not in late]
         for job in (*late, *self._handed_out()):
             if job.due <= now:
