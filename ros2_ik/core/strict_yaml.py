@@ -7,7 +7,7 @@ import yaml
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]   # PyYAML has no types
-    """Refuses keys that are given twice; reads 1e-3 as a number, which YAML 1.1 takes for text."""
+    """Refuses keys that are given twice."""
 
 
 def _mapping(loader: _Loader, node: Any) -> dict[Any, Any]:
@@ -24,15 +24,19 @@ def _mapping(loader: _Loader, node: Any) -> dict[Any, Any]:
 _Loader.add_constructor('tag:yaml.org,2002:map', _mapping)
 
 
-_Loader.add_implicit_resolver(
+class _ExponentLoader(_Loader):
+    """Reads 1e-3 as a number, which YAML 1.1 takes for a text."""
+
+
+_ExponentLoader.add_implicit_resolver(
     'tag:yaml.org,2002:float', re.compile(r'^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
     list('-+.0123456789'))
 
 
-def read_yaml(text: str) -> Any:
-    """Read a text; raises ValueError with the reason."""
+def read_yaml(text: str, exponents: bool = False) -> Any:
+    """Read a text, with `exponents` 1e-3 as a number; raises ValueError with the reason."""
     try:
-        return yaml.load(text, Loader=_Loader)
+        return yaml.load(text, Loader=_ExponentLoader if exponents else _Loader)
     # PyYAML lets the other ones through: 2020-99-99, !!bool perhaps, !!int ""
     except (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError) as error:
         place = str(error).replace(' in "<unicode string>",', ' at')     # callers name the file
