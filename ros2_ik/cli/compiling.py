@@ -1,6 +1,7 @@
 """`ros2_ik compile`: compile the inner loops ahead of their first use."""
 
 import argparse
+from importlib import import_module
 from typing import Any
 
 from ros2_ik.cli.question import Exit
@@ -19,4 +20,5 @@ def run(args: argparse.Namespace) -> Exit:
     """Compile; returns the exit code."""
     from ros2_ik.core import compile_all
     compile_all()
+    import_module('ros2_ik.view.raster')    # which compiles its own
     return Exit.ANSWERED

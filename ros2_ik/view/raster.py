@@ -98,7 +98,7 @@ def _glassy(layer: Layer) -> bool:
     return bool(layer.bodies) and (layer.opacity < 1 or layer.in_front)
 
 
-@njit(cache=True)
+@njit('void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f4[:,:,::1], f4[:,::1])', cache=True)
 def _draw(corners: Array, normals: Array, colors: Array, focal: float, picture: Array,
           depth: Array) -> None:
     """

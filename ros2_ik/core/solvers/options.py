@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import flag, one_of, positive, vector, whole
+from ros2_ik.core.checks import positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError
 
 TIMEOUT = 0.05    # of a search [s]
@@ -55,8 +55,11 @@ class SolveOptions:
             raise InvalidOptionError('cancel must be an event or a callable, not '
                                      f'{self.cancel!r}')
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
-        self.select = one_of(self.select, 'select', SELECTIONS, InvalidOptionError)
-        self.allow_restarts = flag(self.allow_restarts, 'allow_restarts', InvalidOptionError)
+        if not (isinstance(self.select, str) and self.select in SELECTIONS):
+            raise InvalidOptionError(f'select is {self.select!r}; valid: {", ".join(SELECTIONS)}')
+        if not isinstance(self.allow_restarts, (bool, np.bool_)):
+            raise InvalidOptionError(f'allow_restarts is True or False, not '
+                                     f'{self.allow_restarts!r}')
         if not isinstance(self.solver_options, Mapping):
             raise InvalidOptionError('solver_options must be a mapping from names, not '
                                      f'{self.solver_options!r}')

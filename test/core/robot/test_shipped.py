@@ -94,7 +94,7 @@ def test_root_joint_may_be_chosen(load):
 
 @pytest.mark.parametrize(('text', 'words'), [
     ('', "'description' and 'urdf'"), ('urdf: a.urdf', "missing 1 required .* 'description'"),
-    ('{description: d, urdf: u, grop: arm}', "unexpected .* 'grop'"),
+    ('{description: d, urdf: u, grop: arm}', "unknown field 'grop'; did you mean 'group'"),
     ('urdf: [', 'expected the node content')])
 def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
     """It was a traceback of each command, which did not name the file."""
