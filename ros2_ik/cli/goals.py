@@ -2,10 +2,11 @@
 
 import argparse
 import gc
+import math
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import add_node_arguments
-from ros2_ik.cli.question import Exit, warn
+from ros2_ik.cli.question import BadQuestion, Exit, warn
 from ros2_ik.cli.view import node_session
 
 if TYPE_CHECKING:
@@ -31,13 +32,22 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Serve the markers until Ctrl-C."""
+    """Serve the markers until Ctrl-C; a later robot that has none is waited out."""
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
     from ros2_ik.cli.node_client import NodeClient
+    from ros2_ik.core import IKError
+    is_first = True
     while True:    # once for each robot_description
         with NodeClient(args.node) as client:
-            serve(client, args.tip, args.wait)
+            try:
+                serve(client, args.tip, args.wait)
+            except (BadQuestion, IKError) as error:
+                if is_first:
+                    raise
+                warn(f'no markers for this robot: {error}')
+                client.spin_until(lambda: client.has_another_robot, math.inf)
+        is_first = False
 
 
 def serve(client: 'NodeClient', tips: list[str], wait: float) -> None:

@@ -147,7 +147,7 @@ class NodeClient:
     @property
     def has_another_robot(self) -> bool:
         """True if the description received last is not that of `robot`."""
-        return self._texts[URDF] != self._described
+        return self._texts.get(URDF, '') != self._described
 
     def _read_parameters(self, seconds: float) -> None:
         """Read descriptions and root_joint from parameters; a topic wins over a parameter."""
