@@ -51,11 +51,10 @@ def run(args: argparse.Namespace) -> Exit:
         robot, shipped = load_robot(args)
         home = shipped.home if shipped else None
         at = Configuration(robot, read_start(args.joints, robot, home, args.deg))
-        tips = [shipped.tip] if shipped and shipped.tip else group_tips(robot)
     else:
         at = _measured(args)
-        known = shipped_robots().get(at.robot.name)
-        tips = [known.tip] if known and known.tip else group_tips(at.robot)
+        shipped = shipped_robots().get(at.robot.name)
+    tips = [shipped.tip] if shipped and shipped.tip else group_tips(at.robot)
     poses = {frame: components(at.transform(frame, args.relative_to))
              for frame in args.tip or tips}
     frame = args.relative_to or at.robot.root_frame

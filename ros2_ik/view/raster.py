@@ -78,18 +78,17 @@ def render(layers: Sequence[Layer], camera: Camera, width: int, height: int) -> 
 
     Of several layers that are transparent, the farther one is drawn first.
     """
-    size = (FINER * width, FINER * height)
+    size, focal = (FINER * width, FINER * height), FINER * height / (2 * TANGENT)
     picture: Any = np.ones((size[1], size[0], 3), np.float32)
     depth: Any = np.zeros(picture.shape[:2], np.float32)
     solid = Layer([body for layer in layers if not _glassy(layer) for body in layer.bodies])
-    _draw(*_triangles(solid, camera), size[1] / (2 * TANGENT), picture, depth)
+    _draw(*_triangles(solid, camera), focal, picture, depth)
     glass = [(layer, _triangles(layer, camera)) for layer in layers if _glassy(layer)]
     seen = [pair for pair in glass if len(pair[1][0])]
     for layer, triangles in sorted(seen, key=lambda pair: (
             pair[0].in_front, -float(pair[1][0][:, :, 2].mean()))):
         over = picture.copy()
-        _draw(*triangles, size[1] / (2 * TANGENT), over,
-              np.zeros_like(depth) if layer.in_front else depth.copy())
+        _draw(*triangles, focal, over, np.zeros_like(depth) if layer.in_front else depth.copy())
         picture += layer.opacity * (over - picture)
     return np.asarray(picture.reshape(height, FINER, width, FINER, 3).mean(axis=(1, 3)))
 

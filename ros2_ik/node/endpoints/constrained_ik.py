@@ -27,7 +27,7 @@ from ros2_ik.node.workers import Pool
 NAME = '~/solve_constrained_ik'
 MAX_GOALS = 64     # open at a time
 FEEDBACK = 0.5     # time between two messages about goals whose search tells nothing [s]
-KEPT = 10           # a result is kept so long for clients that ask late, and its status told [s]
+KEPT = 10          # time for which a result is kept, and its status told, by the node's clock [s]
 
 
 @dataclass(eq=False)

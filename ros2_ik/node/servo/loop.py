@@ -444,9 +444,10 @@ class Session:
         """Take the steps that are due, and tell the controllers."""
         now, steady = self._now(), time.monotonic()
         if steady > self._ended_at + ENDING:    # as where something pushes it on and on
-            self.over = not self._pushes
             if self._pushes:
                 self._let_go(steady)
+            else:
+                self.over = True
         self._late.append(late)
         self._count += 1
         self._missed += late > self.dt

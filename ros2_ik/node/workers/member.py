@@ -44,7 +44,8 @@ class OpenJob:
     """
     A job, and who is told of it: `done` of its end, once, and `tell` of its progress.
 
-    It has `seconds`; `due` is when it ends, answered or not [s, steady clock].
+    It has `seconds`; `due` is when it ends, answered or not, once a worker has it [s, steady
+    clock].
     """
 
     job: Job

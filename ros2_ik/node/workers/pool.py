@@ -39,12 +39,11 @@ class Pool:
         self._closing = threading.Event()
         self._members: list[Member] = []
         self._waiting: list[OpenJob] = []       # for a worker that has started
-        self._ready_at = math.inf               # when one was ready last [s, steady clock]
+        self._ready_at = -math.inf              # when one was ready last [s, steady clock]
         self.replaced = 0
 
     def start(self) -> None:
         """Start the processes; it takes a second until they work."""
-        self._ready_at = time.monotonic()
         for target, name in (self._watch, 'workers'), (self._keep_up, 'start of workers'):
             threading.Thread(target=target, name=name, daemon=True).start()
 
@@ -87,8 +86,7 @@ class Pool:
             return job.number
         with self._lock:
             seconds = search.budget.deadline - job.sent
-            due = search.budget.deadline + STARTING if tell is None else math.inf
-            self._waiting.append(OpenJob(job, seconds, due, done, tell))
+            self._waiting.append(OpenJob(job, seconds, math.inf, done, tell))
         self._hand_out()
         return job.number
 
@@ -190,7 +188,7 @@ class Pool:
     def _listen(self) -> None:
         """Take what workers say, and see which have died."""
         members = list(self._members)
-        due = min((job.due for job in (*self._waiting, *self._handed_out())), default=math.inf)
+        due = min((job.due for job in self._handed_out()), default=math.inf)
         patience = max(0.02, min(PERIOD, due - time.monotonic()))
         ready = set(wait([self._wake, *(member.connection for member in members)], patience))
         while self._wake.poll():
@@ -237,15 +235,14 @@ class Pool:
     def _end_overdue(self) -> None:
         """Answer for what is not answered in time, and kill workers that are stuck."""
         now = time.monotonic()
-        if self._closing.is_set() or any(member.ready for member in [*self._members]):
+        if any(member.ready for member in [*self._members]):
             self._ready_at = now
         with self._lock:
             late = [job for job in self._waiting
-                    if job.due <= now or now > self._ready_at + job.seconds + STARTING]
+                    if now > max(self._ready_at, job.job.sent) + job.seconds + STARTING]
             self._waiting = [job for job in self._waiting if job not in late]
-        for job in (*late, *self._handed_out()):
-            if job.due <= now:
-                job.end_unanswered()
+        for job in (*late, *(job for job in self._handed_out() if job.due <= now)):
+            job.end_unanswered()
         for member in list(self._members):
             if member.stuck:
                 self._log.error('a worker process is stuck: killed')
