@@ -216,13 +216,13 @@ def test_it_does_not_go_into_the_table(client, servo):
 
 
 def test_it_gives_way_to_what_comes(client, servo):
-    """Slower than it can retreat; nothing is commanded."""
+    """Slower than it can retreat, however late the scene is told; nothing is commanded."""
     servo.on('twist')
     since = len(servo.record)
     try:
         for k in range(70):
             side = 0.2
-            x = 0.307 + 0.22 - 0.0025 * k
+            x = 0.307 + 0.19 - 0.0015 * k
             applied(client, diff(box('cart', side, at=place(x, 0, 0.5))))
             time.sleep(0.05)
         at = servo.judge(since)
