@@ -274,7 +274,10 @@ class MotionExecution:
                 message=f'{outcome.message}; it is not known whether the arm stands{more}')
         if reason := self._unsettled(ours):
             return _but(outcome, reason) if late else None
-        return outcome if self._measured.moment(joints) >= max(self.end, self._open_at) else None
+        if self._measured.moment(joints) < max(self.end, self._open_at):
+            return None
+        at_goal = (self._off_goal() <= self._parameters.goal_tolerance).all()
+        return _but(outcome, 'the arm is at its goal') if at_goal else outcome
 
     def _unsettled(self, controllers: list[Controller]) -> str:
         """Return why the joints do not stand where they were told to stop, or ''."""
