@@ -25,6 +25,7 @@ from ros2_ik.core import compile_all, Robot, Scene, Status
 from ros2_ik.messages.frames import wrong_default
 from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.endpoints.answering import Statistics
 from ros2_ik.node.endpoints.registry import make_endpoints, publisher, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
@@ -38,12 +39,12 @@ from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 0.5   # time at the end for the answers of open requests [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
+LONG = 0.02      # a callback that computes for longer holds others up [s]
 LOOK = 0.05      # between two looks for a signal that ends the node [s]
 QUIET = 0.1      # it is the end when so long there has been nothing to answer [s],
 BRAKING = 2.0    # and so much more while an arm is brought to rest [s]
@@ -56,6 +57,7 @@ class IKNode(Node):
     def __init__(self) -> None:
         super().__init__('ros2_ik', automatically_declare_parameters_from_overrides=True)
         log = self.get_logger()
+        log.info('starting')    # Python needs .1 s for a first log line: not in a callback
         self._own_parameters = parameters = Parameters(self)
         self._waiting = 0
         self._statistics, self._pool = Statistics(), Pool(parameters.workers, log)
@@ -213,10 +215,13 @@ class IKNode(Node):
 
     def spin_once(self, executor: SingleThreadedExecutor, seconds: float) -> None:
         """Work off one callback; what goes wrong there must not keep an arm from braking."""
+        began = time.thread_time()
         try:
             executor.spin_once(timeout_sec=seconds)
         except Exception:
             self.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
+        if (spent := time.thread_time() - began) > LONG:
+            self.get_logger().warning(f'a callback computed for {1e3 * spent:.0f} ms')
 
     def close(self, executor: SingleThreadedExecutor) -> None:
         """Stop what moves, answer what is open with what there is, then end the workers."""

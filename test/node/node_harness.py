@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 import io
 import os
 from pathlib import Path
+import re
 import signal
 import subprocess
 import threading
@@ -82,16 +83,19 @@ def _withheld() -> float:
 
 
 class NodeProcess:
-    """A node under test."""
+    """A node under test; it `is_flooded` by messages that take rclpy long to convert."""
+
+    is_flooded = False
 
     def __init__(self, domain: int, log: Path, parameters: dict[str, Any],
-                 remappings: tuple[str, ...] = ()) -> None:
+                 remappings: tuple[str, ...] = (), program: tuple[str, ...] = ()) -> None:
         self.log = log
         arguments = [x for name, value in parameters.items()
                      for x in ('-p', f'{name}:={_yaml(value)}')]
         arguments += [x for rule in remappings for x in ('-r', rule)]
         self.process = subprocess.Popen(
-            [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node', '--ros-args', *arguments],
+            [*(program or [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node']), '--ros-args',
+             *arguments],
             env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, stdout=subprocess.DEVNULL,
             stderr=log.open('wb'), start_new_session=True)
 
@@ -103,6 +107,16 @@ class NodeProcess:
     def text(self) -> str:
         """What it has logged."""
         return self.log.read_text(errors='replace')
+
+    @property
+    def long_callbacks(self) -> int:
+        """How many callbacks have computed for more than 20 ms."""
+        return self.text.count('a callback computed for')
+
+    @property
+    def descriptions(self) -> int:
+        """How many robots it has read."""
+        return len(re.findall("robot '.*': .* joints|description refused", self.text))
 
     def workers(self) -> list[int]:
         """Process ids of the workers: children of the fork server, itself a child of the node."""
@@ -150,8 +164,9 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
     """
     Give a function that starts nodes; all must end with code 0 and without a trace.
 
-    One that a test has killed may leave a trace: of a process to which it was just handing its
-    work. What they logged is shown where a test fails.
+    None may compute for long in a callback but to read a description. One that a test has killed
+    may leave a trace: of a process to which it was just handing its work. What they logged is
+    shown where a test fails.
     """
     started: list[NodeProcess] = []
 
@@ -173,6 +188,7 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
                 node.process.kill()
                 pytest.fail(f'the node did not end on SIGTERM:\n{node.text}')
             assert not running or code == 0, f'exit code {code}:\n{node.text}'
+            assert node.long_callbacks <= node.descriptions or node.is_flooded, node.text
             assert code == -signal.SIGKILL or 'Traceback' not in node.text, node.text
 
 

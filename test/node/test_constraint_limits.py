@@ -16,6 +16,12 @@ def near_things(count, rows, lower=0.0):
     return [function('minimum_distance', rows=rows, influence=5.0, bounds=bounds)] * count
 
 
+@pytest.fixture(scope='module', autouse=True)
+def flooded(panda_node):
+    """Say that it is sent large messages."""
+    panda_node.is_flooded = True
+
+
 @pytest.fixture
 def workers(panda_node):
     """Give the node's workers, which must still be the same ones afterwards."""

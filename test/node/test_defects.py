@@ -7,10 +7,10 @@ import pytest
 
 from ros2_ik.core import InvalidTargetError, Status
 from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.endpoints.answering import Statistics
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
 from ros2_ik.node.state.settled import Settled
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import WorkerError
 from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService
 
@@ -52,7 +52,7 @@ def finish(coroutine):
 @pytest.mark.parametrize(('error', 'status', 'message', 'traced'), CASES)
 def test_compute_ik(error, status, message, traced, logged):
     node, statistics, failing = parts(error, logged)
-    endpoint = ComputeIK(node, statistics, settled(), failing, None, SimpleNamespace(stops=0))
+    endpoint = ComputeIK(node, statistics, settled(), failing, SimpleNamespace(stops=0))
     half_filled = ComputeIKService.Response(status=1, message='all is well')
     response = finish(endpoint.answer(ComputeIKService.Request(), half_filled))
     assert response.status == status and message in response.message

@@ -14,6 +14,12 @@ from ros2_ik.msg import Status
 TIP = 'panda_hand_tcp'
 
 
+@pytest.fixture(scope='module', autouse=True)
+def flooded(panda_node):
+    """Say that it is sent large messages."""
+    panda_node.is_flooded = True
+
+
 def target(**change):
     """Give a good target with some numbers changed, or one in another frame."""
     message = stamped(np.eye(4), change.pop('frame', ''))

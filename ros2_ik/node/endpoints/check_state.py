@@ -18,13 +18,12 @@ from ros2_ik.core import (
 from ros2_ik.messages.answers import contact_messages, distance_messages
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.answering import answering, header, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, serve
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.settled import Settled
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.srv import CheckState as Service
 
 FARTHEST = 1.0    # largest influence [m]

@@ -11,14 +11,13 @@ from ros2_ik.messages.frames import group_name, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.answering import answering, header, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, serve
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.srv import ComputeFK as Service
 
 MAX_LINKS = 1000   # more would keep the node from other requests

@@ -1,22 +1,16 @@
 """Service ~/compute_ik."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from rclpy.node import Node
 
-from ros2_ik.core import IKSolution, Status
-from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.endpoints.first_slice import ended_at_once
-from ros2_ik.node.endpoints.ik_requests import IKRequests, PreparedRequest
+from ros2_ik.node.endpoints.answering import answering, Statistics
+from ros2_ik.node.endpoints.ik_requests import IKRequests
 from ros2_ik.node.endpoints.registry import Endpoint, serve
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.state.settled import Settled
-from ros2_ik.node.statistics import Statistics
-from ros2_ik.node.workers import Pool
 from ros2_ik.srv import ComputeIK as Service
-
-MAX_PENDING = 64   # open searches in the workers
 
 
 @dataclass(eq=False)
@@ -27,7 +21,6 @@ class ComputeIK(Endpoint, name='compute_ik'):
     statistics: Statistics
     settled: Settled
     ik_requests: IKRequests
-    pool: Pool
     execution: MotionExecutor
 
     def __post_init__(self) -> None:
@@ -38,18 +31,6 @@ class ComputeIK(Endpoint, name='compute_ik'):
         """Answer a request."""
         stops = self.execution.stops     # before anything is awaited: `stop` counts from now
         question = await self.settled.read(lambda: self.ik_requests.read(request))
-        solution = await self._search(question)
+        solution = await self.ik_requests.search(question)
         await self.ik_requests.finish(question, solution, response, stops, 'service compute_ik')
         return solution.seconds
-
-    async def _search(self, question: PreparedRequest) -> IKSolution:
-        pending = self.pool.open_jobs
-        if ended_at_once(question.search, pending):
-            return question.search.solution()
-        if pending < MAX_PENDING:
-            return await self.ik_requests.search(question)
-        self.statistics.busy += 1
-        solution = question.search.solution()
-        return replace(solution, status=solution.status if solution.success else Status.TIMED_OUT,
-                       message=f'busy: {pending} searches are open, the most there may be; '
-                               f'{solution.message}')

@@ -13,15 +13,13 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.answering import error_response, header
-from ros2_ik.node.endpoints.first_slice import ended_at_once
+from ros2_ik.node.endpoints.answering import error_response, header, Statistics
 from ros2_ik.node.endpoints.ik_requests import IKRequests, PreparedRequest
 from ros2_ik.node.endpoints.open_goal import OpenGoal
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, timer, Wait
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.settled import Settled
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
 
 NAME = '~/solve_constrained_ik'
@@ -128,12 +126,9 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
                                'there may be')
 
     async def _search(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
-        if ended_at_once(question.search, self.pool.open_jobs):
-            return question.search.solution()
-        self._keep_watch()
-
         def submitted(number: int) -> None:
             goal.end = lambda: self.pool.cancel(number)
+            self._keep_watch()
 
         def tell(solution: IKSolution) -> None:
             self.node.executor.create_task(self._take_news, goal, solution)

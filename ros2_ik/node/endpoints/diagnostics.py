@@ -6,6 +6,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 
+from ros2_ik.node.endpoints.answering import Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, publisher, timer
 from ros2_ik.node.endpoints.servo import Servo
 from ros2_ik.node.motion.motion_executor import MotionExecutor
@@ -13,7 +14,6 @@ from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.servo.messages import OFF
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.node.workers import Pool
 
 PERIOD = 1.0   # [s]

@@ -11,7 +11,7 @@ from ros2_ik.core import Robot, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.answering import answering, header, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, serve
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.motion.path_checks import OwnScene
@@ -19,7 +19,6 @@ from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.settled import Settled
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.srv import Execute as Service
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+import math
 import time
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ from ros2_ik.messages.requests import (
 )
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.msg import Solution
-from ros2_ik.node.endpoints.answering import header
+from ros2_ik.node.endpoints.answering import header, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, publisher, Wait
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.motion.outcome import Outcome
@@ -52,6 +53,10 @@ from ros2_ik.node.workers import Pool, UnansweredError
 
 BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
          'request has a max_joint_change')
+MAX_PENDING = 64   # open searches in the workers
+SLICE = 0.002     # computing time in the node's own thread: to ask a worker takes longer [s]
+TURNS = 2         # of a search beside others: from its seed, and from a few starts
+COMPILED = 'lm'   # the solver whose attempts take far less
 STANDING = 1e-2   # a joint so far from a value is there [rad, m]
 
 
@@ -98,6 +103,7 @@ class IKRequests(Endpoint, name='ik_requests'):
     joint_states: JointStates
     current_state: CurrentState
     scene: PlanningScene
+    statistics: Statistics
     transforms: Transforms
     pool: Pool
     execution: MotionExecutor
@@ -209,11 +215,20 @@ class IKRequests(Endpoint, name='ik_requests'):
                      submitted: Callable[[int], None] = lambda number: None,
                      tell: Callable[[IKSolution], None] | None = None) -> IKSolution:
         """
-        Let a worker go on with a search; raises WorkerError.
+        Run a search here if it is short, else have a worker go on with it; raises WorkerError.
 
         `submitted` gets its number in the pool, `tell` the best so far, in the pool's thread.
         """
-        newest = list[IKSolution]()
+        search, newest, others = question.search, list[IKSolution](), self.pool.open_jobs
+        if _ended_at_once(search, others):
+            return search.solution()
+        if others >= MAX_PENDING:
+            self.statistics.busy += 1
+            answer = search.solution()
+            return replace(
+                answer, status=answer.status if answer.success else Status.TIMED_OUT,
+                message=f'busy: {others} searches are open, the most there may be; '
+                        f'{answer.message}')
 
         def hear(solution: IKSolution) -> None:
             newest[:] = [solution]
@@ -221,10 +236,10 @@ class IKRequests(Endpoint, name='ik_requests'):
                 tell(solution)
         try:
             solution: IKSolution = await self.wait(lambda done: submitted(
-                self.pool.submit(question.search, done, hear if tell else None)))
+                self.pool.submit(search, done, hear if tell else None)))
             return solution
         except UnansweredError as error:   # what has been heard of it has to do
-            return _cut_short(question.search, error, newest)
+            return _cut_short(search, error, newest)
 
     # -- answering ------------------------------------------------------------------------
 
@@ -307,6 +322,23 @@ class _World:
                 apart = start[joint.index] - q[joint.index]
                 q[joint.index] += 2 * np.pi * np.round(apart / (2 * np.pi))
         return q
+
+
+def _ended_at_once(search: Search, others: int) -> bool:
+    """
+    Run a search of poses alone, whose attempts are short, for SLICE; return whether it finished.
+
+    While `others` are open, at most TURNS attempts are made, as more requests probably wait.
+    Processor time counts, so that a busy machine does not shorten the slice.
+    """
+    if search.solver != COMPILED or search.problem.kinds - {'targets'}:
+        return False
+    end, turns = time.thread_time() + SLICE, TURNS if others else math.inf
+    while not search.run(seconds=0):
+        turns -= 1
+        if turns <= 0 or time.thread_time() >= end:
+            return False
+    return True
 
 
 def _cut_short(search: Search, error: UnansweredError, newest: list[IKSolution]) -> IKSolution:

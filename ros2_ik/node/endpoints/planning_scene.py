@@ -20,12 +20,11 @@ from ros2_ik.messages.scene_changes import (
     ConversionContext,
     what_was_done,
 )
-from ros2_ik.node.endpoints.answering import answering, header, reason_of
+from ros2_ik.node.endpoints.answering import answering, header, reason_of, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, serve, Wait
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.planning_scene import Applied, Change, PlanningScene
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 
 

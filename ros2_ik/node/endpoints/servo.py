@@ -16,7 +16,7 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
-from ros2_ik.node.endpoints.answering import answering
+from ros2_ik.node.endpoints.answering import answering, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, serve, timer, Wait
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.motion.planning import checked_scaling
@@ -42,7 +42,6 @@ from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import Transforms
-from ros2_ik.node.statistics import Statistics
 from ros2_ik.srv import SwitchServo
 
 LOOK = 0.02       # between two looks at the servo and at what it has to know [s]

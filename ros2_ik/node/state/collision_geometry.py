@@ -103,7 +103,9 @@ class CollisionGeometry:
 
     def _make(self, robot: Robot, options: tuple[str, str]) -> _Geometry:
         try:
-            geometry = collision_checker(robot, Scene(robot), *options).geometry
+            checker = collision_checker(robot, Scene(robot), *options)
+            checker.nearness    # noqa: B018 - reads the parts of meshes, for all checkers
+            geometry = checker.geometry
             pairs = self_pairs(robot, geometry)
         except Exception as error:
             if not isinstance(error, IKError):
