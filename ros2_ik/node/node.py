@@ -42,7 +42,7 @@ from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.workers import Pool
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-PATIENCE = 0.5   # time at the end for the answers of open requests [s]
+ANSWERING = 0.5   # time at the end for the answers of open requests [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
 LONG = 0.02      # a callback that computes for longer holds others up [s]
 LOOK = 0.05      # between two looks for a signal that ends the node [s]
@@ -78,14 +78,14 @@ class IKNode(Node):
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)
-        self._execution = MotionExecutor(controllers, joint_states, state, self._scene, log)
+        self._motions = MotionExecutor(controllers, joint_states, state, self._scene, log)
         self._description = Description(log, self._on_robot, self._why_no_description)
         self._endpoints = make_endpoints({
             'node': self, 'parameters': parameters, 'statistics': self._statistics,
             'description': self._description, 'joint_states': joint_states,
             'current_state': state, 'scene': self._scene, 'transforms': transforms,
             'settled': Settled(geometry, transforms, controllers.pause), 'pool': self._pool,
-            'execution': self._execution, 'servo_process': self._servo_process,
+            'motions': self._motions, 'servo_process': self._servo_process,
             'wait': self._wait})
         parameters.check, parameters.changed = self._check, self._changed
         self._subscribe(joint_states)
@@ -130,14 +130,14 @@ class IKNode(Node):
 
     def _on_robot(self, robot: Robot) -> None:
         # at once: to load geometry takes seconds
-        self._execution.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
+        self._motions.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._pool.cancel_all()   # searches about a robot that is gone
         self._pool.set_robot(robot)
         if wrong := wrong_default(robot, self._own_parameters):    # another robot may come
             self.get_logger().error(f'{wrong}; requests that leave it to the node will fail')
         self._joint_states.set_robot(robot)
         self._scene.set_robot(robot)
-        self._execution.set_robot(robot)
+        self._motions.set_robot(robot)
         for endpoint in self._endpoints:
             endpoint.set_robot(robot)
 
@@ -225,7 +225,7 @@ class IKNode(Node):
 
     def close(self, executor: SingleThreadedExecutor) -> None:
         """Stop what moves, answer what is open with what there is, then end the workers."""
-        self._execution.close()   # before all else: what moves is braked
+        self._motions.close()   # before all else: what moves is braked
         for subscription in self._descriptions:   # which may take long to read
             self.destroy_subscription(subscription)
         for endpoint in self._endpoints:
@@ -249,12 +249,12 @@ class IKNode(Node):
         statistics = self._statistics
         total = statistics.requests.total
         begin = last = time.monotonic()
-        quiet, end = QUIET, begin + PATIENCE
+        quiet, end = QUIET, begin + ANSWERING
         while (now := time.monotonic()) < min(last + quiet, end):
             answered = total()
-            if self._execution.moving:
+            if self._motions.moving:
                 last = now
-                end = min(now, begin + BRAKING) + PATIENCE
+                end = min(now, begin + BRAKING) + ANSWERING
             self.spin_once(executor, 0.02)
             if self._waiting or statistics.open_goals or total() > answered:
                 last, quiet = now, LINGER

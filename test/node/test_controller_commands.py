@@ -212,7 +212,7 @@ def test_an_arm_that_cannot_be_stopped_is_told_of(monkeypatch):
     for _ in range(1000):
         arm.now += 0.02
         arm.hear(0.5 + 0.05 * np.sin(20 * arm.now), np.cos(20 * arm.now))
-        if outcome := execution.look():
+        if outcome := execution.supervise():
             break
         ends.add(arm.controller.told.points[-1].positions[0])
     assert ends == {end}
@@ -246,7 +246,7 @@ def test_a_stopped_trajectory_goes_no_farther_than_its_goal(monkeypatch, ago):
     execution.stop(Status.PREEMPTED, 'stopped')
     assert arm.controller._motion.goal[0] < 2.0 + 1e-6
     arm.run(2.5)
-    assert execution.look().status == Status.PREEMPTED
+    assert execution.supervise().status == Status.PREEMPTED
 
 
 @pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3])
@@ -255,7 +255,7 @@ def test_an_arm_that_is_merely_late_goes_on(arm, late):
     execution = arm.go(2.5)
     for _ in range(20):
         arm.run(0.1, late)
-        outcome = execution.look()
+        outcome = execution.supervise()
         assert outcome is None or outcome.status == Status.SUCCESS, outcome
         assert execution.phase is not Phase.BRAKING
 
@@ -271,7 +271,7 @@ def test_a_joint_that_is_held_is_noticed(arm, held):
         arm.tick()
         arm.hear(at, 0.0)
         far = arm.controller.commanded(arm.now - 0.3).position[0] - at
-        assert execution.look() is None and arm.now < begin + 1.0
+        assert execution.supervise() is None and arm.now < begin + 1.0
     assert 0.2 < far < 0.23
 
 
@@ -332,7 +332,7 @@ def test_a_stop_that_is_repeated_goes_nowhere_else(monkeypatch):
     for _ in range(300):
         arm.now += 0.02
         arm.hear(random.uniform(-2.8, end), random.uniform(-2, 2))
-        if execution.look():
+        if execution.supervise():
             break
         assert arm.controller.told.points[-1].positions[0] == end
 
@@ -378,7 +378,7 @@ class Follower:
             self.step()
             if k % 10 == 0:
                 self.arm.hear(self.position, 0.0 if self.stuck else self.velocity * self.scale)
-            if execution and k % 20 == 0 and (outcome := execution.look()):
+            if execution and k % 20 == 0 and (outcome := execution.supervise()):
                 return outcome
         return None
 
@@ -452,7 +452,7 @@ def test_a_stop_where_joint_states_are_seldom(monkeypatch, period, stop):
             follower.peak = 0.0
         if way or execution.phase is Phase.BRAKING:
             way.append(follower.position)
-        if outcome := execution.look():
+        if outcome := execution.supervise():
             break
     assert outcome and outcome.status == Status.PREEMPTED, outcome
     assert np.diff(way).min() > -1e-6 and follower.peak < 3.0 * 1.05
@@ -464,7 +464,7 @@ def test_an_arm_that_comes_by_has_not_arrived(monkeypatch):
     arm.parameters.update(max_tracking_error=0.0, goal_tolerance=0.01)
     follower = Follower(arm, 0.5)
     execution = arm.go(2.5)
-    while (outcome := execution.look()) is None:
+    while (outcome := execution.supervise()) is None:
         for _ in range(10):
             follower.step()
         arm.hear(follower.position, follower.velocity * 0.5)
@@ -499,7 +499,7 @@ def test_a_stuck_arm_is_told_to_stay(monkeypatch, stood, after):
         arm.hear(0.0, arm.controller.commanded(arm.now).velocity[0])
         if execution.phase is not Phase.BRAKING and arm.now > begin + after:
             execution.stop(Status.PREEMPTED, 'stopped')
-        outcome = execution.look()
+        outcome = execution.supervise()
     assert outcome and abs(arm.controller.told.points[-1].positions[0]) < 0.01
 
 
@@ -625,7 +625,7 @@ def test_a_stream_ends_with_a_pause(streamed, after, pause):
         streamed.now += PERIOD
         streamed.tick()
         streamed.hear(sent, 0.0)
-        if outcome := execution.look():
+        if outcome := execution.supervise():
             break
     assert outcome.status == Status.CONTROL_FAILED and streamed.sent[-1] == sent
     assert 'too busy to send commands for' in outcome.message
@@ -638,7 +638,7 @@ def test_a_stream_that_is_held_up_often_arrives(streamed):
     for _ in range(2000):
         streamed.now += random.choice([0.0, 0.02, 0.05, 0.08], p=[0.9, 0.05, 0.03, 0.02])
         streamed.run(PERIOD)
-        if outcome := execution.look():
+        if outcome := execution.supervise():
             break
     assert outcome.status == Status.SUCCESS and execution.phase is not Phase.BRAKING
     assert np.abs(np.diff(streamed.sent)).max() < 2.1 * PERIOD * FASTEST
@@ -658,7 +658,7 @@ def test_a_stop_of_a_stream_that_is_late_stays_within_limits(streamed, stop, lat
     streamed.run(2.5)
     assert accelerations(streamed.sent).max() < 3.0 * 1.05
     assert (np.diff(streamed.sent) > -1e-9).all() and streamed.sent[-1] < 2.6 + 1e-6
-    assert execution.look().status == Status.PREEMPTED
+    assert execution.supervise().status == Status.PREEMPTED
 
 
 @pytest.mark.parametrize('speed', [0.0, 0.1, 0.5, 1.0])
@@ -675,7 +675,7 @@ def test_a_stream_goes_by_the_time_of_a_simulation(monkeypatch, speed):
         execution.stop(Status.PREEMPTED, 'stopped')
         for _ in range(200):
             arm.run(0.02)
-            execution.look()
+            execution.supervise()
         begun = np.array(arm.sent)
         assert (accelerations(begun) < 3.0 * 1.1 * speed + 1e-6).all()
         assert begun[-1] < 2.5
@@ -692,7 +692,7 @@ def test_a_stop_waits_for_the_time_of_a_simulation(monkeypatch, speed):
         arm.run(PERIOD)
         if k == 100:
             execution.stop(Status.PREEMPTED, 'stopped')
-        if k > 100 and execution.look():
+        if k > 100 and execution.supervise():
             break
     assert np.abs(np.diff(arm.sent)).max() < 1.01 * PERIOD * FASTEST
     assert accelerations(arm.sent)[100:].max() < 3.0 * 1.1 * max(speed, 1.0)

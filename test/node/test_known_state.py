@@ -212,7 +212,7 @@ class Buffer:
 def tf(monkeypatch):
     """Put a tf2_ros in place; gives its buffer."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', ModuleType('tf2_ros'))
-    monkeypatch.setattr('ros2_ik.node.state.transforms.PATIENCE', 0.05)
+    monkeypatch.setattr('ros2_ik.node.state.transforms.TRANSFORM_TIMEOUT', 0.05)
     return Buffer()
 
 

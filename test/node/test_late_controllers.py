@@ -58,11 +58,11 @@ class Cell:
         q[robot.joint(JOINT).index] = first[JOINT]
         return SimpleNamespace(q=q, notes=[])
 
-    def look(self, execution):
+    def recheck(self, execution):
         """Look until the check is finished; gives what is found."""
-        found = self.ways.look(execution)
+        found = self.ways.recheck(execution)
         while found is None and execution.check_left is not None:
-            found = self.ways.look(execution)
+            found = self.ways.recheck(execution)
         return found
 
 
@@ -71,7 +71,7 @@ def moving(arm, cell, seconds, late):
     execution = arm.go(2.0)
     execution.scene = cell.known.scene
     arm.run(seconds, late)
-    assert cell.look(execution) is None
+    assert cell.recheck(execution) is None
     return execution
 
 
@@ -86,7 +86,7 @@ def test_what_comes_between_the_arm_and_its_command(monkeypatch, kind, late, bef
     cell = Cell(arm)
     execution = moving(arm, cell, reached + late, late)
     cell.put(Obstacle(arm.robot, reach=0.005))
-    found = cell.look(execution)
+    found = cell.recheck(execution)
     assert found and found.status == Status.INVALID_MOTION_PLAN
     assert 'the scene has changed, and ahead' in found.message
 
@@ -97,7 +97,7 @@ def test_what_the_arm_has_passed_is_no_obstacle(monkeypatch):
     execution = moving(arm, cell, 1.0, 0.1)
     assert arm.measured.state([JOINT])[0][0] > OBSTACLE + 0.1
     cell.put(Obstacle(arm.robot))
-    assert cell.look(execution) is None
+    assert cell.recheck(execution) is None
 
 
 def test_an_arm_in_contact_is_told_of(monkeypatch):
@@ -105,7 +105,7 @@ def test_an_arm_in_contact_is_told_of(monkeypatch):
     cell = Cell(arm)
     execution = moving(arm, cell, 0.6, 0.1)
     cell.put(Obstacle(arm.robot, arm.measured.state([JOINT])[0][0]))
-    assert 'is in contact where it is' in cell.look(execution).message
+    assert 'is in contact where it is' in cell.recheck(execution).message
 
 
 @pytest.mark.parametrize('late', [0.0, 0.1, 0.2, 0.3, 0.5])
@@ -118,7 +118,7 @@ def test_a_late_arm_rests_before_what_came_into_its_way(monkeypatch, late, ahead
     at, fast = (float(values[0]) for values in arm.controller.commanded(arm.now - late)[:2])
     place = at + fast**2 / 2 / 3.0 + ahead * fast**2 / 2 / 3.0 + 0.1
     cell.put(Obstacle(arm.robot, place))
-    execution.stop_for(cell.look(execution) or Outcome(Status.PREEMPTED, 'stopped'))
+    execution.stop_for(cell.recheck(execution) or Outcome(Status.PREEMPTED, 'stopped'))
     end = arm.controller.told.points[-1]
     assert end.positions[0] < place - 0.02
     seconds = end.time_from_start.sec + end.time_from_start.nanosec * 1e-9
@@ -233,7 +233,7 @@ def standing(arm, execution, seconds):
     for _ in range(round(seconds / 0.02)):
         arm.now += 0.02
         arm.hear(0.0, 0.0, arm.now)
-        if outcome := execution.look():
+        if outcome := execution.supervise():
             return outcome
     return None
 
@@ -312,7 +312,7 @@ def test_a_controller_that_is_slow_to_accept_goals(monkeypatch, goals, delay, ag
             arm.now += 0.02
             there = state()
             arm.hear(there.position[0], there.velocity[0], arm.now)
-            assert execution.look() is None
+            assert execution.supervise() is None
     goes_on(began + delay)
     goals[0][1].answered(Handle(True))
     goes_on(began + delay + stop)
@@ -355,7 +355,7 @@ def test_controllers_keep_step(monkeypatch, late, kept):
         states = [motion.at(max(arm.now - began - after, 0.0)) for after in (0.02, 0.02 + late)]
         hear([state.position[k] for k, state in enumerate(states)],
              [state.velocity[k] for k, state in enumerate(states)])
-        if (outcome := execution.look()) or execution.phase is Phase.BRAKING:
+        if (outcome := execution.supervise()) or execution.phase is Phase.BRAKING:
             break
     if kept:
         assert outcome and outcome.status == Status.SUCCESS, outcome
@@ -377,7 +377,7 @@ def commanded_by_another(monkeypatch, after):
 
 def test_another_client_has_the_right_of_way(monkeypatch):
     arm, execution, sent = commanded_by_another(monkeypatch, 0.3)
-    outcome = execution.look() or execution.look()
+    outcome = execution.supervise() or execution.supervise()
     assert outcome.status == Status.CONTROL_FAILED and arm.controller.told is sent
     assert 'another client sends commands' in outcome.message
 
@@ -385,7 +385,7 @@ def test_another_client_has_the_right_of_way(monkeypatch):
 def test_another_client_that_commands_at_once(monkeypatch):
     """Its command may have come before this node's: the arm is braked."""
     arm, execution, sent = commanded_by_another(monkeypatch, 0.04)
-    assert execution.look() is None and execution.phase is Phase.BRAKING
+    assert execution.supervise() is None and execution.phase is Phase.BRAKING
     assert arm.controller.told is not sent
     assert 'which of them the joints obey' in execution._reason.message
 
@@ -410,6 +410,6 @@ def test_a_stop_that_cannot_be_watched_says_so(monkeypatch, kind):
     for _ in range(400):
         arm.now += 0.02
         arm.tick()
-        if outcome := execution.look():
+        if outcome := execution.supervise():
             break
     assert 'it is not known whether the arm stands: joint_states told' in outcome.message

@@ -44,7 +44,7 @@ class LateFollower(Follower):
                 stamp, position, velocity = self._told.popleft()
                 if self._rng.random() >= self._loss:
                     self.arm.hear(position, velocity, stamp)
-            if k % 20 == 0 and (outcome := execution.look()):
+            if k % 20 == 0 and (outcome := execution.supervise()):
                 return outcome
         return None
 

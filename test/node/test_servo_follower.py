@@ -159,7 +159,7 @@ def test_resting_arm_that_is_pushed_away_names_the_obstacle(robot):
     run, y = Run(robot, 'twist', scene=Scene(robot)), 0.25
     for _ in range(85):
         y -= 0.07 * 5 * DT
-        run.follower.look(run.follower.checker(wall_at(robot, y)),
+        run.follower.set_scene(run.follower.checker(wall_at(robot, y)),
                           {'wall': np.array([0, -0.07, 0])})
         run.go(None, 5 * DT)
     moved = {step.message for step in run.steps if step.v.any()}
@@ -172,7 +172,7 @@ def test_obstacle_that_comes_fast_from_afar_is_named(robot):
     run, y = Run(robot, 'twist', scene=Scene(robot)), 0.4
     for _ in range(45):
         y -= 0.2 * 5 * DT
-        run.follower.look(run.follower.checker(wall_at(robot, y)),
+        run.follower.set_scene(run.follower.checker(wall_at(robot, y)),
                           {'wall': np.array([0, -0.2, 0])})
         run.go([0, 0.1, 0, 0, 0, 0], 5 * DT)
     told = {step.message for step in run.steps}
@@ -199,10 +199,10 @@ def test_what_squeezes_it_does_not_shake_it(robot):
     run, speed, apart = Run(robot, 'twist', scene=walls(0.3)), 0.05, 0.3
     while apart > 0.06:
         apart -= 2 * speed * 5 * DT
-        run.follower.look(run.follower.checker(walls(apart)), {
+        run.follower.set_scene(run.follower.checker(walls(apart)), {
             'right': np.array([0, speed, 0]), 'left': np.array([0, -speed, 0])})
         run.go(None, 5 * DT)
-    run.follower.look(run.follower.checker(walls(apart)))
+    run.follower.set_scene(run.follower.checker(walls(apart)))
     run.go(None, 1.0)
     v = np.diff(run.arm, axis=0) / DT
     assert (np.abs(v) <= VELOCITY + 1e-6).all() and np.abs(v[-1]).max() < 0.01
@@ -448,7 +448,7 @@ def test_wall_that_appears_is_braked_for_within_the_acceleration_limit(robot):
     place = Configuration(robot, run.follower.q).transform(TIP)[1, 3]
     wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(np.eye(3), np.array(
         [0.3, place + 0.12 + 0.06, 0.5])))
-    run.follower.look(run.follower.checker(Scene(robot).add(wall)))
+    run.follower.set_scene(run.follower.checker(Scene(robot).add(wall)))
     run.go([0, 0.25, 0, 0, 0, 0], 2.0)
     run.judge(slack=1e-5)
 
@@ -459,7 +459,7 @@ def test_creeping_wall_moves_a_resting_tip_no_faster_than_allowed(robot, tip_of)
         y -= 0.002
         wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(np.eye(3), np.array(
             [0.4, y, 0.5])))
-        run.follower.look(run.follower.checker(Scene(robot).add(wall)),
+        run.follower.set_scene(run.follower.checker(Scene(robot).add(wall)),
                           {'wall': np.array([0, -0.02, 0])})
         run.go(None, 0.1)
     tips = np.array([tip_of(arm).translation for arm in run.arm])

@@ -40,7 +40,7 @@ class Simulation(Follower):
             if self.time > heard + 0.01:
                 heard = self.time
                 self.arm.hear(self.position, self.velocity, self.stamp)
-            if execution and k % 20 == 0 and (outcome := execution.look()):
+            if execution and k % 20 == 0 and (outcome := execution.supervise()):
                 return outcome
         return None
 
@@ -137,7 +137,7 @@ def go_on(arm, follower, execution, seconds):
         follower.step()
         if k % 10 == 0:
             arm.hear(follower.position, follower.velocity, arm.simulated())
-        if execution and k % 20 == 0 and (outcome := execution.look()):
+        if execution and k % 20 == 0 and (outcome := execution.supervise()):
             return outcome
     return None
 

@@ -18,7 +18,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
-LATE = 0.06       # an arm that is later is braked from where it is measured [s]
+USUAL_DELAY = 0.06       # an arm that is later is braked from where it is measured [s]
 BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
 
 
@@ -122,13 +122,13 @@ class Controller(ABC):
         self._motion, self._braking, self.began = motion, braking, self.context.now()
 
     @abstractmethod
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         """
         Brake within limits, inside `bounds`, lower and upper (n,), unless it is released.
 
         The joints are up to `delay` [s] behind their commands. `measured` is given where they are
-        later than LATE, or do not follow at all: they brake from there.
+        later than USUAL_DELAY, or do not follow at all: they brake from there.
         """
 
     def cancel(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)

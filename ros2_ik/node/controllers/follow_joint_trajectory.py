@@ -12,7 +12,7 @@ from unique_identifier_msgs.msg import UUID
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
-from ros2_ik.node.controllers.controller import LATE, MOST_LATE, register_controller
+from ros2_ik.node.controllers.controller import MOST_LATE, register_controller, USUAL_DELAY
 from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.controllers.trajectory_controller import (
     RECEIVED,
@@ -162,7 +162,7 @@ class FollowJointTrajectoryController(TrajectoryController):
             return f"controller '{self.name}' has not ended the goal that was cancelled"
         return ''
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         if not self._open:
             super().stop(limits, bounds, delay, measured)

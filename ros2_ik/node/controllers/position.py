@@ -14,7 +14,7 @@ from ros2_ik.node.controllers.controller import ControllerContext, register_cont
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
-PATIENCE = 2.0   # for the controller's parameters [s],
+ANSWER_TIMEOUT = 2.0   # for the controller's parameters [s],
 LOOK = 2e-3      # with so long between two looks [s]
 UNKNOWN = '_NODE_NAME_UNKNOWN_'   # of a listener whose node has not been discovered yet
 
@@ -63,7 +63,7 @@ class PositionController(Stream):
 
     async def _their_joints(self) -> list[str] | None:
         """Read the parameter, if there is such a node; raises RequestError without an answer."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + ANSWER_TIMEOUT
         while not self._client.service_is_ready():   # services are found later than topics
             if not self._controller_listens():
                 return None
@@ -89,7 +89,7 @@ class PositionController(Stream):
     def _unanswered(self) -> RequestError:
         return RequestError(
             Status.CONTROL_FAILED, f'controller {self._node_name} does not say within '
-            f'{PATIENCE:g} s which joints it moves, and in which order; nothing was '
+            f'{ANSWER_TIMEOUT:g} s which joints it moves, and in which order; nothing was '
             'moved')
 
     @property

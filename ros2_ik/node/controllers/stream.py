@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
-from ros2_ik.node.controllers.controller import braked, Controller, LATE
+from ros2_ik.node.controllers.controller import braked, Controller, USUAL_DELAY
 from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.servo.messages import Brake, Died, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import ServoOutput
@@ -62,7 +62,7 @@ class Stream(Controller):
             self._player, self.output, times, np.array([state.position for state in states]),
             np.array([state.velocity for state in states])))
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         # The player brakes from its own last command: `delay` and `measured` are not needed.
         # What is kept here predicts where the joints rest, up to the pipe's delay.

@@ -17,8 +17,8 @@ from ros2_ik.node.controllers.controller import (
     ASIDE,
     Controller,
     ControllerContext,
-    LATE,
     passes_goal,
+    USUAL_DELAY,
 )
 from ros2_ik.node.controllers.motion_limits import acceleration_limits, position_bounds
 from ros2_ik.node.controllers.trajectories import (
@@ -158,7 +158,7 @@ class TrajectoryController(Controller):
     def send_trajectory(self, message: JointTrajectory) -> None:
         """Send a trajectory."""
 
-    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = LATE,
+    def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         # where braking would pass the goal nothing is sent: the motion ends there anyway
         if self.released:

@@ -21,7 +21,7 @@ class ComputeIK(Endpoint, name='compute_ik'):
     statistics: Statistics
     settled: Settled
     ik_requests: IKRequests
-    execution: MotionExecutor
+    motions: MotionExecutor
 
     def __post_init__(self) -> None:
         serve(self.node, Service, '~/compute_ik', self.answer)
@@ -29,7 +29,7 @@ class ComputeIK(Endpoint, name='compute_ik'):
     @answering('compute_ik')
     async def answer(self, request: Any, response: Any) -> float:
         """Answer a request."""
-        stops = self.execution.stops     # before anything is awaited: `stop` counts from now
+        stops = self.motions.stops     # before anything is awaited: `stop` counts from now
         question = await self.settled.read(lambda: self.ik_requests.read(request))
         solution = await self.ik_requests.search(question)
         await self.ik_requests.finish(question, solution, response, stops, 'service compute_ik')

@@ -42,7 +42,7 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
     settled: Settled
     ik_requests: IKRequests
     pool: Pool
-    execution: MotionExecutor
+    motions: MotionExecutor
     wait: Wait
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
 
     async def _execute(self, handle: ServerGoalHandle) -> Any:
         """Return the result of a goal; never raises."""
-        goal = OpenGoal(handle, self.execution.stops)
+        goal = OpenGoal(handle, self.motions.stops)
         if handle.is_cancel_requested:   # before it could begin
             goal.stop('cancelled')
         self._goals.append(goal)

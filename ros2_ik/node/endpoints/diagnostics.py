@@ -30,7 +30,7 @@ class Diagnostics(Endpoint, name='diagnostics'):
     description: Description
     joint_states: JointStates
     pool: Pool
-    execution: MotionExecutor
+    motions: MotionExecutor
     servo: Servo
 
     def __post_init__(self) -> None:
@@ -88,7 +88,7 @@ class Diagnostics(Endpoint, name='diagnostics'):
         return (DiagnosticStatus.WARN if defects else DiagnosticStatus.OK), text, values
 
     def _motions(self) -> tuple[bytes, str, Values]:
-        motions = self.execution.motions()
+        motions = self.motions.under_way()
         values: Values = {}
         for number, motion in enumerate(motions, 1):
             suffix = f' of motion {number}' if len(motions) > 1 else ''

@@ -31,7 +31,7 @@ class Execute(Endpoint, name='execute'):
     statistics: Statistics
     description: Description
     scene: PlanningScene
-    execution: MotionExecutor
+    motions: MotionExecutor
     settled: Settled
 
     def __post_init__(self) -> None:
@@ -41,10 +41,10 @@ class Execute(Endpoint, name='execute'):
     @answering('execute', timed=True)
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request when the motion is over."""
-        stops = self.execution.stops     # before anything is awaited: `stop` counts from now
+        stops = self.motions.stops     # before anything is awaited: `stop` counts from now
         robot, goal, own, notes = await self.settled.read(
             lambda: self._read(request))
-        outcome = await self.execution.run(
+        outcome = await self.motions.run(
             robot, goal, request.group, avoid_collisions=request.avoid_collisions, own=own,
             velocity_scaling=request.velocity_scaling, stops=stops, who='service execute',
             max_joint_change=_bound(request.max_joint_change, robot))
@@ -71,16 +71,16 @@ class Execute(Endpoint, name='execute'):
 
         Succeeds also when nothing moves, but not when something else moves the arm.
         """
-        execution = self.execution
-        moves = execution.unstopped()
-        count = execution.stop(Status.PREEMPTED, 'by service stop')
+        motions = self.motions
+        moves = motions.unstopped()
+        count = motions.stop(Status.PREEMPTED, 'by service stop')
         response.success = not moves
         response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
             count, f'{count} motions are being stopped')
         if moves:     # by another program, while a motion of ours may have waited for its end
             response.message = (f'{response.message}; but {moves}' if count
                                 else f'nothing was stopped: {moves}')
-        if execution.servo:
+        if motions.servo:
             response.message += '; the servo is switched off'
 
 

@@ -106,7 +106,7 @@ class IKRequests(Endpoint, name='ik_requests'):
     statistics: Statistics
     transforms: Transforms
     pool: Pool
-    execution: MotionExecutor
+    motions: MotionExecutor
     wait: Wait
 
     def __post_init__(self) -> None:
@@ -248,7 +248,7 @@ class IKRequests(Endpoint, name='ik_requests'):
         """
         Write a solution into a ComputeIK response or the result of an action, and publish it.
 
-        With execute the robot is then brought there. `stops` is that of the execution when the
+        With execute the robot is then brought there. `stops` is that of the executor when the
         question came, `who` asked is for the log.
         """
         if question.robot is not self.description.robot:
@@ -270,7 +270,7 @@ class IKRequests(Endpoint, name='ik_requests'):
     async def _move(self, question: PreparedRequest, solution: IKSolution, answer: Any,
                     stops: int, who: str, cancelled: Callable[[], str]) -> None:
         request, problem = question.request, question.search.problem
-        outcome = self._refusal(question, solution, cancelled()) or await self.execution.run(
+        outcome = self._refusal(question, solution, cancelled()) or await self.motions.run(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', avoid_collisions=request.avoid_collisions,
             own=OwnScene(question.scene, question.known) if question.scene else None,

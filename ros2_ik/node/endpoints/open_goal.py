@@ -18,7 +18,7 @@ class OpenGoal:
     `asked` is its question once it has been read, `newest` what its search had found when that
     was last heard of, `phase` what the feedback says. `why` says why it must end, '' as long as
     it need not. `end` ends what it is doing. `preempted` are the goals that this one has ended,
-    `on_finished` is called when it has come to its own end. `stops` is that of the execution
+    `on_finished` is called when it has come to its own end. `stops` is that of the executor
     when it came: what is stopped later does not begin to move.
     """
 

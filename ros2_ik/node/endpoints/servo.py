@@ -71,7 +71,7 @@ class Servo(Endpoint, name='servo'):
     current_state: CurrentState
     scene: PlanningScene
     transforms: Transforms
-    execution: MotionExecutor
+    motions: MotionExecutor
     servo_process: ServoProcess
     wait: Wait
 
@@ -142,7 +142,7 @@ class Servo(Endpoint, name='servo'):
 
     async def _switch_on(self, mode: str, request: Any) -> str:
         robot, parameters, stops = (self.description.current(), self.parameters,
-                                    self.execution.stops)
+                                    self.motions.stops)
         group = group_name(robot, request.group, parameters)
         tip = '' if mode == 'joint' else (
             link_name(robot, request.tip, 'tip') if request.tip
@@ -156,18 +156,18 @@ class Servo(Endpoint, name='servo'):
                                   parameters)
         scene = self.scene.known.scene
         checker, notes = self.scene.checker(scene)
-        self.servo_process.look()   # it may have ended, or died
+        self.servo_process.pass_on()   # it may have ended, or died
         if self.on:
             self._tell()    # of a stop that has just come
         goes_on = self.on and self._moved == joints and not self._ending
         if self.on and not goes_on:
             await self._switch_off()
         if not goes_on:
-            self._controllers = await self.execution.lend(
+            self._controllers = await self.motions.lend(
                 robot, joints, checker.moving_joints if checker else frozenset())
-        if self.execution.stops != stops:
+        if self.motions.stops != stops:
             if not goes_on:
-                self.execution.take_back()
+                self.motions.take_back()
             raise RequestError(Status.PREEMPTED, 'all motions were stopped meanwhile')
         self._moved = joints
         try:
@@ -218,7 +218,7 @@ class Servo(Endpoint, name='servo'):
                    for one in self.node.get_subscriptions_info_by_topic(topic))
 
     def _send(self, begin: Begin) -> None:
-        self._begun, self._scene, self._stops = begin, begin.scene, self.execution.stops
+        self._begun, self._scene, self._stops = begin, begin.scene, self.motions.stops
         self.state = None
         self.servo_process.send(Pause(self._paused))
         self.servo_process.send(begin)
@@ -261,7 +261,7 @@ class Servo(Endpoint, name='servo'):
 
     def _hear(self, state: State) -> None:
         self.state = state
-        if lease := self.execution.servo:
+        if lease := self.motions.servo:
             lease.moves = state.moving
         if state.mode == OFF:
             if self.on and state.ended != 'switched off':
@@ -272,9 +272,9 @@ class Servo(Endpoint, name='servo'):
             waiting[2](state)
 
     def _tell(self) -> None:
-        execution, scene = self.execution, self.scene.known.scene
-        if execution.stops != self._stops:
-            self._stops = execution.stops
+        motions, scene = self.motions, self.scene.known.scene
+        if motions.stops != self._stops:
+            self._stops = motions.stops
             self._end('all motions were stopped')
         for controller in self._controllers:
             if controller.their_goal:
@@ -314,7 +314,7 @@ class Servo(Endpoint, name='servo'):
 
     def _forget(self) -> None:
         self._begun, self._ending = None, False
-        self.execution.take_back()
+        self.motions.take_back()
 
     async def _until(self, condition: Callable[[State], bool], seconds: float, what: str) -> State:
         """Wait until it says something; raises RequestError if it does not in time."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ros2_ik.core import Array, Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller, LATE, MOST_LATE
+from ros2_ik.node.controllers.controller import Controller, MOST_LATE, USUAL_DELAY
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import tracking
@@ -133,13 +133,14 @@ class MotionExecution:
 
     def _brake(self, controller: Controller) -> None:
         """Brake a controller's joints, from where they are measured if they are late."""
-        joints, at, delay = controller.joints, None, LATE
+        joints, at, delay = controller.joints, None, USUAL_DELAY
         if not self._measured.stale(joints):
             found = tracking(self.robot, joints, controller.commanded, self._measured)
-            if not found.on_way or found.delay > LATE:
+            if not found.on_way or found.delay > USUAL_DELAY:
                 at = (self._measured_now(controller) if self._measured.tell_velocities(joints)
                       else None)
-            elif self._measured.moment(joints) > controller.began + LATE:   # else it may be late
+            # at the beginning it may be later than it looks
+            elif self._measured.moment(joints) > controller.began + USUAL_DELAY:
                 delay = found.delay
         controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
                         position_bounds(self.robot, joints), delay, at)
@@ -160,7 +161,7 @@ class MotionExecution:
 
     # -- how it goes on -------------------------------------------------------------------
 
-    def look(self) -> Outcome | None:
+    def supervise(self) -> Outcome | None:
         """Look how it goes, stop it if need be, and return the outcome when it is over."""
         if all(one.refused for one in self.controllers):
             status = self._reason.status if self._reason else Status.CONTROL_FAILED

@@ -23,7 +23,7 @@ from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 LOOK = 0.02                 # between two looks at what moves [s]
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
-PATIENCE = 3.0              # for an arm that stands, and readings that show it [s]
+STANDING_TIMEOUT = 3.0              # for an arm that stands, and readings that show it [s]
 JOIN = 12.0                 # over a distance d in t a cubic accelerates by 6 d / t^2; twice that
 STANDS = 0.5                # an arm moved by another client, and turning, stands for less [s]
 
@@ -116,7 +116,7 @@ class MotionExecutor:
                 return reason
         return ''
 
-    def motions(self) -> list[dict[str, str]]:
+    def under_way(self) -> list[dict[str, str]]:
         """Return what there is to say of each motion under way."""
         return [progress(execution) for execution in self._executions if execution.under_way]
 
@@ -306,7 +306,7 @@ class MotionExecutor:
 
     async def _stand(self, execution: MotionExecution) -> None:
         """Wait until it is known where the joints stand; raises RequestError."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + STANDING_TIMEOUT
         while refusal := self._unknown_rest(execution):
             if time.monotonic() > end:
                 raise refusal
@@ -346,9 +346,9 @@ class MotionExecutor:
         while True:
             await self._context.pause(LOOK)
             try:
-                if outcome := execution.look():
+                if outcome := execution.supervise():
                     break
-                if reason := self._ways.look(execution):
+                if reason := self._ways.recheck(execution):
                     execution.stop_for(reason)
             except IKError as error:   # what cannot be checked is not gone on with
                 execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {error}')

@@ -38,7 +38,7 @@ class PathChecks:
         Raises RequestError or InvalidSceneError.
 
         `beside` are the joints that other motions move: nothing is checked against what moves.
-        `own` None is the present scene. Later changes of that one count, too: see `look`.
+        `own` None is the present scene. Later changes of that one count, too: see `recheck`.
         """
         if own:
             execution.add_own = own.on
@@ -51,7 +51,7 @@ class PathChecks:
             return _outcome(check.collision, execution.robot, execution.joints, scene)
         return None
 
-    def look(self, execution: MotionExecution) -> Outcome | None:
+    def recheck(self, execution: MotionExecution) -> Outcome | None:
         """
         Go on with a check of the way from where the joints are, if the scene has changed.
 

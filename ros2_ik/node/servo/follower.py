@@ -49,7 +49,7 @@ AHEAD = 0.05        # so far is looked whether a way leads there [s; part of tha
 TOWARDS = 0.5       # cosine from which on a way leads where the command does
 HELD = 0.1          # in a pause of so long the joints have come to rest [s]
 HALF = 0.5          # part of a twist that the tip should get,
-PATIENCE = 0.2      # or the reason is told after so long [s]
+SLOW_FOR = 0.2      # or the reason is told after so long [s]
 SURFACE = 0.03      # surfaces that are this near a tip can slide along [m]
 PUSHED = 1e-4       # an obstacle pushes an arm that moves away from it by more than this [m/s]
 SLIDES = 0.05       # part of a twist that must lead along a surface for the tip to slide there
@@ -178,7 +178,7 @@ class Follower:
             return None
         return collision_checker(self.robot, scene, *self._options)
 
-    def look(self, checker: CollisionChecker | None,
+    def set_scene(self, checker: CollisionChecker | None,
              velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
         """Take what is around the robot, where objects move with velocities (3,), by name."""
         if checker is not None:
@@ -346,7 +346,7 @@ class Follower:
         slow = self.command is not None and self.begin.mode == 'twist' and self._tip.part(
             self.q, result.v, self.command.value) < HALF
         self._slow_for = self._slow_for + self.dt if slow else 0.0
-        return self._slow_for > PATIENCE
+        return self._slow_for > SLOW_FOR
 
     def _reason(self, result: VelocityResult) -> tuple[int, str]:
         """Return what else keeps the tip from following a twist."""

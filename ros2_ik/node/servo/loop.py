@@ -72,7 +72,7 @@ PASSED = 0.2        # and then so long until all of that is past [s]
 ENDING = 3.0        # so much longer than joints need to brake it does not take to come to rest [s]
 STUCK = 0.25        # part of max_tracking_error that is too far for a joint that stands
 KEPT = 1.0          # what was commanded is known for so long [s]
-LATE = 0.1          # readings of other joints are extrapolated by so much at most [s]
+FARTHEST_AHEAD = 0.1          # readings of other joints are extrapolated by so much at most [s]
 RECENT = 0.3        # objects that were moved so lately still move [s]
 DISCOVERY = 5.0     # joint_states may take so long to be heard of at first [s]
 SILENCE = 1.0       # so long the node may say nothing: it might know of things in the way [s]
@@ -239,7 +239,7 @@ class Loop:
         elif self._session and isinstance(message, End):
             self._session.end(message.reason)
         elif self._session and isinstance(message, TakeScene):
-            self._session.look(message)
+            self._session.take_scene(message)
         elif self._session and isinstance(message, TakeBase):
             self._session.take_base(message)
 
@@ -355,12 +355,12 @@ class Session:
         self._outputs = [(output, topic) for output, (_, topic) in zip(
             follower.begin.outputs, self._outputs, strict=True)]
         if follower.begin.scene.version != self._scene.version:
-            self.look(TakeScene(follower.begin.scene))
+            self.take_scene(TakeScene(follower.begin.scene))
 
-    def look(self, message: TakeScene) -> None:
+    def take_scene(self, message: TakeScene) -> None:
         """Take what is around the robot from now on."""
         now, scene = time.monotonic(), message.scene
-        self.follower.look(self.follower.checker(scene), self._speeds(scene, now))
+        self.follower.set_scene(self.follower.checker(scene), self._speeds(scene, now))
         self._scene, self._scene_at = scene, now
 
     def take_base(self, message: TakeBase) -> None:
@@ -383,7 +383,7 @@ class Session:
         for name, position, speed in zip(known, *measured.state(known), strict=True):
             joint = robot.joint(name)
             age = self._clock.now() - measured.moment([name])
-            q[joint.index] = position + speed * min(max(age, 0.0), LATE)
+            q[joint.index] = position + speed * min(max(age, 0.0), FARTHEST_AHEAD)
             v[joint.velocity_index] = speed
         if robot.base_joint and self._base_at > -math.inf:
             base = robot.joint(robot.base_joint)
@@ -454,7 +454,7 @@ class Session:
         self._mind_joint_states(steady)
         if self._scene_at + RECENT < steady < self._scene_at + 2 * RECENT:
             self._scene_at = -RECENT     # what has moved has come to rest
-            self.follower.look(self.follower.checker(self._scene))
+            self.follower.set_scene(self.follower.checker(self._scene))
         if self.fault or self.over:
             self.over = self.over or bool(self.ended)
             self._stepped = steady

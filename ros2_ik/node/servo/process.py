@@ -32,7 +32,7 @@ class ServoProcess:
         self.receivers: list[Callable[[Any], None]] = []
         self._pipe: _Pipe | None = None
         self._started = -math.inf
-        self._timer = node.create_timer(LOOK, self.look, ReentrantCallbackGroup(),
+        self._timer = node.create_timer(LOOK, self.pass_on, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
 
@@ -46,7 +46,7 @@ class ServoProcess:
             self._timer.reset()
         self._pipe.outbox.put(message)
 
-    def look(self) -> None:
+    def pass_on(self) -> None:
         """Pass on what has come."""
         said = list[Any]()
         try:

@@ -27,7 +27,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.process import ensure_fork_server
 
 SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
-PATIENCE = 2.0   # so long questions wait for a new robot's geometry [s]
+GEOMETRY_TIMEOUT = 2.0   # so long questions wait for a new robot's geometry [s]
 THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
 
 
@@ -74,7 +74,7 @@ class CollisionGeometry:
     @property
     def settling(self) -> bool:
         """Whether it has only just begun to be made: a question may wait for that."""
-        return self.is_making and time.monotonic() < self._since + PATIENCE
+        return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
     @property
     def usable(self) -> bool:

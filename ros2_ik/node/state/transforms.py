@@ -96,7 +96,7 @@ def _spin(node: Node, _: Any) -> None:
                 node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
 
 
-PATIENCE = 1.0   # from when listening begins, or begins anew, transforms are waited for [s]
+TRANSFORM_TIMEOUT = 1.0   # so long after listening began, anew or not, they are waited for [s]
 UNKNOWN_YET = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)   # meanwhile
 LOOK = 0.02      # and a question for want of them is read again so often [s]
 
@@ -154,7 +154,7 @@ class Transforms:
 
     def was_settling(self, moment: float) -> bool:
         """Return whether TF was heard so shortly [s, steady] that transforms had yet to come."""
-        return self._buffer is not None and moment < self._buffer.since + PATIENCE
+        return self._buffer is not None and moment < self._buffer.since + TRANSFORM_TIMEOUT
 
     def may_pass(self, refusal: RequestError, moment: float) -> bool:
         """Return whether a question that was read at a moment should be read again soon."""
