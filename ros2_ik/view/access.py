@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import ipaddress
 import secrets
 import socket
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 LOCAL = ('localhost', 'ip6-localhost')
 # Nobody shows the page in a page of theirs, to have it clicked on unseen, and the page talks to
@@ -26,7 +26,8 @@ class Access:
     """
     Tells the requests of the page that listens on `host` from those of other web pages.
 
-    `token`, unless it is '', begins the path of each address: who does not know it gets nothing.
+    `token` begins the path of each address: who does not know it gets nothing. It is '' only for a
+    page that only this machine reaches.
     """
 
     host: str
@@ -37,23 +38,20 @@ class Access:
         """Return one with a new token."""
         return cls(host, secrets.token_urlsafe(16))
 
-    @property
-    def everywhere(self) -> bool:
-        """Whether the page listens on all addresses of this machine."""
-        return self.host in ('0.0.0.0', '::')
-
     def url(self, port: int) -> str:
         """Return the address to open."""
-        host = socket.gethostname() if self.everywhere else self.host
+        host = socket.gethostname() if self.host in ('0.0.0.0', '::') else self.host
         path = f'{self.token}/' if self.token else ''
         return f'http://{f"[{host}]" if ":" in host else host}:{port}/{path}'
 
     def refusal(self, path: str, headers: Mapping[str, str]) -> str:
         """Return why a request is refused, '' where it is not."""
         host, origin = headers.get('Host', ''), headers.get('Origin')
-        if not self._is_own(_name(host)):    # else anybody's name with an address of ours would do
-            return f"this page is not at '{host}'; valid: {', '.join(self._names)}"
-        if (origin is not None or 'Upgrade' in headers) and _place(origin or '') != host.lower():
+        # a name of somebody else may lead here: the browser takes the page for theirs
+        if not self.token and not is_local(_parts(f'//{host}').hostname or ''):
+            return f"this page is not at '{host}'; valid: localhost"
+        if (origin is not None or 'Upgrade' in headers) and (
+                _parts(origin or '').netloc.lower() != host.lower()):
             return f"a page of '{origin}' cannot use this one"
         if self.token and not secrets.compare_digest(_first(path), self.token.encode()):
             return 'the token is missing: open the address that the terminal shows'
@@ -63,33 +61,12 @@ class Access:
         """Return a path without the token."""
         return path.removeprefix(f'/{self.token}') if self.token else path
 
-    @property
-    def _names(self) -> tuple[str, ...]:
-        own = socket.gethostname().lower()
-        others = (own, f'{own}.local', 'any address') if self.everywhere else (self.host.lower(),)
-        return ('localhost', *others)
 
-    def _is_own(self, name: str) -> bool:
-        if is_local(name) or name in self._names:
-            return True
-        try:    # addresses are as they are: only names can be made to lead here
-            return self.everywhere and bool(ipaddress.ip_address(name))
-        except ValueError:
-            return False
-
-
-def _name(host: str) -> str:
+def _parts(url: str) -> SplitResult:
     try:
-        return urlsplit(f'//{host}').hostname or ''
+        return urlsplit(url)
     except ValueError:
-        return ''
-
-
-def _place(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ''
+        return urlsplit('')
 
 
 def _first(path: str) -> bytes:
