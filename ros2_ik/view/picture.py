@@ -1,12 +1,10 @@
 """Pictures of robots in their scenes, without a browser."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-import io
 import math
-import os
 from pathlib import Path
-import stat
+from textwrap import wrap
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -70,10 +68,8 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     font, step = ImageFont.load_default(letters), 1.3 * letters    # from line to line
     picture = Image.new('RGB', size, 'white')
     pen = ImageDraw.Draw(picture)
-
-    def is_wide(line: str) -> bool:
-        return pen.textlength(line, font) > width - step
-    texts = [[(part, color) for line, color in panel.text() for part in _parts(line, is_wide)]
+    count = max(int((width - step) / pen.textlength('n', font)), 1)    # of letters in a line
+    texts = [[(part, color) for line, color in panel.text() for part in wrap(line, count)]
              for panel in panels]
     most = min(int(height / 2 / step), max(map(len, texts)))
     above = math.ceil(step * most)    # of a panel's picture: its lines
@@ -83,9 +79,7 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
         picture.paste(image, (x, y + above))
         for row, (line, color) in enumerate(text[:most]):
             pen.text((x + step / 2, y + step * (row + 0.2)), line, fill=_rgb(color), font=font)
-    content = io.BytesIO()
-    picture.save(content, format='PNG', optimize=True)
-    _write(path.resolve(), content.getvalue())
+    picture.save(path, format='PNG', optimize=True)
 
 
 def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size: tuple[int, int],
@@ -96,37 +90,7 @@ def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size:
     camera = camera_on(_to_be_seen(layers, middle, FAR * length),
                        np.array(BACK if back is None else back), size[0] / size[1])
     for each in layers:
-        drawn = [_unveiling(layer, camera.position, middle, FAR * length) for layer in each]
-        yield Image.fromarray(np.rint(255 * render(drawn, camera, *size)).astype(np.uint8))
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file at once: where the disk is full, one that was there stays as it was."""
-    part = path.with_name(f'.{path.name}.{os.getpid()}.part')
-    if not path.is_file():
-        path.write_bytes(content)    # new, or a device
-        return
-    try:
-        part.write_bytes(content)
-        part.chmod(stat.S_IMODE(path.stat().st_mode))
-        part.replace(path)
-    except PermissionError:    # of the folder
-        path.write_bytes(content)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _parts(line: str, is_wide: Callable[[str], bool]) -> Iterator[str]:
-    """Break a line between words; one that is too wide by itself is cut."""
-    part = ''
-    for word in line.split(' '):
-        if part and is_wide(f'{part} {word}'):
-            yield part
-            part = ''
-        part = f'{part} {word}' if part else word
-        while is_wide(part):
-            part = part[:-2].rstrip(' .') + '\N{HORIZONTAL ELLIPSIS}'
-    yield part
+        yield Image.fromarray(np.rint(255 * render(each, camera, *size)).astype(np.uint8))
 
 
 def _columns(count: int, size: tuple[int, int]) -> int:
@@ -168,36 +132,13 @@ def _arrows(T: Array, length: float) -> Iterator[Body]:
 def _to_be_seen(layers: Sequence[Sequence[Layer]], middle: Array, far: float) -> Array:
     """Return the points (n, 3) of all that is not `far` from the robot's middle, as a floor is."""
     every = (_points(body) for panel in layers for layer in panel for body in layer.bodies)
-    near = [points for points in every if not _is_far(points, middle, far)]
+    near = [points for points in every if np.linalg.norm(points - middle, axis=1).max() < far]
     # a robot may have nothing that is seen
     return np.concatenate(near or [middle + far / FAR * np.array([[-0.5] * 3, [0.5] * 3])])
 
 
-def _unveiling(layer: Layer, eye: Array, middle: Array, far: float) -> Layer:
-    """Return a layer, as glass where a large thing, as a wall is, would hide the robot."""
-    hides = any(_is_far(points, middle, far) and _is_cut(eye, middle, points[body.surface.faces])
-                for body in layer.bodies for points in (_points(body),))
-    return layer._replace(opacity=min(layer.opacity, TOUCHED)) if hides else layer
-
-
 def _points(body: Body) -> Array:
     return np.asarray(body.surface.vertices @ body.pose.rotation.T + body.pose.translation)
-
-
-def _is_far(points: Array, middle: Array, far: float) -> bool:
-    return bool(np.linalg.norm(points - middle, axis=1).max() >= far)
-
-
-def _is_cut(start: Array, end: Array, triangles: Array) -> bool:
-    """Return whether a triangle (n, 3, 3) is between two points."""
-    sides = [np.einsum('ij,ij->i', np.cross(a, b), np.broadcast_to(end - start, a.shape))
-             for a, b in ((triangles[:, i] - start, triangles[:, i - 2] - start)
-                          for i in range(3))]
-    normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    before, after = (np.einsum('ij,ij->i', point - triangles[:, 0], normals)
-                     for point in (start, end))
-    inside = (np.min(sides, axis=0) >= 0) | (np.max(sides, axis=0) <= 0)
-    return bool((inside & (before * after < 0)).any())
 
 
 def _rgb(color: Color) -> tuple[int, ...]:

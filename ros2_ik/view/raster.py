@@ -78,17 +78,17 @@ def render(layers: Sequence[Layer], camera: Camera, width: int, height: int) -> 
 
     Of several layers that are transparent, the farther one is drawn first.
     """
-    size, focal = (FINER * width, FINER * height), FINER * height / (2 * TANGENT)
-    picture: Any = np.ones((size[1], size[0], 3), np.float32)
+    focal = FINER * height / (2 * TANGENT)
+    picture: Any = np.ones((FINER * height, FINER * width, 3), np.float32)
     depth: Any = np.zeros(picture.shape[:2], np.float32)
     solid = Layer([body for layer in layers if not _glassy(layer) for body in layer.bodies])
-    _draw(*_triangles(solid, camera), focal, picture, depth)
+    _draw(*_triangles(solid, camera), focal, camera.near, picture, depth)
     glass = [(layer, _triangles(layer, camera)) for layer in layers if _glassy(layer)]
-    seen = [pair for pair in glass if len(pair[1][0])]
-    for layer, triangles in sorted(seen, key=lambda pair: (
-            pair[0].in_front, -float(pair[1][0][:, :, 2].mean()))):
+    for layer, triangles in sorted(glass, key=lambda pair: (
+            pair[0].in_front, -float(np.maximum(pair[1][0][:, :, 2], 0).mean()))):
         over = picture.copy()
-        _draw(*triangles, focal, over, np.zeros_like(depth) if layer.in_front else depth.copy())
+        _draw(*triangles, focal, camera.near, over,
+              np.zeros_like(depth) if layer.in_front else depth.copy())
         picture += layer.opacity * (over - picture)
     return np.asarray(picture.reshape(height, FINER, width, FINER, 3).mean(axis=(1, 3)))
 
@@ -97,41 +97,45 @@ def _glassy(layer: Layer) -> bool:
     return bool(layer.bodies) and (layer.opacity < 1 or layer.in_front)
 
 
-@njit('void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f4[:,:,::1], f4[:,::1])', cache=True)
-def _draw(corners: Array, normals: Array, colors: Array, focal: float, picture: Array,
-          depth: Array) -> None:
+@njit('void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f8, f4[:,:,::1], f4[:,::1])', cache=True)
+def _draw(corners: Array, normals: Array, colors: Array, focal: float, near: float,
+          picture: Array, depth: Array) -> None:
     """
     Draw triangles where they are nearer than `depth`, which is 1 / z there.
 
     Corners and normals (n, 3, 3) are in the camera's axes; `focal` is the distance of the picture
-    [px]. Light falls on both sides alike.
+    [px]. Light falls on both sides alike. Triangles need not be cut at the plane z = 0 behind
+    the camera (Olano and Greer, Triangle Scan Conversion using 2D Homogeneous Coordinates, 1997).
     """
     height, width = depth.shape
-    x, y = np.empty(3), np.empty(3)
+    shares, ray = np.empty((3, 3)), np.ones(3)
     for k in range(len(corners)):
-        inverse = 1 / corners[k, :, 2]
-        x[:] = corners[k, :, 0] * inverse * focal + width / 2
-        y[:] = corners[k, :, 1] * inverse * focal + height / 2
-        area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0])
-        if area == 0:
+        corner = corners[k]
+        for i in range(3):
+            shares[i] = np.cross(corner[(i + 1) % 3], corner[(i + 2) % 3])
+        volume = (shares[0] * corner[0]).sum()
+        if volume == 0 or corner[:, 2].max() < near:
             continue
-        for row in range(max(0, int(np.ceil(y.min() - 0.5))),
-                         min(height, int(np.floor(y.max() - 0.5)) + 1)):
-            for column in range(max(0, int(np.ceil(x.min() - 0.5))),
-                                min(width, int(np.floor(x.max() - 0.5)) + 1)):
-                u, v = column + 0.5, row + 0.5
-                # the shares of the corners, of which each is 1 at its own
-                a = ((x[1] - u) * (y[2] - v) - (x[2] - u) * (y[1] - v)) / area
-                b = ((x[2] - u) * (y[0] - v) - (x[0] - u) * (y[2] - v)) / area
-                c = 1 - a - b
-                near = a * inverse[0] + b * inverse[1] + c * inverse[2]
-                if min(a, b, c) < 0 or near <= depth[row, column]:
+        shares /= volume
+        top, bottom, left, right = 0, height, 0, width
+        if corner[:, 2].min() >= near:
+            x = corner[:, 0] / corner[:, 2] * focal + width / 2 - 0.5
+            y = corner[:, 1] / corner[:, 2] * focal + height / 2 - 0.5
+            top, bottom = max(0, int(np.ceil(y.min()))), min(height, int(np.floor(y.max())) + 1)
+            left, right = max(0, int(np.ceil(x.min()))), min(width, int(np.floor(x.max())) + 1)
+        for row in range(top, bottom):
+            for column in range(left, right):
+                ray[0] = (column + 0.5 - width / 2) / focal
+                ray[1] = (row + 0.5 - height / 2) / focal
+                # ray = a * corner 0 + b * corner 1 + c * corner 2, and 1 / z = a + b + c
+                a = shares[0, 0] * ray[0] + shares[0, 1] * ray[1] + shares[0, 2]
+                b = shares[1, 0] * ray[0] + shares[1, 1] * ray[1] + shares[1, 2]
+                c = shares[2, 0] * ray[0] + shares[2, 1] * ray[1] + shares[2, 2]
+                if min(a, b, c) < 0 or not depth[row, column] < a + b + c <= 1 / near:
                     continue
-                depth[row, column] = near
+                depth[row, column] = a + b + c
                 normal = a * normals[k, 0] + b * normals[k, 1] + c * normals[k, 2]
-                towards = normal[0] * (u - width / 2) + normal[1] * (v - height / 2) + (
-                    normal[2] * focal)
-                lit = -np.sign(towards) * (normal * TO_LIGHT).sum() / (
+                lit = -np.sign((normal * ray).sum()) * (normal * TO_LIGHT).sum() / (
                     np.sqrt((normal * normal).sum()) + 1e-12)
                 picture[row, column] = np.minimum(
                     colors[k] * (AMBIENT + DIFFUSE * max(lit, 0.0)), 1.0)
@@ -147,26 +151,7 @@ def _triangles(layer: Layer, camera: Camera) -> tuple[Array, Array, Array]:
         flat = np.cross(each[:, 1] - each[:, 0], each[:, 2] - each[:, 0])
         smooth = np.stack([np.bincount(surface.faces.reshape(-1), np.repeat(flat[:, k], 3),
                                        len(points)) for k in range(3)], axis=1)
-        seen = _before_camera(each, np.asarray(smooth[surface.faces]), camera.near)
-        corners.append(seen[0])
-        normals.append(seen[1])
-        colors.append(np.tile(color or surface.color, (len(seen[0]), 1)))
+        corners.append(each)
+        normals.append(np.asarray(smooth[surface.faces]))
+        colors.append(np.tile(color or surface.color, (len(each), 1)))
     return np.concatenate(corners), np.concatenate(normals), np.concatenate(colors)
-
-
-def _before_camera(corners: Array, normals: Array, near: float) -> tuple[Array, Array]:
-    """Cut off what is nearer; large triangles reach behind the camera, such as a floor's."""
-    behind = corners[:, :, 2] < near
-    whole = ~behind.any(axis=1)
-    kept = [corners[whole]], [normals[whole]]
-    for k in np.flatnonzero(~whole & ~behind.all(axis=1)):
-        points: list[Array] = []
-        for a, b in zip(corners[k], np.roll(corners[k], -1, axis=0), strict=True):
-            if a[2] >= near:
-                points.append(a)
-            if (a[2] >= near) != (b[2] >= near):
-                points.append(a + (near - a[2]) / (b[2] - a[2]) * (b - a))
-        fan = [[points[0], *points[i:i + 2]] for i in range(1, len(points) - 1)]
-        kept[0].append(np.array(fan))
-        kept[1].append(np.tile(normals[k].mean(axis=0), (len(fan), 3, 1)))
-    return np.concatenate(kept[0]), np.concatenate(kept[1])
