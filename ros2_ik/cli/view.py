@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.core import Scene
     from ros2_ik.view.arm import Arm, ReadProblem
-    from ros2_ik.view.command_line import CommandLine
     from ros2_ik.view.session import Session
 
 EXAMPLE = """examples:
@@ -104,7 +103,6 @@ def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
 def make_session(args: argparse.Namespace) -> 'Session':
     """Return the session that the arguments ask for; raises BadQuestion and IKError."""
     from ros2_ik.core import Scene
-    from ros2_ik.view.command_line import CommandLine
     from ros2_ik.view.simulated_arm import SimulatedArm
     if args.robot is None:
         raise BadQuestion('which robot? name one, or a running node: --node /ros2_ik')
@@ -113,14 +111,7 @@ def make_session(args: argparse.Namespace) -> 'Session':
     scene = load_scene_of(args, robot, start) or Scene(robot)
     arm = SimulatedArm(robot, robot.to_q(start), scene, read_problem_file)
     tips = args.tip or ([] if shipped is None else [tip for _, tip in shipped.chains.values()])
-    options = [word for name in ('srdf', 'package_dir', 'xacro_arg', 'root_joint')
-               for given in [getattr(args, name)]
-               for value in ([given] if isinstance(given, str) else given or ())
-               for word in (f'--{name.replace("_", "-")}', value)]
-    return _session(arm, tips, args.problem, CommandLine(
-        ('ros2_ik', 'solve', args.robot, *options),
-        ('ros2_ik', 'constrained', 'problem.yaml', '--robot', args.robot, *options),
-        () if args.scene is None else ('--scene', args.scene)))
+    return _session(arm, tips, args.problem)
 
 
 def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None = None,
@@ -131,19 +122,15 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None 
     Raises BadQuestion, also if node or robot do not come within `wait` seconds, and IKError.
     """
     from ros2_ik.cli.node_arm import NodeArm
-    from ros2_ik.view.command_line import CommandLine
     robot = client.robot(wait)
     if robot is None:
         topic = client.node.resolve_topic_name('robot_description')
         raise BadQuestion(f'no robot was received on {topic} within {wait:g} s: start '
                           'robot_state_publisher, or what else publishes it')
-    node = ('--node', client.name)
-    return _session(NodeArm(client, robot, read_problem_file, wait), tips, problem, CommandLine(
-        ('ros2_ik', 'call', *node), ('ros2_ik', 'constrained', 'problem.yaml', *node)))
+    return _session(NodeArm(client, robot, read_problem_file, wait), tips, problem)
 
 
-def _session(arm: 'Arm', tips: Sequence[str], problem: str | None,
-             command_line: 'CommandLine') -> 'Session':
+def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
     from ros2_ik.cli.goal_file import read_content
     from ros2_ik.core import AmbiguousTipError, default_tip, Defaults, IKError
     from ros2_ik.view.session import Session
@@ -154,7 +141,7 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None,
     if len(set(tips)) < len(tips):
         raise BadQuestion('--tip: each frame once')
     try:
-        session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())], command_line)
+        session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())])
     except AmbiguousTipError as error:
         raise BadQuestion(f'which frame is to be dragged? --tip: {error}') from None
     if problem is not None:

@@ -93,7 +93,7 @@ class Arm(Protocol):
 
     @property
     def moving(self) -> bool:
-        """Whether it moves, or follows: then `step` is called every `PERIOD`."""
+        """Whether it may move by itself: then `step` is called every `PERIOD`."""
 
     def step(self) -> str:
         """

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Sequence
 import math
 from textwrap import wrap
-from typing import Any
 
-from geometry_msgs.msg import Point, Pose, Quaternion, Vector3
+from geometry_msgs.msg import Pose, Quaternion, Vector3
 import numpy as np
+import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import (
     InteractiveMarker,
@@ -16,19 +16,18 @@ from visualization_msgs.msg import (
     MenuEntry,
 )
 
-from ros2_ik.core import Array, Configuration, GeometryElement, ReachSphere, Robot, Shape
+from ros2_ik.core import Array, Configuration, GeometryElement, Robot, Shape, Sphere
 from ros2_ik.messages.markers import shape_marker
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.view.answer import Answer
 
 GHOST = 0.5                     # how much of the ghost is to be seen
-RING, WIDTH = 72, 0.005         # lines in a ring of the sphere of reach, and how wide they are [m]
-CONTACT = 0.03                  # diameter of a contact [m]
+CONTACT = Sphere(0.015)         # of a contact [m]
 LETTERS, ABOVE = 0.05, 0.45     # height of the text; above the tip, its name and its handles [m]
 SPACE = 0.03                    # width of a space: RViz makes it 1.3 m if it is not told [m]
 LINE = 40                       # letters in a line of it
 SCALE = 0.25                    # of handles [m]
-BALL = 0.06                     # to take hold of, and to open the menu [m]
+BALL = Sphere(0.03)             # to take hold of, and to open the menu [m]
 HALF = math.sqrt(0.5)
 AXES = {'x': (HALF, 0.0, 0.0), 'y': (0.0, 0.0, HALF), 'z': (0.0, HALF, 0.0)}
 
@@ -42,15 +41,15 @@ def ghost_markers(robot: Robot, visuals: Sequence[GeometryElement],
         if isinstance(visual.shape, Shape):
             yield shape_marker(visual.shape, pose, color=color, ns='ghost')
         else:
-            marker = _marker(Marker.MESH_RESOURCE, visual.shape.scale, color=color, ns='ghost',
-                             mesh_resource=visual.shape.path.as_uri())
+            x, y, z = (float(factor) for factor in visual.shape.scale)
+            marker = Marker(type=Marker.MESH_RESOURCE, action=Marker.ADD, color=color, ns='ghost',
+                            scale=Vector3(x=x, y=y, z=z),
+                            mesh_resource=visual.shape.path.as_uri())
             fill_pose(marker.pose, pose)
             yield marker
     for contact in answer.contacts:
-        marker = _marker(Marker.SPHERE, [CONTACT] * 3, color=_color((1.0, 0.0, 0.0), 1.0),
-                         ns='contacts')
-        _put(marker, np.array(contact.point))
-        yield marker
+        yield shape_marker(CONTACT, pin.SE3(np.eye(3), np.array(contact.point)),
+                           color=_color((1.0, 0.0, 0.0), 1.0), ns='contacts')
 
 
 def text_marker(text: str, point: Array) -> Marker:
@@ -59,7 +58,8 @@ def text_marker(text: str, point: Array) -> Marker:
     marker = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text='\n'.join(lines),
                     color=_color((1.0, 1.0, 1.0), 1.0), ns='text')
     marker.scale.x, marker.scale.z = SPACE, LETTERS
-    _put(marker, point + [0.0, 0.0, ABOVE + LETTERS * len(lines) / 2])
+    above = ABOVE + LETTERS * len(lines) / 2
+    fill_pose(marker.pose, pin.SE3(np.eye(3), point + [0.0, 0.0, above]))
     return marker
 
 
@@ -72,31 +72,9 @@ def replacing_all(robot: Robot, markers: Iterable[Marker]) -> MarkerArray:
     return array
 
 
-def reach_marker(reach: ReachSphere) -> Marker:
-    """Return a sphere as rings: what is behind a face cannot be dragged."""
-    angles = np.linspace(0.0, 2 * np.pi, RING + 1)
-    ring = reach.radius * np.stack([np.cos(angles), np.sin(angles), np.zeros(RING + 1)], axis=1)
-    rings = [np.roll(ring, shift, axis=1) for shift in range(3)]
-    ends = np.concatenate([np.hstack([each[:-1], each[1:]]).reshape(-1, 3) for each in rings])
-    marker = _marker(Marker.LINE_LIST, [WIDTH, 0.0, 0.0], color=_color((0.9, 0.2, 0.2), 1.0),
-                     ns='reach', points=[Point(x=x, y=y, z=z) for x, y, z in ends.tolist()])
-    _put(marker, reach.centre)
-    return marker
-
-
-def _marker(kind: int, size: Iterable[float], **fields: Any) -> Marker:
-    x, y, z = (float(length) for length in size)
-    return Marker(type=kind, action=Marker.ADD, scale=Vector3(x=x, y=y, z=z), **fields)
-
-
 def _color(rgb: tuple[float, float, float], alpha: float) -> ColorRGBA:
     r, g, b = rgb
     return ColorRGBA(r=r, g=g, b=b, a=alpha)
-
-
-def _put(marker: Marker, point: Array) -> None:
-    x, y, z = point.tolist()
-    marker.pose.position, marker.pose.orientation = Point(x=x, y=y, z=z), Quaternion(w=1.0)
 
 
 def handles(name: str, frame_id: str, pose: Pose, menu: Sequence[MenuEntry] = (),
@@ -110,11 +88,8 @@ def handles(name: str, frame_id: str, pose: Pose, menu: Sequence[MenuEntry] = ()
         for kind, mode in modes.items():
             marker.controls.append(control(name=f'{kind} {axis}', interaction_mode=mode,
                                            orientation=Quaternion(w=HALF, x=x, y=y, z=z)))
-    marker.controls.append(_ball(control.MOVE_ROTATE_3D if turns else control.MOVE_3D))
+    ball = shape_marker(BALL, pin.SE3.Identity(), color=_color((0.3, 0.6, 1.0), 0.8))
+    marker.controls.append(control(
+        name='ball', interaction_mode=control.MOVE_ROTATE_3D if turns else control.MOVE_3D,
+        always_visible=True, markers=[ball]))
     return marker
-
-
-def _ball(mode: int) -> InteractiveMarkerControl:
-    ball = _marker(Marker.SPHERE, [BALL] * 3, color=_color((0.3, 0.6, 1.0), 0.8))
-    return InteractiveMarkerControl(name='ball', interaction_mode=mode, always_visible=True,
-                                    markers=[ball])

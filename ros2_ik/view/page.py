@@ -6,24 +6,23 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-import pinocchio as pin
 import viser
-from viser import uplot
 
-from ros2_ik.core import Array, Contact, IKError, Joint, Robot
+from ros2_ik.core import Array, Configuration, Contact, Joint, load_scene, Robot, save_scene
 from ros2_ik.view.access import Access
-from ros2_ik.view.bodies import branch, ContactPoints, place, pose_of, RobotBodies, SceneBodies
-from ros2_ik.view.constraint_form import ConstraintForm
+from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
+from ros2_ik.view.gizmos import Gizmos, ROUNDING
 from ros2_ik.view.pose_form import PoseForm
 from ros2_ik.view.robot_model import BACK, extent, RobotModel
-from ros2_ik.view.scene_form import SceneForm
 from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.server import listening, stop
-from ros2_ik.view.session import Session
+from ros2_ik.view.session import problem_text, Session
 from ros2_ik.view.status import LEGEND, notes_html, SMALL, status_html
 from ros2_ik.view.worker import Worker
+from ros2_ik.view.yaml_form import YamlForm
 
-CLOSE = 0.25    # size of the gizmos, as a part of the robot's
+CLOSE = 0.25    # size of the gizmos of targets, as a part of the robot's
+OBJECT_GIZMO = 0.15    # size of the gizmos of objects [m]
 FIELD_OF_VIEW = math.radians(45)    # of the first camera; viser's 75 degrees distort a robot
 DISTANCE = 1.7    # of the first camera, in sizes of the robot
 STEP = {True: 0.1, False: 1e-3}    # of the sliders of rotary joints [deg] and others [m]
@@ -55,14 +54,13 @@ class Page:
         self.notes = model.notes
         middle, size = extent(session.robot, session.arm.q)
         _set_stage(server, middle, size)
-        self._gizmo_size = gizmo_size(size)
+        self.gizmos = Gizmos(self, 'target', gizmo_size(size), session.drag, leads=True)
+        self.object_gizmos = Gizmos(self, 'object', OBJECT_GIZMO, self._move_object)
         self._robot = RobotBodies(server, '/robot', model)
         self._ghost = RobotBodies(server, '/ghost', model, ghost=True)
         self._scene = SceneBodies(server, '/scene')
         self._contacts = ContactPoints(server, '/contacts')
         self.worker = Worker(session, self._show)
-        self.gizmos: dict[str, Any] = {}
-        self._gizmo_at: dict[str, Array] = {}    # where the page has them
         self._leader: int | None = None    # the browser that had the robot follow last
         server.on_client_disconnect(self._gone)
         self._status = server.gui.add_html('')
@@ -129,17 +127,19 @@ class Page:
                       lambda event: session.follow(event.value), 'follow',
                       leads=True)
             self._pose = PoseForm(self)
-            with gui.add_folder('Times of searches', expand_by_default=False):
-                self._plot = gui.add_uplot((np.zeros(1), np.zeros(1)), (
-                    uplot.Series(label='search'),
-                    uplot.Series(label='ms', stroke='#2b8a3e', width=1)),
-                    height=130, title='times of searches [ms]', scales={'x': {'time': False}})
         with tabs.add_tab('Joints'):
             self._add_sliders()
         with tabs.add_tab('Constraints'):
-            self._constraints = ConstraintForm(self)
+            self.constraints = YamlForm(self, 'problem.yaml', lambda: session.problem.rest,
+                                        problem_text, session.load_yaml, session.problem_yaml)
         with tabs.add_tab('Scene'):
-            self._scene_form = SceneForm(self)
+            self._drag_objects = gui.add_checkbox('drag objects', False)
+            self.bind(self._drag_objects.on_update, lambda _: None)    # the page is shown after it
+            shadows = gui.add_checkbox('shadows', True,
+                                       hint='off is faster without a graphics card')
+            self.bind(shadows.on_update, lambda event: self.set_shadows(event.value))
+            self.scene = YamlForm(self, 'scene.yaml', lambda: session.arm.scene, save_scene,
+                                  self._load_scene, lambda: save_scene(session.arm.scene))
 
     def _add_buttons(self) -> None:
         session, add = self.session, self.server.gui.add_button
@@ -168,6 +168,21 @@ class Page:
         self.session.place_joint(joint.name, math.radians(event.value) if joint.rotary
                                  else event.value)
 
+    def set_shadows(self, on: bool) -> None:
+        """Let bodies cast shadows, or not."""
+        self.server.scene.configure_default_lights(cast_shadow=on)
+
+    def _load_scene(self, text: str) -> None:
+        arm = self.session.arm    # with a line break the text is never the name of a file
+        self.session.change_scene(load_scene(text + '\n', arm.robot,
+                                             Configuration(arm.robot, arm.q)))
+
+    def _move_object(self, id: str, T: Array, released: bool) -> None:
+        item = self.session.arm.scene.objects.get(id)
+        # a release takes the place of a last move that waits, or repeats it
+        if item is not None and np.abs(T - item.pose.homogeneous).max() > ROUNDING:
+            self.session.move_object(id, T)
+
     # -- what people see -------------------------------------------------------------------
 
     def _show(self, all_of_it: bool) -> None:
@@ -182,37 +197,11 @@ class Page:
                 self._ghost.show(answer.q, answer.reached.value, session.arm.q)
             self._contacts.show(contacts)
             self._scene.show(session.arm.scene, session.arm.q, touched_names(contacts))
-            self._show_gizmos()
-            self._scene_form.show_gizmos()
+            self.gizmos.show(session.problem.targets)
+            objects = session.arm.scene.objects if self._drag_objects.value else {}
+            self.object_gizmos.show({id: item.pose.homogeneous for id, item in objects.items()})
         if all_of_it:
             self._show_controls()
-
-    def _show_gizmos(self) -> None:
-        problem = self.session.problem
-        for tip, T in problem.targets.items():
-            if tip not in self.gizmos:
-                self._add_gizmo(tip)
-            gizmo = self.gizmos[tip]
-            if T is not self._gizmo_at.get(tip):
-                place(gizmo, pin.SE3(T[:3, :3], np.array(T[:3, 3])))
-                self._gizmo_at[tip] = T
-            if gizmo.visible != (tip in problem.wanted):
-                gizmo.visible = tip in problem.wanted
-
-    def _add_gizmo(self, tip: str) -> None:
-        gizmo = self.server.scene.add_transform_controls(
-            f'/targets/{branch(tip)}', scale=self._gizmo_size, depth_test=False, line_width=3.0)
-
-        def dragged(event: Any) -> None:
-            try:
-                T = self._gizmo_at[tip] = pose_of(*event.value)
-            except IKError:     # another one, where the target is
-                self.gizmos.pop(tip).remove()
-                self._gizmo_at.pop(tip, None)
-                raise
-            self.session.drag(tip, T, event.phase == 'end')
-        self.gizmos[tip] = gizmo
-        self.bind(gizmo.on_update, dragged, f'target {tip}', leads=True)
 
     def _show_controls(self) -> None:
         session = self.session
@@ -231,12 +220,7 @@ class Page:
             apart = abs(slider.value - value) > STEP[joint.rotary]
             if apart and slider.min <= value <= slider.max:
                 slider.value = value
-        times = np.array(session.times)
-        if len(times) and not np.array_equal(times, self._plot.data[1]):
-            self._plot.data = np.arange(float(len(times))), times
         self._pose.show()
-        self._constraints.show()
-        self._scene_form.show()
 
 
 def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Array, IKError
-from ros2_ik.view.command_line import number_words
 from ros2_ik.view.status import copy_html
 
 if TYPE_CHECKING:
@@ -42,7 +41,10 @@ class PoseForm:
 
     def show(self) -> None:
         """Show the targets and the answer that there are now."""
-        for tip, T in self._session.problem.targets.items():
+        targets = self._session.problem.targets
+        for tip in [tip for tip in self.fields if tip not in targets]:
+            self.fields.pop(tip).form.remove()
+        for tip, T in targets.items():
             if tip not in self.fields:
                 self.fields[tip] = self._add(tip)
             self.fields[tip].show(T)
@@ -81,8 +83,8 @@ class PoseFields:
 
 def pose_texts(T: Array) -> tuple[str, str]:
     """Return the position [m] and roll, pitch, yaw [deg] of a pose (4, 4) as texts."""
-    return (' '.join(number_words(T[:3, 3], 4)),
-            ' '.join(number_words(np.degrees(pin.rpy.matrixToRpy(T[:3, :3])), 2)))
+    return (' '.join(_number_words(T[:3, 3], 4)),
+            ' '.join(_number_words(np.degrees(pin.rpy.matrixToRpy(T[:3, :3])), 2)))
 
 
 def _three(name: str, text: str) -> Array:
@@ -93,3 +95,8 @@ def _three(name: str, text: str) -> Array:
     if numbers.shape != (3,) or not np.isfinite(numbers).all():
         raise IKError(f"{name}: '{text}' must be three numbers, such as 0.4 0.1 0.35")
     return numbers
+
+
+def _number_words(values: Array, digits: int) -> list[str]:
+    return [np.format_float_positional(value, trim='-')
+            for value in (np.round(values, digits) + 0.0).tolist()]    # + 0.0: no -0

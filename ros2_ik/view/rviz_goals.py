@@ -1,6 +1,7 @@
 """A session in RViz: a marker to drag at each tip, its menu, and the ghost of the answer."""
 
 from collections.abc import Callable
+from typing import Any
 
 from geometry_msgs.msg import Pose
 import numpy as np
@@ -9,17 +10,15 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import InteractiveMarkerFeedback, MarkerArray, MenuEntry
 
-from ros2_ik.core import Array, Configuration, IKError, sphere_of_reach, visual_elements
+from ros2_ik.core import Array, Configuration, IKError, visual_elements
 from ros2_ik.messages.poses import fill_pose, read_pose
 from ros2_ik.view.goal_markers import (
     ghost_markers,
     handles,
-    reach_marker,
     replacing_all,
     text_marker,
 )
 from ros2_ik.view.interactive_markers import InteractiveMarkers
-from ros2_ik.view.problem import Entry
 from ros2_ik.view.session import Session
 from ros2_ik.view.status import FROM_SEED, largest_change
 from ros2_ik.view.worker import Worker
@@ -53,7 +52,7 @@ class RvizGoals:
                                            lambda feedback: _chosen(feedback) == STOP)
         self._ghost = node.create_publisher(MarkerArray, f'{name}/goals/ghost', LATCHED)
         self._visuals = visual_elements(session.robot)
-        self._entries: dict[tuple[str, str], Entry] = {}    # switched on, by title and tip
+        self._constraints: dict[tuple[str, str], dict[str, Any]] = {}    # by title and tip
         self._marker_at: dict[str, Array] = {}
         self._shown = session.answer, ''    # answer and text
         self._actions = {BACK: self._back, NEXT: session.next_solution, MOVE: session.move_there}
@@ -74,20 +73,18 @@ class RvizGoals:
 
     def _is_on(self, title: str, tip: str) -> bool:
         return bool(getattr(self._session, SWITCHES[title])) if title in SWITCHES else (
-            (title, tip) in self._entries)
+            (title, tip) in self._constraints)
 
     def _toggle(self, title: str, tip: str) -> None:
         """Switch a constraint on a tip on or off."""
         problem, key = self._session.problem, (title, tip)
-        if key in self._entries:
-            problem.entries.remove(self._entries.pop(key))
-        else:
+        if self._constraints.pop(key, None) is None:
             content = {LEVEL: self._level, LOW: self._low, GAZE: self._gaze}[title](tip)
-            self._entries[key] = Entry({'frame': tip, **content})
-            problem.entries.append(self._entries[key])
-        turns = {tip for title, tip in self._entries if title != LOW}
-        problem.rest['weights'] = [weight for tip in problem.targets for weight in (
-            1.0, 1.0, 1.0, *[0.0 if tip in turns else 1.0] * 3)]
+            self._constraints[key] = {'frame': tip, **content}
+        turns = {tip for title, tip in self._constraints if title != LOW}
+        problem.rest = {'constraints': list(self._constraints.values()), 'weights': [
+            weight for tip in problem.targets for weight in (
+                1.0, 1.0, 1.0, *[0.0 if tip in turns else 1.0] * 3)]}
 
     def _level(self, tip: str) -> dict[str, object]:
         up = self._session.problem.targets[tip][2, :3]    # the world's z axis in the tip's frame
@@ -105,12 +102,12 @@ class RvizGoals:
 
     def _gaze(self, tip: str) -> dict[str, object]:
         T, others = self._session.problem.targets[tip], self._gazes()
-        point = others[0].content['target'] if others else (T[:3, 3] + AHEAD * T[:3, 2]).tolist()
+        point = others[0]['target'] if others else (T[:3, 3] + AHEAD * T[:3, 2]).tolist()
         return {'kind': 'gaze_angle', 'origin': [0.0, 0.0, 0.0], 'axis': [0.0, 0.0, 1.0],
                 'target': point, 'bounds': {'upper': [MAX_GAZE]}}
 
-    def _gazes(self) -> list[Entry]:
-        return [entry for (title, _), entry in self._entries.items() if title == GAZE]
+    def _gazes(self) -> list[dict[str, Any]]:
+        return [content for (title, _), content in self._constraints.items() if title == GAZE]
 
     # -- what people do --------------------------------------------------------------------
 
@@ -134,37 +131,24 @@ class RvizGoals:
         else:
             self._toggle(title, tip)
         self._show_handles()
-        self._solve()
+        session.solve(dragging=True)
 
     def _drag(self, feedback: InteractiveMarkerFeedback) -> None:
         session, name = self._session, feedback.marker_name
         T = _read_pose(feedback, session.robot.root_frame)
         released = feedback.event_type == InteractiveMarkerFeedback.MOUSE_UP
         session.forget_refusal()
-        if name == LOOKED_AT:
-            if not (gazes := self._gazes()):    # switched off meanwhile
-                return
-            for entry in gazes:
-                entry.content['target'] = T[:3, 3].tolist()
+        if name != LOOKED_AT:
+            session.drag(name, T, released)
+        elif gazes := self._gazes():    # else switched off meanwhile
+            for content in gazes:
+                content['target'] = T[:3, 3].tolist()
             self._markers.move(name, _pose(T))
-        else:
-            session.problem.targets[name] = T
-        if session.solve_while_dragging or released:
-            self._solve()
-        else:
-            session.answers = ()
+            session.dragged(released)
 
     def _back(self) -> None:
         self._session.back_to_robot()
-        self._solve()
-
-    def _solve(self) -> None:
-        """Answer where the markers are now; where that fails there is no answer to go to."""
-        try:
-            self._session.solve(dragging=True)
-        except IKError:
-            self._session.answers = ()
-            raise
+        self._session.solve(dragging=True)
 
     # -- what people see -------------------------------------------------------------------
 
@@ -172,8 +156,8 @@ class RvizGoals:
         robot, problem = self._session.robot, self._session.problem
         shown = [handles(tip, robot.root_frame, _pose(T), self._menu_of(tip))
                  for tip, T in problem.targets.items()]
-        for entry in self._gazes()[:1]:
-            point = pin.SE3(np.eye(3), np.array(entry.content['target']))
+        for content in self._gazes()[:1]:
+            point = pin.SE3(np.eye(3), np.array(content['target']))
             shown.append(handles(LOOKED_AT, robot.root_frame, _pose(point.homogeneous),
                                  turns=False))
         self._markers.show(shown)
@@ -211,10 +195,6 @@ class RvizGoals:
         markers = [text_marker(text, next(iter(targets.values()))[:3, 3])]
         if answer is not None:
             markers += ghost_markers(robot, self._visuals, answer)
-            for tip, T in targets.items():
-                reach = sphere_of_reach(robot, tip, robot.joint_names, answer.q)
-                if reach and np.linalg.norm(T[:3, 3] - reach.centre) > reach.radius:
-                    markers.append(reach_marker(reach))
         self._ghost.publish(replacing_all(robot, markers))
         self._shown = answer, text
 

@@ -1,7 +1,6 @@
 """What a page or RViz shows and changes. One thread works on it; it knows nothing of these."""
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,9 @@ from ros2_ik.core import (
 )
 from ros2_ik.view.answer import Answer
 from ros2_ik.view.arm import Arm, FollowingEndedError, Question
-from ros2_ik.view.command_line import CommandLine, seed_words
-from ros2_ik.view.problem import Problem
+from ros2_ik.view.problem import POSES, Problem, rest_of
 
-SOLUTIONS = 8      # looked for when somebody browses
-KEPT = 200         # times of searches that are shown
+SOLUTIONS = 8    # looked for when somebody browses
 NOT_DONE = 'not done: '
 
 
@@ -31,21 +28,19 @@ class Session:
     A robot, what is wanted of it, and the answers.
 
     `answers` are the last ones, of which number `shown` is looked at; none before the first
-    question. `status` is what there is to say, `times` are the last searches' [ms]. `ended` says
-    why the robot follows no longer, until somebody presses a button for the robot: who drags on
-    would not read it in the status.
+    question. `status` is what there is to say. `ended` says why the robot follows no longer, until
+    somebody presses a button for the robot: who drags on would not read it in the status.
     """
 
-    def __init__(self, arm: Arm, tips: Sequence[str], command_line: CommandLine) -> None:
+    def __init__(self, arm: Arm, tips: Sequence[str]) -> None:
         self.arm, self.tips = arm, tuple(tips)
-        self._command_line, self._first_scene = command_line, arm.scene
-        self.problem = Problem(self._at_robot(), set(tips))
+        self.problem = Problem(self._at_robot())
         self.solve_while_dragging, self.avoid_collisions = True, True
         self.following, self.ended = False, ''
         self.answers: tuple[Answer, ...] = ()
         self.shown, self._answered_in = 0, arm.scene
+        self._last_q: Array | None = None    # of the answer that was dropped last
         self.status = 'drag the gizmo at the tip, or solve'
-        self.times = deque[float](maxlen=KEPT)
 
     @property
     def robot(self) -> Robot:
@@ -84,31 +79,33 @@ class Session:
                 raise IKError(f"the target of '{target.tip}' is in frame '{target.relative_to}'; "
                               f"here all are in the root frame '{self.robot.root_frame}'")
             targets[target.tip] = np.array(target.transform)
-        others = [tip for tip in self.tips if tip not in targets]
-        at = self._at_robot()
-        self.tips = (*targets, *others)
-        self.problem.targets = {**targets, **{tip: at[tip] for tip in others}}
-        self.problem.wanted = set(targets)
+        self.tips = (*targets, *(tip for tip in self.tips if tip not in targets))
         weights = [float(weight) for target in request.targets for weight in target.weights]
-        self.problem.load({**content, 'weights': weights} if min(weights, default=1) < 1
-                          else content)
+        self.problem = Problem(targets, rest_of(content) | (
+            {'weights': weights} if min(weights, default=1) < 1 else {}))
         self.avoid_collisions = request.avoid_collisions
 
     def load_yaml(self, text: str) -> None:
-        """Take a problem file's text, and answer it; raises IKError and keeps what was there."""
+        """
+        Take a problem file's text, and answer it; raises IKError and keeps what was there.
+
+        Without targets and tips in it, the targets stay.
+        """
         try:
             content = read_yaml(text)
         except ValueError as error:
             raise IKError(f'the problem is not YAML: {error}') from None
+        content = {} if content is None else content
         if not isinstance(content, dict):
             raise IKError(f'a problem has fields by name, this is {content!r:.60}')
-        self.load_problem(content)
+        if content.keys().isdisjoint(POSES):
+            content = Problem(self.problem.targets, content).content()
+        self.load_problem({'avoid_collisions': self.avoid_collisions, **content})
         self.solve()
 
     def content(self) -> dict[str, Any]:
         """Return what a problem file has of all that is wanted now."""
         content = self.problem.content()
-        content.pop('avoid_collisions', None)
         return content if self.avoid_collisions else {**content, 'avoid_collisions': False}
 
     def problem_yaml(self) -> str:
@@ -120,18 +117,7 @@ class Session:
             content['seed'] = {**content.get('seed', {}), 'joint_state': {
                 'name': [joint.name for joint in scalar],
                 'position': [q[joint.index] for joint in scalar]}}
-        text: str = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=99)
-        return text
-
-    def command(self) -> str:
-        """Return the command line that asks the same, from the answer on: so it gives that one."""
-        seed = self.arm.q if self.answer is None else self.answer.q
-        return self._command_line.text(self.content(), self._wanted_targets(),
-                                       seed_words(self.robot, seed),
-                                       self.arm.scene is not self._first_scene)
-
-    def _wanted_targets(self) -> dict[str, Array]:
-        return {tip: T for tip, T in self.problem.targets.items() if tip in self.problem.wanted}
+        return problem_text(content)
 
     def entries_changed(self) -> None:
         """Answer anew, or have no answer any more, where there was one."""
@@ -142,18 +128,29 @@ class Session:
         if self.answers and self.solve_while_dragging:
             self.solve(dragging=True)
         elif self.answers:
-            self.answers, self.status = (), f'{what} has changed: solve again'
+            self._drop_answers()
+            self.status = f'{what} has changed: solve again'
+
+    def _drop_answers(self) -> None:
+        """Have no answer any more; the next drag begins at the one that was seen."""
+        if self.answer is not None:
+            self._last_q = self.answer.q
+        self.answers = ()
 
     def drag(self, tip: str, T: Array, released: bool = False) -> None:
-        """
-        Move the tip's target to T (4, 4), and answer at once if that is wanted.
-
-        A target that was `released` there is searched for longer if it is not reached at once.
-        """
+        """Move the tip's target to T (4, 4), and answer as `dragged` does."""
         self.problem.targets[tip] = T
+        self.dragged(released)
+
+    def dragged(self, released: bool) -> None:
+        """
+        Answer after a drag, at once if that is wanted, else when the gizmo is `released`.
+
+        Then the search takes longer if the target is not reached at once.
+        """
         if self.following:
             self.follow(True)
-        elif self.solve_while_dragging:
+        elif self.solve_while_dragging or released:
             self.solve(dragging=True)
             if released and self.answer is not None and not self.answer.accepted:
                 self.solve(near=True)
@@ -163,7 +160,8 @@ class Session:
     def back_to_robot(self) -> None:
         """Have all targets where the tips of the robot are; there is no answer then."""
         self.problem.targets.update(self._at_robot())
-        self.answers, self.status = (), 'the targets are where the robot is'
+        self.answers, self._last_q = (), None
+        self.status = 'the targets are where the robot is'
         if self.following:
             self.follow(True)
 
@@ -173,16 +171,15 @@ class Session:
         """
         Answer what is wanted now, from where the robot stands.
 
-        While `dragging`, or `near`, the search starts at the answer that is seen. Raises IKError
-        for what makes no sense.
+        While `dragging`, or `near`, the search starts at the answer that was seen last. Raises
+        IKError for what makes no sense; then there is no answer.
         """
-        content, targets = self.content(), self._wanted_targets()
-        last = self.answer if dragging or near else None
-        seed = self.arm.q if last is None else last.q
-        answer = self.arm.solve(Question(content, targets, seed, dragging, solutions))
+        self._drop_answers()
+        seed = self.arm.q if self._last_q is None or not (dragging or near) else self._last_q
+        answer = self.arm.solve(Question(self.content(), self.problem.targets, seed, dragging,
+                                         solutions))
         self.answers, self.shown = (answer, *answer.more), 0
         self._answered_in = self.arm.scene
-        self.times.append(1e3 * answer.seconds)
         self.status = answer.message
 
     def next_solution(self) -> None:
@@ -199,7 +196,6 @@ class Session:
         answers, status = self.answers, self.status
         self.solve(dragging=True)
         self.answers, self.status = answers, status
-        self.times.clear()
 
     # -- motions ---------------------------------------------------------------------------
 
@@ -222,11 +218,10 @@ class Session:
         """Have the robot go after the targets, or stop it."""
         self.ended = ''
         if on:
-            targets = self._wanted_targets()
-            if not targets:
-                raise IKError('there is nothing to follow: no target of a tip is switched on')
-            self.arm.follow(targets, self.avoid_collisions)
-            self.answers = ()
+            if not self.problem.targets:
+                raise IKError('there is nothing to follow: no tip has a target')
+            self.arm.follow(self.problem.targets, self.avoid_collisions)
+            self.answers, self._last_q = (), None
         elif self.following:
             self.arm.stop()
         self.following = on
@@ -291,3 +286,9 @@ class Session:
             self.follow(True)
         else:
             self.entries_changed()
+
+
+def problem_text(content: Mapping[str, Any]) -> str:
+    """Return fields of a problem file as YAML, '' for none."""
+    text: str = yaml.safe_dump(dict(content), sort_keys=False, default_flow_style=None, width=99)
+    return text if content else ''

@@ -1,4 +1,4 @@
-"""A robot that is only drawn: it stands where it is told, and moves within its limits."""
+"""A robot that is only drawn: it stands where it is told."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -9,65 +9,37 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core import (
-    AccelerationLimit,
     Array,
     bind_request,
     blocked,
     BoundRequest,
-    braking_motion,
     collision_checker,
-    CollisionBarrier,
     CollisionChecker,
-    ConfigurationLimit,
-    damping_task,
-    frame_task,
     IKError,
     IKRequest,
     IKSolution,
-    Motion,
     MotionLimits,
     Robot,
     Scene,
     StaticWorld,
     straight_motion,
-    VelocityLimit,
-    VelocityProgram,
 )
 from ros2_ik.view.answer import Answer, Reached
-from ros2_ik.view.arm import PERIOD, Question, Reader, ReadProblem
+from ros2_ik.view.arm import Question, Reader, ReadProblem
 
 DRAG_TIMEOUT = 0.02      # of a search while somebody drags [s]
 JUMP = 0.5               # a change of a joint that a drag makes only if nothing nearer is found
-USUAL_VELOCITY = 1.0     # of joints without a limit [rad/s, m/s]
-ACCELERATION = 3.0       # of all joints: URDFs have no limits [rad/s^2, m/s^2]
-GAIN = 6.0               # with which it follows poses [1/s]
-DAMPED = 0.05            # directions of smaller singular values are damped
-MARGIN = 0.005           # to what is around, while it follows [m]
-STILL = 1e-4             # slower is at rest [rad/s, m/s]
 
 
 class SimulatedArm:
-    """An `Arm` without a robot: the library solves, and its motions are only drawn."""
+    """An `Arm` without a robot: the library solves, and nothing moves by itself."""
+
+    moving = False
 
     def __init__(self, robot: Robot, q: Array, scene: Scene, read: Reader) -> None:
         self._robot, self._q, self._scene, self._read = robot, q, scene, read
-        self._v = np.zeros(robot.nv)
         self._woken = threading.Event()
         self._known: dict[str, tuple[object, BoundRequest, CollisionChecker | None]] = {}
-        self._motion: Motion | None = None
-        self._time = 0.0                  # since the begin of the motion [s]
-        self._program: VelocityProgram | None = None
-        self._followed: tuple[tuple[str, ...], bool] = ((), False)
-        self._tasks: dict[str, str] = {}    # by tip
-        self._single = [joint for joint in robot.joints if joint.is_scalar]
-        self._columns = [joint.velocity_index for joint in self._single]
-        self._places = [joint.index for joint in self._single]
-        velocity = np.array([min(joint.velocity_limit, 1e3) if np.isfinite(joint.velocity_limit)
-                             and joint.velocity_limit > 0 else USUAL_VELOCITY
-                             for joint in self._single])
-        count = len(self._single)
-        self._limits = MotionLimits(velocity, np.full(count, ACCELERATION),
-                                    np.full(count, np.inf))
 
     # -- where it stands -------------------------------------------------------------------
 
@@ -89,16 +61,10 @@ class SimulatedArm:
     def change_scene(self, scene: Scene) -> None:
         """Have this around it from now on."""
         self._scene = scene
-        if self._program is not None and self._followed[1]:
-            self._program.set_scene(self._checker())
 
     def place(self, q: Array) -> None:
         """Take q (nq,) as where it stands, at rest."""
-        self._q, self._v = self._robot.to_q(q), np.zeros(self._robot.nv)
-        self._motion = self._program = None
-
-    def _checker(self) -> CollisionChecker:
-        return checker_of(self._scene)
+        self._q = self._robot.to_q(q)
 
     # -- questions -------------------------------------------------------------------------
 
@@ -113,15 +79,11 @@ class SimulatedArm:
         near = self._searched(question, allow_restarts=False)
         if near.success and not _jumps(near):
             return Answer.of(near)
-        first = self._searched(question)
-        # all of the time for a nearer one: whether the first is near shows at once
-        found = self._searched(question, select='nearest') if _jumps(first) else first
-        found = found if found.success else first
+        found = self._searched(question, select='nearest')
         answer = Answer.of(found)
         if answer.reached is Reached.NO:    # the least bad of many would flicker
             answer = replace(Answer.of(near), message=answer.message)
-        return replace(answer, seconds=near.seconds + first.seconds
-                       + (found.seconds if found is not first else 0.0))
+        return replace(answer, seconds=near.seconds + found.seconds)
 
     def give_up_when(self, true: Callable[[], bool]) -> None:
         """Do nothing: there is no robot that goes on meanwhile."""
@@ -168,82 +130,35 @@ class SimulatedArm:
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """
-        Begin to go to q (nq,) on a straight way in joint space; returns how long it takes.
+        Stand at q (nq,) from now on, if the straight way there in joint space is free.
 
-        Raises IKError where it moves, where something is in the way, and for a base that moves.
+        Raises IKError where something is in the way, and for a base that moves.
         """
-        if self.moving:
-            raise IKError('it moves: stop it first')
-        rest = np.setdiff1d(np.arange(self._robot.nq), self._places)
-        if np.abs(q[rest] - self._q[rest]).max(initial=0.0) > 1e-6:
+        joints = [joint for joint in self._robot.joints if joint.is_scalar]
+        places, count = [joint.index for joint in joints], len(joints)
+        if np.abs(np.delete(q - self._q, places)).max(initial=0.0) > 1e-6:
             raise IKError('the base would have to move: only joints of one value can be moved')
-        motion = straight_motion(self._robot, [joint.name for joint in self._single],
-                                 self._q[self._places], q[self._places], self._limits)
-        if avoid_collisions and (found := blocked(self._checker(), motion, self._q)):
+        limits = MotionLimits(np.ones(count), np.ones(count), np.full(count, np.inf))
+        motion = straight_motion(self._robot, [joint.name for joint in joints], self._q[places],
+                                 q[places], limits)
+        if avoid_collisions and (found := blocked(checker_of(self._scene), motion, self._q)):
             touching = '; '.join(f"'{one.first}' - '{one.second}'" for one in found.contacts[:3])
             raise IKError(f'the way there is not free: contact after {100 * found.fraction:.0f} % '
                           f'of it ({touching})')
-        self._motion, self._time = motion, 0.0
-        return f'moves there in {motion.duration:.2f} s'
+        self._q = q
+        return 'arrived'
 
     def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
-        """Go after poses (4, 4) by tip from now on, or after others than before."""
-        wanted = (tuple(targets), avoid_collisions)
-        if self._program is None or self._followed != wanted:
-            self._program, self._followed = self._program_for(targets, avoid_collisions), wanted
-            self._motion = None
-        for tip, target in targets.items():
-            self._program.set_target(self._tasks[tip], target)
-
-    def _program_for(self, targets: Mapping[str, Array],
-                     avoid_collisions: bool) -> VelocityProgram:
-        velocity = dict(zip((joint.name for joint in self._single),
-                            self._limits.velocity.tolist(), strict=True))
-        tasks = [frame_task(tip, target, gain_per_second=GAIN, name=f'pose of {tip}')
-                 for tip, target in targets.items()]
-        self._tasks = {tip: f'pose of {tip}' for tip in targets}
-        program = VelocityProgram(
-            self._robot, [*tasks, damping_task((DAMPED * PERIOD) ** 2)], PERIOD,
-            limits=[ConfigurationLimit(), VelocityLimit(velocity),
-                    AccelerationLimit(ACCELERATION)],
-            barriers=[CollisionBarrier(self._checker(), MARGIN)] if avoid_collisions else [])
-        program.reset(self._v)
-        return program
+        """Raise: only the servo of a node follows targets."""
+        raise IKError('without a node there is no servo to follow the gizmo: start the viewer '
+                      'with --node, or tools/demo --view')
 
     def stop(self) -> None:
-        """Brake."""
-        self._motion, self._program = None, None
-        if not np.abs(self._v).max(initial=0.0) > STILL:
-            self._v = np.zeros(self._robot.nv)
-            return
-        bounds = (np.array([joint.lower for joint in self._single]),
-                  np.array([joint.upper for joint in self._single]))
-        self._motion, self._time = braking_motion(
-            [joint.name for joint in self._single], self._q[self._places],
-            self._v[self._columns], self._limits, bounds=bounds), 0.0
-
-    @property
-    def moving(self) -> bool:
-        """Whether it moves, or follows."""
-        return self._motion is not None or self._program is not None
+        """Do nothing: it stands."""
 
     def step(self) -> str:
-        """Go on for a `PERIOD`; returns what is to be said of it, '' for nothing."""
-        if self._program is not None:
-            result = self._program.step(self._q)
-            self._q, self._v = result.q, result.v
-            return result.message
-        if self._motion is None:
-            return ''
-        self._time += PERIOD
-        at = self._motion.at(self._time)
-        q, v = self._q.copy(), np.zeros(self._robot.nv)
-        q[self._places], v[self._columns] = at.position, at.velocity
-        self._q, self._v = q, v
-        if self._time < self._motion.duration:
-            return 'moves'
-        self._motion, self._v = None, np.zeros(self._robot.nv)
-        return 'arrived'
+        """Do nothing: it stands."""
+        return ''
 
 
 def _jumps(solution: IKSolution) -> bool:

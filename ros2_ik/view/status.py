@@ -69,14 +69,13 @@ def notes_html(notes: Sequence[str]) -> str:
 
 
 def copy_html(session: Session) -> str:
-    """Return the joints [rad, m] of the answer and the command line that asks for it as HTML."""
+    """Return the joints [rad, m] of the answer as HTML."""
     if session.answer is None:
         return f'<div style="{SMALL}">no answer yet</div>'
     values = session.robot.to_joints(session.answer.q, include_mimic=True)
     joints = json.dumps({name: np.round(value, 5).tolist() for name, value in values.items()})
-    return f'<div style="{SMALL}">' + ''.join(
-        f'{what}: click, then Ctrl-C<div style="{CODE}"><code>{escape(text)}</code></div>'
-        for what, text in (('joints [rad, m]', joints), ('command', session.command()))) + '</div>'
+    return (f'<div style="{SMALL}">joints [rad, m]: click, then Ctrl-C<div style="{CODE}"><code>'
+            f'{escape(joints)}</code></div></div>')
 
 
 def _badge(text: str, color: Color) -> str:

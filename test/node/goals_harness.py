@@ -97,7 +97,6 @@ class Ghost:
         assert 0 < text.scale.x < text.scale.z      # a space, which RViz makes too wide by itself
         self.text = text.text
         self.contacts = [marker for marker in shown if marker.ns == 'contacts']
-        self.reach = [marker for marker in shown if marker.ns == 'reach']
         self.color = None
         for link in self.links[:1]:
             color = link.color

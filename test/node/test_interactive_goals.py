@@ -10,7 +10,7 @@ import pinocchio as pin
 import pytest
 from scene_harness import apply, box, diff, empty, pose
 from std_msgs.msg import String
-from visualization_msgs.msg import InteractiveMarkerFeedback, Marker
+from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from ros2_ik.core import Configuration, Robot
 
@@ -80,10 +80,6 @@ def test_out_of_reach(rviz):
     rviz.drag(TIP, pin.SE3(start.rotation, np.array([2.0, 0.0, 0.5])), release=True)
     ghost = shown(rviz, lambda ghost: ghost.color == RED, 'red')
     assert 'largest joint change' in ghost.text and max(map(len, ghost.text.splitlines())) <= 40
-    assert ghost.reach[0].type == Marker.LINE_LIST      # what is behind it can be dragged
-    ends = np.array([[point.x, point.y, point.z] for point in ghost.reach[0].points])
-    radii = np.linalg.norm(ends, axis=1)
-    assert 1.0 < radii.min() and np.ptp(radii) < 1e-9
     eventually(lambda: np.allclose(rviz.place(TIP).translation, [2.0, 0, 0.5]), 'it let go')
 
 

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from view_sessions import session_of
 
 from ros2_ik.core import Configuration
+from ros2_ik.view.robot_model import extent
 
 pytest.importorskip('viser')
 
@@ -24,7 +25,7 @@ def page(browser):     # the browser first: without one nothing is served
         port = probe.getsockname()[1]
     # of few triangles, without shadows: the processor draws all of it
     page = Page(session_of('xarm7'), Access('127.0.0.1'), port)
-    page._scene_form.set_shadows(False)
+    page.set_shadows(False)
     yield page
     page.stop()
 
@@ -69,9 +70,11 @@ def tip_at(page, q):
 
 def drag_arrow(page, tab, axis, way):
     """Drag the gizmo's arrow along one of its axes by a way [m], as a hand would."""
+    from ros2_ik.view.page import gizmo_size
+    size = gizmo_size(extent(page.session.robot, page.session.arm.q)[1])
     T = target_of(page)
     direction = T[:3, axis]
-    grip = T[:3, 3] + 0.85 * page._gizmo_size * direction
+    grip = T[:3, 3] + 0.85 * size * direction
 
     def dragged():
         tab.drag(pixels(page, tab, grip), pixels(page, tab, grip + way * direction))
