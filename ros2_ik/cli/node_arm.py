@@ -1,6 +1,6 @@
 """The robot of a running node, for a page in a browser and for RViz."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 import math
 import time
@@ -25,7 +25,6 @@ from ros2_ik.core import (
     Configuration,
     Contact,
     IKError,
-    IKRequest,
     Robot,
     Scene,
     Status,
@@ -35,40 +34,37 @@ from ros2_ik.messages.planning_scenes import changed_scene, scene_message, Scene
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import ConversionContext
-from ros2_ik.messages.servo_status import NODE_HELD_UP
-from ros2_ik.msg import ServoStatus
-from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene, SwitchServo
+from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene
 from ros2_ik.view.answer import Answer, Reached
-from ros2_ik.view.arm import FollowingEndedError, Question, Reader
+from ros2_ik.view.arm import Question
 
 PATIENCE = 5.0     # for an answer, besides the time for the search [s]
 # while somebody drags: for a search near the seed, then for any other
 NEAR_TIMEOUT, DRAG_TIMEOUT = Duration(nanosec=20_000_000), Duration(nanosec=100_000_000)
 NEAR = 0.5         # no joint goes farther from its seed in the search near it [rad, m]
-SERVO_START = 30.0   # for the servo's process [s]
-SILENT = 2.0       # age of joint_states, or of the servo's status, above which they are stale [s]
-HELD_UP = 1.0      # pause between two targets after which following ends [s]
-HANDOVER = 0.5     # in which another client may stop to command the servo [s]
+SILENT = 2.0       # age of joint_states above which they are stale [s]
 ONCE = 2           # messages that a step processes; each look for one takes 0.2 ms
 SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
-            SwitchServo: 'servo/switch', ApplyPlanningScene: 'apply_planning_scene',
-            GetPlanningScene: 'get_planning_scene'}
+            ApplyPlanningScene: 'apply_planning_scene', GetPlanningScene: 'get_planning_scene'}
 
 
 class NodeArm:
     """
     An `Arm` for the robot of a running node, which solves, moves the robot and has the scene.
 
+    `q` (nq,) are the latest joint_states. `moving` is True: a page watches what the robot does.
     Raises BadQuestion if the node does not come within `wait` seconds. Later the node may go and
     come back: meanwhile all requests raise IKError.
     """
 
-    def __init__(self, client: NodeClient, robot: Robot, read: Reader, wait: float) -> None:
-        self._client, self._robot, self._read = client, robot, read
+    moving = True
+
+    def __init__(self, client: NodeClient, robot: Robot, wait: float) -> None:
+        self._client, self.robot = client, robot
         self.wait, self.wake = client.wait, client.wake
-        self._q = np.array(robot.neutral)
+        self.q = np.array(robot.neutral)
         self._answered: Sequence[str] = robot.joint_names   # the joints of the last answer
-        self._scene, self._outdated = Scene(robot), True
+        self.scene, self._outdated = Scene(robot), True
         node, name = client.node, client.name
         self._services = {
             kind: node.create_client(kind, f'{name}/{service}', qos_profile=QoSProfile(depth=1000))
@@ -77,39 +73,10 @@ class NodeArm:
         client.await_server(ready, 'compute_ik', wait, f'service {name}/compute_ik')
         self._waiting: list[tuple[Any, Callable[[Any], str]]] = []
         self._had_trouble, self._gone = False, f'{name} is gone: start the node'
-        self._targets: dict[str, Array] = {}    # that the servo follows
-        self._publisher: Any = None             # of these
-        self._begun = self._published = 0.0     # when following began, and the last target [s]
-        self._status, self._status_time, self._on = ServoStatus(), 0.0, False
-        node.create_subscription(ServoStatus, f'{name}/servo/status', self._on_status, 10)
         node.create_subscription(MarkerArray, f'{name}/scene_markers', self._on_markers, LATCHED)
         self.step()
 
-    @property
-    def robot(self) -> Robot:
-        """The robot."""
-        return self._robot
-
-    @property
-    def q(self) -> Array:
-        """The latest joint_states, (nq,)."""
-        return self._q
-
-    @property
-    def scene(self) -> Scene:
-        """The node's scene."""
-        return self._scene
-
-    @property
-    def moving(self) -> bool:
-        """Always True: a page watches what the robot does."""
-        return True
-
     # -- messages of the node --------------------------------------------------------------
-
-    def _on_status(self, message: ServoStatus) -> None:
-        self._status, self._status_time = message, time.monotonic()
-        self._on = self._on or message.mode != 'off'
 
     def _on_markers(self, _: MarkerArray) -> None:
         self._outdated = True
@@ -118,13 +85,10 @@ class NodeArm:
         """Process received messages; returns a note for the user, or ''."""
         for _ in range(ONCE):    # of what a slow page leaves no time to wait for
             self.wait(0.0)
-        self._q = self._robot.to_q({
+        self.q = self.robot.to_q({
             name: value for name, value in self._client.joints.items()
-            if name in self._robot.joint_names and math.isfinite(value)}, self._q)
-        now = time.monotonic()
-        if self._targets:
-            self._keep_following(now)
-        refusal, age = self._refusal(), now - self._client.joints_time
+            if name in self.robot.joint_names and math.isfinite(value)}, self.q)
+        refusal, age = self._refusal(), time.monotonic() - self._client.joints_time
         if refusal:
             self._waiting, self._outdated = [], True    # answers may be about another robot
         elif self._outdated:
@@ -135,8 +99,7 @@ class NodeArm:
         had_trouble, self._had_trouble = self._had_trouble, bool(trouble)
         answers = [note for note in self._answers() if note]
         return trouble or (answers[0] if answers else '') or (
-            'the node and joint_states are there again' if had_trouble else
-            self._status.message if self._targets else '')
+            'the node and joint_states are there again' if had_trouble else '')
 
     def _answers(self) -> list[str]:
         """Return the notes on the answers that have come; one that raises is not read again."""
@@ -145,9 +108,9 @@ class NodeArm:
         return [note(future.result()) for future, note in come]
 
     def _take_scene(self, response: Any) -> str:
-        now = ConversionContext(lambda _: Configuration(self._robot, self._q), _no_tf, 'exact',
+        now = ConversionContext(lambda _: Configuration(self.robot, self.q), _no_tf, 'exact',
                                 lambda _: None)
-        self._scene = changed_scene(SceneState(Scene(self._robot)), response.scene, now).scene
+        self.scene = changed_scene(SceneState(Scene(self.robot)), response.scene, now).scene
         return ''
 
     # -- requests --------------------------------------------------------------------------
@@ -187,8 +150,8 @@ class NodeArm:
 
     def change_scene(self, scene: Scene) -> None:
         """Send the objects that were added, changed or removed to the node's scene."""
-        header = Header(frame_id=self._robot.root_frame)
-        before, now = self._scene.objects, scene.objects
+        header = Header(frame_id=self.robot.root_frame)
+        before, now = self.scene.objects, scene.objects
         items = scene_message(SceneState(scene), {}, 0, header).world.collision_objects
         change = PlanningScene(is_diff=True)
         change.robot_state.is_diff = True
@@ -199,15 +162,11 @@ class NodeArm:
         answer = self._ask(ApplyPlanningScene, ApplyPlanningScene.Request(scene=change))
         if not answer.success:
             raise IKError(answer.message)
-        self._scene, self._outdated = scene, True
+        self.scene, self._outdated = scene, True
 
     def place(self, q: Array) -> None:
         """Raise: it stands where it is."""
         raise IKError('the robot stands where it is: drag a goal, and press Move there')
-
-    def read(self, problem: Mapping[str, Any]) -> IKRequest:
-        """Read what a problem file has."""
-        return self._read(problem, self._scene, self._q).request
 
     def solve(self, question: Question) -> Answer:
         """Answer a question by ~/compute_ik."""
@@ -230,9 +189,9 @@ class NodeArm:
         request = fill(ComputeIK.Request(), goal)
         request.execute = False
         request.tips = list(question.targets)
-        request.targets = [_pose(T, '') for T in question.targets.values()]
+        request.targets = [_pose(T) for T in question.targets.values()]
         # all other joints are where joint_states have them
-        fill_state(request.seed, self._robot.to_joints(question.seed), self._answered)
+        fill_state(request.seed, self.robot.to_joints(question.seed), self._answered)
         request.solutions = question.solutions
         return request
 
@@ -246,7 +205,7 @@ class NodeArm:
         if reached is Reached.NO and not found[0].joint_state.name:    # it was refused
             raise IKError(message)
         self._answered = list(found[0].joint_state.name)
-        at = [self._robot.to_q(state_values(state, self._robot), self._q) for state in found]
+        at = [self.robot.to_q(state_values(state, self.robot), self.q) for state in found]
         answer = partial(Answer, reached=reached, message=message)
         errors = tuple(TargetError(tip, position, orientation) for tip, position, orientation in
                        zip(question.targets, response.position_errors,
@@ -263,69 +222,20 @@ class NodeArm:
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """Have the node move the robot to q (nq,) if the path is free; returns a note."""
         self._check()
-        if self._targets:
-            raise IKError('the servo moves the robot: switch following off first')
         request = Execute.Request(avoid_collisions=avoid_collisions)
-        fill_state(request.goal, self._robot.to_joints(q), self._answered)
+        fill_state(request.goal, self.robot.to_joints(q), self._answered)
         self._later(Execute, request,
                     lambda response: f'{Status(response.status).name}: {response.message}')
         return 'on the way'
 
-    def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
-        """Have the servo go after the pose (4, 4) of one tip."""
-        if not avoid_collisions:
-            raise IKError('the servo always avoids collisions')
-        if len(targets) != 1:
-            raise IKError(f'the servo follows one tip, not {len(targets)}: {", ".join(targets)}')
-        self._check()
-        if targets.keys() != self._targets.keys():
-            self._on = False
-            answer = self._ask(SwitchServo, SwitchServo.Request(mode='pose', tip=next(iter(
-                targets))), SERVO_START)
-            if not answer.success:
-                raise IKError(answer.message)
-            self._published, self._begun = time.time(), time.monotonic()
-            self._status_time = self._begun
-            self._publisher = self._publisher or self._client.node.create_publisher(
-                PoseStamped, f'{self._client.name}/servo/target', 1)
-        self._targets = dict(targets)
-
-    def _keep_following(self, now: float) -> None:
-        """Publish the target; raises FollowingEndedError where nobody would expect a motion."""
-        pause = time.time() - self._published     # this clock runs while a computer sleeps
-        others = now > self._begun + HANDOVER and self._client.node.count_publishers(
-            self._publisher.topic_name) > 1
-        reason = (
-            f'this page was held up for {pause:.1f} s' if pause > HELD_UP else
-            'the servo is silent' if now > self._status_time + SILENT else
-            'another client commands the servo' if others else
-            self._status.message if self._status.message == NODE_HELD_UP
-            or self._on and self._status.mode == 'off' else '')
-        if reason:
-            self._end_following(switch_off=self._is_there and not others)
-            raise FollowingEndedError(reason)
-        message = _pose(next(iter(self._targets.values())), self._robot.root_frame)
-        message.header.stamp = self._client.node.get_clock().now().to_msg()
-        self._published = time.time()
-        self._publisher.publish(message)
-
-    def _end_following(self, switch_off: bool) -> None:
-        self._targets = {}
-        self._client.node.destroy_publisher(self._publisher)
-        self._publisher = None
-        if switch_off:
-            self._later(SwitchServo, SwitchServo.Request(mode='off'), lambda _: '')
-
     def stop(self) -> None:
         """Brake, also motions that other clients asked for."""
-        if self._targets:
-            self._end_following(switch_off=True)
         self._later(Trigger, Trigger.Request(), lambda response: str(response.message))
 
 
-def _pose(T: Array, frame: str) -> PoseStamped:
-    """Return a pose (4, 4) in a frame."""
-    message = PoseStamped(header=Header(frame_id=frame))
+def _pose(T: Array) -> PoseStamped:
+    """Return a pose (4, 4) in the root frame."""
+    message = PoseStamped()
     fill_pose(message.pose, pin.SE3(T))
     return message
 

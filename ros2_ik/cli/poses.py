@@ -77,13 +77,6 @@ def target_fields(targets: Sequence[TargetOptions], degrees: bool) -> dict[str, 
     return fields
 
 
-def pose_fields(T: 'NDArray[Any]') -> dict[str, Any]:
-    """Return the fields of a Pose for a pose (4, 4)."""
-    parts = components(T)
-    return {'position': dict(zip('xyz', parts['xyz'], strict=True)),
-            'orientation': dict(zip('xyzw', parts['quat'], strict=True))}
-
-
 def _pose(target: TargetOptions, degrees: bool) -> dict[str, Any]:
     """Return the fields of a Pose, the identity for parts that were not given."""
     if target.rpy is not None and target.quat is not None:

@@ -18,8 +18,8 @@ from ros2_ik.cli.question import BadQuestion, Exit, warn
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.core import Scene
-    from ros2_ik.view.arm import Arm, ReadProblem
+    from ros2_ik.core import CollisionChecker, IKRequest, Scene
+    from ros2_ik.view.arm import Arm
     from ros2_ik.view.session import Session
 
 EXAMPLE = """examples:
@@ -77,11 +77,11 @@ def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
     Its address has a token, unless the robot is `only_drawn` and only this machine reaches it.
     """
     from ros2_ik.core import compile_all
-    from ros2_ik.view.access import Access, is_local
+    from ros2_ik.view.access import Access, is_local, new_token
     from ros2_ik.view.page import Page
     logging.getLogger('websockets').setLevel(logging.CRITICAL)    # browsers that go are no news
     compile_all()
-    access = Access(host) if only_drawn and is_local(host) else Access.by_token(host)
+    access = Access(host, '' if only_drawn and is_local(host) else new_token())
     try:
         page = Page(session, access, port)
     except OSError as error:
@@ -127,7 +127,7 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None 
         topic = client.node.resolve_topic_name('robot_description')
         raise BadQuestion(f'no robot was received on {topic} within {wait:g} s: start '
                           'robot_state_publisher, or what else publishes it')
-    return _session(NodeArm(client, robot, read_problem_file, wait), tips, problem)
+    return _session(NodeArm(client, robot, wait), tips, problem)
 
 
 def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
@@ -141,7 +141,8 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
     if len(set(tips)) < len(tips):
         raise BadQuestion('--tip: each frame once')
     try:
-        session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())])
+        session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())],
+                          read_problem_file)
     except AmbiguousTipError as error:
         raise BadQuestion(f'which frame is to be dragged? --tip: {error}') from None
     if problem is not None:
@@ -153,12 +154,12 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
     return session
 
 
-def read_problem_file(problem: Mapping[str, Any], scene: 'Scene', q: Any) -> 'ReadProblem':
+def read_problem_file(problem: Mapping[str, Any], scene: 'Scene',
+                      q: Any) -> 'tuple[IKRequest, CollisionChecker | None]':
     """Read what a problem file has, for a page; raises IKError."""
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import read_problem
     from ros2_ik.core import IKError
-    from ros2_ik.view.arm import ReadProblem
     from ros2_ik.view.simulated_arm import checker_of
     try:
         goal = goal_of(problem)
@@ -166,4 +167,4 @@ def read_problem_file(problem: Mapping[str, Any], scene: 'Scene', q: Any) -> 'Re
         raise IKError(str(error)) from None
     if goal.execute:
         raise IKError('execute: the robot goes there when you press the button')
-    return ReadProblem(*read_problem(goal, scene.robot, q, lambda _: scene, checker_of))
+    return read_problem(goal, scene.robot, q, lambda _: scene, checker_of)

@@ -6,7 +6,7 @@ from ros2_ik.cli.answer import Answer, print_answer
 from ros2_ik.cli.goal_client import ask_goal
 from ros2_ik.cli.goal_file import goal_of
 from ros2_ik.cli.node_client import NodeClient
-from ros2_ik.cli.poses import pose_fields
+from ros2_ik.cli.poses import components
 from ros2_ik.core import (
     Array,
     collision_checker,
@@ -65,8 +65,9 @@ class Cell:
 
     def ask(self, client: NodeClient) -> Answer:
         """Ask the node for the target as soon as it can answer; raises BadQuestion."""
-        goal = goal_of({'tips': [self.tip], 'targets': [{'pose': pose_fields(self.target)}],
-                        'timeout': {'sec': TIMEOUT}})
+        pose = components(self.target)
+        target = {'tip': self.tip, 'xyz': pose['xyz'], 'quat': pose['quat']}
+        goal = goal_of({'targets': [target], 'timeout': {'sec': TIMEOUT}})
         return ask_goal(client, goal, START)
 
     def holds(self, answer: Answer) -> bool:

@@ -21,6 +21,11 @@ def is_local(host: str) -> bool:
         return False
 
 
+def new_token() -> str:
+    """Return a random token."""
+    return secrets.token_urlsafe(16)
+
+
 @dataclass(frozen=True)
 class Access:
     """
@@ -32,11 +37,6 @@ class Access:
 
     host: str
     token: str = ''
-
-    @classmethod
-    def by_token(cls, host: str) -> 'Access':
-        """Return one with a new token."""
-        return cls(host, secrets.token_urlsafe(16))
 
     def url(self, port: int) -> str:
         """Return the address to open."""

@@ -2,14 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
-from ros2_ik.core import Array, CollisionChecker, IKError, IKRequest, Robot, Scene
+from ros2_ik.core import Array, CollisionChecker, IKRequest, Robot, Scene
 from ros2_ik.view.answer import Answer
-
-
-class FollowingEndedError(IKError):
-    """The robot follows nothing any more; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -28,18 +24,9 @@ class Question:
     solutions: int = 1
 
 
-class ReadProblem(NamedTuple):
-    """A problem file as the library asks it, and what is checked for distances and contacts."""
-
-    request: IKRequest
-    checker: CollisionChecker | None
-
-
-class Reader(Protocol):
-    """Reads what a problem file has; raises IKError, which says where it is wrong."""
-
-    def __call__(self, problem: Mapping[str, Any], scene: Scene, q: Array) -> ReadProblem:
-        """Return the problem for a robot that stands at q (nq,) in a scene."""
+# Reads a problem file's content for a robot that stands at q (nq,) in a scene: returns the request
+# and the checker of distances and contacts, or raises IKError, which says where it is wrong.
+Reader = Callable[[Mapping[str, Any], Scene, Array], tuple[IKRequest, CollisionChecker | None]]
 
 
 class Arm(Protocol):
@@ -67,9 +54,6 @@ class Arm(Protocol):
     def place(self, q: Array) -> None:
         """Take q (nq,) as where it stands, at rest."""
 
-    def read(self, problem: Mapping[str, Any]) -> IKRequest:
-        """Read what a problem file has."""
-
     def solve(self, question: Question) -> Answer:
         """Answer a question."""
 
@@ -85,9 +69,6 @@ class Arm(Protocol):
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """Begin to go to q (nq,), if the way is free; returns what is to be said of it."""
 
-    def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
-        """Go after poses (4, 4) by tip from now on, or after others than before."""
-
     def stop(self) -> None:
         """Brake."""
 
@@ -96,11 +77,7 @@ class Arm(Protocol):
         """Whether it may move by itself: then `step` is called every `PERIOD`."""
 
     def step(self) -> str:
-        """
-        Go on for a `PERIOD`; returns what is to be said of it, '' for nothing.
-
-        Raises FollowingEndedError where it cannot follow any longer.
-        """
+        """Go on for a `PERIOD`; returns what is to be said of it, '' for nothing."""
 
 
 PERIOD = 1 / 60    # [s]

@@ -52,13 +52,13 @@ def rgb(color: Color) -> tuple[int, int, int]:
     return r, g, b
 
 
-def add_surface(server: viser.ViserServer, name: str, surface: Surface, color: Color | None = None,
+def add_surface(server: viser.ViserServer, name: str, surface: Surface,
                 opacity: float | None = None) -> Any:
-    """Add a surface, in its own colour or another."""
+    """Add a surface, with its own opacity or another."""
     opaque = surface.opacity if opacity is None else opacity
     return server.scene.add_mesh_simple(
         name, surface.vertices.astype(np.float32), surface.faces.astype(np.uint32),
-        color=rgb(color or surface.color), opacity=None if opaque >= 1 else opaque,
+        color=rgb(surface.color), opacity=None if opaque >= 1 else opaque,
         cast_shadow=opaque >= 1, receive_shadow=opaque >= 1)
 
 
@@ -139,11 +139,10 @@ class SceneBodies:
     def _added(self, item: SceneObject, usual: Color) -> 'ShownObject':
         name = f'{self._root}/{branch(item.id)}'
         frame = self._server.scene.add_frame(name, show_axes=False)
-        drawn = drawn_object(item, usual)
-        handles = [add_surface(self._server, f'{name}/{number}', surface)
-                   for number, surface in enumerate(drawn.surfaces)]
-        for handle, pose in zip(handles, drawn.poses, strict=True):
-            place(handle, pose)
+        handles = []
+        for number, (surface, in_item) in enumerate(drawn_object(item, usual)):
+            handles.append(add_surface(self._server, f'{name}/{number}', surface))
+            place(handles[-1], in_item)
         return ShownObject(item, usual, frame, handles)
 
 

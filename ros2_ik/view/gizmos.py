@@ -20,13 +20,12 @@ class Gizmos:
     One gizmo for each of some poses, by name; `kind` is their branch of viser's tree.
 
     `moved` takes the name, the pose (4, 4) to which the gizmo was dragged, and True if it was
-    released there. If it `leads`, the robot follows the browser in which it is dragged.
+    released there.
     """
 
     def __init__(self, page: 'Page', kind: str, size: float,
-                 moved: Callable[[str, Array, bool], None], leads: bool = False) -> None:
-        self._page, self._kind, self._size = page, kind, size
-        self._moved, self._leads = moved, leads
+                 moved: Callable[[str, Array, bool], None]) -> None:
+        self._page, self._kind, self._size, self._moved = page, kind, size, moved
         self.handles: dict[str, Any] = {}
         self._poses: dict[str, Array] = {}    # where the page has them
 
@@ -54,7 +53,7 @@ class Gizmos:
                 raise
             self._poses[name] = T
             self._moved(name, T, event.phase == 'end')
-        self._page.bind(handle.on_update, dragged, f'{self._kind} {name}', self._leads)
+        self._page.bind(handle.on_update, dragged, f'{self._kind} {name}')
 
     def _remove(self, name: str) -> None:
         self.handles.pop(name).remove()

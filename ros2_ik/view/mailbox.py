@@ -1,6 +1,6 @@
 """What the page hands to the one thread that works: the newest of each kind counts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 import threading
 
 Job = Callable[[], None]
@@ -23,12 +23,11 @@ class Mailbox:
         with self._lock:
             self._jobs[object() if kind is None else kind] = job
 
-    def put_first(self, job: Job, kind: str, drops: Iterable[str] = ()) -> None:
-        """Put in a job before all others, and drop those of some kinds that wait."""
+    def put_first(self, job: Job, kind: str, drops: str) -> None:
+        """Put in a job before all others, and drop one of another kind that waits."""
         with self._lock:
-            dropped = {kind, *drops}
             self._jobs = {kind: job} | {other: waiting for other, waiting in self._jobs.items()
-                                        if other not in dropped}
+                                        if other not in (kind, drops)}
 
     def take(self) -> Job | None:
         """Return the next job; None if there is none."""

@@ -17,8 +17,8 @@ from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.server import listening, stop
 from ros2_ik.view.session import problem_text, Session
-from ros2_ik.view.status import LEGEND, notes_html, SMALL, status_html
-from ros2_ik.view.worker import Worker
+from ros2_ik.view.status import LEGEND, SMALL, status_html
+from ros2_ik.view.worker import MOVE, Worker
 from ros2_ik.view.yaml_form import YamlForm
 
 CLOSE = 0.25    # size of the gizmos of targets, as a part of the robot's
@@ -54,21 +54,16 @@ class Page:
         self.notes = model.notes
         middle, size = extent(session.robot, session.arm.q)
         _set_stage(server, middle, size)
-        self.gizmos = Gizmos(self, 'target', gizmo_size(size), session.drag, leads=True)
+        self.gizmos = Gizmos(self, 'target', gizmo_size(size), session.drag)
         self.object_gizmos = Gizmos(self, 'object', OBJECT_GIZMO, self._move_object)
         self._robot = RobotBodies(server, '/robot', model)
         self._ghost = RobotBodies(server, '/ghost', model, ghost=True)
         self._scene = SceneBodies(server, '/scene')
         self._contacts = ContactPoints(server, '/contacts')
         self.worker = Worker(session, self._show)
-        self._leader: int | None = None    # the browser that had the robot follow last
-        server.on_client_disconnect(self._gone)
         self._status = server.gui.add_html('')
         server.gui.add_html(LEGEND)
         self._add_controls()
-        if model.notes:
-            with server.gui.add_folder(f'Notes ({len(model.notes)})', expand_by_default=False):
-                server.gui.add_html(notes_html(model.notes))
         self._show(True)
         self.worker.start()
         self.worker.post(session.prepare)
@@ -81,16 +76,10 @@ class Page:
     # -- what people do --------------------------------------------------------------------
 
     def bind(self, register: Callable[[Any], Any], job: Callable[[Told], None],
-             kind: str | None = None, leads: bool = False) -> None:
-        """
-        Have a job done with each event of a browser that a handle's method tells of.
-
-        The robot, if it follows, follows that browser then, where the event `leads`.
-        """
+             kind: str | None = None) -> None:
+        """Have a job done with each event of a browser that a handle's method tells of."""
         async def happened(event: Any) -> None:    # async: in the order in which events come
             if event.client is not None:           # not what this program has set itself
-                if leads:
-                    self._leader = event.client.client_id
                 told = Told(event.client, _set_by(event.target), getattr(event, 'phase', ''))
                 self.worker.post(lambda: self._do(job, told), kind)
         register(happened)
@@ -98,11 +87,6 @@ class Page:
     def _do(self, job: Callable[[Told], None], told: Told) -> None:
         self.session.forget_refusal()
         job(told)
-
-    async def _gone(self, client: Any) -> None:
-        if client.client_id == self._leader:
-            self._leader = None
-            self.worker.post(self.session.leave)
 
     def _bind_stop(self, register: Callable[[Any], Any]) -> None:
         async def happened(event: Any) -> None:
@@ -117,15 +101,11 @@ class Page:
             self._add_buttons()
             self._switches: dict[str, Any] = {
                 'solve_while_dragging': gui.add_checkbox('solve while dragging', True),
-                'avoid_collisions': gui.add_checkbox('avoid collisions', True),
-                'following': gui.add_checkbox('robot follows the gizmo', False)}
+                'avoid_collisions': gui.add_checkbox('avoid collisions', True)}
             self.bind(self._switches['solve_while_dragging'].on_update,
                       lambda event: setattr(session, 'solve_while_dragging', event.value))
             self.bind(self._switches['avoid_collisions'].on_update,
                       lambda event: session.switch_collisions(event.value))
-            self.bind(self._switches['following'].on_update,
-                      lambda event: session.follow(event.value), 'follow',
-                      leads=True)
             self._pose = PoseForm(self)
         with tabs.add_tab('Joints'):
             self._add_sliders()
@@ -146,7 +126,7 @@ class Page:
         self.bind(add('Solve').on_click, lambda _: session.solve(), 'solve')
         self.bind(add('Next solution').on_click, lambda _: session.next_solution())
         self._move = add('Move there', color='green')
-        self.bind(self._move.on_click, lambda _: session.move_there(), 'move')
+        self.bind(self._move.on_click, lambda _: session.move_there(), MOVE)
         self.bind(add('Back to the robot', color='gray').on_click,
                   lambda _: session.back_to_robot())
         self._bind_stop(add('Stop', color='red').on_click)

@@ -106,9 +106,8 @@ def _layers(model: RobotModel, scene: Scene, panel: Panel) -> Iterator[Layer]:
     touched = touched_names(panel.contacts)
     for item, pose, usual in placed_objects(scene, panel.q):
         drawn = drawn_object(item, usual)
-        opacity = drawn.surfaces[0].opacity
-        yield Layer([Body(surface, pose * in_item)
-                     for surface, in_item in zip(drawn.surfaces, drawn.poses, strict=True)],
+        opacity = drawn[0][0].opacity
+        yield Layer([Body(surface, pose * in_item) for surface, in_item in drawn],
                     min(opacity, TOUCHED) if item.id in touched else opacity)
     if panel.targets:
         yield Layer([arrow for T in panel.targets for arrow in _arrows(T, AXES_SIZE * size)])

@@ -32,7 +32,7 @@ class PoseForm:
                                              'axes x, y, z, as in a URDF'))
             button = gui.add_button('Set target')
         for register in (form.on_submit, button.on_click):
-            self._page.bind(register, partial(self._set, tip), f'target {tip}', leads=True)
+            self._page.bind(register, partial(self._set, tip), f'target {tip}')
         return fields
 
     def _set(self, tip: str, _: Any) -> None:
@@ -83,8 +83,13 @@ class PoseFields:
 
 def pose_texts(T: Array) -> tuple[str, str]:
     """Return the position [m] and roll, pitch, yaw [deg] of a pose (4, 4) as texts."""
-    return (' '.join(_number_words(T[:3, 3], 4)),
-            ' '.join(_number_words(np.degrees(pin.rpy.matrixToRpy(T[:3, :3])), 2)))
+    rpy = np.degrees(pin.rpy.matrixToRpy(T[:3, :3]))
+    return _text(T[:3, 3], 4), _text(rpy, 2)
+
+
+def _text(values: Array, digits: int) -> str:
+    rounded = np.round(values, digits) + 0.0    # + 0.0: no -0
+    return ' '.join(f'{value:.8g}' for value in rounded.tolist())
 
 
 def _three(name: str, text: str) -> Array:
@@ -95,8 +100,3 @@ def _three(name: str, text: str) -> Array:
     if numbers.shape != (3,) or not np.isfinite(numbers).all():
         raise IKError(f"{name}: '{text}' must be three numbers, such as 0.4 0.1 0.35")
     return numbers
-
-
-def _number_words(values: Array, digits: int) -> list[str]:
-    return [np.format_float_positional(value, trim='-')
-            for value in (np.round(values, digits) + 0.0).tolist()]    # + 0.0: no -0

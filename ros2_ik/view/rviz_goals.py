@@ -21,14 +21,14 @@ from ros2_ik.view.goal_markers import (
 from ros2_ik.view.interactive_markers import InteractiveMarkers
 from ros2_ik.view.session import Session
 from ros2_ik.view.status import FROM_SEED, largest_change
-from ros2_ik.view.worker import Worker
+from ros2_ik.view.worker import MOVE, Worker
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_DOWN,
          InteractiveMarkerFeedback.MOUSE_UP)
 SWITCHES = {'solve while dragging': 'solve_while_dragging', 'avoid collisions': 'avoid_collisions'}
 CONSTRAINTS = LEVEL, LOW, GAZE = ('keep level', 'keep elbow low', 'look at a point')
-ACTIONS = BACK, NEXT, MOVE, STOP = ('back to the arm', 'next solution', 'execute', 'stop')
+ACTIONS = BACK, NEXT, EXECUTE, STOP = ('back to the arm', 'next solution', 'execute', 'stop')
 MENU = dict(enumerate((*SWITCHES, *CONSTRAINTS, *ACTIONS), start=1))
 LOOKED_AT = 'looked at'
 FARTHEST = 1e6      # distance of a marker [m]; squares of larger numbers overflow
@@ -55,7 +55,8 @@ class RvizGoals:
         self._constraints: dict[tuple[str, str], dict[str, Any]] = {}    # by title and tip
         self._marker_at: dict[str, Array] = {}
         self._shown = session.answer, ''    # answer and text
-        self._actions = {BACK: self._back, NEXT: session.next_solution, MOVE: session.move_there}
+        self._actions = {BACK: self._back, NEXT: session.next_solution,
+                         EXECUTE: session.move_there}
 
     def run(self) -> None:
         """Serve until it has `ended`."""
@@ -116,7 +117,8 @@ class RvizGoals:
         if title == STOP:
             self._worker.post_stop(self._session.stop)
         elif title and name in self._session.tips:
-            self._worker.post(lambda: self._choose(title, name), 'move' if title == MOVE else None)
+            self._worker.post(lambda: self._choose(title, name),
+                              MOVE if title == EXECUTE else None)
         elif feedback.event_type in POSES:
             self._worker.post(lambda: self._drag(feedback), f'target {name}')
 

@@ -1,7 +1,7 @@
 """What the objects of a scene look like, and what touches."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ros2_ik.core import Array, Configuration, Contact, Scene, SceneObject
 from ros2_ik.view.surface import Color, shape_surface, Surface
@@ -13,19 +13,14 @@ CONTACT_RADIUS = 0.015              # of the ball where something touches [m]
 CONTACT = (0.9, 0.08, 0.08)         # its colour
 
 
-class DrawnObject(NamedTuple):
-    """The surfaces of an object, and where each of them is in the object, pinocchio.SE3."""
+def drawn_object(item: SceneObject, usual: Color = WORLD) -> list[tuple[Surface, Any]]:
+    """
+    Return the surfaces of an object, each with its pose in the object, pinocchio.SE3.
 
-    surfaces: tuple[Surface, ...]
-    poses: tuple[Any, ...]
-
-
-def drawn_object(item: SceneObject, usual: Color = WORLD) -> DrawnObject:
-    """Return what an object looks like; `usual` is its colour where it has none."""
+    `usual` is its colour where it has none.
+    """
     r, g, b, opacity = item.color if item.color and item.color[3] > 0 else (*usual, 1.0)
-    return DrawnObject(tuple(shape_surface(part.shape, (r, g, b), opacity)
-                             for part in item.parts),
-                       tuple(part.pose for part in item.parts))
+    return [(shape_surface(part.shape, (r, g, b), opacity), part.pose) for part in item.parts]
 
 
 def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, Any, Color]]:

@@ -16,7 +16,7 @@ from ros2_ik.core import (
     SceneObject,
 )
 from ros2_ik.view.answer import Answer
-from ros2_ik.view.arm import Arm, FollowingEndedError, Question
+from ros2_ik.view.arm import Arm, Question, Reader
 from ros2_ik.view.problem import POSES, Problem, rest_of
 
 SOLUTIONS = 8    # looked for when somebody browses
@@ -28,15 +28,13 @@ class Session:
     A robot, what is wanted of it, and the answers.
 
     `answers` are the last ones, of which number `shown` is looked at; none before the first
-    question. `status` is what there is to say. `ended` says why the robot follows no longer, until
-    somebody presses a button for the robot: who drags on would not read it in the status.
+    question. `status` is what there is to say.
     """
 
-    def __init__(self, arm: Arm, tips: Sequence[str]) -> None:
-        self.arm, self.tips = arm, tuple(tips)
+    def __init__(self, arm: Arm, tips: Sequence[str], read: Reader) -> None:
+        self.arm, self.tips, self._read = arm, tuple(tips), read
         self.problem = Problem(self._at_robot())
         self.solve_while_dragging, self.avoid_collisions = True, True
-        self.following, self.ended = False, ''
         self.answers: tuple[Answer, ...] = ()
         self.shown, self._answered_in = 0, arm.scene
         self._last_q: Array | None = None    # of the answer that was dropped last
@@ -72,7 +70,7 @@ class Session:
 
     def load_problem(self, content: dict[str, Any]) -> None:
         """Take what a problem file has; raises IKError and keeps what was there."""
-        request = self.arm.read(content)
+        request, _ = self._read(content, self.arm.scene, self.arm.q)
         targets = dict[str, Array]()
         for target in request.targets:
             if target.relative_to is not None:
@@ -148,9 +146,7 @@ class Session:
 
         Then the search takes longer if the target is not reached at once.
         """
-        if self.following:
-            self.follow(True)
-        elif self.solve_while_dragging or released:
+        if self.solve_while_dragging or released:
             self.solve(dragging=True)
             if released and self.answer is not None and not self.answer.accepted:
                 self.solve(near=True)
@@ -162,8 +158,6 @@ class Session:
         self.problem.targets.update(self._at_robot())
         self.answers, self._last_q = (), None
         self.status = 'the targets are where the robot is'
-        if self.following:
-            self.follow(True)
 
     # -- answers ---------------------------------------------------------------------------
 
@@ -202,11 +196,9 @@ class Session:
     def place_joint(self, name: str, value: float) -> None:
         """Have the robot stand with a joint there."""
         self.arm.place(self.robot.to_q({name: value}, self.arm.q))
-        self.following = False
 
     def move_there(self) -> None:
         """Have the robot go to the answer; raises IKError unless that was accepted."""
-        self.ended = ''
         answer = self.answer
         if answer is None:
             raise IKError('there is no answer to go to: solve first')
@@ -214,44 +206,18 @@ class Session:
             raise IKError(f'the answer was not accepted ({answer.message})')
         self.status = self.arm.go_to(answer.q, self.avoid_collisions)
 
-    def follow(self, on: bool) -> None:
-        """Have the robot go after the targets, or stop it."""
-        self.ended = ''
-        if on:
-            if not self.problem.targets:
-                raise IKError('there is nothing to follow: no tip has a target')
-            self.arm.follow(self.problem.targets, self.avoid_collisions)
-            self.answers, self._last_q = (), None
-        elif self.following:
-            self.arm.stop()
-        self.following = on
-
-    def leave(self) -> None:
-        """Have the robot brake if it follows: who dragged last has gone."""
-        if self.following:
-            self.follow(False)
-            self._end('the page that dragged last was closed')
-
-    def _end(self, reason: str) -> None:
-        self.following = False
-        self.status = self.ended = f'follows no longer: {reason}'
-
     def stop(self) -> None:
         """Have the robot brake."""
-        self.following, self.ended = False, ''
         self.arm.stop()
         self.status = 'stopped'
 
     def step(self) -> None:
         """Go on with what moves, and answer anew in a scene that others have changed."""
         try:
-            text = self.arm.step()
-            if text:
-                self.status = f'follows: {text}' if self.following else text
+            if text := self.arm.step():
+                self.status = text
             if self.arm.scene is not self._answered_in:
                 self._look_at_scene()
-        except FollowingEndedError as error:
-            self._end(str(error))
         except IKError as error:
             self.status = NOT_DONE + str(error)
 
@@ -282,10 +248,7 @@ class Session:
     def switch_collisions(self, on: bool) -> None:
         """Have answers and motions avoid collisions or not."""
         self.avoid_collisions = on
-        if self.following:
-            self.follow(True)
-        else:
-            self.entries_changed()
+        self.entries_changed()
 
 
 def problem_text(content: Mapping[str, Any]) -> str:

@@ -16,7 +16,6 @@ from ros2_ik.core import (
     collision_checker,
     CollisionChecker,
     IKError,
-    IKRequest,
     IKSolution,
     MotionLimits,
     Robot,
@@ -25,52 +24,35 @@ from ros2_ik.core import (
     straight_motion,
 )
 from ros2_ik.view.answer import Answer, Reached
-from ros2_ik.view.arm import Question, Reader, ReadProblem
+from ros2_ik.view.arm import Question, Reader
 
 DRAG_TIMEOUT = 0.02      # of a search while somebody drags [s]
 JUMP = 0.5               # a change of a joint that a drag makes only if nothing nearer is found
 
 
 class SimulatedArm:
-    """An `Arm` without a robot: the library solves, and nothing moves by itself."""
+    """
+    An `Arm` without a robot: the library solves, and nothing moves by itself.
+
+    The robot stands at `q` (nq,).
+    """
 
     moving = False
 
     def __init__(self, robot: Robot, q: Array, scene: Scene, read: Reader) -> None:
-        self._robot, self._q, self._scene, self._read = robot, q, scene, read
+        self.robot, self.q, self.scene, self._read = robot, q, scene, read
         self._woken = threading.Event()
         self._known: dict[str, tuple[object, BoundRequest, CollisionChecker | None]] = {}
 
-    # -- where it stands -------------------------------------------------------------------
-
-    @property
-    def robot(self) -> Robot:
-        """The robot."""
-        return self._robot
-
-    @property
-    def q(self) -> Array:
-        """Where it stands now, (nq,)."""
-        return self._q
-
-    @property
-    def scene(self) -> Scene:
-        """What is around it now."""
-        return self._scene
-
     def change_scene(self, scene: Scene) -> None:
         """Have this around it from now on."""
-        self._scene = scene
+        self.scene = scene
 
     def place(self, q: Array) -> None:
         """Take q (nq,) as where it stands, at rest."""
-        self._q = self._robot.to_q(q)
+        self.q = self.robot.to_q(q)
 
     # -- questions -------------------------------------------------------------------------
-
-    def read(self, problem: Mapping[str, Any]) -> IKRequest:
-        """Read what a problem file has."""
-        return self._read(problem, self._scene, self._q).request
 
     def solve(self, question: Question) -> Answer:
         """Answer a question."""
@@ -99,9 +81,9 @@ class SimulatedArm:
 
     def _searched(self, question: Question, **options: Any) -> IKSolution:
         preparation, checker = self._prepared(question, options)
-        world = StaticWorld(self._robot, question.seed, checker)
+        world = StaticWorld(self.robot, question.seed, checker)
         search = preparation.rebind(list(question.targets.values()),
-                                   self._robot.to_joints(question.seed), world).search()
+                                   self.robot.to_joints(question.seed), world).search()
         search.run()
         return search.solution()
 
@@ -109,21 +91,21 @@ class SimulatedArm:
                   options: Mapping[str, Any]) -> tuple[BoundRequest, CollisionChecker | None]:
         """Return the question worked out, as long as only poses and the seed are others."""
         key = (json.dumps({name: value for name, value in question.problem.items()
-                           if name != 'targets'}), self._scene.version, question.dragging,
+                           if name != 'targets'}), self.scene.version, question.dragging,
                question.solutions)
         kind = repr(options)
         known = self._known.get(kind)
         if known is None or known[0] != key or not known[1].can_rebind:
-            read: ReadProblem = self._read(question.problem, self._scene, question.seed)
+            request, checker = self._read(question.problem, self.scene, question.seed)
             chosen: dict[str, Any] = {'solutions': question.solutions}
             if question.dragging:
                 chosen |= {'timeout': DRAG_TIMEOUT, 'select': 'first'}
             request = replace(
-                read.request, seed=self._robot.to_joints(question.seed),
-                more_seeds=() if question.dragging else read.request.more_seeds,
-                options=replace(read.request.options, **{**chosen, **options}))
-            world = StaticWorld(self._robot, question.seed, read.checker)
-            known = self._known[kind] = key, bind_request(request, world), read.checker
+                request, seed=self.robot.to_joints(question.seed),
+                more_seeds=() if question.dragging else request.more_seeds,
+                options=replace(request.options, **{**chosen, **options}))
+            world = StaticWorld(self.robot, question.seed, checker)
+            known = self._known[kind] = key, bind_request(request, world), checker
         return known[1:]
 
     # -- motions ---------------------------------------------------------------------------
@@ -134,24 +116,19 @@ class SimulatedArm:
 
         Raises IKError where something is in the way, and for a base that moves.
         """
-        joints = [joint for joint in self._robot.joints if joint.is_scalar]
+        joints = [joint for joint in self.robot.joints if joint.is_scalar]
         places, count = [joint.index for joint in joints], len(joints)
-        if np.abs(np.delete(q - self._q, places)).max(initial=0.0) > 1e-6:
+        if np.abs(np.delete(q - self.q, places)).max(initial=0.0) > 1e-6:
             raise IKError('the base would have to move: only joints of one value can be moved')
         limits = MotionLimits(np.ones(count), np.ones(count), np.full(count, np.inf))
-        motion = straight_motion(self._robot, [joint.name for joint in joints], self._q[places],
+        motion = straight_motion(self.robot, [joint.name for joint in joints], self.q[places],
                                  q[places], limits)
-        if avoid_collisions and (found := blocked(checker_of(self._scene), motion, self._q)):
+        if avoid_collisions and (found := blocked(checker_of(self.scene), motion, self.q)):
             touching = '; '.join(f"'{one.first}' - '{one.second}'" for one in found.contacts[:3])
             raise IKError(f'the way there is not free: contact after {100 * found.fraction:.0f} % '
                           f'of it ({touching})')
-        self._q = q
+        self.q = q
         return 'arrived'
-
-    def follow(self, targets: Mapping[str, Array], avoid_collisions: bool) -> None:
-        """Raise: only the servo of a node follows targets."""
-        raise IKError('without a node there is no servo to follow the gizmo: start the viewer '
-                      'with --node, or tools/demo --view')
 
     def stop(self) -> None:
         """Do nothing: it stands."""

@@ -1,6 +1,5 @@
 """What a page says of the answer that is looked at."""
 
-from collections.abc import Sequence
 from html import escape
 import json
 import math
@@ -46,8 +45,6 @@ def status_html(session: Session) -> str:
         session.status == answer.message or session.status.startswith('solution '))
     color = answer.reached.value if answer is not None and about_answer else GREY
     lines = [_badge(FROM_SEED.sub('', session.status), color)]
-    if session.ended and session.ended != session.status:
-        lines.append(session.ended)
     if answer is not None:
         change = largest_change(session.robot, session.arm.q, answer.q)
         lines.append(f'{1e3 * answer.seconds:.2f} ms' + (f', {change}' if change else ''))
@@ -60,12 +57,6 @@ def status_html(session: Session) -> str:
     rest += ''.join(f'<div style="{ONE_LINE}" title="{escape(line)}">{escape(line)}</div>'
                     for line in (() if answer is None else answer.not_checked))
     return f'<div style="{STYLE}">{lines[0]}{rest}</div>'
-
-
-def notes_html(notes: Sequence[str]) -> str:
-    """Return what is told of the robot as HTML."""
-    lines = ''.join(f'<div style="margin-bottom:6px">{escape(note)}</div>' for note in notes)
-    return f'<div style="{SMALL};overflow-wrap:anywhere">{lines}</div>'
 
 
 def copy_html(session: Session) -> str:

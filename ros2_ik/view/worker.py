@@ -10,7 +10,7 @@ from ros2_ik.view.arm import PERIOD
 from ros2_ik.view.mailbox import Job, Mailbox
 from ros2_ik.view.session import Session
 
-STOP, MOVES = 'stop', ('move', 'follow')    # kinds of jobs
+STOP, MOVE = 'stop', 'move'    # kinds of jobs
 CALM = 0.1    # what need not be shown at once is shown so often [s]
 IDLE = 1.0    # between two looks for a job, of which `wake` tells [s]
 
@@ -46,7 +46,7 @@ class Worker:
 
     def post_stop(self, job: Job) -> None:
         """Have a job done before all that waits, of which what would move the robot is not."""
-        self._mailbox.put_first(job, STOP, MOVES)
+        self._mailbox.put_first(job, STOP, drops=MOVE)
         self.session.arm.wake()
 
     def wait(self, seconds: float = 10.0) -> None:
@@ -80,14 +80,12 @@ class Worker:
 
     def _turn(self, job: Job | None) -> None:
         session, now = self.session, time.monotonic()
-        followed = session.following
         if job is not None:
             session.attempt(job)
         if session.arm.moving and now >= self._next_step:
             self._next_step = max(self._next_step + PERIOD, now)
             session.step()
-        # that nothing follows any longer is shown before a job that may wait for seconds
-        self._all_shown = now >= self._calm_at or session.following != followed
+        self._all_shown = now >= self._calm_at
         if self._all_shown:
             self._calm_at = now + CALM
         self._show(self._all_shown)

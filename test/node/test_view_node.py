@@ -2,24 +2,19 @@
 
 import os
 import signal
-import time
 
-from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, stop, TRAJECTORIES
-from geometry_msgs.msg import PoseStamped
-from node_harness import eventually, nodes, repeating, seed
+from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, TRAJECTORIES
+from node_harness import eventually, nodes, seed
 import numpy as np
-import pinocchio as pin
 import pytest
 from scene_harness import empty, objects
-from servo_harness import target
 from std_msgs.msg import String
 
 from ros2_ik.cli.node_arm import LATCHED
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.view import node_session
 from ros2_ik.core import Box, Configuration, IKError, SceneObject
-from ros2_ik.msg import ServoStatus
-from ros2_ik.srv import ComputeFK, GetPlanningScene, SwitchServo
+from ros2_ik.srv import ComputeFK, GetPlanningScene
 from ros2_ik.view.answer import Reached
 
 TIP = 'panda_hand_tcp'
@@ -112,21 +107,6 @@ def test_what_others_put_there_is_seen(client, viewer):
     until(viewer, lambda: not viewer.arm.scene.objects, 'no object')
 
 
-def test_the_servo_follows_the_gizmo(client, viewer):
-    viewer.back_to_robot()
-    T = viewer.problem.targets[TIP].copy()
-    viewer.follow(True)
-    T[:3, 3] += [0.0, -0.1, 0.0]
-    viewer.drag(TIP, T)
-
-    def there():
-        time.sleep(0.01)
-        return np.allclose(tip_of(viewer, viewer.arm.q)[:3, 3], T[:3, 3], atol=3e-3)
-    until(viewer, there, 'the tip there')
-    viewer.stop()
-    until(viewer, lambda: viewer.status, 'an answer to stop')
-
-
 def test_joint_states_that_stop_are_told(arm, viewer):
     """What the page shows of the robot is old then."""
     os.kill(arm.process.pid, signal.SIGSTOP)
@@ -135,81 +115,6 @@ def test_joint_states_that_stop_are_told(arm, viewer):
     finally:
         os.kill(arm.process.pid, signal.SIGCONT)
     until(viewer, lambda: 'there again' in viewer.status, 'no silence')
-
-
-def followed(viewer):
-    viewer.back_to_robot()
-    viewer.follow(True)
-    until(viewer, lambda: viewer.status.startswith('follows: '), 'the servo is heard')
-
-
-def test_it_follows_no_longer_what_others_stopped(client, viewer):
-    """Else it would go on by itself as soon as another page has the servo follow."""
-    followed(viewer)
-    stop(client)
-    until(viewer, lambda: not viewer.following, 'it is seen')
-    assert viewer.status == 'follows no longer: all motions were stopped'
-
-
-def test_it_follows_no_longer_where_another_client_commands(client, viewer):
-    """The arm went to and fro between the targets of both. Now the other one's count."""
-    followed(viewer)
-    begun, modes = time.monotonic(), []
-    until(viewer, lambda: time.monotonic() > begun + 0.6, 'it follows for a while')
-    theirs = target(pin.SE3(viewer.problem.targets[TIP]))
-    publisher = client.node.create_publisher(PoseStamped, 'ros2_ik/servo/target', 1)
-    status = client.node.create_subscription(
-        ServoStatus, 'ros2_ik/servo/status', lambda message: modes.append(message.mode), 10)
-
-    def send():
-        theirs.header.stamp = client.node.get_clock().now().to_msg()
-        publisher.publish(theirs)
-    with repeating(send, 0.02):
-        until(viewer, lambda: not viewer.following, 'it is seen')
-        assert viewer.status == 'follows no longer: another client commands the servo'
-        heard = len(modes)
-        until(viewer, lambda: len(modes) > heard + 5, 'the servo')
-    assert set(modes[heard:]) == {'pose'}
-    client.node.destroy_publisher(publisher)
-    client.node.destroy_subscription(status)
-    off = client.call(SwitchServo, 'ros2_ik/servo/switch', SwitchServo.Request(mode='off'))
-    assert off.success, off.message
-
-
-def test_it_follows_no_longer_after_the_page_was_held_up(client, viewer):
-    """A computer that was asleep moves nothing when it wakes up: the servo has stopped the arm."""
-    followed(viewer)
-    record = Recorder(client)
-    record.listen()
-    at = record.still()
-    T = viewer.problem.targets[TIP].copy()
-    T[:3, 3] += [0.0, 0.1, 0.0]
-    time.sleep(1.2)
-    viewer.drag(TIP, T)
-    viewer.step()
-    assert not viewer.following and 'held up for 1.' in viewer.status
-    np.testing.assert_allclose(record.still(), at, atol=1e-4)
-    record.close()
-
-
-def test_it_follows_no_longer_after_the_node_was_held_up(client, arm, viewer):
-    """Else an arm that has rested for as long as that goes on by itself."""
-    followed(viewer)
-    record = Recorder(client)
-    record.listen()
-    at = record.still()
-    os.kill(arm.node.pid, signal.SIGSTOP)
-    try:
-        until(viewer, lambda: not viewer.following, 'it is seen')
-    finally:
-        os.kill(arm.node.pid, signal.SIGCONT)
-    assert viewer.ended == 'follows no longer: commands are ignored: the node is held up'
-    T = viewer.problem.targets[TIP].copy()
-    T[:3, 3] += [0.0, 0.1, 0.0]
-    viewer.attempt(lambda: viewer.drag(TIP, T))
-    time.sleep(0.5)
-    np.testing.assert_allclose(record.still(), at, atol=1e-4)
-    record.close()
 
 
 def test_a_node_that_goes_and_comes_back(client, arm, viewer):
@@ -238,7 +143,7 @@ def test_another_robot_than_the_one_drawn_is_said_and_nothing_is_done(client, vi
     # as when this was asked just before: the answer is a scene of the other robot
     viewer.arm._later(GetPlanningScene, GetPlanningScene.Request(), viewer.arm._take_scene)
     until(viewer, lambda: 'another robot_description' in viewer.status, 'it is said')
-    for work in viewer.move_there, viewer.solve, lambda: viewer.follow(True):
+    for work in viewer.move_there, viewer.solve:
         with pytest.raises(IKError, match='another robot_description'):
             work()
     viewer.stop()

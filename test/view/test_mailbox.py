@@ -25,7 +25,7 @@ def test_what_is_put_first_comes_first_and_drops_what_it_says() -> None:
         mailbox.put(lambda name=name: done.append(name), kind)  # type: ignore[misc]
     for name in ('stop 1', 'stop 2'):
         mailbox.put_first(lambda name=name: done.append(name),  # type: ignore[misc]
-                          'stop', ['move'])
+                          'stop', 'move')
     assert mailbox.waits('stop')
     taken(mailbox)
     assert done == ['stop 2', 'click', 'drag']

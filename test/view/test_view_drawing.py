@@ -113,7 +113,7 @@ def test_objects_have_their_colours_and_held_ones_move_along():
     robot = Robot.load('panda')
     scene = load_scene('table', robot)
     drawn = drawn_object(scene.objects['table'])
-    assert len(drawn.surfaces) == 5 and drawn.surfaces[0].color == (0.72, 0.53, 0.34)
+    assert len(drawn) == 5 and drawn[0][0].color == (0.72, 0.53, 0.34)
     from ros2_ik.core import Configuration, SceneObject
     held = scene.attach(SceneObject('tool', [Box([0.1, 0.1, 0.1])]), 'panda_hand')
     q = robot.random_q(np.random.default_rng(1))

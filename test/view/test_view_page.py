@@ -4,14 +4,12 @@ import asyncio
 import threading
 from types import SimpleNamespace
 
-from chromium import wait_for
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 from view_sessions import session_of, TIP, TURN_AND_SLIDE
 
 from ros2_ik.core import Box, Configuration, load_scene, save_scene, SceneObject, Sphere
-from ros2_ik.view.arm import FollowingEndedError
 
 pytest.importorskip('viser')
 GREEN, ORANGE, RED = (46, 184, 82), (245, 148, 26), (224, 51, 51)
@@ -20,35 +18,6 @@ GREEN, ORANGE, RED = (46, 184, 82), (245, 148, 26), (224, 51, 51)
 @pytest.fixture
 def page(session, page_of):
     return page_of(session)
-
-
-class FollowingArm:
-    """The arm of a session, which follows targets by turning its first joint."""
-
-    def __init__(self, arm):
-        self._arm, self.moving = arm, False
-
-    def __getattr__(self, name):
-        return getattr(self._arm, name)
-
-    def follow(self, targets, avoid_collisions):
-        self.moving = True
-
-    def stop(self):
-        self.moving = False
-
-    def step(self):
-        self._arm.place(self._arm.q + 0.01 * np.eye(len(self._arm.q))[0])
-        return ''
-
-
-@pytest.fixture
-def following_page(session, page_of):
-    session.arm = FollowingArm(session.arm)
-    page = page_of(session)
-    page.worker.post(lambda: session.follow(True))
-    page.worker.wait()
-    return page
 
 
 def drag(page, x=0.0, y=0.0, z=None):
@@ -328,17 +297,6 @@ def test_scene_is_edited_as_text_unless_it_has_changed_since(page):
     assert set(page._scene._shown) == {'bench', 'globe'}
 
 
-def test_robot_that_follows_is_shown_on_its_way(following_page):
-    page = following_page
-    drag(page, 0.1, 0.2)
-    before = page.session.arm.q
-    wait_for(lambda: np.abs(page.session.arm.q - before).max() > 0.1, 'it moves', 20.0)
-    assert not page._ghost.visible and page._switches['following'].value
-    page.worker.post(page.session.stop)
-    page.worker.wait()
-    assert not page.session.following
-
-
 @pytest.mark.parametrize(('wxyz', 'position'), [
     ((0, 0, 0, 0), (0.4, 0, 0.4)), ((1, 0, 0, 0), (np.nan, 0, 0.4)), ((1, 0, 0), (0.4, 0, 0.4)),
     ((np.nan, 0, 0, 1), (0.4, 0, 0.4)), ((1, 0, 0, 0), (0.4, 0))])
@@ -364,18 +322,6 @@ def test_a_switch_is_heard_whatever_is_shown_before_its_turn(page):
     assert not page.session.avoid_collisions and not switch.value
 
 
-def test_robot_follows_nobody_who_has_gone(following_page):
-    page = following_page
-    drag(page, 0.1, 0.2)
-    page._leader = 3
-    asyncio.run(page._gone(SimpleNamespace(client_id=2)))
-    page.worker.wait()
-    assert page.session.following
-    asyncio.run(page._gone(SimpleNamespace(client_id=3)))
-    wait_for(lambda: not page.session.arm.moving, 'it brakes', 20.0)
-    assert not page.session.following
-
-
 def test_stop_comes_before_all_that_waits(page):
     """What would move the robot, and was pressed before, is not done any more."""
     done, begun, go_on = [], threading.Event(), threading.Event()
@@ -383,39 +329,11 @@ def test_stop_comes_before_all_that_waits(page):
     assert begun.wait(10)
     for k in range(1000):
         page.worker.post(lambda k=k: done.append(k))
-    for kind in ('move', 'follow'):
-        page.worker.post(lambda kind=kind: done.append(kind), kind)
+    page.worker.post(lambda: done.append('move'), 'move')
     page.worker.post_stop(lambda: done.append('stop'))
     go_on.set()
     page.worker.wait()
     assert done == ['stop', *range(1000)]
-
-
-def test_end_of_following_is_shown_before_a_job_that_takes_long(following_page, monkeypatch):
-    """Else the page says that the robot follows, for as long as a node does not answer."""
-    page = following_page
-    session, worker, switch = page.session, page.worker, page._switches['following']
-    assert switch.value
-    shown, go_on = [], threading.Event()
-
-    def end():
-        worker.post(wait)
-        raise FollowingEndedError('the servo is silent')
-
-    def wait():
-        shown.append((switch.value, 'the servo is silent' in page._status.content))
-        go_on.wait(10.0)
-    monkeypatch.setattr(session.arm, 'step', end)
-    worker.post(lambda: None)
-    wait_for(lambda: shown, 'it waits')
-    go_on.set()
-    monkeypatch.undo()
-    assert shown[0] == (False, True)
-    drag(page, 0.1)    # who drags on reads why
-    assert 'the servo is silent' in page._status.content
-    worker.post(session.stop)
-    worker.wait()
-    assert 'the servo is silent' not in page._status.content
 
 
 def test_defect_is_told_and_the_page_lives_on(page, capsys):
@@ -441,15 +359,3 @@ def test_robot_without_geometry_and_with_a_free_base(page_of, tmp_path):
     page.worker.wait()
     assert session.answer.accepted, session.status
     assert any('not checked' in text for text in session.answer.not_checked)
-
-
-def test_what_is_not_drawn_is_told_on_the_page(tmp_path, page_of):
-    urdf = tmp_path / 'post.urdf'
-    urdf.write_text('<robot name="post"><link name="foot"/><link name="head"><visual><geometry>'
-                    '<mesh filename="absent&lt;b&gt;.stl"/></geometry></visual></link>'
-                    '<joint name="turn" type="continuous"><parent link="foot"/>'
-                    '<child link="head"/></joint></robot>')
-    page = page_of(session_of(str(urdf), None))
-    html, = (one.content for folder in page.server.gui._container_handle_from_uuid.values()
-             for one in folder._children.values() if 'absent' in getattr(one, 'content', ''))
-    assert all(word in html for word in ('head', 'absent&lt;b&gt;.stl')) and '<b>' not in html

@@ -24,7 +24,7 @@ def test_loaded_and_saved_it_is_the_same_problem(name, robot, scene):
     saved = yaml.safe_load(session.problem_yaml())
     assert goal_of(saved).constraints == goal_of(content).constraints
     assert goal_of(saved).costs == goal_of(content).costs
-    one, other = (read_problem_file(each, session.arm.scene, session.arm.q).request
+    one, other = (read_problem_file(each, session.arm.scene, session.arm.q)[0]
                   for each in (content, saved))
     assert one.options.select == other.options.select
     assert one.options.timeout == other.options.timeout

@@ -117,14 +117,6 @@ def test_stands_at_the_answer_where_the_way_is_free(session, home):
     assert np.abs(at_tip(session, session.arm.q) - T).max() < 1e-4
 
 
-def test_following_without_a_node_is_refused(session, home):
-    before = session.arm.q
-    session.attempt(lambda: session.follow(True))
-    assert session.status.startswith('not done: without a node') and not session.following
-    session.drag(TIP, moved(home, 0.1))
-    assert session.answer.accepted and session.arm.q is before
-
-
 def test_way_that_is_not_free_is_refused(session, home):
     """A wall stands between here and there: the answer is fine, the way is not."""
     before = session.arm.q
@@ -255,8 +247,6 @@ def test_what_cannot_be_is_said_and_changes_nothing(session):
     session.problem.targets.clear()
     session.attempt(session.solve)
     assert session.status.startswith('not done: there is no target')
-    session.attempt(lambda: session.follow(True))
-    assert 'no tip has a target' in session.status and not session.following
 
 
 def test_largest_change_is_the_one_from_where_the_robot_stands(session, home):
