@@ -112,6 +112,7 @@ class Page:
         with tabs.add_tab('Constraints'):
             self.constraints = YamlForm(self, 'problem.yaml', lambda: session.problem.rest,
                                         problem_text, session.load_yaml, session.problem_yaml)
+            self.constraints.show()
         with tabs.add_tab('Scene'):
             self._drag_objects = gui.add_checkbox('drag objects', False)
             self.bind(self._drag_objects.on_update, lambda _: None)    # the page is shown after it

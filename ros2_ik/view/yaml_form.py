@@ -29,7 +29,7 @@ class YamlForm:
             event.client.send_file_download(file, save().encode(), save_immediately=True)))
         upload = gui.add_upload_button('Load YAML', mime_type='.yaml,.yml')
         page.bind(upload.on_upload, lambda event: self.load(event.value.content))
-        self.show()
+        self._shown: Any = None    # at first, for a scene's meshes make a long text
 
     def show(self) -> None:
         """Show the present part of the session."""
@@ -39,8 +39,7 @@ class YamlForm:
     def apply(self) -> None:
         """Replace what was shown by the text; raises IKError if it has changed since."""
         if self._shown != self._current():
-            raise IKError('something else has changed since the YAML was shown: press Show, and '
-                          'edit it again')
+            raise IKError('the text was not made of what counts now: press Show, and edit it then')
         self._load(self.text.value)
         self._shown = self._current()
 
