@@ -188,6 +188,6 @@ def test_node_that_goes_and_comes_back(page, arm):
     arm.node.end()
     says(page, '/ros2_ik is gone')
     arm.node = arm.start()
-    says(page, '/ros2_ik is there again')
+    says(page, 'the node and joint_states are there again')
     press(page, 'Back to the robot', lambda: 'where the robot is' in page.text())
     press(page, 'Solve', lambda: re.search('SUCCESS.*ms', page.text(), re.DOTALL))
