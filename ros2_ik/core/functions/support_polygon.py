@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
@@ -16,8 +17,6 @@ from ros2_ik.core.functions.kinematic_function import (
 )
 from ros2_ik.core.poses import FARTHEST
 from ros2_ik.core.robot import Configuration, Robot
-
-FLAT = 1e-9    # part of the size that a corner must stand out to be one
 
 
 @register_function('support_polygon', drake='ComInPolyhedronConstraint')
@@ -74,26 +73,12 @@ class SupportPolygon(KinematicFunction):
     def masses(self, robot: Robot) -> Masses:
         return self.center.masses_along(robot, self.edges)
 
-    def __str__(self) -> str:
-        relative = '' if self.relative_to is None else f" in '{self.relative_to}'"
-        return f'{self.kind}{relative}'
-
 
 def _hull(points: Array) -> list[int]:
-    """Return which points (n, 2) are corners of their convex hull, counterclockwise."""
-    least = FLAT * float(np.ptp(points, axis=0).max())**2
-    order = np.lexsort((points[:, 1], points[:, 0])).tolist()
-    x, y = points.T.tolist()
-
-    def chain(indices: list[int]) -> list[int]:
-        """Keep the left turns of a sequence of points; Andrew's monotone chain."""
-        found: list[int] = []
-        for k in indices:
-            while len(found) > 1:
-                i, j = found[-2:]
-                if (x[j] - x[i]) * (y[k] - y[i]) - (y[j] - y[i]) * (x[k] - x[i]) > least:
-                    break
-                found.pop()
-            found.append(k)
-        return found[:-1]
-    return chain(order) + chain(order[::-1])
+    """Return the corners of the hull of points (n, 2), counterclockwise from the leftmost."""
+    try:
+        corners = scipy.spatial.ConvexHull(points).vertices
+    except scipy.spatial.QhullError:     # on one line
+        return []
+    hull: list[int] = np.roll(corners, -np.lexsort(points[corners].T[::-1])[0]).tolist()
+    return hull
