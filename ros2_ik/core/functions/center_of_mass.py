@@ -93,9 +93,6 @@ class CenterOfMass(KinematicFunction):
         return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
             [*bodies.lumps.values(), bodies.fixed, np.column_stack([A, offsets]).reshape(-1)]))
 
-    def __str__(self) -> str:
-        return self.kind if self.links is None else f'{self.kind} of {", ".join(self.links)}'
-
 
 class _Bodies(NamedTuple):
     """

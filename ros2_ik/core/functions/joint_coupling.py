@@ -67,6 +67,3 @@ class JointCoupling(KinematicFunction):
     def _misfit(self, size: int) -> str:
         names = 'all joints' if self.names is None else ', '.join(self.names)
         return (f'ratios has {np.shape(self.ratios)[1]} columns, but {names} have {size} rows')
-
-    def __str__(self) -> str:
-        return self.kind if self.names is None else f'{self.kind} of {", ".join(self.names)}'

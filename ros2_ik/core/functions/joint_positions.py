@@ -78,9 +78,6 @@ class JointPositions(KinematicFunction):
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         return self.bind(at.robot).evaluate(at)
 
-    def __str__(self) -> str:
-        return self.kind if self.names is None else f'{self.kind} of {", ".join(self.names)}'
-
 
 @dataclass(frozen=True, eq=False)
 class BoundJoints(KinematicFunction):

@@ -62,10 +62,6 @@ class Manipulability(KinematicFunction):
             gradient[0] = _rates(twists, D, chain) @ chain.fold
         return s.prod(keepdims=True), gradient
 
-    def __str__(self) -> str:
-        relative = '' if self.relative_to is None else f" relative to '{self.relative_to}'"
-        return f"{self.kind} of '{self.frame}'{relative}"
-
 
 class _Chain(NamedTuple):
     """

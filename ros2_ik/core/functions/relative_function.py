@@ -64,10 +64,6 @@ class RelativeFunction(KinematicFunction):
             _ORIGIN if relative is None else at.transform(relative), self.parameters, f, W)
         return f, W
 
-    def __str__(self) -> str:
-        relative = '' if self.relative_to is None else f" relative to '{self.relative_to}'"
-        return f"{self.kind} of '{self.frame}'{relative}"
-
 
 class Form(NamedTuple):
     """A form of a function: formula, range and labels."""
