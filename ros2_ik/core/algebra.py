@@ -72,19 +72,8 @@ def cross(a: Vector, b: Vector) -> Vector:
 
 @part
 def norm(a: Vector) -> float:
-    """Return the length of a vector, without overflow of its squares."""
-    largest = max(abs(a[0]), abs(a[1]), abs(a[2]))
-    if not 1e-150 < largest < 1e150:
-        if largest == 0 or largest - largest != 0:
-            return largest
-        return largest * norm_of_small(scale(1.0 / largest, a))
-    return norm_of_small(a)
-
-
-@part
-def norm_of_small(a: Vector) -> float:
-    """Return the length of a vector whose squares are numbers."""
-    return math.sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+    """Return the length of a vector."""
+    return math.sqrt(dot(a, a))
 
 
 @part
@@ -158,7 +147,7 @@ def log3(R: Rotation) -> Vector:
         axis = (xy, yy, yz)
     else:
         axis = (xz, yz, zz)
-    length = norm_of_small(axis)
+    length = norm(axis)
     return scale(angle / length if dot(axis, (x, y, z)) >= 0 else -angle / length, axis)
 
 

@@ -152,19 +152,16 @@ Frame = Annotated[str, FieldType('a link or another frame', written.text)]
 Body = Annotated[str, FieldType('a link or an object of the scene', written.text)]
 Names = Annotated[Sequence[str], FieldType(
     'names', written.texts, partial(checks.distinct_names, **_ERROR))]
-# (3,); what is not written is the origin
+# (3,), up to 1e6 m; what is not written is the origin
 Point = Annotated[Numbers, FieldType(
-    'x y z [m]', written.row, partial(checks.vector, size=3, **_ERROR), ORIGIN)]
-# (3,), up to 1e6 m
-NearPoint = Annotated[Numbers, FieldType(
     'x y z [m]', written.row, partial(checks.vector, size=3, most=FARTHEST, **_ERROR), ORIGIN)]
 # (3,), kept at length 1
 Axis = Annotated[Numbers, FieldType(
     'x y z, not zero', written.row, partial(checks.direction, **_ERROR))]
-# (n, 3)
+# (n, 3), up to 1e6 m
 Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
     'x y z [m] of each', partial(written.rows, usual=3),
-    partial(checks.matrix, columns=3, **_ERROR))]
+    partial(checks.matrix, columns=3, most=FARTHEST, **_ERROR))]
 # (m, n), where (n,) is one row
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
                    FieldType('rows of numbers', written.rows, _matrix)]

@@ -10,7 +10,7 @@ import pinocchio as pin
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.deviation import across
-from ros2_ik.core.functions.fields import Axis, Frame, NearPoint, Point
+from ros2_ik.core.functions.fields import Axis, Frame, Point
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.point_to_point_distance import COINCIDENT
@@ -36,7 +36,7 @@ class PointToLineDistance(RelativeFunction):
 
     frame: Frame
     point: Point
-    line_point: NearPoint
+    line_point: Point
     line_direction: Axis
     relative_to: Frame | None = None
     labels = ('distance [m]',)

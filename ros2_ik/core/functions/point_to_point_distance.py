@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions.fields import Frame, NearPoint, Point
+from ros2_ik.core.functions.fields import Frame, Point
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
@@ -35,7 +35,7 @@ class PointToPointDistance(RelativeFunction):
 
     frame: Frame
     point: Point
-    other_point: NearPoint
+    other_point: Point
     relative_to: Frame | None = None
     labels = ('distance [m]',)
     range = (0.0, math.inf)

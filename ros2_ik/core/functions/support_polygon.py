@@ -15,7 +15,6 @@ from ros2_ik.core.functions.kinematic_function import (
     Masses,
     register_function,
 )
-from ros2_ik.core.poses import FARTHEST
 from ros2_ik.core.robot import Configuration, Robot
 
 
@@ -48,8 +47,6 @@ class SupportPolygon(KinematicFunction):
     def __post_init__(self) -> None:
         super().__post_init__()
         corners = np.asarray(self.corners)
-        if np.abs(corners).max() > FARTHEST:
-            raise InvalidConstraintError(f'corners must be up to {FARTHEST:g} m away')
         flat = corners @ across(self.up).T
         hull = _hull(flat)
         if len(hull) < 3:
