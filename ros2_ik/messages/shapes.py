@@ -2,7 +2,6 @@
 
 from array import array
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import chain
 import math
 from operator import attrgetter
@@ -44,7 +43,6 @@ Note = Callable[[str], None]
 
 # the node serves nothing else meanwhile, for up to about half a second at these
 MOST_TRIANGLES = 100_000
-MOST_IN_PIECES = 1000
 
 
 def read_shapes(message: Any, detail: str, note: Note) -> Read:
@@ -108,16 +106,13 @@ def _mesh(message: Any, detail: str, note: Note) -> Shape:
         raise wrong(f'a mesh of {len(message.vertices)} vertices and {count} triangles is empty')
     points = chain.from_iterable(map(_XYZ, message.vertices))
     vertices = np.fromiter(points, dtype=float, count=3 * len(message.vertices)).reshape(-1, 3)
-    mesh = Mesh(vertices, np.array([triangle.vertex_indices for triangle in message.triangles]))
+    mesh = Mesh(vertices, np.array([triangle.vertex_indices for triangle in message.triangles]),
+                detail)
     if count > MOST_TRIANGLES:
         note(f'of a mesh of {count} triangles, more than {MOST_TRIANGLES}, the convex hull is '
              f'taken, of {len(mesh.hull.faces)} triangles')
         return Mesh(mesh.hull.vertices, mesh.hull.faces, 'hull')
-    if detail == 'pieces' and count > MOST_IN_PIECES:
-        note(f'the convex hull stands for a mesh of {count} triangles: only meshes of up to '
-             f'{MOST_IN_PIECES} that come in messages are cut into convex pieces')
-        return replace(mesh, detail='hull')
-    return replace(mesh, detail=detail)
+    return mesh
 
 
 def _plane(message: Any, *_: Any) -> Shape:

@@ -244,9 +244,9 @@ def test_meshes_of_messages_are_solid(start_node, client, panda, meshes):
 
 
 @pytest.mark.slow
-def test_a_bin_of_a_message_is_open_in_pieces(start_node, client, panda):
+def test_a_bin_of_a_message_is_open(start_node, client, panda):
     """The gripper stands in a bin of five overlapping boxes, which its hull closes."""
-    start_node(meshes='pieces')
+    start_node()
     client.describe(panda)
     corners, faces = [], []
     for low, high in (((-15, -15, 0), (15, 15, 1)), ((-15, -15, 0), (-14, 15, 13)),
@@ -262,7 +262,7 @@ def test_a_bin_of_a_message_is_open_in_pieces(start_node, client, panda):
     bin_ = change('bin', CollisionObject.ADD, meshes=[mesh(corners, faces)],
                   pose=pose(tip[0], tip[1], tip[2] - 0.06))
 
-    def given():     # the robot's own pieces take their time
+    def given():
         assert apply(client, diff(bin_)).success
         return check(client).status == Status.SUCCESS
     eventually(given, 'the geometry of the robot', 60.0)

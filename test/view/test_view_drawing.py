@@ -54,12 +54,10 @@ def test_surface_reaches_as_far_as_the_shape(kind):
     assert np.abs(surface.vertices.min(axis=0) - low).max() < 2e-3
     assert np.abs(surface.vertices.max(axis=0) - high).max() < 2e-3
     if kind not in ('plane', 'half_space'):
-        parts = shape.parts()
-        for part in parts:
-            part.computeLocalAABB()
-        boxes = [part.aabb_local for part in parts]
-        assert (surface.vertices >= np.min([box.min_ for box in boxes], axis=0) - 1e-3).all()
-        assert (surface.vertices <= np.max([box.max_ for box in boxes], axis=0) + 1e-3).all()
+        shape.geometry.computeLocalAABB()
+        box = shape.geometry.aabb_local
+        assert (surface.vertices >= box.min_ - 1e-3).all()
+        assert (surface.vertices <= box.max_ + 1e-3).all()
 
 
 def test_each_cell_of_an_octree_is_drawn_once():

@@ -46,13 +46,12 @@ class CollisionGeometry(NamedTuple):
 
 def shape_items(name: str, joint: int, placement: Any,
                 shape: Shape) -> Iterator[CollisionGeometry]:
-    """Yield the items of a shape: the hull of an exact mesh, otherwise its convex parts."""
+    """Yield the item of a shape: the hull of an exact mesh, otherwise the shape."""
     if isinstance(shape, Mesh) and shape.detail == 'exact':
         yield CollisionGeometry(name, joint, placement, shape.hull_geometry, shape)
     else:
-        for part in shape.parts():
-            part.computeLocalAABB()
-            yield CollisionGeometry(name, joint, placement, part)
+        shape.geometry.computeLocalAABB()
+        yield CollisionGeometry(name, joint, placement, shape.geometry)
 
 
 @lru_cache(maxsize=8)

@@ -173,8 +173,8 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     """
     Return the robot's geometry, made once for each robot and state of its mesh files.
 
-    `meshes` says what stands for a mesh: 'exact', 'hull' or 'pieces', see `Mesh`. With `missing`
-    'refuse' an element that is malformed, or whose mesh cannot be found or read, raises
+    `meshes` says what stands for a mesh: 'exact' or 'hull', see `Mesh`. With `missing` 'refuse'
+    an element that is malformed, or whose mesh cannot be found or read, raises
     InvalidSceneError (with link, path and where it was looked for), with 'skip' it becomes a
     warning. A robot without collision elements has no bodies and a warning.
     """

@@ -43,9 +43,8 @@ PARAMETERS = (
          'What stands for the meshes of the robot, and for those in messages. exact: their '
          'triangles and what is inside of them; distances are those of convex parts, which are '
          'made in the background, and of the convex hull until then. hull: the convex hull, which '
-         'closes holes. pieces: convex parts only (made at start, which takes minutes). Of '
-         'messages, pieces up to 1000 triangles, exact up to 100 000, else the hull, which the '
-         'answer says.', choices=('exact', 'hull', 'pieces')),
+         'closes holes, and also stands for meshes of more than 100 000 triangles in messages, '
+         'as the answer says.', choices=('exact', 'hull')),
     Spec('missing_meshes', 'refuse',
          "When one of the robot's collision elements cannot be read, or its mesh not be found: "
          'refuse requests that avoid collisions, or leave it out and say so in each answer.',

@@ -337,7 +337,7 @@ def test_the_same_version_gives_the_same_checker(load):
         pickle.dumps(scene)))
     moved = scene.move('column', pose((2, 0, 0)))
     assert collision_checker(robot, moved) is not collision_checker(robot, scene)
-    assert collision_checker(robot, scene, 'pieces') is not collision_checker(robot, scene)
+    assert collision_checker(robot, scene, 'hull') is not collision_checker(robot, scene)
 
 
 def test_moving_an_object_leaves_the_old_checker_right(load):
@@ -356,7 +356,7 @@ def test_moving_an_object_leaves_the_old_checker_right(load):
 
 def test_survives_pickling(load):
     robot, scene = load('panda'), one_box(load('panda'))
-    checker = CollisionChecker(robot, scene, 'pieces', 'skip')
+    checker = CollisionChecker(robot, scene, 'hull', 'skip')
     copy = pickle.loads(pickle.dumps(checker))
     generator = np.random.default_rng(0)
     for _ in range(20):
@@ -451,16 +451,16 @@ def test_what_collides_is_named_however_narrow_the_gap(size, far):
     assert 10 < touching < 90
 
 
-def test_a_bin_of_pieces_can_be_reached_into():
+def test_a_bin_can_be_reached_into_but_not_its_hull():
     robot = solid('one_joint', shapes={'tip': '<sphere radius="0.05"/>'}, xyz=(0, 0, 0))
     inside = {}
-    for detail in ('hull', 'pieces'):
+    for detail in ('hull', 'exact'):
         scene = Scene(robot).add(SceneObject('bin', [Mesh(*_bin(), detail)], pose((0.7, 0, 0.1))))
         checker = CollisionChecker(robot, scene)
         inside[detail] = checker.collides(robot.neutral)
         assert checker.collides(robot.to_q({'turn': 0.17}))    # in the wall
         assert not checker.collides(robot.to_q({'turn': 1.5}))
-    assert inside == {'hull': True, 'pieces': False}
+    assert inside == {'hull': True, 'exact': False}
 
 
 def _bin():

@@ -49,7 +49,7 @@ def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
     turn = trimesh.transformations.euler_matrix(0.3, 0.5, 0.7)
     for matrix in (np.eye(4), turn):
         bin_ = made.copy().apply_transform(matrix)
-        mesh = Mesh(bin_.vertices, bin_.faces, 'pieces')
+        mesh = Mesh(bin_.vertices, bin_.faces)
         free, solid = (trimesh.transform_points(points, matrix) for points in in_the_bin(thick))
         assert len(mesh.convex_parts) == 5
         assert outside_all(mesh.convex_parts, free).min() > 0.0099
@@ -61,7 +61,7 @@ def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
 def test_the_bin_of_a_file_stays_open(tmp_path):
     """Files have their equal corners merged when they are read."""
     five_boxes().export(tmp_path / 'bin.stl')
-    mesh = Mesh.from_file(tmp_path / 'bin.stl', detail='pieces')
+    mesh = Mesh.from_file(tmp_path / 'bin.stl')
     free, solid = in_the_bin(0.01)
     assert outside_all(mesh.convex_parts, free).min() > 0.0099
     assert outside_all(mesh.convex_parts, solid).max() < 1e-9
@@ -88,7 +88,7 @@ def test_an_open_part_beside_a_bin_leaves_the_bin_open():
     flap = np.array([[0.4, 0, 0], [0.5, 0, 0], [0.4, 0, 0.1]])
     bin_ = five_boxes()
     mesh = Mesh(np.vstack([bin_.vertices, flap]),
-                np.vstack([bin_.faces, [np.arange(3) + len(bin_.vertices)]]), 'pieces')
+                np.vstack([bin_.faces, [np.arange(3) + len(bin_.vertices)]]))
     free, solid = in_the_bin(0.01)
     assert outside_all(mesh.convex_parts, free).min() > 0.005
     assert outside_all(mesh.convex_parts, np.vstack([solid, mesh.vertices])).max() < 1e-9
@@ -101,6 +101,6 @@ def test_many_solids_are_no_more_pieces_than_others(count):
     for ball in balls:
         ball.apply_translation(generator.uniform(-1, 1, 3))
     made = trimesh.util.concatenate(balls)
-    mesh = Mesh(made.vertices, made.faces, 'pieces')
+    mesh = Mesh(made.vertices, made.faces)
     assert len(mesh.convex_parts) <= MOST_PIECES
     assert outside_all(mesh.convex_parts, made.vertices).max() < 1e-9

@@ -71,7 +71,7 @@ def test_the_hull_of_a_link_contains_it(path):
     assert hull.volume == pytest.approx(judge.convex_hull.volume, rel=1e-9)
     assert trimesh.Trimesh(hull.vertices, hull.faces).volume == pytest.approx(hull.volume)
     assert mesh_volume(mesh.vertices, mesh.triangles) == pytest.approx(judge.volume, rel=1e-3)
-    assert mesh.parts()[0].num_points == len(hull.vertices)
+    assert mesh.geometry.num_points == len(hull.vertices)
 
 
 @pytest.mark.parametrize('points', [
@@ -96,8 +96,8 @@ def test_pieces_of_a_bin_leave_it_open():
     vertices, triangles = open_box()
     judge = trimesh.Trimesh(vertices, triangles)
     assert judge.is_watertight
-    bin_ = Mesh(vertices, triangles, detail='pieces')
-    assert len(bin_.parts()) == len(bin_.convex_parts) <= 8
+    bin_ = Mesh(vertices, triangles)
+    assert len(bin_.convex_parts) <= 8
     assert sum(hull.volume for hull in bin_.convex_parts) == pytest.approx(judge.volume)
     assert Mesh(vertices, triangles, 'hull').hull.volume > 6 * judge.volume
     surface = judge.sample(3000, seed=0)
@@ -108,7 +108,7 @@ def test_pieces_of_a_bin_leave_it_open():
 
 @pytest.mark.parametrize('path', link_meshes()[:4], ids=lambda path: path.stem)
 def test_pieces_of_a_link_contain_surface_and_inside(path):
-    mesh, judge = Mesh.from_file(path, detail='pieces'), trimesh.load(path)
+    mesh, judge = Mesh.from_file(path), trimesh.load(path)
     assert 1 < len(mesh.convex_parts) <= pieces_module.MOST_PIECES
     # overlaps count twice
     assert sum(hull.volume for hull in mesh.convex_parts) < 1.2 * judge.volume
@@ -122,24 +122,24 @@ def test_a_convex_mesh_is_one_piece():
     assert len(convex_pieces(ball.vertices, ball.faces)) == 1
 
 
-def hulls(mesh, detail):
-    return mesh.convex_parts if detail == 'pieces' else [mesh.hull]
+def hulls(mesh, wanted):
+    return mesh.convex_parts if wanted == 'parts' else [mesh.hull]
 
 
-@pytest.mark.parametrize('detail', ['hull', 'pieces'])
-def test_vertices_that_no_triangle_has_do_not_count(detail):
+@pytest.mark.parametrize('wanted', ['hull', 'parts'])
+def test_vertices_that_no_triangle_has_do_not_count(wanted):
     vertices, triangles = open_box()
-    far = hulls(Mesh(np.vstack([vertices, [[5, 5, 5]]]), triangles), detail)
+    far = hulls(Mesh(np.vstack([vertices, [[5, 5, 5]]]), triangles), wanted)
     assert max(np.linalg.norm(hull.vertices, axis=1).max() for hull in far) < 0.6
     assert sum(hull.volume for hull in far) == pytest.approx(sum(
-        hull.volume for hull in hulls(Mesh(vertices, triangles), detail)))
+        hull.volume for hull in hulls(Mesh(vertices, triangles), wanted)))
 
 
 def test_an_open_mesh_is_cut_too():
     vertices, triangles = open_box()
     shell = trimesh.Trimesh(vertices, triangles[::2])
     assert mesh_volume(vertices, triangles[::2]) is None
-    mesh = Mesh(vertices, triangles[::2], detail='pieces')
+    mesh = Mesh(vertices, triangles[::2])
     assert outside_all(mesh.convex_parts, shell.sample(1000, seed=0)).max() < 1e-9
 
 
@@ -186,7 +186,7 @@ def test_exact_triangles_collide_like_fcl():
     hits = 0
     for p in rng.uniform(-0.4, 0.4, (200, 3)):
         result = coal.CollisionResult()
-        coal.collide(mesh.parts()[0], coal.Transform3s.Identity(), coal.Box(0.1, 0.1, 0.1),
+        coal.collide(mesh.geometry, coal.Transform3s.Identity(), coal.Box(0.1, 0.1, 0.1),
                      coal.Transform3s(np.eye(3), p), coal.CollisionRequest(), result)
         told = fcl.collide(fcl.CollisionObject(judge), fcl.CollisionObject(
             fcl.Box(0.1, 0.1, 0.1), fcl.Transform(np.eye(3), p)))
@@ -238,7 +238,7 @@ def test_bad_scales_are_refused(scale):
         Mesh.from_file(link_meshes()[0], scale)
 
 
-@pytest.mark.parametrize('detail', ['hull', 'pieces', 'exact'])
+@pytest.mark.parametrize('detail', ['hull', 'exact'])
 def test_a_mesh_of_very_many_triangles_becomes_its_hull(detail):
     generator = np.random.default_rng(0)
     vertices = generator.normal(size=(80_000, 3))
@@ -246,8 +246,7 @@ def test_a_mesh_of_very_many_triangles_becomes_its_hull(detail):
     triangles = generator.integers(0, len(vertices), (500_001, 3))
     mesh = Mesh(vertices, triangles, detail)
     assert mesh.detail == 'hull'
-    part, = mesh.parts()
-    assert isinstance(part, coal.Convex) and part.num_points < 5000
+    assert isinstance(mesh.geometry, coal.Convex) and mesh.geometry.num_points < 5000
 
 
 def many_points(kind, count=15_000):

@@ -105,18 +105,16 @@ def test_a_robot_is_read_once(load):
     assert robot_geometry(load('panda')).key != robot_geometry(load('ur5')).key
 
 
-def test_pieces_and_triangles_on_request(load):
-    pieces, exact = (robot_geometry(load('ur5'), detail) for detail in ('pieces', 'exact'))
-    assert sum(len(body.shape.parts()) for body in pieces.bodies) > len(pieces.bodies)
-    hulls = robot_geometry(load('ur5'), 'hull')
+def test_hulls_and_triangles_on_request(load):
+    hulls, exact = (robot_geometry(load('ur5'), detail) for detail in ('hull', 'exact'))
     volumes = [[sum(part.volume for part in (
-        body.shape.convex_parts if geometry is pieces else [body.shape.hull]))
+        body.shape.convex_parts if geometry is exact else [body.shape.hull]))
         for body in geometry.bodies if isinstance(body.shape, Mesh)]
-        for geometry in (pieces, hulls)]
+        for geometry in (exact, hulls)]
     assert len(volumes[0]) == 7 and max(b / a for a, b in zip(*volumes, strict=True)) > 1.3
     assert [body.shape.geometry.num_tris for body in exact.bodies
             if isinstance(body.shape, Mesh)][:2] == [578, 674]
-    assert pieces.key != exact.key
+    assert hulls.key != exact.key
 
 
 def test_all_elements_are_read(packages):
@@ -316,7 +314,7 @@ AGAIN = {
 
 
 @pytest.mark.parametrize('again', AGAIN.values(), ids=AGAIN)
-@pytest.mark.parametrize('meshes', ['exact', 'hull', 'pieces'])
+@pytest.mark.parametrize('meshes', ['exact', 'hull'])
 def test_a_robot_made_after_a_mesh_was_written_reads_it_again(again, meshes, tmp_path):
     """A cube of 2 m reaches the base and a post that one of 0.2 m does not."""
     write_cube(tmp_path / 'a.stl', 0.2)

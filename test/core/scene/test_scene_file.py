@@ -127,9 +127,9 @@ def test_meshes_are_found_beside_the_file(tmp_path):
     (tmp_path / 'meshes' / 'part.obj').write_text(TETRAHEDRON)
     path = tmp_path / 'scene.yaml'
     path.write_text('objects: [{id: a, shapes: [{mesh: {file: meshes/part.obj, scale: 1e-3, '
-                    'detail: pieces}}]}]')
+                    'detail: hull}}]}]')
     shape = load_scene(path, ROBOT).objects['a'].parts[0].shape
-    assert isinstance(shape, Mesh) and shape.detail == 'pieces'
+    assert isinstance(shape, Mesh) and shape.detail == 'hull'
     assert np.allclose(shape.vertices.max(axis=0), [0.1, 0.2, 0.3], rtol=0, atol=1e-9)
 
 

@@ -61,7 +61,7 @@ def distance_to(part, x):
 
 
 def distance(shape, x):
-    return min(distance_to(part, x) for part in shape.parts())
+    return distance_to(shape.geometry, x)
 
 
 PRIMITIVES = ['box', 'sphere', 'cylinder', 'cone', 'capsule', 'half_space']
@@ -148,7 +148,7 @@ BAD = {
     'mesh: negative': (lambda: Mesh(CUBE.vertices, [[0, 1, 2], [0, -1, 2]]), 'triangle 1'),
     'mesh: half': (lambda: Mesh(CUBE.vertices, [[0, 1.5, 2]]), 'triangle 0'),
     'mesh: quads': (lambda: Mesh(CUBE.vertices, [[0, 1, 2, 3]]), 'triangles of a mesh'),
-    'mesh: detail': (lambda: Mesh(CUBE.vertices, CUBE.faces, 'fine'), 'exact, hull, pieces'),
+    'mesh: detail': (lambda: Mesh(CUBE.vertices, CUBE.faces, 'fine'), 'exact, hull'),
     'octree: resolution': (lambda: OcTree([[0, 0, 0]], 0), 'resolution'),
     'octree: far': (lambda: OcTree([[1e5, 0, 0]], 0.01), 'further out'),
 }

@@ -23,7 +23,7 @@ from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_
 from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
 from ros2_ik.core.scene.shapes.shape import Points, register_shape, Shape
 
-DETAILS = ('exact', 'hull', 'pieces')
+DETAILS = ('exact', 'hull')
 MANY_TRIANGLES = 500_000    # a million take 4 GB
 _DIRECTIONS = np.array([way for way in product((-1, 0, 1), repeat=3) if any(way)], dtype=float)
 
@@ -35,10 +35,10 @@ class Mesh(Shape):
     A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
 
     `detail` says what stands for it. 'exact': the triangles and what is inside of them decide
-    whether something touches, distances and depths are those of convex parts. 'hull': its convex
-    hull, which closes bins and holes; always that of more than 500,000 triangles. 'pieces':
-    convex parts that together contain it and what it encloses. Hulls and parts are kept on disk;
-    until the parts are made (`make_parts`), distances are those of the hull.
+    whether something touches, distances and depths are those of convex parts that contain both.
+    'hull': its convex hull, which closes bins and holes; always that of more than 500,000
+    triangles. Hulls and parts are kept on disk; until the parts are made (`make_parts`),
+    distances are those of the hull.
     """
 
     vertices: Points
@@ -91,20 +91,16 @@ class Mesh(Shape):
 
     def make_parts(self) -> None:
         """Make the convex parts and keep them on disk: it takes seconds, or minutes."""
-        if self.detail != 'hull':
-            convex_pieces(self.vertices, self.triangles)
+        convex_pieces(self.vertices, self.triangles)
 
     @cached_property
     def geometry(self) -> Any:
-        """Triangles (exact) or the convex hull; `parts` gives the convex parts."""
+        """Triangles (exact) or the convex hull."""
         return triangle_tree(self.vertices, self.triangles) if self.detail == 'exact' \
             else self.hull_geometry
 
     def surface(self) -> tuple[Array, Indices]:
         return self.vertices, self.triangles
-
-    def parts(self) -> tuple[Any, ...]:
-        return self._part_geometries if self.detail == 'pieces' else (self.geometry,)
 
     @cached_property
     def hull_geometry(self) -> Any:

@@ -60,10 +60,6 @@ class Shape(ABC):
     def geometry(self) -> Any:
         """The shape as one object of coal, made once."""
 
-    def parts(self) -> tuple[Any, ...]:
-        """Return coal's objects, in the shape's frame, that make it up."""
-        return (self.geometry,)
-
     @abstractmethod
     def surface(self) -> tuple[Array, Indices]:
         """Return vertices (n, 3) and triangles (m, 3) to draw; of what has no end, a part."""
