@@ -1,13 +1,10 @@
 """Angle between vectors of two frames."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import math
 from typing import Annotated, Any
 
-import numpy as np
-
 from ros2_ik.core import algebra as v
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.deviation import across, as_vector, split
 from ros2_ik.core.functions.fields import Axis, choice, Frame
 from ros2_ik.core.functions.kinematic_function import register_function
@@ -92,14 +89,8 @@ class AngleBetweenVectors(FormedFunction):
     relative_to: Frame | None = None
     form: Annotated[str, choice(*FORMS)] = 'angle'
     forms = FORMS
+    opposite = 'other_vector'
     reference_field = 'other_vector'
 
     def numbers(self) -> Any:
         return self.vector, self.other_vector, across(self.other_vector)
-
-    def equality_form(self, lower: Array, upper: Array) -> 'AngleBetweenVectors | None':
-        if self.form == 'angle' and upper[0] <= 0:
-            return replace(self, form='vector')
-        if self.form == 'angle' and lower[0] >= math.pi:
-            return replace(self, other_vector=np.negative(self.other_vector), form='vector')
-        return None

@@ -1,12 +1,11 @@
 """The orientation of a frame, compared with a reference."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 import math
 from typing import Annotated, Any
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Axes, choice, Frame, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
@@ -149,6 +148,3 @@ class FrameOrientation(FormedFunction):
 
     def numbers(self) -> Any:
         return chosen(self.axes), self.reference, self.offset
-
-    def equality_form(self, lower: Array, upper: Array) -> 'FrameOrientation | None':
-        return replace(self, form='vector') if self.form == 'angle' and upper[0] <= 0 else None

@@ -1,13 +1,10 @@
 """Angle between a camera's axis and the line of sight to a target."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 import math
 from typing import Annotated, Any
 
-import numpy as np
-
 from ros2_ik.core import algebra as v
-from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.deviation import across, as_vector, split
 from ros2_ik.core.functions.fields import Axis, choice, Frame, Point
 from ros2_ik.core.functions.kinematic_function import register_function
@@ -91,14 +88,8 @@ class GazeAngle(FormedFunction):
     relative_to: Frame | None = None
     form: Annotated[str, choice(*FORMS)] = 'angle'
     forms = FORMS
+    opposite = 'axis'
     reference_field = 'target'
 
     def numbers(self) -> Any:
         return self.axis, across(self.axis), self.origin, self.target
-
-    def equality_form(self, lower: Array, upper: Array) -> 'GazeAngle | None':
-        if self.form == 'angle' and upper[0] <= 0:
-            return replace(self, form='vector')
-        if self.form == 'angle' and lower[0] >= math.pi:
-            return replace(self, axis=np.negative(self.axis), form='vector')
-        return None

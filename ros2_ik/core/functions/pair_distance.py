@@ -1,7 +1,6 @@
 """The distance between two things."""
 
 from dataclasses import dataclass
-import math
 
 import numpy as np
 
@@ -33,7 +32,6 @@ class PairDistance(CheckedDistance):
     first: Body
     second: Body
     labels = ('distance [m]',)
-    range = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
         super().__post_init__()

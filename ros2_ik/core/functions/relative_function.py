@@ -1,7 +1,9 @@
 """Functions of how one body moves relative to another."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -77,6 +79,7 @@ class FormedFunction(RelativeFunction):
     """A function whose field `form` names one of its `forms`."""
 
     forms: ClassVar[Mapping[str, Form]]
+    opposite: ClassVar[str] = ''    # the axis whose opposite makes an angle of pi one of 0
     form: str
 
     @cached_property
@@ -90,6 +93,15 @@ class FormedFunction(RelativeFunction):
     @property
     def rows(self) -> Formula:
         return self.forms[self.form].rows
+
+    def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
+        changed: dict[str, Any] = {'form': 'vector'}
+        if self.form == 'angle' and self.opposite and lower[0] >= math.pi:
+            changed[self.opposite] = np.negative(getattr(self, self.opposite))
+        elif self.form != 'angle' or upper[0] > 0:
+            return None
+        found: KinematicFunction = replace(self, **changed)  # type: ignore[type-var]
+        return found
 
 
 _ORIGIN = np.eye(4)
