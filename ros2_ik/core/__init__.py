@@ -16,18 +16,7 @@ from ros2_ik.core.kernels.source import formula as formula
 from ros2_ik.core.meshes import *
 from ros2_ik.core.motion import *
 from ros2_ik.core.problem import *
-from ros2_ik.core.request import (
-    bind_request as bind_request,
-    BoundRequest as BoundRequest,
-    default_group as default_group,
-    default_tip as default_tip,
-    Defaults as Defaults,
-    group_tips as group_tips,
-    IKRequest as IKRequest,
-    prepare as prepare,
-    StaticWorld as StaticWorld,
-    World as World,
-)
+from ros2_ik.core.request import *
 from ros2_ik.core.robot import *
 from ros2_ik.core.scene import *
 from ros2_ik.core.scene.shapes import *

@@ -34,9 +34,9 @@ from ros2_ik.core.problem.structure import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.solvers import Search, SolveOptions
 
+__all__ = ['BoundRequest', 'Defaults', 'IKRequest', 'StaticWorld', 'World', 'bind_request',
+           'default_group', 'default_tip', 'group_tips', 'prepare']
 Joints = frozenset[str]
-
-
 USUAL = SolveOptions()
 
 
