@@ -31,7 +31,7 @@ from results import CPU, Results, WALL
 
 from ros2_ik.core import compile_all, Robot, solve
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.scene.shapes import DETAILS
+from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 try:
     from collision.record import Judge, Record

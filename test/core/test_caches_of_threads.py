@@ -91,7 +91,7 @@ def test_arrays_are_kept_by_many_threads(many_switches):
             assert (found['x'] == number).all()
 
     assert not in_threads(ask)
-    cache.clear_memory()
+    cache._memory.clear()
 
 
 @pytest.mark.filterwarnings('ignore:.*fork:DeprecationWarning')    # from Python 3.12 on
@@ -115,7 +115,7 @@ def test_processes_forked_while_threads_use_what_is_kept(many_switches):
                 signal.signal(signal.SIGALRM, signal.SIG_DFL)
                 signal.alarm(5)      # ends it where it waits
                 kept.get(1, object)
-                cache.clear_memory()
+                cache._memory.clear()
                 os._exit(0)
         assert [os.waitpid(child, 0)[1] for child in children] == [0] * len(children)
     finally:

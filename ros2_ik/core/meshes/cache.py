@@ -55,11 +55,6 @@ def is_cached(namespace: str, key: str) -> bool:
     return name in _memory or _path(name).exists()
 
 
-def clear_memory() -> None:
-    """Drop what is in memory, not what is on disk."""
-    _memory.clear()
-
-
 def _path(name: str) -> Path:
     try:
         home = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')

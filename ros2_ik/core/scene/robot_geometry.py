@@ -88,16 +88,13 @@ class ElementReader:
                 except IKError as error:
                     mesh = element.find('geometry/mesh')
                     file = '' if mesh is None else f", mesh {mesh.get('filename')!r}"
-                    self._leave_out(body, f"{self.tag} '{name}'{file}{UNUSABLE}{error}")
+                    text = f"link '{body}', {self.tag} '{name}'{file}{UNUSABLE}{error}"
+                    if self._missing == 'refuse':
+                        raise InvalidSceneError(text) from None
+                    self.warnings.append(f'{text}; it is left out')
+                    self.left_out.append(body)
                 else:
                     yield found, made
-
-    def _leave_out(self, link: str, reason: str) -> None:
-        text = f"link '{link}', {reason}"
-        if self._missing == 'refuse':
-            raise InvalidSceneError(text) from None
-        self.warnings.append(f'{text}; it is left out')
-        self.left_out.append(link)
 
     def _parsed(self, link: str, name: str, element: Element) -> GeometryElement:
         # what has a prefix is other programs': drake:declare_convex

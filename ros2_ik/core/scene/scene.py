@@ -83,8 +83,10 @@ class Scene:
     def add(self, object: SceneObject, frame: str | None = None,
             at: Configuration | None = None) -> 'Scene':
         """Put an object whose pose is in `frame` into the world, in place of one of its id."""
-        placed = self._placed(object, frame, at)
-        return self._with(objects={**self.objects, placed.id: placed})
+        item = self._admitted(object)
+        if frame is not None:
+            item = item.with_pose(self.frame_pose(frame, at) * item.pose)
+        return self._with(objects={**self.objects, item.id: item})
 
     def move(self, id: str, pose: Pose, frame: str | None = None,
              at: Configuration | None = None, part_poses: Sequence[Pose] | None = None) -> 'Scene':
@@ -113,25 +115,21 @@ class Scene:
     # -- objects on links -----------------------------------------------------------------
 
     def attach(self, object: SceneObject | str, link: str, touch_links: Iterable[str] = (),
-               at: Configuration | None = None, frame: str | None = None) -> 'Scene':
+               at: Configuration | None = None) -> 'Scene':
         """
         Attach an object to a link.
 
         The id of a world object moves that object onto the link; it stays where it is at `at`. A
-        SceneObject has its pose in `frame`, by default in the link's; it takes the place of
-        objects of its id, attached or in the world. `touch_links` are links and attached
-        objects that it may touch; `link` always is one.
+        SceneObject has its pose in the link's frame; it takes the place of objects of its id,
+        attached or in the world. `touch_links` are links and attached objects that it may touch;
+        `link` always is one.
         """
         self._link(link)
-        if isinstance(object, SceneObject) and frame in (None, link):
+        if isinstance(object, SceneObject):
             held = self._admitted(object)
-        elif isinstance(object, SceneObject) or frame is None:
-            placed = self._placed(object, frame, at) if isinstance(object, SceneObject) \
-                else self._object(object)
-            held = placed.with_pose(self.frame_pose(link, at).actInv(placed.pose))
         else:
-            raise InvalidSceneError(f"object '{object}' stays where it is: frame '{frame}' has no "
-                                    'meaning; give a SceneObject to attach it elsewhere')
+            placed = self._object(object)
+            held = placed.with_pose(self.frame_pose(link, at).actInv(placed.pose))
         item = AttachedObject(held, link, touch_links)
         valid = [*self.robot.tree.links, *self.attached, item.id]
         for name in sorted(item.touch_links):
@@ -189,10 +187,6 @@ class Scene:
             if not isinstance(name, str) or name not in valid:
                 raise UnknownNameError(name, valid)
         return self._with(allowed=self.allowed.with_entry(first, second, allowed))
-
-    def with_guess_pairs(self, guess_pairs: bool) -> 'Scene':
-        """Return the scene with or without leaving out links that nearly always touch."""
-        return self._with(guess_pairs=flag(guess_pairs, 'guess_pairs', InvalidSceneError))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Return the scene with these links thicker by so much all round, [m], from 0."""
@@ -330,12 +324,6 @@ class Scene:
         held, old = self.attached.get(item.id), self.objects.get(item.id)
         color = (held and held.object.color) or (old and old.color)
         return replace(item, color=color) if color else item
-
-    def _placed(self, item: SceneObject, frame: str | None,
-                at: Configuration | None) -> SceneObject:
-        """Check a new object and give it its pose in the root frame."""
-        item = self._admitted(item)
-        return item if frame is None else item.with_pose(self.frame_pose(frame, at) * item.pose)
 
     def _object(self, id: str) -> SceneObject:
         if isinstance(id, str) and id in self.objects:

@@ -58,10 +58,10 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     content, folder, file = _content(path_or_text)
     scene = Scene(robot)
     for section in MAPPINGS:
-        for name, value in _mapping(content.get(section), f'{file}{section}').items():
+        for name, value in _collection(content.get(section), dict, f'{file}{section}').items():
             scene = _at(f'{file}{section}.{name}', _READERS[section], scene, name, value)
     for section in LISTS:
-        for index, item in enumerate(_list(content.get(section), f'{file}{section}')):
+        for index, item in enumerate(_collection(content.get(section), list, f'{file}{section}')):
             scene = _at(f'{file}{section}[{index}]', _READERS[section], scene, item, folder, at)
     return scene
 
@@ -133,16 +133,12 @@ def _keys(value: Any, known: Collection[str], needed: Collection[str] = ()) -> d
     return value
 
 
-def _mapping(value: Any, place: str) -> dict[Any, Any]:
-    if not isinstance(value, dict | None):
-        raise InvalidSceneError(f'{place}: must be a mapping from names, not {brief(value)}')
-    return value or {}
-
-
-def _list(value: Any, place: str) -> list[Any]:
-    if not isinstance(value, list | None):
-        raise InvalidSceneError(f'{place}: must be a list, not {brief(value)}')
-    return value or []
+def _collection(value: Any, kind: type, place: str) -> Any:
+    """Return a list or dict, empty where nothing is written."""
+    if not isinstance(value, kind | None):
+        wanted = 'a list' if kind is list else 'a mapping from names'
+        raise InvalidSceneError(f'{place}: must be {wanted}, not {brief(value)}')
+    return value or kind()
 
 
 def _add(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Scene:
@@ -158,13 +154,15 @@ def _attach(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> 
         if held.id in scene.objects:
             raise InvalidSceneError(f"there is an object '{held.id}' in the world; leave the "
                                     'shapes out to attach it')
-    elif item.keys() & {'pose', 'subframes', 'color'}:
+        if item.get('frame') is not None:
+            scene, held = scene.add(held, item['frame'], at), held.id
+    elif item.keys() & {'frame', 'pose', 'subframes', 'color'}:
         raise InvalidSceneError(f"without shapes '{held}' is the object of that id, attached "
                                 'where it is and as it is')
     if item['id'] in [*scene.attached]:
         raise InvalidSceneError(f"there is an attached object '{item['id']}' further up")
-    return scene.attach(held, item['link'], _list(item.get('touch_links'), 'touch_links'), at,
-                        item.get('frame'))
+    touch_links = _collection(item.get('touch_links'), list, 'touch_links')
+    return scene.attach(held, item['link'], touch_links, at)
 
 
 def _allow(flag: bool, scene: Scene, item: Any, *_: Any) -> Scene:
@@ -183,9 +181,9 @@ _READERS: dict[str, Callable[..., Scene]] = {
 
 def _object(item: dict[str, Any], folder: Path) -> SceneObject:
     parts = [_at(f'shapes[{index}]', _part, shape, folder)
-             for index, shape in enumerate(_list(item['shapes'], 'shapes'))]
+             for index, shape in enumerate(_collection(item['shapes'], list, 'shapes'))]
     subframes = {name: _at(f'subframes.{name}', _pose, pose)
-                 for name, pose in _mapping(item.get('subframes'), 'subframes').items()}
+                 for name, pose in _collection(item.get('subframes'), dict, 'subframes').items()}
     pose = _at('pose', _pose, item['pose']) if 'pose' in item else None
     return SceneObject(item['id'], tuple(parts), pose, subframes, item.get('color'))
 

@@ -188,7 +188,7 @@ def test_attaching_what_is_in_the_world_stops_it_from_touching(load):
     ('two_arms', 'freeflyer', 'left_hand'), ('nested', 'fixed', 'drone')])
 def test_held_on_all_kinds_of_joints(name, root, link):
     robot = solid(name, root)
-    scene = scattered(robot, 5, 1).with_guess_pairs(False).attach(tool(0.4, 0.05), link)
+    scene = scattered(robot, 5, 1, guess_pairs=False).attach(tool(0.4, 0.05), link)
     judge = FclJudge(robot, TreeJudge(robot.urdf, root), floating=root != 'fixed').surround(scene)
     checker, generator = CollisionChecker(robot, scene), np.random.default_rng(2)
     for _ in range(80):

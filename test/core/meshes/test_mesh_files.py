@@ -23,9 +23,9 @@ BOUND = ('><bind_material><technique_common>'
 def own_cache(monkeypatch, tmp_path):
     """Give each test an empty cache: what an older version left there judges nothing."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
-    cache.clear_memory()
+    cache._memory.clear()
     yield
-    cache.clear_memory()
+    cache._memory.clear()
 
 
 def boxes(apart=FAR):

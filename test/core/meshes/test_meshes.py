@@ -22,9 +22,9 @@ from ros2_ik.core.scene import Mesh
 def own_cache(monkeypatch, tmp_path):
     """Give each test an empty cache: what an older version left there judges nothing."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
-    cache.clear_memory()
+    cache._memory.clear()
     yield tmp_path / 'cache' / 'ros2_ik'
-    cache.clear_memory()
+    cache._memory.clear()
 
 
 def depth(hull, points):
@@ -307,7 +307,7 @@ def test_hulls_are_kept_in_memory_and_on_disk(monkeypatch, own_cache):
     points = np.random.default_rng(0).normal(size=(2000, 3))
     first = meshes.cached_hull(points)
     assert meshes.cached_hull(points.copy()).vertices is not None and len(CALLS) == 1
-    cache.clear_memory()
+    cache._memory.clear()
     again = meshes.cached_hull(points)
     assert len(CALLS) == 1 and list(own_cache.rglob('*.npz'))
     assert (again.vertices == first.vertices).all() and (again.faces == first.faces).all()
@@ -323,9 +323,9 @@ def test_broken_files_of_the_cache_are_made_anew(monkeypatch, own_cache, content
     first = meshes.cached_hull(points)
     path, = own_cache.rglob('*.npz')
     path.write_bytes(content)
-    cache.clear_memory()
+    cache._memory.clear()
     assert meshes.cached_hull(points).volume == first.volume and len(CALLS) == 2
-    cache.clear_memory()
+    cache._memory.clear()
     assert meshes.cached_hull(points).volume == first.volume and len(CALLS) == 2
 
 

@@ -29,7 +29,7 @@ ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
 def own_cache(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('cache')))
-    cache.clear_memory()
+    cache._memory.clear()
     module._known.clear()
     yield
     patch.undo()

@@ -343,8 +343,6 @@ BAD_CHANGES = [
     (lambda s: s.attach('box', 'left_hand'), InvalidSceneError, '`at`'),
     (lambda s: s.attach('box', 'left_hand', ['lft_e'], AT), UnknownNameError, "'left_e'"),
     (lambda s: s.attach('box', 'left_hand', 5, AT), InvalidSceneError, 'touch_links'),
-    (lambda s: s.attach('box', 'left_hand', at=AT, frame='base'), InvalidSceneError, 'frame'),
-    (lambda s: s.attach(CUP, 'left_hand', frame='base'), InvalidSceneError, '`at`'),
     (lambda s: s.add(SceneObject('<octomap>', [OcTree([[0.0, 0.0, 0.0]], 0.1)]))
      .attach('<octomap>', 'base'), InvalidSceneError, 'cannot be attached'),
     (lambda s: s.attach(SceneObject('cells', [BOX, OcTree([[0.0, 0.0, 0.0]], 0.1)]), 'base'),
@@ -513,7 +511,8 @@ def change(scene, what, id, link, frame, where):
             'move': lambda: scene.move(id, where, frame, AT),
             'remove': lambda: scene.remove(id), 'remove all': lambda: scene.remove(),
             'attach': lambda: scene.attach(id, link, at=AT),
-            'attach new': lambda: scene.attach(item, link, at=AT, frame=frame),
+            'attach new': lambda: scene.attach(item, link) if frame is None
+            else scene.add(item, frame, AT).attach(id, link, at=AT),
             'detach': lambda: scene.detach(id, at=AT), 'detach all': lambda: scene.detach(at=AT),
             'allow': lambda: scene.allow(id, link)}[what]()
 
