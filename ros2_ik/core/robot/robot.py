@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import are_finite, floats, SQUARABLE
+from ros2_ik.core.checks import are_finite, floats, one_of, SQUARABLE
 from ros2_ik.core.errors import (
     IKError,
     InvalidOptionError,
@@ -57,9 +57,7 @@ class Robot:
 
     def __init__(self, urdf: str, package_dirs: tuple[str, ...], srdf: str | None,
                  root_joint: str, srdf_file: str = '') -> None:
-        if not isinstance(root_joint, str) or root_joint not in ROOT_JOINTS:
-            raise RobotDescriptionError(f"root_joint is '{root_joint}'; "
-                                        f'valid: {", ".join(ROOT_JOINTS)}')
+        one_of(root_joint, 'root_joint', ROOT_JOINTS, RobotDescriptionError)
         self.urdf, self.srdf = urdf, srdf
         self.package_dirs, self.root_joint = package_dirs, root_joint
         self.tree = tree = parse_urdf(urdf)

@@ -15,6 +15,7 @@ from xml.parsers import expat
 import numpy as np
 import pinocchio as pin
 
+from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import RobotDescriptionError
 
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
@@ -123,10 +124,8 @@ def parse_xml(text: str, what: str) -> Element:
 
 def _joint(element: Element) -> JointElement:
     name = _name(element, 'joint')
-    kind = element.get('type', '')
-    if kind not in _KINDS:
-        raise RobotDescriptionError(f"joint '{name}' has type '{kind}'; "
-                                    f'valid: {", ".join(_KINDS)}')
+    kind = one_of(element.get('type', ''), f"the type of joint '{name}'", _KINDS,
+                  RobotDescriptionError)
     ends = [end.get('link', '') if (end := element.find(tag)) is not None else ''
             for tag in ('parent', 'child')]
     if not all(ends):

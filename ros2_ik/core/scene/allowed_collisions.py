@@ -34,7 +34,7 @@ class AllowedCollisions:
             if given is None or len(given) != 2:
                 raise InvalidSceneError('a pair of allowed collisions has two names, not '
                                         f'{names!r}')
-            pair = _pair(*given)
+            pair = sorted_pair(*(_name(name) for name in given))
             if pairs.setdefault(pair, _flag(allowed)) != allowed:
                 raise InvalidSceneError(f'the pair {pair} has two entries that differ')
         defaults = entries(self.defaults, 'defaults', InvalidSceneError)
@@ -65,7 +65,8 @@ class AllowedCollisions:
         """Return the matrix with this entry for two names, or for one (None) with any other."""
         if second is None:
             return AllowedCollisions(self.pairs, {**self.defaults, first: allowed})
-        return AllowedCollisions({**self.pairs, _pair(first, second): allowed}, self.defaults)
+        pair = sorted_pair(_name(first), _name(second))
+        return AllowedCollisions({**self.pairs, pair: allowed}, self.defaults)
 
     def without(self, *names: str) -> 'AllowedCollisions':
         """Return the matrix without any entry of these names, itself if there are none."""
@@ -85,10 +86,6 @@ class AllowedCollisions:
 
 def _name(name: Any) -> str:
     return text(name, 'a name of the allowed collisions', InvalidSceneError)
-
-
-def _pair(first: Any, second: Any) -> tuple[str, str]:
-    return sorted_pair(_name(first), _name(second))
 
 
 def _flag(value: Any) -> bool:

@@ -14,14 +14,13 @@ from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.meshes.mesh_paths import find_mesh, geometry_key
-from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit, THICKNESS
+from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, read_origin
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 MISSING = ('refuse', 'skip')
-LEAST_SIZE = 2 * THICKNESS     # [m], in place of 0
 # in errors and warnings what follows this tells of files, which not everybody is to know
 UNUSABLE = ' cannot be used: '
 _PRIMITIVES: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
@@ -105,24 +104,16 @@ class ElementReader:
         shape, material = kinds[0], element.find('material')
         color = None if material is None else (
             _rgb(material) or self._colors.get(material.get('name')))
-        return GeometryElement(link, name, self._shape(link, shape), read_origin(element), color)
+        return GeometryElement(link, name, self._shape(shape), read_origin(element), color)
 
-    def _shape(self, link: str, shape: Element) -> Shape | MeshFile:
-        """Read a shape; a length of 0, as in placeholders, counts as the least one."""
+    def _shape(self, shape: Element) -> Shape | MeshFile:
         if shape.tag == 'mesh':
             scale = numbers(shape.get('scale', '1 1 1'), 3, 'mesh scale')
             return MeshFile(find_mesh(shape.get('filename', ''), self._robot.package_dirs),
                             tuple(scale))
-        (make, names), lengths = _PRIMITIVES[shape.tag], list[float]()
-        for name in names:
-            values = numbers(shape.get(name, ''), 3 if name == 'size' else 1,
-                             f'{shape.tag} {name}')
-            if 0.0 in values:
-                self.warnings.append(
-                    f"link '{link}': the {name} of its <{shape.tag}> is '{shape.get(name)}'; "
-                    f'0 counts as {1e3 * LEAST_SIZE:g} mm')
-            lengths += [value or LEAST_SIZE for value in values]
-        return make(*lengths)
+        make, names = _PRIMITIVES[shape.tag]
+        return make(*(value for name in names for value in numbers(
+            shape.get(name, ''), 3 if name == 'size' else 1, f'{shape.tag} {name}')))
 
 
 def _rgb(material: Element) -> Color:

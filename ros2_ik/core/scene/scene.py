@@ -21,7 +21,6 @@ from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.poses import named_placements, scene_placement
 from ros2_ik.core.scene.scene_object import as_color, AttachedObject, OCTOMAP, SceneObject
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 STATE = ('objects', 'attached', 'allowed', 'padding', 'named', 'guess_pairs')
 
 
@@ -61,8 +60,8 @@ class Scene:
 
     def __init__(self, robot: Robot, guess_pairs: bool = True) -> None:
         instance(robot, Robot, 'the robot of a scene', InvalidSceneError)
-        self._fill(robot=robot, objects=NOTHING, attached=NOTHING, padding=NOTHING,
-                   named=NOTHING, allowed=AllowedCollisions.of_robot(robot),
+        self._fill(robot=robot, objects={}, attached={}, padding={}, named={},
+                   allowed=AllowedCollisions.of_robot(robot),
                    guess_pairs=flag(guess_pairs, 'guess_pairs', InvalidSceneError),
                    version=uuid4().hex)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import instance, listed, text, vector
+from ros2_ik.core.checks import instance, instances, listed, text, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.poses import PoseField, SubframesField
 from ros2_ik.core.scene.shapes import OcTree, Shape
@@ -98,12 +98,9 @@ class AttachedObject:
         if any(isinstance(part.shape, OcTree) for part in self.object.parts):
             raise InvalidSceneError(f'{what} has an octree, which cannot be attached; valid: '
                                     'boxes, a mesh or a convex hull')
-        given = self.touch_links
-        names = [given] if isinstance(given, str) else listed(given)
         text(self.link, f'the link of {what}', InvalidSceneError)
-        if names is None or not all(isinstance(name, str) for name in names):
-            raise InvalidSceneError(f'touch_links of {what} must be a list of names, '
-                                    f'not {self.touch_links!r}')
+        given = [self.touch_links] if isinstance(self.touch_links, str) else self.touch_links
+        names = instances(given, str, f'touch_links of {what}', InvalidSceneError)
         object.__setattr__(self, 'touch_links', frozenset({self.link, *names}))
 
     @property

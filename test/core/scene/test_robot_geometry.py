@@ -229,20 +229,14 @@ def test_bad_options_are_refused(options, load):
         robot_geometry(load('panda'), **options)
 
 
-def test_a_size_of_0_counts_as_thin_and_is_told():
-    """Nothing else of the robot goes unchecked for it."""
+@pytest.mark.parametrize('size', ['1 -1 1', '0 0 0', '2 0 2'])
+def test_a_size_that_is_not_positive_is_refused_or_skipped(size):
     robot = solid('one_joint', shapes={
-        'base': '<sphere radius="0.3"/>', 'arm': '<box size="0 0 0"/>',
-        'tip': '<box size="2 0 2"/>'}, xyz=(0, 0, 0))
-    geometry = robot_geometry(robot)
-    assert [body.link for body in geometry.bodies] == ['base', 'arm', 'tip']
-    assert [text.split(';')[0] for text in geometry.warnings] == [
-        "link 'arm': the size of its <box> is '0 0 0'",
-        "link 'tip': the size of its <box> is '2 0 2'"]
-    assert CollisionChecker(robot, Scene(robot, guess_pairs=False)).in_collision(robot.neutral)
-    assert 'base - tip' in own_collisions(robot).not_checked[-1]    # they touch in every state
-    with pytest.raises(InvalidSceneError, match='3 positive numbers'):
-        robot_geometry(solid('one_joint', shapes={'tip': '<box size="1 -1 1"/>'}))
+        'base': '<sphere radius="0.3"/>', 'tip': f'<box size="{size}"/>'})
+    with pytest.raises(InvalidSceneError, match="link 'tip'.*3 positive numbers"):
+        robot_geometry(robot)
+    geometry = robot_geometry(robot, missing='skip')
+    assert [body.link for body in geometry.bodies] == ['base'] and geometry.left_out == ('tip',)
 
 
 COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
