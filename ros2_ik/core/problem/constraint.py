@@ -10,7 +10,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import between, COARSEST, FINEST, floats
 from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot import Robot
 
 TOLERANCE = 1e-6
 T = TypeVar('T', bound='OfFunction')
@@ -81,12 +81,6 @@ class Constraint(OfFunction):
             if isinstance(function, RelativeFunction):
                 # made and compiled now, not within the first search
                 _ = function.parameters, function.rows.address
-
-    def violation(self, at: Configuration) -> Array:
-        """Return how far each row is outside its bounds, (m,), in the row's unit."""
-        f = self.function.value(at)
-        outside: Array = np.maximum(np.maximum(self.lower - f, f - self.upper), 0.0)
-        return outside
 
     def __repr__(self) -> str:
         return f"Constraint('{self.name}', {self.lower.tolist()}, {self.upper.tolist()})"

@@ -1,7 +1,6 @@
 """Search for package folders: around given folders, then among those of ROS."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 import os
 from pathlib import Path
 import re
@@ -22,7 +21,6 @@ def package_places(package: str, near: Sequence[str]) -> Iterator[Path]:
         yield from (Path(folder, inside, package) for folder in folders)
 
 
-@lru_cache(maxsize=256)
 def _declared_name(folder: Path) -> str:
     """Return the name that a folder's package.xml gives, which need not be the folder's; or ''."""
     try:

@@ -154,7 +154,7 @@ def _attach(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> 
         if held.id in scene.objects:
             raise InvalidSceneError(f"there is an object '{held.id}' in the world; leave the "
                                     'shapes out to attach it')
-        if item.get('frame') is not None:
+        if item.get('frame') not in (None, item['link']):
             scene, held = scene.add(held, item['frame'], at), held.id
     elif item.keys() & {'frame', 'pose', 'subframes', 'color'}:
         raise InvalidSceneError(f"without shapes '{held}' is the object of that id, attached "
