@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 import math
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, JointValues, Mask
+from ros2_ik.core.arrays import Array, Indices, JointValues, Mask
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import FieldType, finite_numbers, Flag, Names
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
@@ -136,27 +136,45 @@ class BoundJoints(KinematicFunction):
 
 @lru_cache(maxsize=64)
 def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
-    names = function.names or robot.joint_names
-    joints = [_joint(robot, name) for name in names]
-    places = [joint.index + k for joint in joints for k in range(joint.size)]
-    columns = [joint.velocity_index + k for joint in joints for k in range(joint.velocity_size)]
-    turns = [joint.kind == 'continuous' for joint in joints for _ in range(joint.velocity_size)]
+    rows = _rows(robot, None if function.names is None else tuple(function.names))
     reference: Any = function.reference
-    q = pin.neutral(robot.model)
     if isinstance(reference, dict):
-        q = robot.to_q(reference, start=q)
-    elif reference.size == len(places):
-        q[places] = reference
+        q = robot.to_q(reference, start=pin.neutral(robot.model))
+    elif reference.size == len(rows.places):
+        q = pin.neutral(robot.model)
+        q[rows.places] = reference
         q = robot.to_q(q)
     else:
-        raise InvalidConstraintError(f'the joints {", ".join(names)} have {len(places)} values, '
+        names = ', '.join(function.names or robot.joint_names)
+        raise InvalidConstraintError(f'the joints {names} have {len(rows.places)} values, '
                                      f'the reference {reference.size}')
-    return BoundJoints(
-        function, robot.key, np.eye(robot.nv)[columns], q, np.zeros(len(columns)),
-        np.array(turns, dtype=bool) & function.wrap,
-        any(joint.kind == 'floating' for joint in joints),
-        frozenset(joint.name for joint in joints),
-        tuple(label for joint in joints for label in _labels(joint)))
+    return BoundJoints(function, robot.key, rows.A, q, np.zeros(len(rows.labels)),
+                       rows.turns & function.wrap, rows.curved, rows.moved_by, rows.labels)
+
+
+class _Rows(NamedTuple):
+    """The rows of some joints, whatever their reference; their values are at `places` in q."""
+
+    places: Indices
+    A: Array
+    turns: Mask
+    curved: bool
+    moved_by: frozenset[str]
+    labels: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _rows(robot: Robot, names: tuple[str, ...] | None) -> _Rows:
+    joints = [_joint(robot, name) for name in (robot.joint_names if names is None else names)]
+    places = [joint.index + k for joint in joints for k in range(joint.size)]
+    A = np.concatenate([np.zeros((0, robot.nv)), *(np.eye(robot.nv)[joint.columns]
+                                                   for joint in joints)])
+    A.setflags(write=False)
+    turns = [joint.kind == 'continuous' for joint in joints for _ in range(joint.velocity_size)]
+    return _Rows(np.array(places, dtype=np.intp), A, np.array(turns, dtype=bool),
+                 any(joint.kind == 'floating' for joint in joints),
+                 frozenset(joint.name for joint in joints),
+                 tuple(label for joint in joints for label in _labels(joint)))
 
 
 def _joint(robot: Robot, name: str) -> Joint:
