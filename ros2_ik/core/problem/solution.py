@@ -107,16 +107,6 @@ class IKSolution:
         """Length of all counted error rows, as MATLAB's PoseErrorNorm."""
         return error_norm(self.errors)
 
-    @property
-    def random_restarts(self) -> int:
-        """The same as `restarts`, under MATLAB's name NumRandomRestarts."""
-        return self.restarts
-
-    @property
-    def matlab_status(self) -> str:
-        """What MATLAB's Status says: 'success' or 'best available'."""
-        return 'success' if self.success else 'best available'
-
     def explain(self) -> str:
         """Return what holds, what is violated and by how much, and what would help."""
         lines = [f'{self.status.name}: {self.message}']

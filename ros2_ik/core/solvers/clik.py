@@ -13,35 +13,27 @@ from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
 
-FORMS = ('jlog6', 'classic')
-
 
 @register_solver('clik')
 class ClosedLoopIK(Solver):
     """
     v = -J' (J J' + damp I)^-1 err;  q <- q (+) v dt, until |err| < eps or `it_max` updates.
 
-    `form` 'jlog6' is today's example: err = log6(T_tip_target), J = -Jlog6(T_target_tip) J_tip;
-    'classic' the one documented with Pinocchio 2: err = log6(T_target_tip), J = J_tip. `eps`
-    mixes metres and radians; by default it is the example's 1e-4 or the smallest tolerance of
-    the targets, whichever is less. `clamp_limits` brings q within the limits after each update;
-    the example knows no limits.
+    Where err = log6(T_tip_target) and J = -Jlog6(T_target_tip) J_tip. `eps` mixes metres and
+    radians; by default it is the example's 1e-4 or the smallest tolerance of the targets,
+    whichever is less. Other than in the example, q is brought within the limits after each update.
 
     Source: https://github.com/stack-of-tasks/pinocchio, examples/inverse-kinematics.py
     """
 
     def __init__(self, problem: IKProblem, eps: float | None = None, dt: float = 1e-1,
-                 damp: float = 1e-12, it_max: int = 1000, form: str = 'jlog6',
-                 clamp_limits: bool = True) -> None:
+                 damp: float = 1e-12, it_max: int = 1000) -> None:
         super().__init__(problem)
-        if form not in FORMS:
-            raise InvalidOptionError(f"form is '{form}'; valid: {', '.join(FORMS)}")
         if eps is None:
             eps = min(1e-4, *(tolerance for target in problem.targets for tolerance in
                               (target.position_tolerance, target.orientation_tolerance)))
         self.eps, self.dt, self.damp = all_positive(InvalidOptionError, eps=eps, dt=dt, damp=damp)
         self.it_max = whole(it_max, 'it_max', InvalidOptionError)
-        self.form, self.clamp_limits = form, clamp_limits
         self.rows = ProblemRows(problem, screw_to)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
@@ -62,14 +54,13 @@ class ClosedLoopIK(Solver):
             v[problem.active.column] = -J.T @ np.linalg.solve(
                 J @ J.T + self.damp * np.eye(len(J)), weights * err)
             q = pin.integrate(robot.model, q, v * self.dt)
-            if self.clamp_limits:
-                q = np.clip(q, problem.lower, problem.upper)
+            q = np.clip(q, problem.lower, problem.upper)
             iteration += 1
 
     def _evaluate(self, q: Array) -> tuple[Array, Array]:
         """Return the errors, seen from the targets, and their Jacobian; signs cancel in a step."""
         err, J = self.rows.hard.evaluate(q)
         for function, rows in zip(self.rows.hard.functions, self.rows.hard.rows, strict=True):
-            if self.form == 'jlog6' and isinstance(function, Screw):
+            if isinstance(function, Screw):
                 J[rows] = pin.Jlog6(pin.exp6(err[rows])) @ J[rows]
         return err[self.rows.rows], J[self.rows.rows]

@@ -54,8 +54,7 @@ def one(generator):
     return generator.choice(GARBAGE)
 
 
-SOLVER_OPTIONS = ['damping', 'attempt_iterations', 'eps', 'dt', 'damp', 'it_max', 'form',
-                  'clamp_limits', 'unknown']
+SOLVER_OPTIONS = ['damping', 'attempt_iterations', 'eps', 'dt', 'damp', 'it_max', 'unknown']
 OPTIONS = ['seed', 'relative_to', 'group', 'locked', 'timeout', 'weights', 'position_tolerance',
            'orientation_tolerance', 'allow_restarts', 'solver', 'select', 'solutions',
            'random_state', 'max_iterations', 'cancel', *SOLVER_OPTIONS]
