@@ -40,3 +40,9 @@ class MinimumDistance(CheckedDistance):
         count = len(found.distance)
         f[:count], J[:count] = found.distance, found.jacobian
         return f, J
+
+
+class KnownMinimumDistance(MinimumDistance):
+    """Distances by convex parts made before: to make them takes longer than a search may."""
+
+    makes_parts = False

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import CollisionChecker, Contact
-from ros2_ik.core.functions import MinimumDistance
+from ros2_ik.core.functions.minimum_distance import KnownMinimumDistance
 from ros2_ik.core.problem import accept, Constraint, IKProblem
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.self_motion import SelfMotion
@@ -48,7 +48,7 @@ class Clearance:
 
     @cached_property
     def _pusher(self) -> SequentialQuadratic:
-        apart = Constraint(_KnownDistance(self._checker, SIGHT), lower=GAP)
+        apart = Constraint(KnownMinimumDistance(self._checker, SIGHT), lower=GAP)
         problem = self._problem.varied(constraints=[*self._problem.constraints, apart])
         return SequentialQuadratic(problem, attempt_iterations=15)
 
@@ -58,12 +58,6 @@ class Clearance:
             return None
         motion = SelfMotion(self._problem, self._checker)
         return motion if motion.is_possible else None
-
-
-class _KnownDistance(MinimumDistance):
-    """Distances by convex parts made before: to make them takes longer than a search may."""
-
-    makes_parts = False
 
 
 def lasting_contacts(problem: IKProblem, checker: CollisionChecker, q: Array

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import instance, positive, whole
+from ros2_ik.core.checks import instance, positive
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.functions.checked_distance import CheckedDistance
+from ros2_ik.core.functions.minimum_distance import KnownMinimumDistance
 from ros2_ik.core.problem import Constraint
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
@@ -41,54 +42,38 @@ class Barrier:
         self.gain = Gain.of(gain, gain_per_second, self.name)
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
-    def bind(self, robot: Robot, dt: float) -> 'tuple[DistanceConstraints | None, Barrier | None]':
+    def bind(self, robot: Robot, dt: float) -> 'list[DistanceConstraints | Barrier]':
         """Return what keeps distances of one robot apart, and what bounds rows of a function."""
         bound = copy(self)
         bound.bounds = bounds = copy(self.bounds.bind(robot))
         function, margins = bounds.function, np.unique(bounds.lower)
         # a distance has one point of each pair: where that is held, another one may come down
         if not isinstance(function, CheckedDistance) or np.isinf(bounds.lower).all():
-            return None, bound
+            return [bound]
         if len(margins) > 1:
             raise InvalidConstraintError(f"barrier '{self.name}' has several lower bounds of "
                                          'distances; valid: one, or a Barrier for each')
         distances = DistanceConstraints(
             self.name, function.checker, float(margins[0]), MAX_PAIRS, self.gain.in_step(dt),
             self.push, dt, function.narrowed)
-        if np.isinf(bounds.upper).all():
-            return distances, None
         bounds.lower = np.full_like(bounds.lower, -np.inf)
-        return distances, bound
+        return [distances] if np.isinf(bounds.upper).all() else [distances, bound]
 
     def __repr__(self) -> str:
-        return f"Barrier('{self.name}')"
+        return f"{type(self).__name__}('{self.name}')"
 
 
-class CollisionBarrier:
+class CollisionBarrier(Barrier):
     """
-    All pairs that a checker checks stay `margin` [m] apart.
+    All pairs that a checker checks stay `margin` [m] apart; the options are those of `Barrier`.
 
-    The pairs within reach of some steps are rows of their own, at most `rows`, the nearest ones.
-    Gain and push are those of `Barrier`. `VelocityProgram.set_scene` takes the checker of another
-    scene, with the velocities of what moves in it.
+    The pairs within reach of some steps are rows of their own, at most 40, the nearest ones.
+    `VelocityProgram.set_scene` takes the checker of another scene, with the velocities of what
+    moves in it.
     """
 
-    def __init__(self, checker: CollisionChecker, margin: float = 0.005, *, gain: float = 0.8,
-                 gain_per_second: float | None = None, push: float = PUSH, rows: int = MAX_PAIRS,
-                 name: str = 'collisions') -> None:
-        self.checker = instance(checker, CollisionChecker, 'checker', InvalidConstraintError)
-        self.name = name
-        self.rows = whole(rows, 'rows', InvalidOptionError)
-        self.margin = positive(margin, 'margin', InvalidOptionError)
-        self.gain = Gain.of(gain, gain_per_second, self.name)
-        self.push = positive(push, 'push', InvalidOptionError)
-
-    def bind(self, robot: Robot, dt: float) -> tuple[DistanceConstraints, None]:
-        """Return what keeps the pairs of one robot apart."""
-        if robot.key != self.checker.robot.key:
-            raise InvalidConstraintError(f'the checker of {self.name} is of another robot')
-        return DistanceConstraints(self.name, self.checker, self.margin, self.rows,
-                                   self.gain.in_step(dt), self.push, dt), None
-
-    def __repr__(self) -> str:
-        return f"CollisionBarrier('{self.name}')"
+    def __init__(self, checker: CollisionChecker, margin: float = 0.005, *,
+                 name: str = 'collisions', **options: Any) -> None:
+        instance(checker, CollisionChecker, 'checker', InvalidConstraintError)
+        super().__init__(KnownMinimumDistance(checker),
+                         positive(margin, 'margin', InvalidOptionError), name=name, **options)

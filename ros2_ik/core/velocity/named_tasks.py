@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.arrays import Pose
 from ros2_ik.core.checks import one_or_each
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
@@ -94,30 +94,18 @@ def linear_holonomic_task(A: Any, b: Any = 0.0, q_0: Any = None, *,
 
 def joint_coupling_task(ratios: Mapping[str, float], offset: float = 0.0,
                         **options: Any) -> Task:
-    """Make a task of sum ratio_i q_i = offset (Pink: JointCouplingTask)."""
+    """Make a task of sum ratio_i q_i = offset (Pink: JointCouplingTask; placo: GearTask)."""
     return Task(JointCoupling(tuple(ratios), [list(ratios.values())], offset),
                 **{'name': 'coupling', **options})
 
 
-def gear_task(joint: str, sources: Mapping[str, float], **options: Any) -> Task:
-    """Make a task of joint = sum ratio_i source_i (placo: GearTask)."""
-    return joint_coupling_task({joint: -1.0, **sources}, **{'name': f'gear of {joint}', **options})
-
-
 def rolling_task(hub: str, radius: float, *, floor: str | None = None, **options: Any) -> Task:
-    """Make a task of a wheel that rolls on the plane z = 0 of `floor` (Pink: RollingTask)."""
-    return _wheel(hub, radius, floor, np.ones(3), options)
+    """
+    Make a task of a wheel that rolls on the plane z = 0 of `floor` (Pink: RollingTask).
 
-
-def omniwheel_task(hub: str, radius: float, *, floor: str | None = None, **options: Any) -> Task:
-    """Make the same of a wheel that slips along the floor's y (Pink: OmniwheelTask)."""
-    return _wheel(hub, radius, floor, np.array([1.0, 0.0, 1.0]), options)
-
-
-def _wheel(hub: str, radius: float, floor: str | None, weight: Array, options: Any) -> Task:
-    given = one_or_each(options.pop('weight', 1.0), f'weight of {hub}', 3, InvalidTargetError)
-    return Task(RollingContact(hub, floor, radius), weight=given * weight,
-                **{'name': f'wheel {hub}', **options})
+    With a `weight` of (1, 0, 1) it slips along the floor's y (Pink: OmniwheelTask).
+    """
+    return Task(RollingContact(hub, floor, radius), **{'name': f'wheel {hub}', **options})
 
 
 def manipulability_task(frame: str, rate: float = 0.1, *, rows: str = 'all',

@@ -17,9 +17,9 @@ from ros2_ik.core.poses import as_transform
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
+from ros2_ik.core.velocity.barrier import Barrier
 from ros2_ik.core.velocity.bound_task import BoundTask
-from ros2_ik.core.velocity.distance_constraints import DistanceRows, NearPair
+from ros2_ik.core.velocity.distance_constraints import DistanceConstraints, DistanceRows, NearPair
 from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     CartesianVelocityLimit,
@@ -66,10 +66,9 @@ class VelocityProgram:
 
     def __init__(self, robot: Robot, tasks: Iterable[Task], dt: float, *,
                  limits: Iterable[Any] | None = None,
-                 barriers: Iterable[Barrier | CollisionBarrier] = (),
-                 constraints: Iterable[Task] = (), damping: float = DAMPING,
-                 kinetic_energy: float = 0.0, locked: Collection[str] = (),
-                 driven: Collection[str] = ()) -> None:
+                 barriers: Iterable[Barrier] = (), constraints: Iterable[Task] = (),
+                 damping: float = DAMPING, kinetic_energy: float = 0.0,
+                 locked: Collection[str] = (), driven: Collection[str] = ()) -> None:
         self.robot, self.dt = robot, positive(dt, 'dt', InvalidOptionError)
         self.damping = positive(damping, 'damping', InvalidOptionError)
         self.kinetic_energy = non_negative(kinetic_energy, 'kinetic_energy', InvalidOptionError)
@@ -100,16 +99,16 @@ class VelocityProgram:
         self._step = kernel.velocity_step.run
         self._before = np.zeros(robot.nv)
 
-    def _bind_barriers(self, barriers: Sequence[Barrier | CollisionBarrier]) -> list[Barrier]:
+    def _bind_barriers(self, barriers: Sequence[Barrier]) -> list[Barrier]:
         """Bind the barriers; return those that bound rows of functions."""
         for barrier in barriers:
-            if not isinstance(barrier, Barrier | CollisionBarrier):
+            if not isinstance(barrier, Barrier):
                 raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
                                          'CollisionBarrier')
         _check_names('barriers', [barrier.name for barrier in barriers], InvalidOptionError)
-        bound = [barrier.bind(self.robot, self.dt) for barrier in barriers]
-        self._distances = [distances for distances, _ in bound if distances is not None]
-        return [barrier for _, barrier in bound if barrier is not None]
+        bound = [one for barrier in barriers for one in barrier.bind(self.robot, self.dt)]
+        self._distances = [one for one in bound if isinstance(one, DistanceConstraints)]
+        return [one for one in bound if isinstance(one, Barrier)]
 
     def _bind_tasks(self, soft: Sequence[Task], hard: Sequence[Task]) -> None:
         ranks = {priority: rank for rank, priority

@@ -16,12 +16,10 @@ from ros2_ik.core import (
     damping_task,
     distance_task,
     frame_task,
-    gear_task,
     joint_coupling_task,
     linear_holonomic_task,
     look_at_task,
     manipulability_task,
-    omniwheel_task,
     posture_task,
     Robot,
     rolling_task,
@@ -135,7 +133,8 @@ def test_couplings(panda, start):
     q = run(panda, [wish], start, constraints=[
         joint_coupling_task({one: 1.0, two: -2.0}, 0.1, gain=0.2)])
     assert q[0] - 2 * q[1] == pytest.approx(0.1, abs=1e-4)
-    q = run(panda, [wish], start, constraints=[gear_task(three, {one: 0.5, two: 0.25}, gain=0.2)])
+    q = run(panda, [wish], start, constraints=[
+        joint_coupling_task({three: -1.0, one: 0.5, two: 0.25}, gain=0.2)])
     assert q[2] == pytest.approx(0.5 * q[0] + 0.25 * q[1], abs=1e-4)
     A = np.zeros((2, panda.nv))
     A[0, 0], A[1, 3], A[1, 5] = 1.0, 1.0, 1.0
@@ -166,7 +165,7 @@ def test_wheels():
         assert rolling.v[2] == pytest.approx(rolling.v[0] / 0.2, rel=1e-3)
         omni = solve_velocity(Configuration(robot, q), [
             posture_task([1.0, 0.5], names=['x', 'y'], weight=1e-2, gain=0.01)], DT,
-            constraints=[omniwheel_task('hub', 0.2, floor='floor')])
+            constraints=[rolling_task('hub', 0.2, floor='floor', weight=(1, 0, 1))])
         assert omni.v[1] == pytest.approx(0.5, rel=0.05)
         assert omni.v[2] == pytest.approx(omni.v[0] / 0.2, rel=1e-3)
         q = rolling.q
