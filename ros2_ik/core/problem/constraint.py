@@ -2,7 +2,7 @@
 
 from copy import copy
 import math
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -20,9 +20,10 @@ class OfFunction:
     """
     A function with numbers for each of its rows, which `bind` makes those of one robot.
 
-    `moved_by` are then the names of the joints that change it.
+    `moved_by` are then the names of the joints that change it, `kind` is that of `IKProblem`.
     """
 
+    kind: ClassVar[str]
     function: KinematicFunction
     robot_key: str | None = None
     moved_by = frozenset[str]()
@@ -53,6 +54,8 @@ class Constraint(OfFunction):
 
     Raises InvalidConstraintError for NaN, lower > upper, or bounds that f never meets.
     """
+
+    kind = 'constraints'
 
     def __init__(self, function: KinematicFunction, lower: Any = -np.inf, upper: Any = np.inf,
                  name: str | None = None, tolerance: float = TOLERANCE) -> None:

@@ -2,42 +2,36 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-import math
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions import KinematicFunction
+from ros2_ik.core.functions import KinematicFunction, UserFunction
 from ros2_ik.core.problem.constraint import check_bounds, given, OfFunction, spread
 from ros2_ik.core.robot import Configuration, Robot
 
 ZERO = 0.0     # where no target is given
 
 
-class Cost(ABC):
-    """A number that should be small; `periodic` and `is_user_code` as of a function."""
+class Cost(OfFunction, ABC):
+    """A number that should be small, of a function."""
 
     name: str
-    periodic: ClassVar[bool] = False
-    is_user_code: ClassVar[bool] = False
 
     @abstractmethod
     def value(self, at: Configuration) -> float:
         """Return the cost."""
 
-    def bind(self, robot: Robot) -> 'Cost':
-        """Return this cost of one robot, with all that needs the number of rows."""
-        return self
-
-    @abstractmethod
     def joints(self, robot: Robot) -> frozenset[str]:
         """Names of the joints that change it."""
+        return self.function.joints(robot)
 
 
-class LeastSquares(OfFunction, Cost):
+class LeastSquares(Cost):
     """
     1/2 r^T W r with r = f - target (by default 0), or how far f is outside lower..upper.
 
@@ -46,6 +40,8 @@ class LeastSquares(OfFunction, Cost):
 
     Raises InvalidConstraintError.
     """
+
+    kind = 'costs'
 
     def __init__(self, function: KinematicFunction, target: Any = ZERO, weight: Any = 1.0,
                  name: str | None = None, *, lower: Any = None, upper: Any = None) -> None:
@@ -84,21 +80,17 @@ class LeastSquares(OfFunction, Cost):
         r: Array = f - np.minimum(np.maximum(f, self.lower), self.upper)
         return r
 
-    def joints(self, robot: Robot) -> frozenset[str]:
-        return self.function.joints(robot)
-
 
 class ScalarCost(Cost):
     """
     Any number of a configuration, `callable(configuration) -> float`, times `weight`.
 
     `gradient(configuration) -> (nv,)` is found by differences where it is not given. It may be
-    negative; what has a lowest value is found, what falls for ever ends at the limits. Programs
-    take it as a function of one row.
+    negative; what has a lowest value is found, what falls for ever ends at the limits. `function`
+    is the callable as a UserFunction.
     """
 
-    labels = ('cost',)
-    is_user_code = True
+    kind = 'scalar costs'
 
     def __init__(self, function: Callable[[Configuration], float],
                  gradient: Callable[[Configuration], Array] | None = None, weight: float = 1.0,
@@ -106,42 +98,22 @@ class ScalarCost(Cost):
         if not callable(function) or not (gradient is None or callable(gradient)):
             raise InvalidConstraintError('a scalar cost and its gradient are callables of a '
                                          f'configuration, not {function!r} and {gradient!r}')
-        self.function, self.gradient_of = function, gradient
+        self.function = UserFunction(
+            function, 1, None if gradient is None else partial(_row, gradient), name=name)
         self.weight = non_negative(weight, 'weight of a cost', InvalidConstraintError)
-        self.name = str(name or getattr(function, '__name__', 'cost'))
+        self.name = self.function.name
 
     def value(self, at: Configuration) -> float:
-        return self.weight * self._number(at)
+        return self.weight * float(self.function.value(at)[0])
 
-    def _number(self, at: Configuration) -> float:
-        value = floats(self.function(at), f"value of cost '{self.name}'", 'one number',
-                       InvalidConstraintError)
-        if value.size != 1 or not math.isfinite(number := float(value.reshape(-1)[0])):
-            raise InvalidConstraintError(f"cost '{self.name}' gave {value.tolist()}, not one "
-                                         'finite number')
-        return number
-
-    def gradient(self, at: Configuration, step: float = 1e-6) -> Array:
+    def gradient(self, at: Configuration) -> Array:
         """Return the gradient in the tangent space, (nv,)."""
-        size = at.robot.nv
-        if self.gradient_of is not None:
-            g = floats(self.gradient_of(at), f"gradient of cost '{self.name}'", f'{size} numbers',
-                       InvalidConstraintError).reshape(-1)
-            if g.shape != (size,) or not np.isfinite(g).all():
-                raise InvalidConstraintError(f"gradient of cost '{self.name}' must be {size} "
-                                             f'finite numbers, not {g.tolist()}')
-        else:
-            g = np.array([self._number(at.with_q(at.integrate(v)))
-                          - self._number(at.with_q(at.integrate(-v)))
-                          for v in np.eye(size) * step]) / (2 * step)
-        return self.weight * g
+        g: Array = self.weight * self.function.jacobian(at)[0]
+        return g
 
-    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        """Return the value (1,) and the gradient (1, nv)."""
-        return np.array([self.value(at)]), self.gradient(at)[None]
 
-    def joints(self, robot: Robot) -> frozenset[str]:
-        return frozenset(robot.joint_names)
+def _row(gradient: Callable[[Configuration], Any], at: Configuration) -> Array:
+    return np.atleast_2d(gradient(at))
 
 
 def _root(weight: Any, size: int, name: str) -> Array:

@@ -10,7 +10,7 @@ from ros2_ik.core.checks import flag, instances, listed
 from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.constraint import Constraint
-from ros2_ik.core.problem.cost import Cost, LeastSquares
+from ros2_ik.core.problem.cost import Cost
 from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
 from ros2_ik.core.problem.structure import Structure, structure_of, Use
@@ -78,11 +78,10 @@ class IKProblem:
             robot.moving_joints(target.tip, target.relative_to)
         if group is not None:
             robot.group(group)
-        uses = [_use('constraints', one.function, one.moved_by) for one in self.constraints]
-        uses += [_use('costs', cost.function, cost.moved_by) if isinstance(cost, LeastSquares)
-                 else _use('scalar costs', cost, cost.joints(robot)) for cost in self.costs]
-        return structure_of(robot, tuple([target.shape for target in self._given]),
-                            tuple(uses), group, self.locked_joints, self.joint_limits)
+        uses = tuple([Use(one.kind, one.moved_by, one.function.periodic, one.function.is_user_code)
+                      for one in (*self.constraints, *self.costs)])
+        return structure_of(robot, tuple([target.shape for target in self._given]), uses, group,
+                            self.locked_joints, self.joint_limits)
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
         self.change_bound, self.active = bound, self.structure.active
@@ -212,10 +211,6 @@ class IKProblem:
         place = self.active.place
         result[place] = q[place]
         return result
-
-
-def _use(kind: str, of: Any, joints: frozenset[str]) -> Use:
-    return Use(kind, joints, of.periodic, of.is_user_code)
 
 
 def _locked(robot: Robot, names: Iterable[str]) -> frozenset[str]:

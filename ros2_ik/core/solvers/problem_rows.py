@@ -9,7 +9,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.kernels.descents import FARTHEST
-from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget
+from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget, ScalarCost
 from ros2_ik.core.problem.program import Program
 
 SHARE = 0.5    # of the tolerances is aimed at
@@ -33,8 +33,7 @@ class ProblemRows:
         hard = [of_target(target) if of_target else target.function
                 for target in problem.targets]
         hard += [constraint.form[0] for constraint in problem.constraints]
-        soft = [cost.function if isinstance(cost, LeastSquares) else cost
-                for cost in problem.costs]
+        soft = [cost.function for cost in problem.costs]
         self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
         self.hard = self.program.first(len(hard)) if soft else self.program
         bounds = self._bounds()
@@ -57,7 +56,7 @@ class ProblemRows:
         return bounds
 
     def _costs(self) -> tuple[Array, Array, Array]:
-        """Where rows should be (2, m), those that are costs (m,), the weights' roots (r, m)."""
+        """Where rows should be (2, m), weights of scalar costs (m,), the weights' roots (r, m)."""
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
         wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0
         squares = [cost for cost in self.problem.costs if isinstance(cost, LeastSquares)]
@@ -68,8 +67,8 @@ class ProblemRows:
                 last = first + len(cost.factor)
                 factor[first:last, rows] = cost.factor
                 first = last
-            else:
-                linear[rows] = 1.0
+            elif isinstance(cost, ScalarCost):
+                linear[rows] = cost.weight
         return wanted, linear, factor
 
     def evaluate(self, q: Array) -> tuple[Array, Array, tuple[float, Array]]:
@@ -78,7 +77,7 @@ class ProblemRows:
         wanted, linear, factor = self.costs
         away = f - np.minimum(np.maximum(f, wanted[0]), wanted[1])
         r, counts = factor @ away, (wanted[0] == wanted[1]) | (away != 0)
-        cost = 0.5 * float(r @ r) + float(f[linear != 0].sum())
+        cost = 0.5 * float(r @ r) + float(linear @ f)
         # inside its bounds a cost asks for nothing
         return (f[self.rows] * self.scale, J[self.rows] * self.scale[:, None],
                 (cost, (r @ factor * counts + linear) @ J))
