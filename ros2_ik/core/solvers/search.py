@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 import math
 from numbers import Real
-from operator import attrgetter
 import time
 from typing import Any, NamedTuple
 
@@ -64,13 +63,12 @@ class Candidate(NamedTuple):
     rank: float = 0.0       # what the selected answer has least of
 
     @property
-    def order(self) -> tuple[bool, float]:
-        """Attempts that reached what must hold come first, of these the cheapest."""
-        reached = self.attempt.reached
-        return not reached, self.attempt.cost if reached else self.attempt.error
-
-
-_rank_of = attrgetter('rank')
+    def order(self) -> tuple[bool, bool, float]:
+        """Accepted ones come first, then those that reached what must hold, the cheapest first."""
+        verdict, reached = self.verdict, self.attempt.reached
+        missed = error_norm(verdict.errors) + sum(
+            one.amount for one in verdict.violations if one.kind != 'target')
+        return not verdict.accepted, not reached, self.attempt.cost if reached else missed
 
 
 class Search:
@@ -251,15 +249,9 @@ class Search:
             problem, solver = self._loosened
         self._loosened_next = not self._loosened_next
         attempt = self._descend(problem, solver)
-        if problem is not self.problem and not attempt.reached:
-            # errors are compared, not what exceeds tolerances
-            attempt = attempt._replace(error=self._solver.attempt(
-                attempt.q, Budget(iterations=0)).error)
-        if self._deserves_judging(attempt):
-            candidate = self._judge(attempt, is_turned=solver.finds_starts
-                                    and len(self.seeds) == 1)
-            if candidate.verdict.touches:
-                self._clear(candidate)
+        candidate = self._judge(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
+        if candidate.verdict.touches:
+            self._clear(candidate)
         if is_first and not self.accepted and self.options.approximate is None:
             self.conflict = conflict(self.problem)
 
@@ -298,12 +290,6 @@ class Search:
         last = max(first - 1, N_NEAR if batch > 1 and finds else 0) + batch
         return Starts(seeds[0], first, last, self._state)
 
-    def _deserves_judging(self, attempt: Attempt) -> bool:
-        if self.best is None:
-            return True
-        return (attempt.reached or self.options.approximate is not None
-                or (not attempt.reached, attempt.error) < self.best.order)
-
     def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
         Judge where an attempt ended, and keep it if it is accepted or the best so far.
@@ -316,7 +302,7 @@ class Search:
         is_ranked = self.options.select != 'first' or self.options.solutions > 1
         rank = self._rank(attempt.q, verdict) if is_ranked else 0.0
         candidate = Candidate(attempt, verdict, rank)
-        if self.best is None or self._is_better(candidate, self.best):
+        if self.best is None or candidate.order < self.best.order:
             self.best = candidate
         if verdict.accepted:
             if not self._costs_more_than_a_seed(sum(verdict.costs)):
@@ -328,15 +314,6 @@ class Search:
             self.near_enough = min(self.near_enough or candidate, candidate,
                                    key=self._squared_error)
         return candidate
-
-    def _is_better(self, candidate: Candidate, best: Candidate) -> bool:
-        if candidate.verdict.accepted != best.verdict.accepted:
-            return candidate.verdict.accepted
-        if not (best.attempt.reached or candidate.attempt.reached) \
-                and self.problem.kinds == {'targets'}:
-            # a solver's measure of what is missed need not be that of the errors people are told
-            return error_norm(candidate.verdict.errors) < error_norm(best.verdict.errors)
-        return candidate.order < best.order
 
     def _enter(self, candidate: Candidate) -> None:
         """Enter an answer, of those of one posture the one of lowest rank."""
@@ -414,7 +391,7 @@ class Search:
             is_answer = best is self.best and best.verdict.accepted
             return self._solution(best, Status.SUCCESS if is_answer else failure_status(self))
         if len(self.accepted) > 1:
-            self.accepted = sorted(self.accepted, key=_rank_of)
+            self.accepted = sorted(self.accepted, key=lambda one: one.rank)
         return self._solution(self.accepted[0], Status.SUCCESS, tuple(
             self._solution(one, Status.SUCCESS)
             for one in self.accepted[1:self.options.solutions]))
