@@ -100,7 +100,7 @@ class PoseSolver:
     Brings `tips` of a robot to poses again and again; what can be prepared is prepared once.
 
     The fields are arguments of `solve_pose`, which keeps one of these for each kind of question;
-    `options` are those of each search. The first call of `solve` loads collision geometry.
+    `options` are those of each search.
 
         solver = PoseSolver(robot, 'tool0', options=SolveOptions(timeout=0.01))
         for T_base_target in poses:
@@ -136,10 +136,10 @@ class PoseSolver:
         targets = [PoseTarget(tip, np.eye(4), frame, row, self.position_tolerance,
                               self.orientation_tolerance)
                    for tip, frame, row in zip(tips, frames, rows, strict=True)]
+        collisions = flag(self.collisions, 'collisions', InvalidOptionError)
         problem = IKProblem(self.robot, targets, self.group, None, self.locked,
-                            joint_limits=self.joint_limits, collisions=False)
-        # each question has a checker of its own
-        problem.collisions = flag(self.collisions, 'collisions', InvalidOptionError)
+                            joint_limits=self.joint_limits, collisions=collisions,
+                            checker=self._checker(self.scene) if collisions else None)
         name, _ = chosen_solver(self.options.solver, problem)
         solver = make_solver(name, problem, dict(self.options.solver_options))
         self.__dict__.update(_problem=problem, _solver=solver if solver.finds_starts else None)
@@ -151,8 +151,9 @@ class PoseSolver:
 
         In another scene or with other options, if these are given.
         """
-        problem = self._problem.again([target] if isinstance(self.tips, str) else target, seed,
-                                      self._checker(scene))
+        problem = self._problem.again(
+            [target] if isinstance(self.tips, str) else target, seed,
+            self._checker(scene) if self.collisions and scene is not None else None)
         own = self.options
         asked = own if options is None else options
         is_own = asked is own or (isinstance(asked.solver, str) and asked.solver == own.solver
@@ -160,18 +161,10 @@ class PoseSolver:
         return _answer(problem, None, asked, self._solver if is_own else None)
 
     def _checker(self, scene: Scene | None) -> CollisionChecker | None:
-        """Return the checker of another scene, or of the own one, which is kept."""
-        robot, given = self.robot, (self.meshes, self.missing_meshes)
-        if not self.collisions:
-            return None
-        if scene is not None:
-            return collision_checker(robot, scene, *given)
-        # no cached_property: its lock, in Python 3.11, may be held where a process is forked
-        if '_own' not in self.__dict__:
-            self.__dict__['_own'] = own_collisions(robot, *given).checker if self.scene is None \
-                else collision_checker(robot, self.scene, *given)
-        own: CollisionChecker | None = self.__dict__['_own']
-        return own
+        """Return the checker of a scene, by default of the robot alone."""
+        given = self.meshes, self.missing_meshes
+        return (own_collisions(self.robot, *given).checker if scene is None
+                else collision_checker(self.robot, scene, *given))
 
 
 @lru_cache(maxsize=32, typed=True)
