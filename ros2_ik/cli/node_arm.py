@@ -152,17 +152,20 @@ class NodeArm:
         """Send the objects that were added, changed or removed to the node's scene."""
         header = Header(frame_id=self.robot.root_frame)
         before, now = self.scene.objects, scene.objects
-        items = scene_message(SceneState(scene), {}, 0, header).world.collision_objects
+        message = scene_message(SceneState(scene), {}, 0, header)
+        new = {name for name, item in now.items() if item is not before.get(name)}
         change = PlanningScene(is_diff=True)
         change.robot_state.is_diff = True
+        change.object_colors = [color for color in message.object_colors if color.id in new]
         change.world.collision_objects = [
-            *(item for item in items if now[item.id] is not before.get(item.id)),
+            *(item for item in message.world.collision_objects if item.id in new),
             *(CollisionObject(id=name, operation=CollisionObject.REMOVE)
               for name in before if name not in now)]
         answer = self._ask(ApplyPlanningScene, ApplyPlanningScene.Request(scene=change))
         if not answer.success:
             raise IKError(answer.message)
-        self.scene, self._outdated = scene, True
+        # what the node has of it: numbers come back rounded
+        self._take_scene(self._ask(GetPlanningScene, GetPlanningScene.Request()))
 
     def place(self, q: Array) -> None:
         """Raise: it stands where it is."""

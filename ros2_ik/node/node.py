@@ -221,7 +221,8 @@ class IKNode(Node):
         except Exception:
             self.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
         if (spent := time.thread_time() - began) > LONG:
-            self.get_logger().warning(f'a callback computed for {1e3 * spent:.0f} ms')
+            self.get_logger().warning(f'a callback computed for {1e3 * spent:.0f} ms',
+                                      throttle_duration_sec=1.0)
 
     def close(self, executor: SingleThreadedExecutor) -> None:
         """Stop what moves, answer what is open with what there is, then end the workers."""

@@ -38,6 +38,10 @@ class Access:
     host: str
     token: str = ''
 
+    def __post_init__(self) -> None:
+        if not self.token and not is_local(self.host):
+            raise ValueError(f"a page on '{self.host}' needs a token")
+
     def url(self, port: int) -> str:
         """Return the address to open."""
         host = socket.gethostname() if self.host in ('0.0.0.0', '::') else self.host
@@ -47,7 +51,7 @@ class Access:
     def refusal(self, path: str, headers: Mapping[str, str]) -> str:
         """Return why a request is refused, '' where it is not."""
         host, origin = headers.get('Host', ''), headers.get('Origin')
-        # a name of somebody else may lead here: the browser takes the page for theirs
+        # another site's name may lead here; a browser would take this page for part of that site
         if not self.token and not is_local(_parts(f'//{host}').hostname or ''):
             return f"this page is not at '{host}'; valid: localhost"
         if (origin is not None or 'Upgrade' in headers) and (

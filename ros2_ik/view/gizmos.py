@@ -49,8 +49,11 @@ class Gizmos:
             try:
                 T = pose_of(*event.value)
             except IKError:    # `show` adds another gizmo at the last good pose
-                self._remove(name)
+                if name in self.handles:
+                    self._remove(name)
                 raise
+            if name not in self.handles:    # it has gone since
+                return
             self._poses[name] = T
             self._moved(name, T, event.phase == 'end')
         self._page.bind(handle.on_update, dragged, f'{self._kind} {name}')

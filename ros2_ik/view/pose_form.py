@@ -36,8 +36,8 @@ class PoseForm:
         return fields
 
     def _set(self, tip: str, _: Any) -> None:
-        T = self.fields[tip].read()
-        self._session.drag(tip, T, released=True)
+        if tip in self.fields:      # else it has gone since
+            self._session.drag(tip, self.fields[tip].read(), released=True)
 
     def show(self) -> None:
         """Show the targets and the answer that there are now."""

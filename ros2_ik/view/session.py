@@ -13,7 +13,6 @@ from ros2_ik.core import (
     read_yaml,
     Robot,
     Scene,
-    SceneObject,
 )
 from ros2_ik.view.answer import Answer
 from ros2_ik.view.arm import Arm, Question, Reader
@@ -98,13 +97,17 @@ class Session:
             raise IKError(f'a problem has fields by name, this is {content!r:.60}')
         if content.keys().isdisjoint(POSES):
             content = Problem(self.problem.targets, content).content()
-        self.load_problem({'avoid_collisions': self.avoid_collisions, **content})
-        self.solve()
+        before = self.problem, self.tips, self.avoid_collisions
+        try:
+            self.load_problem(content)
+            self.solve()
+        except IKError:
+            self.problem, self.tips, self.avoid_collisions = before
+            raise
 
     def content(self) -> dict[str, Any]:
         """Return what a problem file has of all that is wanted now."""
-        content = self.problem.content()
-        return content if self.avoid_collisions else {**content, 'avoid_collisions': False}
+        return {**self.problem.content(), 'avoid_collisions': self.avoid_collisions}
 
     def problem_yaml(self) -> str:
         """Return the same as YAML for `ros2_ik constrained`, whose search starts at the answer."""
@@ -142,9 +145,9 @@ class Session:
 
     def dragged(self, released: bool) -> None:
         """
-        Answer after a drag, at once if that is wanted, else when the gizmo is `released`.
+        Answer after a drag: at once, or, with `solve_while_dragging` off, when it is `released`.
 
-        Then the search takes longer if the target is not reached at once.
+        A released target that is not reached is searched for once more, for longer.
         """
         if self.solve_while_dragging or released:
             self.solve(dragging=True)
@@ -154,8 +157,9 @@ class Session:
             self._ask_again('the target')
 
     def back_to_robot(self) -> None:
-        """Have all targets where the tips of the robot are; there is no answer then."""
-        self.problem.targets.update(self._at_robot())
+        """Have the targets where the tips of the robot are; there is no answer then."""
+        at, targets = self._at_robot(), self.problem.targets
+        targets.update({tip: at[tip] for tip in targets})
         self.answers, self._last_q = (), None
         self.status = 'the targets are where the robot is'
 
@@ -233,17 +237,9 @@ class Session:
         if before != self._answered_in:
             self._ask_again('the scene')
 
-    def add_object(self, item: SceneObject) -> None:
-        """Put an object into the scene, in place of one of its id."""
-        self.change_scene(self.arm.scene.add(item))
-
     def move_object(self, id: str, T: Array) -> None:
         """Move an object to a pose (4, 4) in the root frame."""
         self.change_scene(self.arm.scene.move(id, T))
-
-    def remove_object(self, id: str) -> None:
-        """Remove an object from the scene."""
-        self.change_scene(self.arm.scene.remove(id))
 
     def switch_collisions(self, on: bool) -> None:
         """Have answers and motions avoid collisions or not."""

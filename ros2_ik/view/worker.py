@@ -19,7 +19,7 @@ class Worker:
     """
     Does the jobs of a page, and goes on with what moves; after each the page is shown.
 
-    `show` takes whether all is to be shown, also what takes longer, as text and plots do.
+    `show` takes whether all is to be shown, also what takes longer, as text does.
     """
 
     def __init__(self, session: Session, show: Callable[[bool], None]) -> None:

@@ -29,7 +29,7 @@ class YamlForm:
             event.client.send_file_download(file, save().encode(), save_immediately=True)))
         upload = gui.add_upload_button('Load YAML', mime_type='.yaml,.yml')
         page.bind(upload.on_upload, lambda event: self.load(event.value.content))
-        self._shown: Any = None    # at first, for a scene's meshes make a long text
+        self._shown: Any = None    # nothing is shown at first: meshes make a scene's text long
 
     def show(self) -> None:
         """Show the present part of the session."""
@@ -39,7 +39,8 @@ class YamlForm:
     def apply(self) -> None:
         """Replace what was shown by the text; raises IKError if it has changed since."""
         if self._shown != self._current():
-            raise IKError('the text was not made of what counts now: press Show, and edit it then')
+            raise IKError('something has changed since this text was shown: press Show, which '
+                          'replaces the text, and edit again')
         self._load(self.text.value)
         self._shown = self._current()
 

@@ -220,7 +220,7 @@ def test_it_gives_way_to_what_comes(client, servo):
     servo.on('twist')
     since = len(servo.record)
     try:
-        for k in range(70):
+        for k in range(100):
             side = 0.2
             x = 0.307 + 0.19 - 0.0015 * k
             applied(client, diff(box('cart', side, at=place(x, 0, 0.5))))

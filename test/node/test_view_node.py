@@ -2,10 +2,12 @@
 
 import os
 import signal
+import time
 
 from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, TRAJECTORIES
 from node_harness import eventually, nodes, seed
 import numpy as np
+import pinocchio as pin
 import pytest
 from scene_harness import empty, objects
 from std_msgs.msg import String
@@ -84,7 +86,8 @@ def test_objects_go_to_the_node(client, viewer):
     block = np.eye(4)
     block[:3, 3] = T[:3, 3]
     try:
-        viewer.add_object(SceneObject('block', [Box([0.2] * 3)], pose=block))
+        viewer.change_scene(viewer.arm.scene.add(
+            SceneObject('block', [Box([0.2] * 3)], pose=block)))
         assert 'block' in objects(client)
         assert viewer.answer.reached is Reached.TOUCHING
         assert any('block' in (one.first, one.second) for one in viewer.answer.contacts)
@@ -93,8 +96,24 @@ def test_objects_go_to_the_node(client, viewer):
         viewer.move_object('block', away)
         assert objects(client)['block'].pose.position.y == pytest.approx(away[1, 3])
         assert viewer.answer.accepted
-        viewer.remove_object('block')
+        viewer.change_scene(viewer.arm.scene.remove('block'))
         assert 'block' not in objects(client)
+    finally:
+        empty(client)
+
+
+def test_what_was_sent_is_what_the_node_has(client, viewer):
+    """Else a text that was made of it would count as outdated."""
+    tilted = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.5, 0.7), np.array([0.5, 0.6, 0.7]))
+    try:
+        viewer.change_scene(viewer.arm.scene.add(SceneObject(
+            'tilted', [Box([0.1, 0.2, 0.3])], pose=tilted, color=(0.1, 0.2, 0.3, 0.4))))
+        sent = viewer.arm.scene
+        assert sent.objects['tilted'].color == pytest.approx((0.1, 0.2, 0.3, 0.4))
+        for _ in range(20):
+            viewer.step()
+            time.sleep(0.02)
+        assert viewer.arm.scene == sent
     finally:
         empty(client)
 

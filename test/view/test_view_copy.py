@@ -69,7 +69,8 @@ def test_saved_problem_gives_an_answer_in_contact_where_contacts_are_allowed(ses
 def test_saved_problem_has_constraints_and_saved_scene_has_objects(session, solve):
     session.load_problem({**session.content(), 'constraints': [PLANE]})
     session.drag(TIP, moved(session, TIP, 0.1, 0.2, 0))
-    session.add_object(SceneObject('part', [Box([0.1, 0.1, 0.1])], np.eye(4)))
+    session.change_scene(session.arm.scene.add(
+        SceneObject('part', [Box([0.1, 0.1, 0.1])], np.eye(4))))
     assert_same(session, solve(session))
 
 

@@ -212,7 +212,8 @@ targets: [{pose: {position: {x: 0.4, y: 0.1, z: 0.5}, orientation: {x: 1.0, w: 0
 def add(page, name, shape):
     T = np.eye(4)
     T[:3, 3] = 0.5, 0.0, 0.5
-    page.worker.post(lambda: page.session.add_object(SceneObject(name, [shape], T)))
+    page.worker.post(lambda: page.session.change_scene(page.session.arm.scene.add(
+        SceneObject(name, [shape], T))))
 
 
 def drag_objects(page):
@@ -230,7 +231,7 @@ def test_objects_are_added_shown_and_removed(page):
     T = np.eye(4)
     T[:3, 3] = 0.3, 0.4, 0.5
     page.worker.post(lambda: page.session.move_object('ball', T))
-    page.worker.post(lambda: page.session.remove_object('part/1'))
+    page.worker.post(lambda: page.session.change_scene(page.session.arm.scene.remove('part/1')))
     page.worker.wait()
     assert np.abs(page._scene._shown['ball'].frame.position - T[:3, 3]).max() < 1e-9
     assert np.abs(page.object_gizmos.handles['ball'].position - T[:3, 3]).max() < 1e-9

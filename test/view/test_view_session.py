@@ -17,6 +17,11 @@ from ros2_ik.view.answer import Reached
 from ros2_ik.view.status import status_html
 
 
+def add(session, item):
+    """Put an object into the scene."""
+    session.change_scene(session.arm.scene.add(item))
+
+
 def at_tip(session, q):
     return Configuration(session.robot, q).transform(TIP)
 
@@ -77,7 +82,7 @@ def test_names_all_that_the_ghost_touches_where_the_gripper_has_no_way_out(sessi
     T = moved(home, 0.1, 0, 0.17 - home[2, 3])
     session.drag(TIP, T)
     elbow = Configuration(session.robot, session.answer.q).transform('panda_link4')
-    session.add_object(SceneObject('ball', (ShapeInstance(Sphere(0.05)),), elbow))
+    add(session, SceneObject('ball', (ShapeInstance(Sphere(0.05)),), elbow))
     assert 'no solution without contact' in session.status
     assert {'table', 'ball'} <= {contact.second for contact in session.answer.contacts}
 
@@ -125,7 +130,7 @@ def test_way_that_is_not_free_is_refused(session, home):
     middle = at_tip(session, (there + session.arm.q) / 2)
     wall = np.eye(4)
     wall[:3, 3] = middle[:3, 3]
-    session.add_object(SceneObject('wall', (ShapeInstance(Box([0.3, 0.01, 0.3])),), wall))
+    add(session, SceneObject('wall', (ShapeInstance(Box([0.3, 0.01, 0.3])),), wall))
     session.answers = ()
     session.drag(TIP, moved(home, 0.1, 0.45, 0))
     assert session.answer.accepted
@@ -166,21 +171,21 @@ def test_object_that_comes_near_makes_the_arm_give_way(session, home):
     elbow = Configuration(session.robot, before).transform('panda_link4')
     T = np.eye(4)
     T[:3, 3] = elbow[:3, 3] + [0.0, 0.6, 0]
-    session.add_object(SceneObject('ball', (ShapeInstance(Box([0.1, 0.1, 0.1])),), T))
+    add(session, SceneObject('ball', (ShapeInstance(Box([0.1, 0.1, 0.1])),), T))
     assert session.answer.accepted and np.abs(session.answer.q - before).max() < 1e-3
     T[:3, 3] = elbow[:3, 3] + [0, 0.07, 0]
     session.move_object('ball', T)
     checker = collision_checker(session.robot, session.arm.scene)
     assert checker.collides(before)
     assert session.answer.accepted and not checker.collides(session.answer.q)
-    session.remove_object('ball')
+    session.change_scene(session.arm.scene.remove('ball'))
     assert 'ball' not in session.arm.scene.objects
 
 
 @pytest.mark.parametrize('change', [
     lambda session, T: session.drag(TIP, moved(T, 0.05)),
     lambda session, _: session.move_object('table', np.eye(4)),
-    lambda session, _: session.remove_object('table'),
+    lambda session, _: session.change_scene(session.arm.scene.remove('table')),
     lambda session, _: session.switch_collisions(False),
     lambda session, _: session.entries_changed()])
 def test_no_answer_of_before_is_seen_where_nobody_solves_anew(session, home, change):
@@ -257,3 +262,25 @@ def test_largest_change_is_the_one_from_where_the_robot_stands(session, home):
     said = status_html(session)
     assert f'largest joint change {np.degrees(changes.max()):.3g} deg ({joint})' in said
     assert said.count('largest joint change') == 1
+
+
+def test_a_problem_without_a_word_of_collisions_avoids_them(session):
+    session.switch_collisions(False)
+    assert session.content()['avoid_collisions'] is False
+    session.load_yaml('max_joint_change: 3.0')
+    assert session.avoid_collisions
+
+
+@pytest.mark.parametrize('text', ['solver: nope', 'locked_joints: [nope]', 'select: 3'])
+def test_a_text_that_is_refused_changes_nothing(session, text):
+    session.switch_collisions(False)
+    before = session.content()
+    with pytest.raises(IKError):
+        session.load_yaml(text)
+    assert session.content() == before
+
+
+def test_back_to_the_robot_makes_no_targets(session):
+    session.load_yaml('targets: []\nconstraints: [{kind: joint_positions, bounds: {upper: [9]}}]')
+    session.back_to_robot()
+    assert not session.problem.targets

@@ -43,6 +43,10 @@ class MinimumDistance(CheckedDistance):
 
 
 class KnownMinimumDistance(MinimumDistance):
-    """Distances by convex parts made before: to make them takes longer than a search may."""
+    """
+    A MinimumDistance that makes no convex parts, which takes longer than a search may.
+
+    It uses those that there are.
+    """
 
     makes_parts = False

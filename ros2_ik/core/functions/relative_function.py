@@ -79,7 +79,7 @@ class FormedFunction(RelativeFunction):
     """A function whose field `form` names one of its `forms`."""
 
     forms: ClassVar[Mapping[str, Form]]
-    opposite: ClassVar[str] = ''    # the axis whose opposite makes an angle of pi one of 0
+    opposite: ClassVar[str] = ''    # the field to negate where an angle of pi is asked for
     form: str
 
     @cached_property

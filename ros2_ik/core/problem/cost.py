@@ -113,7 +113,8 @@ class ScalarCost(Cost):
 
 
 def _row(gradient: Callable[[Configuration], Any], at: Configuration) -> Array:
-    return np.atleast_2d(gradient(at))
+    return floats(gradient(at), 'the gradient of a cost', 'numbers',
+                  InvalidConstraintError).reshape(1, -1)
 
 
 def _root(weight: Any, size: int, name: str) -> Array:

@@ -56,7 +56,7 @@ BOUND = ('with execute that bound is parameter max_jump, from where the robot st
 MAX_PENDING = 64   # open searches in the workers
 SLICE = 0.002     # computing time in the node's own thread: to ask a worker takes longer [s]
 TURNS = 2         # of a search beside others: from its seed, and from a few starts
-COMPILED = 'lm'   # the solver whose attempts take far less
+COMPILED = 'lm'   # the solver whose attempts take well below SLICE with its usual options
 STANDING = 1e-2   # a joint so far from a value is there [rad, m]
 
 
@@ -222,7 +222,7 @@ class IKRequests(Endpoint, name='ik_requests'):
         search, newest, others = question.search, list[IKSolution](), self.pool.open_jobs
         if _ended_at_once(search, others):
             return search.solution()
-        if others >= MAX_PENDING:
+        if tell is None and others >= MAX_PENDING:    # goals wait for their turn
             self.statistics.busy += 1
             answer = search.solution()
             return replace(
@@ -331,7 +331,8 @@ def _ended_at_once(search: Search, others: int) -> bool:
     While `others` are open, at most TURNS attempts are made, as more requests probably wait.
     Processor time counts, so that a busy machine does not shorten the slice.
     """
-    if search.solver != COMPILED or search.problem.kinds - {'targets'}:
+    if (search.solver != COMPILED or search.options.solver_options
+            or search.problem.kinds - {'targets'}):
         return False
     end, turns = time.thread_time() + SLICE, TURNS if others else math.inf
     while not search.run(seconds=0):

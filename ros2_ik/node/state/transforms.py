@@ -96,7 +96,7 @@ def _spin(node: Node, _: Any) -> None:
                 node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
 
 
-TRANSFORM_TIMEOUT = 1.0   # so long after listening began, anew or not, they are waited for [s]
+TRANSFORM_TIMEOUT = 1.0   # they are waited for so long after listening began, or began again [s]
 UNKNOWN_YET = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)   # meanwhile
 LOOK = 0.02      # and a question for want of them is read again so often [s]
 
