@@ -79,12 +79,7 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
         picture.paste(image, (x, y + above))
         for row, (line, color) in enumerate(text[:most]):
             pen.text((x + step / 2, y + step * (row + 0.2)), line, fill=_rgb(color), font=font)
-    part = path.with_name(f'{path.name}.part')   # a full disk must not cost an older picture
-    try:
-        picture.save(part, format='PNG', optimize=True)
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    picture.save(path, format='PNG', optimize=True)
 
 
 def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size: tuple[int, int],

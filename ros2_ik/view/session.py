@@ -157,9 +157,8 @@ class Session:
             self._ask_again('the target')
 
     def back_to_robot(self) -> None:
-        """Have the targets where the tips of the robot are; there is no answer then."""
-        at, targets = self._at_robot(), self.problem.targets
-        targets.update({tip: at[tip] for tip in targets})
+        """Have a target for each tip, where it is on the robot; there is no answer then."""
+        self.problem.targets.update(self._at_robot())
         self.answers, self._last_q = (), None
         self.status = 'the targets are where the robot is'
 

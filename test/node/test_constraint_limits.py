@@ -8,18 +8,14 @@ import pytest
 from ros2_ik.messages.functions import function_message as function
 from ros2_ik.msg import Bounds, Status
 
+pytestmark = pytest.mark.usefixtures('flooded')
+
 HAND, TCP = 'panda_hand', 'panda_hand_tcp'
 
 
 def near_things(count, rows, lower=0.0):
     bounds = Bounds(lower=[lower])
     return [function('minimum_distance', rows=rows, influence=5.0, bounds=bounds)] * count
-
-
-@pytest.fixture(scope='module', autouse=True)
-def flooded(panda_node):
-    """Say that it is sent large messages."""
-    panda_node.is_flooded = True
 
 
 @pytest.fixture

@@ -48,6 +48,16 @@ def gone(pid):
     return not Path(f'/proc/{pid}').exists() or ') Z ' in Path(f'/proc/{pid}/stat').read_text()
 
 
+def test_a_search_of_long_attempts_holds_up_nobody(client, node):
+    """Options of a solver may make each attempt long: a worker has it."""
+    options = [KeyValue(key='attempt_iterations', value='100000'),
+               KeyValue(key='error_change_tolerance', value='1e-300')]
+    before = node.long_callbacks
+    answer = client.ik(targets=[unreachable()], timeout=SHORT, solver='lm', solver_options=options)
+    assert answer.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT), answer.message
+    assert node.long_callbacks == before
+
+
 @pytest.mark.slow
 def test_reachable_ones_do_not_wait_for_unreachable_ones(client, panda, node):
     """Also those do not that need a worker themselves."""
@@ -169,13 +179,3 @@ def test_workers_end_with_a_killed_node(client, panda, node):
     node.process.kill()
     node.process.wait(5)
     eventually(lambda: all(gone(worker) for worker in workers), 'the end of the workers')
-
-
-def test_a_search_of_long_attempts_holds_up_nobody(client, node):
-    """Options of a solver may make each attempt long: a worker has it."""
-    options = [KeyValue(key='attempt_iterations', value='100000'),
-               KeyValue(key='error_change_tolerance', value='1e-300')]
-    before = node.long_callbacks
-    answer = client.ik(targets=[unreachable()], timeout=SHORT, solver='lm', solver_options=options)
-    assert answer.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT), answer.message
-    assert node.long_callbacks == before

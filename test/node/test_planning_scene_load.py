@@ -33,6 +33,8 @@ from shape_msgs.msg import SolidPrimitive
 from ros2_ik.msg import Status
 from ros2_ik.srv import ApplyPlanningScene
 
+pytestmark = pytest.mark.usefixtures('flooded')
+
 ADD, REMOVE = CollisionObject.ADD, CollisionObject.REMOVE
 FAR = pose(0, 0, 5)
 

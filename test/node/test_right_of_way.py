@@ -140,7 +140,7 @@ def test_no_motion_begins_where_another_client_turns(client, record, mock, start
     heard(publisher)
     publisher.publish(swing)
     eventually(lambda: record.at()[0] > 0.1, 'the arm swings')
-    eventually(lambda: 'nothing was stopped: joint' in (told := stop(client)).message
+    eventually(lambda: 'no motion was stopped: joint' in (told := stop(client)).message
                and not told.success, 'a stop that says what it cannot stop')
     for _ in range(2):
         answer = client.wait(execute_later(client, ELSEWHERE))

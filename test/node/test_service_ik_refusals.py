@@ -11,13 +11,9 @@ import pytest
 
 from ros2_ik.msg import Status
 
+pytestmark = pytest.mark.usefixtures('flooded')
+
 TIP = 'panda_hand_tcp'
-
-
-@pytest.fixture(scope='module', autouse=True)
-def flooded(panda_node):
-    """Say that it is sent large messages."""
-    panda_node.is_flooded = True
 
 
 def target(**change):

@@ -63,7 +63,9 @@ def test_token_begins_the_path(path, known):
 def test_address_to_open():
     assert Access('127.0.0.1').url(8080) == 'http://127.0.0.1:8080/'
     assert Access('::1', 'abc').url(8080) == 'http://[::1]:8080/abc/'
-    assert Access('0.0.0.0').url(1) == f'http://{socket.gethostname()}:1/'
+    assert Access('0.0.0.0', 'abc').url(1) == f'http://{socket.gethostname()}:1/abc/'
+    with pytest.raises(ValueError, match='needs a token'):
+        Access('0.0.0.0')
     tokens = {new_token() for _ in range(50)}
     assert len(tokens) == 50 and min(map(len, tokens)) > 20
 

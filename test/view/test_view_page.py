@@ -292,7 +292,7 @@ def test_scene_is_edited_as_text_unless_it_has_changed_since(page):
     add(page, 'ball', Sphere(0.05))
     page.worker.wait()
     apply(page, page.scene, before)
-    assert page.session.status.startswith('not done: the text was not made of what counts now')
+    assert page.session.status.startswith('not done: something has changed since this text')
     assert set(page._scene._shown) == {'bench', 'ball'}
     page.worker.post(page.scene.show)
     page.worker.wait()

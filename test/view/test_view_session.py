@@ -278,9 +278,3 @@ def test_a_text_that_is_refused_changes_nothing(session, text):
     with pytest.raises(IKError):
         session.load_yaml(text)
     assert session.content() == before
-
-
-def test_back_to_the_robot_makes_no_targets(session):
-    session.load_yaml('targets: []\nconstraints: [{kind: joint_positions, bounds: {upper: [9]}}]')
-    session.back_to_robot()
-    assert not session.problem.targets

@@ -23,6 +23,7 @@ from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.workers import Pool
 
 NAME = '~/solve_constrained_ik'
+NODE_STOPPED = 'the node was stopped'
 MAX_GOALS = 64     # open at a time
 FEEDBACK = 0.5     # time between two messages about goals whose search tells nothing [s]
 KEPT = 10          # time for which a result is kept, and its status told, by the node's clock [s]
@@ -47,6 +48,7 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
 
     def __post_init__(self) -> None:
         self._goals: list[OpenGoal] = []
+        self._ending = False
         self._server = ActionServer(
             self.node, SolveConstrainedIK, NAME, self._execute, cancel_callback=self._cancel,
             callback_group=ReentrantCallbackGroup(), goal_service_qos_profile=QUEUE,
@@ -56,9 +58,10 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
         self._timer.cancel()
 
     def end(self) -> None:
-        """End all goals with what they have come to."""
+        """End all goals with what they have come to, also those that are still to come."""
+        self._ending = True
         for goal in list(self._goals):
-            goal.stop('the node was stopped')
+            goal.stop(NODE_STOPPED)
 
     # -- what the action server calls -----------------------------------------------------
 
@@ -73,6 +76,8 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
         goal = OpenGoal(handle, self.motions.stops)
         if handle.is_cancel_requested:   # before it could begin
             goal.stop('cancelled')
+        if self._ending:
+            goal.stop(NODE_STOPPED)
         self._goals.append(goal)
         self.statistics.open_goals = len(self._goals)
         result = SolveConstrainedIK.Result()

@@ -79,7 +79,7 @@ class Execute(Endpoint, name='execute'):
             count, f'{count} motions are being stopped')
         if moves:     # by another program, while a motion of ours may have waited for its end
             response.message = (f'{response.message}; but {moves}' if count
-                                else f'nothing was stopped: {moves}')
+                                else f'no motion was stopped: {moves}')
         if motions.servo:
             response.message += '; the servo is switched off'
 

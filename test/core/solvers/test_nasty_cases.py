@@ -19,6 +19,7 @@ from ros2_ik.core import (
     GazeAngle,
     IKError,
     IKProblem,
+    InvalidConstraintError,
     JointCoupling,
     JointPositions,
     LeastSquares,
@@ -321,15 +322,22 @@ def test_one_joint(small):
 @pytest.mark.parametrize('far', [1e3, 1e6, 1e12, 1e150, 1e300])
 def test_far_away(ball, far):
     """Where nothing reaches; and bounds that hold anywhere."""
+    point = (min(far, 1e6), 0, 0)    # points are no farther
     for constraint in ((FramePosition('tip'), far, 2 * far), (FramePosition('tip'), far, far),
-                       (GazeAngle('tip', O, UP, (far, 0, 0)), 4e-7, 1e-6),
-                       (PointToPlane('tip', O, (far, 0, 0), X), 0, math.inf),
+                       (GazeAngle('tip', O, UP, point), 4e-7, 1e-6),
+                       (PointToPlane('tip', O, point, X), 0, math.inf),
                        (UserFunction(lambda at: at.q[0] * far), far, far * 1.1)):
         solution = answer(ball, (*constraint, 'far'), bound=60)
         if not isinstance(constraint[0], (UserFunction, GazeAngle)):
             assert not solution.success and 'far' in solution.explain()
     for lower, upper in ((-far, far), (-math.inf, far), (-far, math.inf)):
         assert solved(ball, (FramePosition('tip'), lower, upper)).iterations == 0
+
+
+@pytest.mark.parametrize('far', [1.1e6, 1e12, 1e300])
+def test_points_beyond_a_million_metres_are_refused(far):
+    with pytest.raises(InvalidConstraintError, match='up to 1e.06'):
+        GazeAngle('tip', O, UP, (far, 0, 0))
 
 
 @pytest.mark.parametrize('far', [1e3, 1e6])
