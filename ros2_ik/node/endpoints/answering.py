@@ -59,10 +59,7 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
                 response = error_response(response, error, self.node.get_logger())
             if timed:
                 response.seconds = time.monotonic() - began
-            status = getattr(response, 'status', None)
-            if status is None:
-                status = Status.SUCCESS if response.success else Status.FAILURE
-            self.statistics.count(service, status, searched or 0.0)
+            self.statistics.count(service, _status(response), searched or 0.0)
             return response
         return answer
     return dress
@@ -76,10 +73,31 @@ def header(node: Node, frame_id: str) -> Header:
 def error_response(response: Any, error: Exception, log: Any) -> Any:
     """Return a fresh response, or result, that says why there is no answer."""
     response = type(response)()
-    status, response.message = reason_of(error, log)
+    status, message = reason_of(error, log)
+    if hasattr(response, 'error_code'):     # of MoveIt's types
+        fill_error_code(response.error_code, status, message)
+        return response
+    response.message = message
     if hasattr(response, 'status'):
         response.status = int(status)
     return response
+
+
+def fill_error_code(code: Any, status: Status, message: str) -> None:
+    """Write a status and its reason into MoveItErrorCodes, which before Jazzy have no message."""
+    code.val = int(status)
+    if hasattr(code, 'message'):
+        code.message = message
+
+
+def _status(response: Any) -> int:
+    """Return the status in a response, whichever way its type tells of it."""
+    if hasattr(response, 'error_code'):
+        status: int = response.error_code.val
+        return status
+    usual = Status.SUCCESS if getattr(response, 'success', False) else Status.FAILURE
+    status = getattr(response, 'status', usual)
+    return status
 
 
 def reason_of(error: Exception, log: Any) -> tuple[Status, str]:

@@ -1,0 +1,152 @@
+"""MoveIt's requests for joint values, and its constraints, in the words of ComputeIK."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from geometry_msgs.msg import Point
+from moveit_msgs.msg import OrientationConstraint, VisibilityConstraint
+import pinocchio as pin
+from shape_msgs.msg import SolidPrimitive
+
+from ros2_ik.core import Robot, Status
+from ros2_ik.messages.frames import link_name, Lookup, Reference, reference
+from ros2_ik.messages.functions import function_message
+from ros2_ik.messages.poses import placement, read_pose
+from ros2_ik.messages.request_error import error_context, RequestError, wrong
+from ros2_ik.msg import Bounds, Function
+from ros2_ik.srv import ComputeIK
+
+SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 1,
+               VisibilityConstraint.SENSOR_X: 0}
+
+
+def compute_ik_request(asked: Any, robot: Robot, lookup: Lookup) -> Any:
+    """
+    Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
+
+    As in MoveIt `pose_stamped_vector` and `ik_link_names` come before `pose_stamped` and
+    `ik_link_name`, and the tip of the group stands for a link that is not named. Unlike in MoveIt
+    the nanoseconds of `timeout` count, and a held object counts whatever `is_diff` says.
+    """
+    poses, links = list(asked.pose_stamped_vector), list(asked.ik_link_names)
+    if not poses:
+        poses, links = [asked.pose_stamped], [asked.ik_link_name]
+    if len(poses) == 1:
+        links = [link for link in links[:1] if link]
+    elif len(links) != len(poses):
+        raise RequestError(Status.INVALID_LINK_NAME, f'{len(links)} ik_link_names for '
+                           f'{len(poses)} poses; valid: one a pose')
+    return ComputeIK.Request(
+        group=asked.group_name, targets=poses, tips=links, seed=asked.robot_state,
+        timeout=asked.timeout, avoid_collisions=asked.avoid_collisions,
+        constraints=list(functions_of(asked.constraints, robot, lookup)))
+
+
+def functions_of(constraints: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
+    """
+    Yield the functions, with bounds, that moveit_msgs/Constraints are; raises IKError.
+
+    All must hold; weights say nothing then, as in MoveIt.
+    """
+    for field, read in (('joint_constraints', _joint), ('position_constraints', _position),
+                        ('orientation_constraints', _orientation),
+                        ('visibility_constraints', _visibility)):
+        for index, constraint in enumerate(getattr(constraints, field)):
+            with error_context(f'constraints.{field}[{index}]'):
+                yield from read(constraint, robot, lookup)
+
+
+def _joint(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
+    if asked.tolerance_above < 0 or asked.tolerance_below < 0:
+        raise wrong(f'tolerance_above is {asked.tolerance_above:g}, tolerance_below '
+                    f'{asked.tolerance_below:g}; valid: from 0')
+    name = robot.joint(asked.joint_name).name
+    yield function_message('joint_positions', Bounds(
+        lower=[-asked.tolerance_below], upper=[asked.tolerance_above]),
+        names=[name], reference=[asked.position])
+
+
+def _position(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
+    frame = reference(robot, asked.header.frame_id, lookup)
+    link = link_name(robot, asked.link_name, 'link_name')
+    offset = asked.target_point_offset
+    point = [offset.x, offset.y, offset.z]
+    region = asked.constraint_region
+    if len(region.primitives) != 1 or len(region.primitive_poses) != 1 or len(region.meshes):
+        raise wrong(f'constraint_region has {len(region.primitives)} primitives, '
+                    f'{len(region.primitive_poses)} primitive_poses and {len(region.meshes)} '
+                    'meshes; valid: one primitive with its pose')
+    shape, pose = region.primitives[0], _placed(frame, read_pose(
+        region.primitive_poses[0], 'primitive_poses[0]'))
+    size, T = list(shape.dimensions), pin.SE3ToXYZQUAT(pose).tolist()
+    fields = {'frame': link, 'relative_to': frame.frame or '', 'point': point}
+    if shape.type == SolidPrimitive.BOX and len(size) == 3:
+        half = [number / 2 for number in size]
+        yield function_message('frame_position', Bounds(
+            lower=[-number for number in half], upper=half), T_relative_A=T, **fields)
+    elif shape.type == SolidPrimitive.SPHERE and len(size) == 1:
+        yield function_message('point_to_point_distance', Bounds(upper=size),
+                               other_point=T[:3], **fields)
+    elif shape.type == SolidPrimitive.CYLINDER and len(size) == 2:
+        height, radius = size
+        yield function_message('frame_position', Bounds(
+            lower=[-height / 2], upper=[height / 2]), T_relative_A=T, axes='z', **fields)
+        yield function_message('point_to_line_distance', Bounds(upper=[radius]), line_point=T[:3],
+                               line_direction=pose.rotation[:, 2].tolist(), **fields)
+    else:
+        raise wrong(f'a region of type {shape.type} with {len(size)} dimensions; valid: BOX 3, '
+                    'SPHERE 1, CYLINDER 2')
+
+
+def _orientation(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
+    frame = reference(robot, asked.header.frame_id, lookup)
+    R = placement(Point(), asked.orientation, 'orientation').rotation
+    around = frame.offset.rotation if frame.offset else pin.SE3.Identity().rotation
+    tolerance = [abs(number) for number in (
+        asked.absolute_x_axis_tolerance, asked.absolute_y_axis_tolerance,
+        asked.absolute_z_axis_tolerance)]
+    fields: dict[str, Any]
+    if asked.parameterization == OrientationConstraint.XYZ_EULER_ANGLES:
+        fields = {'form': 'euler', 'reference': _rotation(around @ R)}
+    elif asked.parameterization == OrientationConstraint.ROTATION_VECTOR:   # along header's axes
+        fields = {'reference': _rotation(around), 'offset': _rotation(R.T)}
+    else:
+        raise wrong(f'parameterization is {asked.parameterization}; valid: XYZ_EULER_ANGLES 0, '
+                    'ROTATION_VECTOR 1')
+    yield function_message('frame_orientation', Bounds(
+        lower=[-number for number in tolerance], upper=tolerance),
+        frame=link_name(robot, asked.link_name, 'link_name'), relative_to=frame.frame or '',
+        **fields)
+
+
+def _visibility(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
+    if asked.target_radius > 0:
+        raise wrong(f'target_radius is {asked.target_radius:g}: whether something is in the line '
+                    'of sight is not looked at; valid: 0')
+    if asked.sensor_view_direction not in SENSOR_AXES:
+        raise wrong(f'sensor_view_direction is {asked.sensor_view_direction}; valid: SENSOR_Z 0, '
+                    'SENSOR_Y 1, SENSOR_X 2')
+    at_sensor = reference(robot, asked.sensor_pose.header.frame_id, lookup)
+    at_target = reference(robot, asked.target_pose.header.frame_id, lookup)
+    sensor = _placed(at_sensor, read_pose(asked.sensor_pose.pose, 'sensor_pose'))
+    target = _placed(at_target, read_pose(asked.target_pose.pose, 'target_pose'))
+    axis = sensor.rotation[:, SENSOR_AXES[asked.sensor_view_direction]].tolist()
+    frames = {'frame': at_sensor.frame or robot.root_frame, 'relative_to': at_target.frame or ''}
+    if asked.max_range_angle > 0:
+        yield function_message('gaze_angle', Bounds(upper=[asked.max_range_angle]), axis=axis,
+                               origin=sensor.translation.tolist(),
+                               target=target.translation.tolist(), **frames)
+    if asked.max_view_angle > 0:
+        yield function_message('angle_between_vectors', Bounds(upper=[asked.max_view_angle]),
+                               vector=axis, other_vector=(-target.rotation[:, 2]).tolist(),
+                               **frames)
+
+
+def _placed(frame: Reference, pose: pin.SE3) -> pin.SE3:
+    return frame.offset * pose if frame.offset else pose
+
+
+def _rotation(R: Any) -> list[float]:
+    """Return a rotation as functions read it: a pose without a position."""
+    values: list[float] = pin.SE3ToXYZQUAT(pin.SE3(R, pin.SE3.Identity().translation)).tolist()
+    return values

@@ -1,0 +1,59 @@
+"""Service ~/solve_ik: MoveIt's GetPositionIK."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from moveit_msgs.srv import GetPositionIK
+from rclpy.node import Node
+
+from ros2_ik.core import Status
+from ros2_ik.messages.moveit_requests import compute_ik_request
+from ros2_ik.messages.robot_states import fill_state
+from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
+from ros2_ik.node.endpoints.ik_requests import IKRequests
+from ros2_ik.node.endpoints.registry import Endpoint, serve
+from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.settled import Settled
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.srv import ComputeIK
+
+# MoveIt's service has no other code for a search without a solution
+FRUITLESS = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRAINTS_VIOLATED,
+             Status.APPROXIMATE}
+
+
+@dataclass(eq=False)
+class SolveIK(Endpoint, name='solve_ik'):
+    """Answers as move_group's /compute_ik does, by the same search as ~/compute_ik."""
+
+    node: Node
+    statistics: Statistics
+    settled: Settled
+    description: Description
+    transforms: Transforms
+    ik_requests: IKRequests
+    motions: MotionExecutor
+
+    def __post_init__(self) -> None:
+        serve(self.node, GetPositionIK, '~/solve_ik', self.answer)
+
+    @answering('solve_ik')
+    async def answer(self, request: Any, response: Any) -> float:
+        """Answer a request; its solution has all joints of the robot."""
+        asked, answer = request.ik_request, ComputeIK.Response()
+        question = await self.settled.read(lambda: self.ik_requests.read(compute_ik_request(
+            asked, self.description.current(), self.transforms.lookup())))
+        solution = await self.ik_requests.search(question)
+        await self.ik_requests.finish(question, solution, answer, self.motions.stops,
+                                      'service solve_ik')
+        status = Status(answer.status)
+        fill_error_code(response.error_code, Status.NO_IK_SOLUTION if status in FRUITLESS
+                        else status, answer.message)
+        if status is Status.SUCCESS:
+            robot = question.robot
+            joints = robot.to_joints(solution.q, include_mimic=True)
+            fill_state(response.solution, joints, joints)
+            response.solution.joint_state.header = header(self.node, robot.root_frame)
+            response.solution.multi_dof_joint_state.header = response.solution.joint_state.header
+        return solution.seconds

@@ -1,0 +1,186 @@
+"""What ~/solve_ik, which has MoveIt's type, answers; judged by yourdfpy and scipy."""
+
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Pose, Vector3
+from moveit_msgs.msg import (
+    BoundingVolume,
+    Constraints,
+    JointConstraint,
+    MoveItErrorCodes as Code,
+    OrientationConstraint,
+    PositionConstraint,
+    PositionIKRequest,
+    VisibilityConstraint,
+)
+from moveit_msgs.srv import GetPositionIK
+from node_harness import matrix, reachable, seed, stamped, unreachable, values
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+from shape_msgs.msg import SolidPrimitive
+
+from ros2_ik.core import Configuration
+
+TIP, ROOT = 'panda_hand_tcp', 'panda_link0'
+ARM = [f'panda_joint{i}' for i in range(1, 8)]
+FINGERS = ['panda_finger_joint1', 'panda_finger_joint2']
+pytestmark = pytest.mark.usefixtures('panda_node')
+
+
+@pytest.fixture
+def ask(client):
+    """Give a function that asks for joint values, in MoveIt's words."""
+    def ask(**fields):
+        return client.call(GetPositionIK, 'ros2_ik/solve_ik', GetPositionIK.Request(
+            ik_request=PositionIKRequest(**fields)))
+    return ask
+
+
+def seen(judge, answer, tip=TIP):
+    """Return where the judge sees a tip in an answer, (4, 4)."""
+    assert answer.error_code.val == Code.SUCCESS, answer.error_code.message
+    return judge.transform(values(answer.solution), tip, ROOT)
+
+
+@pytest.mark.parametrize('number', range(5))
+def test_a_pose_is_reached(ask, panda, panda_judge, number):
+    target = reachable(panda, TIP, number)
+    answer = ask(group_name='arm', pose_stamped=target, ik_link_name=TIP, avoid_collisions=True)
+    np.testing.assert_allclose(seen(panda_judge, answer), matrix(target.pose), atol=1e-4)
+
+
+def test_the_answer_has_all_joints_of_the_robot(ask, panda):
+    answer = ask(pose_stamped=reachable(panda, TIP))
+    assert sorted(answer.solution.joint_state.name) == sorted([*ARM, *FINGERS])
+    assert answer.solution.joint_state.header.frame_id == ROOT and not answer.solution.is_diff
+
+
+def test_the_search_begins_at_the_state(ask, panda):
+    there = {**dict(zip(ARM, (0.1, -0.6, 0.2, -2.2, 0.1, 1.7, 0.6), strict=True))}
+    target = stamped(Configuration(panda, there).transform(TIP))
+    near = {name: value + 0.01 for name, value in there.items()}
+    answer = ask(pose_stamped=target, robot_state=seed(near))
+    found = values(answer.solution)
+    assert max(abs(found[name] - there[name]) for name in ARM) < 0.1
+
+
+def test_poses_of_the_vector_come_first(ask, panda, panda_judge):
+    target = reachable(panda, 'panda_link8', 2)
+    answer = ask(pose_stamped_vector=[target], ik_link_names=['panda_link8'],
+                 pose_stamped=unreachable(), ik_link_name=TIP)
+    np.testing.assert_allclose(seen(panda_judge, answer, 'panda_link8'), matrix(target.pose),
+                               atol=1e-4)
+
+
+def region(kind, *size, at=(0, 0, 0)):
+    pose = Pose()
+    pose.position.x, pose.position.y, pose.position.z = map(float, at)
+    return BoundingVolume(primitives=[SolidPrimitive(type=kind, dimensions=list(map(float, size)))],
+                          primitive_poses=[pose])
+
+
+def asked_for(link='panda_link5', frame=ROOT, **kinds):
+    """Return Constraints of one kind, of a link, in a frame."""
+    (kind, fields), = kinds.items()
+    made = {'position': PositionConstraint, 'orientation': OrientationConstraint}[kind](
+        link_name=link, **fields)
+    made.header.frame_id = frame
+    return Constraints(**{f'{kind}_constraints': [made]})
+
+
+def test_joints_are_held_in_their_ranges(ask, panda):
+    for middle in (-0.4, 0.5):
+        answer = ask(pose_stamped=reachable(panda, TIP, 1), constraints=Constraints(
+            joint_constraints=[JointConstraint(joint_name='panda_joint1', position=middle,
+                                               tolerance_above=0.3, tolerance_below=0.3)]))
+        if answer.error_code.val == Code.SUCCESS:
+            assert abs(values(answer.solution)['panda_joint1'] - middle) <= 0.3 + 1e-6
+    assert answer.error_code.val in (Code.SUCCESS, Code.NO_IK_SOLUTION)
+
+
+@pytest.mark.parametrize(('kind', 'size', 'holds'), [
+    (SolidPrimitive.BOX, (0.2, 0.3, 0.1), lambda p: (abs(p) <= (0.1, 0.15, 0.05)).all()),
+    (SolidPrimitive.SPHERE, (0.1,), lambda p: np.linalg.norm(p) <= 0.1),
+    (SolidPrimitive.CYLINDER, (0.2, 0.1), lambda p: abs(p[2]) <= 0.1 and np.hypot(*p[:2]) <= 0.1),
+])
+def test_a_point_is_held_in_a_region(ask, panda, panda_judge, kind, size, holds):
+    there = Configuration(panda, dict(zip(ARM, (0.1, -0.6, 0.2, -2.2, 0.1, 1.7, 0.6),
+                                          strict=True)))
+    offset = np.array([0.0, 0.02, 0.05])
+    middle = (there.transform('panda_link5') @ [*offset, 1])[:3] + [0.02, -0.03, 0.04]
+    answer = ask(pose_stamped=stamped(there.transform(TIP)), constraints=asked_for(
+        position={'target_point_offset': Vector3(y=0.02, z=0.05),
+                  'constraint_region': region(kind, *size, at=middle)}))
+    point = (seen(panda_judge, answer, 'panda_link5') @ [*offset, 1])[:3]
+    assert holds((point - middle) * (1 - 1e-5))
+
+
+@pytest.mark.parametrize('parameterization', [OrientationConstraint.XYZ_EULER_ANGLES,
+                                              OrientationConstraint.ROTATION_VECTOR])
+def test_a_link_is_held_upright_within_tolerances(ask, panda, panda_judge, parameterization):
+    """The pose itself is free but for its place: the constraint alone turns the hand."""
+    tolerance = np.array([0.1, 0.2, 3.2])
+    down = Rotation.from_euler('X', np.pi)
+    quaternion = dict(zip('xyzw', down.as_quat(), strict=True))
+    orientation = OrientationConstraint().orientation
+    orientation.x, orientation.y, orientation.z, orientation.w = quaternion.values()
+    wanted = asked_for(TIP, orientation={
+        'orientation': orientation, 'parameterization': parameterization,
+        'absolute_x_axis_tolerance': 0.1, 'absolute_y_axis_tolerance': 0.2,
+        'absolute_z_axis_tolerance': 3.2})
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = (down * Rotation.from_euler('XYZ', [0.05, 0.1, 0.7])).as_matrix(), (
+        0.45, 0.1, 0.35)
+    answer = ask(pose_stamped=stamped(T), constraints=wanted)
+    R = Rotation.from_matrix(seen(panda_judge, answer)[:3, :3])
+    angles = ((down.inv() * R).as_euler('XYZ') if parameterization == 0
+              else (R * down.inv()).as_rotvec())
+    assert (abs(angles) <= tolerance + 1e-5).all()
+    T[:3, :3] = (down * Rotation.from_euler('XYZ', [0.3, 0.1, 0.7])).as_matrix()
+    assert ask(pose_stamped=stamped(T), constraints=wanted).error_code.val == Code.NO_IK_SOLUTION
+
+
+def test_a_sensor_looks_at_its_target(ask, panda, panda_judge):
+    there = Configuration(panda, dict(zip(ARM, (0.1, -0.6, 0.2, -2.2, 0.1, 1.7, 0.6),
+                                          strict=True)))
+    T = there.transform(TIP)
+    aim = T[:3, 3] + 0.5 * T[:3, 2] + 0.05 * T[:3, 0]
+    made = VisibilityConstraint(sensor_pose=stamped(np.eye(4), TIP), max_range_angle=0.2)
+    made.target_pose = stamped(np.eye(4), ROOT)
+    made.target_pose.pose.position.x, made.target_pose.pose.position.y, \
+        made.target_pose.pose.position.z = map(float, aim)
+    answer = ask(pose_stamped=stamped(T), constraints=Constraints(visibility_constraints=[made]))
+    at = seen(panda_judge, answer)
+    ray = (aim - at[:3, 3]) / np.linalg.norm(aim - at[:3, 3])
+    assert np.arccos(at[:3, 2] @ ray) <= 0.2
+    made.max_range_angle = 0.05
+    answer = ask(pose_stamped=stamped(T), constraints=Constraints(visibility_constraints=[made]))
+    assert answer.error_code.val == Code.NO_IK_SOLUTION
+
+
+TWO = region(SolidPrimitive.SPHERE, 0.1)
+TWO.primitives = [*TWO.primitives, *TWO.primitives]
+
+
+@pytest.mark.parametrize(('fields', 'code', 'words'), [
+    ({'pose_stamped': unreachable()}, Code.NO_IK_SOLUTION, 'no solution'),
+    ({'group_name': 'leg'}, Code.INVALID_GROUP_NAME, 'leg'),
+    ({'ik_link_name': 'nose'}, Code.INVALID_LINK_NAME, 'nose'),
+    ({'pose_stamped_vector': [stamped(np.eye(4))] * 2, 'ik_link_names': [TIP]},
+     Code.INVALID_LINK_NAME, '1 ik_link_names for 2 poses'),
+    ({'pose_stamped': stamped(np.eye(4), 'nowhere')}, Code.FRAME_TRANSFORM_FAILURE, 'nowhere'),
+    ({'robot_state': seed({'knee': 0.1})}, Code.INVALID_ROBOT_STATE, 'knee'),
+    ({'timeout': Duration(sec=-1)}, Code.INVALID_GOAL_CONSTRAINTS, 'negative'),
+    ({'constraints': asked_for(position={'constraint_region': TWO})},
+     Code.INVALID_GOAL_CONSTRAINTS, 'position_constraints[0]'),
+    ({'constraints': asked_for('nose', orientation={})}, Code.INVALID_LINK_NAME, 'nose'),
+    ({'constraints': Constraints(visibility_constraints=[VisibilityConstraint(
+        target_radius=0.1)])}, Code.INVALID_GOAL_CONSTRAINTS, 'target_radius'),
+    ({'constraints': Constraints(joint_constraints=[JointConstraint(
+        joint_name='panda_joint1', tolerance_above=-1.0)])}, Code.INVALID_GOAL_CONSTRAINTS,
+     'tolerance_above is -1'),
+])
+def test_what_cannot_be_asked_is_refused_in_words(ask, fields, code, words):
+    answer = ask(**{'timeout': Duration(nanosec=100_000_000), **fields})
+    assert answer.error_code.val == code and words in answer.error_code.message, answer
+    assert not answer.solution.joint_state.name
