@@ -280,6 +280,18 @@ def polyhedron(s: Sketch) -> None:
     s.caption('A [p1; p2] ≤ upper')
 
 
+def region_distance(s: Sketch) -> None:
+    box(s, (-62, -30, -36), (-12, 20, 10))
+    s.oval((48, -18), (36, 36))
+    s.link((-92, 66), (-40, 62), (6, 30), width=9)
+    s.dot((6, 30))
+    s.path((6, 30), (23, 8), stroke='#c22', width=2)
+    s.text((22, 24), 'f', '#c22', 'start')
+    s.text((2, 44), 'point', OWN, 'start')
+    s.text((78, 24), 'regions', EDGE)
+    s.caption('f ≤ 0: in one of the regions')
+
+
 def support_polygon(s: Sketch) -> None:
     corners = [(-70, -42), (65, -48), (75, 30), (0, 62), (-68, 36)]
     s.path(*(space(x, y, -18) for x, y in corners), fill='#fff', stroke=GIVEN, closed=True)
@@ -346,8 +358,8 @@ USES = {'a constraint: hard': constraint, 'a cost': cost, 'a cost with bounds: s
 SKETCHES: dict[str, Callable[[Sketch], None]] = {function.__name__: function for function in (
     angle_between_vectors, center_of_mass, frame_orientation, frame_pose, frame_position,
     gaze_angle, joint_coupling, joint_positions, manipulability, minimum_distance, pair_distance,
-    point_to_line_distance, point_to_plane, point_to_point_distance, polyhedron, support_polygon,
-    user_function)}
+    point_to_line_distance, point_to_plane, point_to_point_distance, polyhedron, region_distance,
+    support_polygon, user_function)}
 
 
 def picture() -> str:

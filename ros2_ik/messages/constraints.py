@@ -1,5 +1,6 @@
 """The constraints and costs of a request, and reports on them: what else must hold, or should."""
 
+from collections.abc import Sequence
 import math
 from typing import Any, NamedTuple
 
@@ -188,6 +189,12 @@ def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
     at = Configuration(problem.robot, q)
     return [*(_hard(constraint, at) for constraint in problem.constraints),
             *(_soft(cost, at) for cost in problem.costs if isinstance(cost, LeastSquares))]
+
+
+def judged(messages: Sequence[Any], at: Configuration) -> list[ConstraintReport]:
+    """Look at functions with hard bounds, as messages, in a configuration; raises IKError."""
+    return [_hard(make_constraint(make_function(one, at.robot), one.bounds, one.kind).bind(
+        at.robot), at) for one in messages]
 
 
 def _hard(constraint: Constraint, at: Configuration) -> ConstraintReport:

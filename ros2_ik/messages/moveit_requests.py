@@ -1,18 +1,19 @@
 """MoveIt's requests for joint values, and its constraints, in the words of ComputeIK."""
 
 from collections.abc import Iterator
+import math
 from typing import Any
 
 from geometry_msgs.msg import Point
 from moveit_msgs.msg import OrientationConstraint, VisibilityConstraint
 import pinocchio as pin
-from shape_msgs.msg import SolidPrimitive
 
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import region_surfaces, Robot, Status
 from ros2_ik.messages.frames import link_name, Lookup, Reference, reference
 from ros2_ik.messages.functions import function_message
 from ros2_ik.messages.poses import placement, read_pose
 from ros2_ik.messages.request_error import error_context, RequestError, wrong
+from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
@@ -39,12 +40,13 @@ def compute_ik_request(asked: Any, robot: Robot, lookup: Lookup) -> Any:
     return ComputeIK.Request(
         group=asked.group_name, targets=poses, tips=links, seed=asked.robot_state,
         timeout=asked.timeout, avoid_collisions=asked.avoid_collisions,
-        constraints=list(functions_of(asked.constraints, robot, lookup)))
+        constraints=[function for functions in functions_of(asked.constraints, robot, lookup)
+                     for function in functions])
 
 
-def functions_of(constraints: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
+def functions_of(constraints: Any, robot: Robot, lookup: Lookup) -> Iterator[list[Function]]:
     """
-    Yield the functions, with bounds, that moveit_msgs/Constraints are; raises IKError.
+    Yield the functions, with bounds, that each of moveit_msgs/Constraints is; raises IKError.
 
     All must hold; weights say nothing then, as in MoveIt.
     """
@@ -53,7 +55,7 @@ def functions_of(constraints: Any, robot: Robot, lookup: Lookup) -> Iterator[Fun
                         ('visibility_constraints', _visibility)):
         for index, constraint in enumerate(getattr(constraints, field)):
             with error_context(f'constraints.{field}[{index}]'):
-                yield from read(constraint, robot, lookup)
+                yield list(read(constraint, robot, lookup))
 
 
 def _joint(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
@@ -68,41 +70,24 @@ def _joint(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
 
 def _position(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
     frame = reference(robot, asked.header.frame_id, lookup)
-    link = link_name(robot, asked.link_name, 'link_name')
+    regions = read_shapes(asked.constraint_region, 'hull', lambda text: None)
+    if not regions:
+        raise wrong('constraint_region has no shape')
     offset = asked.target_point_offset
-    point = [offset.x, offset.y, offset.z]
-    region = asked.constraint_region
-    if len(region.primitives) != 1 or len(region.primitive_poses) != 1 or len(region.meshes):
-        raise wrong(f'constraint_region has {len(region.primitives)} primitives, '
-                    f'{len(region.primitive_poses)} primitive_poses and {len(region.meshes)} '
-                    'meshes; valid: one primitive with its pose')
-    shape, pose = region.primitives[0], _placed(frame, read_pose(
-        region.primitive_poses[0], 'primitive_poses[0]'))
-    size, T = list(shape.dimensions), pin.SE3ToXYZQUAT(pose).tolist()
-    fields = {'frame': link, 'relative_to': frame.frame or '', 'point': point}
-    if shape.type == SolidPrimitive.BOX and len(size) == 3:
-        half = [number / 2 for number in size]
-        yield function_message('frame_position', Bounds(
-            lower=[-number for number in half], upper=half), T_relative_A=T, **fields)
-    elif shape.type == SolidPrimitive.SPHERE and len(size) == 1:
-        yield function_message('point_to_point_distance', Bounds(upper=size),
-                               other_point=T[:3], **fields)
-    elif shape.type == SolidPrimitive.CYLINDER and len(size) == 2:
-        height, radius = size
-        yield function_message('frame_position', Bounds(
-            lower=[-height / 2], upper=[height / 2]), T_relative_A=T, axes='z', **fields)
-        yield function_message('point_to_line_distance', Bounds(upper=[radius]), line_point=T[:3],
-                               line_direction=pose.rotation[:, 2].tolist(), **fields)
-    else:
-        raise wrong(f'a region of type {shape.type} with {len(size)} dimensions; valid: BOX 3, '
-                    'SPHERE 1, CYLINDER 2')
+    # any one of them may hold the point; meshes count as their hulls
+    yield function_message(
+        'region_distance', Bounds(upper=[0.0]), frame=link_name(robot, asked.link_name,
+                                                                'link_name'),
+        relative_to=frame.frame or '', point=[offset.x, offset.y, offset.z],
+        surfaces=region_surfaces((shape, _placed(frame, pose or pin.SE3.Identity()))
+                                 for shape, pose in regions).tolist())
 
 
 def _orientation(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
     frame = reference(robot, asked.header.frame_id, lookup)
     R = placement(Point(), asked.orientation, 'orientation').rotation
     around = frame.offset.rotation if frame.offset else pin.SE3.Identity().rotation
-    tolerance = [abs(number) for number in (
+    tolerance = [abs(number) if abs(number) < math.pi else math.inf for number in (
         asked.absolute_x_axis_tolerance, asked.absolute_y_axis_tolerance,
         asked.absolute_z_axis_tolerance)]
     fields: dict[str, Any]

@@ -47,7 +47,7 @@ MOST_TRIANGLES = 100_000
 
 def read_shapes(message: Any, detail: str, note: Note) -> Read:
     """
-    Read a CollisionObject's shapes and their poses; missing poses are the identity.
+    Read the shapes of a CollisionObject, or BoundingVolume; missing poses are the identity.
 
     `detail` says what stands for meshes; `note` is told where that is too much. Raises
     RequestError.
@@ -55,7 +55,7 @@ def read_shapes(message: Any, detail: str, note: Note) -> Read:
     read: Read = []
     for kind, reader in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
         field = 'meshes' if kind == 'mesh' else f'{kind}s'
-        shapes, poses = getattr(message, field), getattr(message, f'{kind}_poses')
+        shapes, poses = getattr(message, field, ()), getattr(message, f'{kind}_poses', ())
         if len(poses) > len(shapes):
             raise wrong(f'{len(poses)} {kind}_poses for {len(shapes)} {field}')
         for index, shape in enumerate(shapes):

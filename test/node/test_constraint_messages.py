@@ -71,6 +71,8 @@ EXAMPLES = {
                           (TIP, P, U, Q, OTHER, 'vector')),
     'polyhedron': ({'frame': TIP, 'points': [P, Q], 'A': np.arange(18.0).reshape(3, 6),
                      'relative_to': OTHER}, (TIP, [P, Q], np.arange(18).reshape(3, 6), OTHER)),
+    'region_distance': ({'frame': TIP, 'point': P, 'surfaces': [[0, 1, *Q, *V, 0.3]],
+                         'relative_to': OTHER}, (TIP, P, [[0, 1, *Q, *V, 0.3]], OTHER)),
     'joint_coupling': ({'names': COUPLED, 'ratios': [[1, -2], [0.5, 3]], 'offset': [0.1, 0.2],
                         'reference': [0.3, -0.4]},
                        (COUPLED, [[1, -2], [0.5, 3]], [0.1, 0.2], [0.3, -0.4])),

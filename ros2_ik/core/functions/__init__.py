@@ -23,6 +23,7 @@ from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
 from ros2_ik.core.functions.point_to_plane import PointToPlane
 from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
 from ros2_ik.core.functions.polyhedron import Polyhedron
+from ros2_ik.core.functions.region_distance import region_surfaces, RegionDistance
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.support_polygon import SupportPolygon
 from ros2_ik.core.functions.user_function import UserFunction
@@ -31,10 +32,10 @@ from ros2_ik.core.poses import as_placement, as_transform, quaternion_rotation
 
 __all__ = [
     'AngleBetweenVectors', 'BoundJoints', 'CenterOfMass', 'FieldType', 'FieldValue',
-    'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Polyhedron',
-    'JointCoupling', 'JointPositions', 'KinematicFunction', 'Manipulability',
-    'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
-    'PointToPointDistance', 'RelativeFunction', 'SpecField', 'SupportPolygon', 'UserFunction',
-    'as_placement', 'as_transform', 'field_value', 'function_kinds', 'quaternion_rotation',
-    'read_function', 'register_function', 'spec_fields', 'written_kinds',
+    'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Polyhedron', 'JointCoupling',
+    'JointPositions', 'KinematicFunction', 'Manipulability', 'MinimumDistance', 'PairDistance',
+    'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'RegionDistance',
+    'RelativeFunction', 'SpecField', 'SupportPolygon', 'UserFunction', 'as_placement',
+    'as_transform', 'field_value', 'function_kinds', 'quaternion_rotation', 'read_function',
+    'region_surfaces', 'register_function', 'spec_fields', 'written_kinds',
 ]

@@ -53,13 +53,18 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
         @wraps(fill)
         async def answer(self: Any, request: Any, response: Any) -> Any:
             began, searched = time.monotonic(), None
+            status = None
             try:
                 searched = await fill(self, request, response)
             except Exception as error:
-                response = error_response(response, error, self.node.get_logger())
+                status, message = reason_of(error, self.node.get_logger())
+                response = refusal(type(response)(), status, message)
+                if not (hasattr(response, 'message') or hasattr(response, 'error_code')):
+                    self.node.get_logger().error(f'{service}: {message}')
             if timed:
                 response.seconds = time.monotonic() - began
-            self.statistics.count(service, _status(response), searched or 0.0)
+            self.statistics.count(service, _status(response) if status is None else status,
+                                  searched or 0.0)
             return response
         return answer
     return dress
@@ -72,12 +77,15 @@ def header(node: Node, frame_id: str) -> Header:
 
 def error_response(response: Any, error: Exception, log: Any) -> Any:
     """Return a fresh response, or result, that says why there is no answer."""
-    response = type(response)()
-    status, message = reason_of(error, log)
+    return refusal(type(response)(), *reason_of(error, log))
+
+
+def refusal(response: Any, status: Status, message: str) -> Any:
+    """Write why there is no answer into a response, as far as its type has room for that."""
     if hasattr(response, 'error_code'):     # of MoveIt's types
         fill_error_code(response.error_code, status, message)
-        return response
-    response.message = message
+    if hasattr(response, 'message'):
+        response.message = message
     if hasattr(response, 'status'):
         response.status = int(status)
     return response
@@ -91,12 +99,12 @@ def fill_error_code(code: Any, status: Status, message: str) -> None:
 
 
 def _status(response: Any) -> int:
-    """Return the status in a response, whichever way its type tells of it."""
+    """Return the status in an answer, whichever way its type tells of it."""
     if hasattr(response, 'error_code'):
         status: int = response.error_code.val
         return status
-    usual = Status.SUCCESS if getattr(response, 'success', False) else Status.FAILURE
-    status = getattr(response, 'status', usual)
+    done = getattr(response, 'success', True)
+    status = getattr(response, 'status', Status.SUCCESS if done else Status.FAILURE)
     return status
 
 

@@ -20,6 +20,8 @@ from ros2_ik.core import Robot
 # when several ask at once, each needs a queue (QoS depth) for the answers to all.
 QUEUE = QoSProfile(depth=1000)   # requests that may wait, for each service
 
+DISCOVERY = 2.0     # until then others that offer a service have been discovered [s]
+
 # wait(start) calls start(done) and awaits the value passed to `done`, which any thread may call
 Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
 
@@ -67,6 +69,23 @@ def serve(node: Node, interface: Any, name: str, answer: Callable[[Any, Any], An
     """
     node.create_service(interface, name, answer, qos_profile=QUEUE,
                         callback_group=ReentrantCallbackGroup())
+
+
+def serve_as_moveit(node: Node, parameters: Any, interface: Any, name: str,
+                    answer: Callable[[Any, Any], Any]) -> None:
+    """Offer a service of move_group's if parameter moveit_names is set and nobody else has it."""
+    if not parameters.moveit_names:
+        return
+
+    def offer() -> None:
+        waiting.cancel()
+        full = node.resolve_service_name(name)
+        if full in dict(node.get_service_names_and_types()):
+            node.get_logger().warning(f'{full} is offered by another node already, which '
+                                      'answers it: parameter moveit_names does not add it')
+            return
+        serve(node, interface, name, answer)
+    waiting = timer(node, DISCOVERY, offer)
 
 
 def publisher(node: Node, message: Any, name: str, qos: Any = 10) -> Publisher:

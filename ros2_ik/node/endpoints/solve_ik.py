@@ -11,8 +11,9 @@ from ros2_ik.messages.moveit_requests import compute_ik_request
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
 from ros2_ik.node.endpoints.ik_requests import IKRequests
-from ros2_ik.node.endpoints.registry import Endpoint, serve
+from ros2_ik.node.endpoints.registry import Endpoint, serve, serve_as_moveit
 from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
@@ -28,6 +29,7 @@ class SolveIK(Endpoint, name='solve_ik'):
     """Answers as move_group's /compute_ik does, by the same search as ~/compute_ik."""
 
     node: Node
+    parameters: Parameters
     statistics: Statistics
     settled: Settled
     description: Description
@@ -37,6 +39,7 @@ class SolveIK(Endpoint, name='solve_ik'):
 
     def __post_init__(self) -> None:
         serve(self.node, GetPositionIK, '~/solve_ik', self.answer)
+        serve_as_moveit(self.node, self.parameters, GetPositionIK, 'compute_ik', self.answer)
 
     @answering('solve_ik')
     async def answer(self, request: Any, response: Any) -> float:
@@ -52,7 +55,7 @@ class SolveIK(Endpoint, name='solve_ik'):
                         else status, answer.message)
         if status is Status.SUCCESS:
             robot = question.robot
-            joints = robot.to_joints(solution.q, include_mimic=True)
+            joints = robot.to_joints(solution.best_q, include_mimic=True)
             fill_state(response.solution, joints, joints)
             response.solution.joint_state.header = header(self.node, robot.root_frame)
             response.solution.multi_dof_joint_state.header = response.solution.joint_state.header

@@ -27,19 +27,25 @@ from ros2_ik.core import (
     PointToPlane,
     PointToPointDistance,
     Polyhedron,
+    region_surfaces,
+    RegionDistance,
     register_function,
     SupportPolygon,
     UnknownFrameError,
     UserFunction,
 )
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.scene import Scene, SceneObject, Sphere
+from ros2_ik.core.scene import Box, Cone, Cylinder, Scene, SceneObject, Sphere
 
 T = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
 R = T[:3, :3]
 TURN = pose(rotvec=(-0.3, 0.2, 1.1))[:3, :3]
 P, Q, A, B = (0.03, -0.02, 0.11), (0.6, 0.3, -0.4), (0.2, -0.1, 2), (1, -0.2, 0.4)
 LINE = (1.0, -0.5)
+# two regions each, which the point is outside of, or in
+REGIONS = [region_surfaces([(shape, pose(Q, A)), (Box(size), pose(B))]) for shape, size in (
+    (Sphere(0.3), (0.2, 0.3, 0.4)), (Cylinder(0.3, 0.5), (0.1, 0.1, 0.1)),
+    (Cone(0.3, 0.5), (9, 8, 7)))]
 
 
 def last(robot):
@@ -88,6 +94,8 @@ SAMPLES = {
     'gaze_angle': [lambda _, a, b: GazeAngle(a, P, A, Q, b),
                    lambda _, a, b: GazeAngle(a, P, A, Q, b, 'vector')],
     'polyhedron': [lambda _, a, b: Polyhedron(a, [P, Q], [[*A, *B], [*Q, *P]], b)],
+    'region_distance': [lambda _, a, b, rows=rows: RegionDistance(a, P, rows, b)
+                        for rows in REGIONS],
     'joint_coupling': [lambda robot, a, b: JointCoupling(last(robot), LINE[:len(last(robot))])],
     'joint_positions': [lambda robot, a, b: JointPositions(last(robot), {last(robot)[0]: 0.1}),
                         lambda robot, a, b: JointPositions()],

@@ -213,6 +213,7 @@ KINDS = {
     'gaze_angle': ('left_hand', P, A, B),
     'gaze_angle vector': ('left_hand', P, A, B, None, 'vector'),
     'polyhedron': ('left_hand', [P, A], [[*A, *B]]),
+    'region_distance': ('left_hand', P, [[0, 0, *A, *B, 0], [1, 1, *P, *A, 0.2]]),
     'joint_coupling': (['left_1', 'right_2'], [[1, -0.5], [0.3, 1]]),
     'joint_positions': (['left_1', 'right_2'], {'right_2': 0.1}),
     'manipulability': ('left_hand',),

@@ -1,0 +1,157 @@
+"""How far a point is outside regions, of which one may hold it."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+import math
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core import algebra as v
+from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.fields import Frame, Matrix, Point
+from ros2_ik.core.functions.kinematic_function import register_function
+from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.kernels.source import formula, part
+from ros2_ik.core.poses import as_placement
+from ros2_ik.core.scene.shapes import Box, Cone, ConvexHull, Cylinder, Mesh, Shape, Sphere
+
+PLANE, SPHERE, CYLINDER, CONE = range(4)
+WIDTH = 9       # numbers of a surface
+UP = np.array([0.0, 0.0, 1.0])
+ON_AXIS = 1e-9  # so near to an axis or a centre the gradient is that along one direction [m]
+
+
+@part
+def _outside(p: v.Vector, given: Any, k: int) -> Any:
+    """Return how far a point is outside a surface, and the gradient of that."""
+    kind, size = int(given[k + 1]), given[k + 8]
+    away, n = v.sub(p, v.vector(given, k + 2)), v.vector(given, k + 5)
+    along = v.dot(n, away)
+    if kind == PLANE:
+        return along, n
+    if kind == SPHERE:
+        distance = v.norm(away)
+        return distance - size, v.scale(1.0 / distance, away) if distance > ON_AXIS else n
+    across = v.sub(away, v.scale(along, n))
+    distance = v.norm(across)
+    if distance > ON_AXIS:
+        outward = v.scale(1.0 / distance, across)
+    else:
+        least = min(abs(n[0]), abs(n[1]), abs(n[2]))
+        axis = (1.0 if abs(n[0]) == least else 0.0, 1.0 if abs(n[1]) == least else 0.0,
+                1.0 if abs(n[2]) == least else 0.0)
+        outward = v.cross(n, axis)
+        outward = v.scale(1.0 / v.norm(outward), outward)
+    if kind == CYLINDER:
+        return distance - size, outward
+    c, s = math.cos(size), math.sin(size)
+    return c * distance - s * along, v.sub(v.scale(c, outward), v.scale(s, n))
+
+
+@register_function('region_distance', moveit='PositionConstraint (several regions, meshes)')
+@dataclass(frozen=True, eq=False)
+class RegionDistance(RelativeFunction):
+    """
+    How far `point` of `frame` is outside the nearest of some convex regions, (1,).
+
+        f = min over regions of max over the region's surfaces of s     [m], negative inside
+
+    `surfaces` are rows (n, 9) in `relative_to`: number of the region, kind, point c, direction n,
+    size. The kinds are
+
+        0 plane       s = n . (p - c)
+        1 sphere      s = |p - c| - size
+        2 cylinder    s = |across| - size                             across n, of p - c
+        3 cone        s = cos(size) |across| - sin(size) n . (p - c)  apex c, opens along n
+
+    With an upper bound of 0 one of the regions holds the point; a box is six planes. f is the
+    distance only where one surface is nearest, elsewhere less. It is not differentiable where
+    two surfaces, or regions, are equally far: the gradient there is that of the first one.
+    Raises InvalidConstraintError for rows that do not fit, unknown kinds, and a direction of
+    length zero (a sphere needs none).
+    """
+
+    frame: Frame
+    point: Point
+    surfaces: Matrix
+    relative_to: Frame | None = None
+    labels = ('outside [m]',)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        rows: Any = self.surfaces
+        if rows.shape[1] != WIDTH:
+            raise InvalidConstraintError(f'surfaces must be rows of {WIDTH} numbers, not of '
+                                         f'{rows.shape[1]}')
+        if not set(rows[:, 1].tolist()) <= {PLANE, SPHERE, CYLINDER, CONE}:
+            raise InvalidConstraintError(f'surfaces has kinds {sorted(set(rows[:, 1].tolist()))}; '
+                                         'valid: 0 plane, 1 sphere, 2 cylinder, 3 cone')
+        if not rows[rows[:, 1] != SPHERE, 5:8].any(axis=1).all():
+            raise InvalidConstraintError('surfaces has a direction of length zero')
+
+    def numbers(self) -> Any:
+        given: Any = self.surfaces
+        rows = given[given[:, 0].argsort(kind='stable')]
+        rows[rows[:, 1] == SPHERE, 5:8] = 1, 0, 0
+        rows[:, 5:8] /= np.linalg.norm(rows[:, 5:8], axis=1)[:, None]
+        return len(rows), self.point, rows
+
+    @formula
+    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        p = v.point(B, v.vector(given, 1))
+        local = v.to_local(A, p)
+        nearest, gradient = math.inf, (0.0, 0.0, 0.0)
+        worst, slope = -math.inf, (0.0, 0.0, 0.0)
+        count = int(given[0])
+        for i in range(count):
+            k = 4 + 9 * i
+            s, g = _outside(local, given, k)
+            if s > worst:
+                worst, slope = s, g
+            if i == count - 1 or given[k + 9] != given[k]:    # the region's last surface
+                if worst < nearest:
+                    nearest, gradient = worst, slope
+                worst = -math.inf
+        f[0] = nearest
+        v.force(W, 0, p, v.rotate(A, gradient))
+
+
+def region_surfaces(regions: Iterable[tuple[Shape, Pose | None]]) -> Array:
+    """
+    Return the `surfaces` (n, 9) of a RegionDistance: one region for each shape at its pose.
+
+    Shapes are boxes, spheres, cylinders, cones, convex hulls, and meshes, which count as their
+    hulls, as in MoveIt. Raises InvalidConstraintError for others.
+    """
+    rows = list[Array]()
+    for number, (shape, pose) in enumerate(regions):
+        T = pin.SE3.Identity() if pose is None else as_placement(pose, 'pose of a region')
+        for kind, c, n, size in _surfaces(shape):
+            rows.append(np.array([number, kind, *T.act(np.array(c, dtype=float)),
+                                  *T.rotation @ np.array(n, dtype=float), size]))
+    return np.array(rows)
+
+
+def _surfaces(shape: Any) -> Iterator[tuple[int, Any, Any, float]]:
+    if isinstance(shape, Box):
+        for axis, length in zip(np.eye(3), shape.size, strict=True):
+            yield from ((PLANE, side * axis * length / 2, side * axis, 0.0) for side in (1, -1))
+    elif isinstance(shape, Sphere):
+        yield SPHERE, np.zeros(3), UP, shape.radius
+    elif isinstance(shape, (Cylinder, Cone)):
+        top, half = UP * shape.length / 2, math.atan2(shape.radius, shape.length)
+        yield PLANE, -top, -UP, 0.0
+        if isinstance(shape, Cylinder):
+            yield PLANE, top, UP, 0.0
+            yield CYLINDER, np.zeros(3), UP, shape.radius
+        else:
+            yield CONE, top, -UP, half
+    elif isinstance(shape, (ConvexHull, Mesh)):
+        for normal, offset in zip(*shape.hull.half_spaces, strict=True):
+            yield PLANE, offset * normal, normal, 0.0
+    else:
+        raise InvalidConstraintError(f'a {type(shape).__name__} is no region; valid: Box, Sphere, '
+                                     'Cylinder, Cone, ConvexHull, Mesh')

@@ -1,0 +1,45 @@
+"""Service compute_fk of MoveIt's type, GetPositionFK."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from moveit_msgs.srv import GetPositionFK
+from rclpy.node import Node
+
+from ros2_ik.core import Status
+from ros2_ik.node.endpoints.answering import fill_error_code
+from ros2_ik.node.endpoints.compute_fk import ComputeFK
+from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.state.description import Description
+from ros2_ik.srv import ComputeFK as Service
+
+
+@dataclass(eq=False)
+class MoveItFK(Endpoint, name='moveit_fk'):
+    """Answers as move_group's compute_fk does; links that there are not are passed over."""
+
+    node: Node
+    parameters: Parameters
+    description: Description
+    compute_fk: ComputeFK
+
+    def __post_init__(self) -> None:
+        serve_as_moveit(self.node, self.parameters, GetPositionFK, 'compute_fk', self.answer)
+
+    async def answer(self, request: Any, response: Any) -> Any:
+        """Answer a request by ~/compute_fk."""
+        robot, asked = self.description.robot, list(request.fk_link_names)
+        known = [name for name in asked if robot is None or name in robot.frame_names]
+        ours = Service.Response(status=int(Status.SUCCESS), message='no link is named')
+        if known:
+            ours = await self.compute_fk.answer(Service.Request(
+                links=known, frame_id=request.header.frame_id, state=request.robot_state), ours)
+        response.pose_stamped, response.fk_link_names = ours.poses, ours.links
+        status, message = Status(ours.status), ours.message
+        if status is Status.SUCCESS and len(known) < max(len(asked), 1):
+            unknown = [name for name in asked if name not in known]
+            status, message = Status.INVALID_LINK_NAME, (
+                f'unknown: {", ".join(unknown)}' if unknown else message)
+        fill_error_code(response.error_code, status, message)
+        return response

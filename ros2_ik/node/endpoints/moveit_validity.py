@@ -1,0 +1,64 @@
+"""Service check_state_validity of MoveIt's type, GetStateValidity."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from moveit_msgs.msg import ConstraintEvalResult, ContactInformation
+from moveit_msgs.srv import GetStateValidity
+from rclpy.node import Node
+
+from ros2_ik.core import Configuration, Status
+from ros2_ik.messages.constraints import judged
+from ros2_ik.messages.moveit_requests import functions_of
+from ros2_ik.messages.robot_states import joint_values
+from ros2_ik.node.endpoints.answering import answering, Statistics
+from ros2_ik.node.endpoints.check_state import CheckState
+from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.srv import CheckState as Service
+
+
+@dataclass(eq=False)
+class MoveItValidity(Endpoint, name='moveit_validity'):
+    """Says as move_group's check_state_validity does what touches, and which constraints hold."""
+
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    current_state: CurrentState
+    transforms: Transforms
+    check_state: CheckState
+
+    def __post_init__(self) -> None:
+        serve_as_moveit(self.node, self.parameters, GetStateValidity, 'check_state_validity',
+                        self.answer)
+
+    @answering('check_state_validity')
+    async def answer(self, request: Any, response: Any) -> None:
+        """Answer a request by ~/check_state; limits of joints do not count, as in MoveIt."""
+        robot = self.description.current()
+        group = request.group_name if request.group_name in robot.groups else ''    # else all
+        ours = await self.check_state.answer(Service.Request(
+            group=group, state=request.robot_state), Service.Response())
+        if ours.status != Status.SUCCESS:
+            self.node.get_logger().error(f'check_state_validity: {ours.message}')
+            return
+        response.contacts = [ContactInformation(
+            header=contact.header, position=contact.position, depth=contact.depth,
+            contact_body_1=contact.contact_body_1, body_type_1=contact.body_type_1,
+            contact_body_2=contact.contact_body_2, body_type_2=contact.body_type_2)
+            for contact in ours.contacts]
+        every = frozenset(robot.joint_names)
+        at = Configuration(robot, self.current_state.start(
+            robot, joint_values(request.robot_state, robot, 'robot_state'), every).q)
+        for functions in functions_of(request.constraints, robot, self.transforms.lookup()):
+            reports = judged(functions, at)
+            response.constraint_result.append(ConstraintEvalResult(
+                result=all(report.holds for report in reports),
+                distance=sum(report.violation for report in reports)))
+        response.valid = not response.contacts and all(
+            one.result for one in response.constraint_result)
