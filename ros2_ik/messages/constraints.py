@@ -187,17 +187,17 @@ def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
     if not (problem.constraints or problem.costs):
         return []
     at = Configuration(problem.robot, q)
-    return [*(_hard(constraint, at) for constraint in problem.constraints),
+    return [*(hard_report(constraint, at) for constraint in problem.constraints),
             *(_soft(cost, at) for cost in problem.costs if isinstance(cost, LeastSquares))]
 
 
-def judged(messages: Sequence[Any], at: Configuration) -> list[ConstraintReport]:
-    """Look at functions with hard bounds, as messages, in a configuration; raises IKError."""
-    return [_hard(make_constraint(make_function(one, at.robot), one.bounds, one.kind).bind(
-        at.robot), at) for one in messages]
+def hard_constraints(messages: Sequence[Any], robot: Robot) -> list[Constraint]:
+    """Read functions with hard bounds; raises IKError."""
+    return [make_constraint(make_function(one, robot), one.bounds, one.bounds.name).bind(robot)
+            for one in messages]
 
 
-def _hard(constraint: Constraint, at: Configuration) -> ConstraintReport:
+def hard_report(constraint: Constraint, at: Configuration) -> ConstraintReport:
     return _report(constraint, constraint.function.value(at), constraint.tolerance)
 
 

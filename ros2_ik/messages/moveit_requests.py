@@ -9,6 +9,7 @@ from moveit_msgs.msg import OrientationConstraint, VisibilityConstraint
 import pinocchio as pin
 
 from ros2_ik.core import region_surfaces, Robot, Status
+from ros2_ik.messages.constraints import MAX_FUNCTIONS
 from ros2_ik.messages.frames import link_name, Lookup, Reference, reference
 from ros2_ik.messages.functions import function_message
 from ros2_ik.messages.poses import placement, read_pose
@@ -17,6 +18,8 @@ from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
+MOST_FACES = 20_000      # of the regions of a constraint, as triangles and primitives
+MOST_SURFACES = 1000     # of their hulls
 SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 1,
                VisibilityConstraint.SENSOR_X: 0}
 
@@ -26,8 +29,8 @@ def compute_ik_request(asked: Any, robot: Robot, lookup: Lookup) -> Any:
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
     As in MoveIt `pose_stamped_vector` and `ik_link_names` come before `pose_stamped` and
-    `ik_link_name`, and the tip of the group stands for a link that is not named. Unlike in MoveIt
-    the nanoseconds of `timeout` count, and a held object counts whatever `is_diff` says.
+    `ik_link_name`; if no link is named, the group's tip is used. Unlike in MoveIt the nanoseconds
+    of `timeout` count, and a held object counts whatever `is_diff` says.
     """
     poses, links = list(asked.pose_stamped_vector), list(asked.ik_link_names)
     if not poses:
@@ -46,22 +49,31 @@ def compute_ik_request(asked: Any, robot: Robot, lookup: Lookup) -> Any:
 
 def functions_of(constraints: Any, robot: Robot, lookup: Lookup) -> Iterator[list[Function]]:
     """
-    Yield the functions, with bounds, that each of moveit_msgs/Constraints is; raises IKError.
+    Convert each of moveit_msgs/Constraints to functions with bounds; raises IKError.
 
-    All must hold; weights say nothing then, as in MoveIt.
+    All are hard; weights are ignored, as in MoveIt.
     """
-    for field, read in (('joint_constraints', _joint), ('position_constraints', _position),
-                        ('orientation_constraints', _orientation),
-                        ('visibility_constraints', _visibility)):
+    kinds = {'joint_constraints': _joint, 'position_constraints': _position,
+             'orientation_constraints': _orientation, 'visibility_constraints': _visibility}
+    count = sum(len(getattr(constraints, field)) for field in kinds)
+    if count > MAX_FUNCTIONS:
+        raise wrong(f'{count} constraints; at most {MAX_FUNCTIONS} are read')
+    for field, read in kinds.items():
         for index, constraint in enumerate(getattr(constraints, field)):
             with error_context(f'constraints.{field}[{index}]'):
-                yield list(read(constraint, robot, lookup))
+                functions = list(read(constraint, robot, lookup))
+            for function in functions:
+                function.bounds.name = f'{field}[{index}]'
+            yield functions
 
 
 def _joint(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
     if asked.tolerance_above < 0 or asked.tolerance_below < 0:
         raise wrong(f'tolerance_above is {asked.tolerance_above:g}, tolerance_below '
                     f'{asked.tolerance_below:g}; valid: from 0')
+    if asked.joint_name in robot.mimics:
+        raise wrong(f"joint '{asked.joint_name}' follows '{robot.mimics[asked.joint_name][0]}'; "
+                    'valid: the joint that it follows')
     name = robot.joint(asked.joint_name).name
     yield function_message('joint_positions', Bounds(
         lower=[-asked.tolerance_below], upper=[asked.tolerance_above]),
@@ -70,23 +82,33 @@ def _joint(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
 
 def _position(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
     frame = reference(robot, asked.header.frame_id, lookup)
-    regions = read_shapes(asked.constraint_region, 'hull', lambda text: None)
+    region = asked.constraint_region
+    size = len(region.primitives) + sum(len(mesh.triangles) for mesh in region.meshes)
+    if size > MOST_FACES:
+        raise wrong(f'constraint_region has {size} primitives and triangles; at most {MOST_FACES} '
+                    'are read')
+    regions = [(shape, _placed(frame, pose)) for shape, pose in read_shapes(
+        region, 'hull', lambda text: None) if pose]     # MoveIt skips a shape without a pose
     if not regions:
-        raise wrong('constraint_region has no shape')
+        raise wrong('constraint_region has no shape with a pose')
+    surfaces = region_surfaces(regions)
+    if len(surfaces) > MOST_SURFACES:
+        raise wrong(f'the regions have {len(surfaces)} faces; at most {MOST_SURFACES} are taken')
     offset = asked.target_point_offset
-    # any one of them may hold the point; meshes count as their hulls
+    # the point must lie in at least one region; a mesh counts as its convex hull
     yield function_message(
         'region_distance', Bounds(upper=[0.0]), frame=link_name(robot, asked.link_name,
                                                                 'link_name'),
         relative_to=frame.frame or '', point=[offset.x, offset.y, offset.z],
-        surfaces=region_surfaces((shape, _placed(frame, pose or pin.SE3.Identity()))
-                                 for shape, pose in regions).tolist())
+        surfaces=surfaces.tolist())
 
 
 def _orientation(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
     frame = reference(robot, asked.header.frame_id, lookup)
     R = placement(Point(), asked.orientation, 'orientation').rotation
     around = frame.offset.rotation if frame.offset else pin.SE3.Identity().rotation
+    _check_numbers(asked, 'absolute_x_axis_tolerance', 'absolute_y_axis_tolerance',
+                   'absolute_z_axis_tolerance')
     tolerance = [abs(number) if abs(number) < math.pi else math.inf for number in (
         asked.absolute_x_axis_tolerance, asked.absolute_y_axis_tolerance,
         asked.absolute_z_axis_tolerance)]
@@ -105,7 +127,11 @@ def _orientation(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]
 
 
 def _visibility(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
-    if asked.target_radius > 0:
+    _check_numbers(asked, 'target_radius', 'max_range_angle', 'max_view_angle')
+    if asked.max_range_angle < 0 or asked.max_view_angle < 0:
+        raise wrong(f'max_range_angle is {asked.max_range_angle:g}, max_view_angle '
+                    f'{asked.max_view_angle:g}; valid: from 0')
+    if asked.target_radius != 0:
         raise wrong(f'target_radius is {asked.target_radius:g}: whether something is in the line '
                     'of sight is not looked at; valid: 0')
     if asked.sensor_view_direction not in SENSOR_AXES:
@@ -118,13 +144,24 @@ def _visibility(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
     axis = sensor.rotation[:, SENSOR_AXES[asked.sensor_view_direction]].tolist()
     frames = {'frame': at_sensor.frame or robot.root_frame, 'relative_to': at_target.frame or ''}
     if asked.max_range_angle > 0:
-        yield function_message('gaze_angle', Bounds(upper=[asked.max_range_angle]), axis=axis,
-                               origin=sensor.translation.tolist(),
+        yield function_message('gaze_angle', Bounds(upper=[_narrow(asked.max_range_angle)]),
+                               axis=axis, origin=sensor.translation.tolist(),
                                target=target.translation.tolist(), **frames)
     if asked.max_view_angle > 0:
-        yield function_message('angle_between_vectors', Bounds(upper=[asked.max_view_angle]),
-                               vector=axis, other_vector=(-target.rotation[:, 2]).tolist(),
-                               **frames)
+        yield function_message('angle_between_vectors', Bounds(
+            upper=[_narrow(asked.max_view_angle)]), vector=axis,
+            other_vector=(-target.rotation[:, 2]).tolist(), **frames)
+
+
+def _narrow(angle: float) -> float:
+    """Return the angle that MoveIt means: what is behind is never seen."""
+    return min(angle, math.pi / 2)
+
+
+def _check_numbers(asked: Any, *names: str) -> None:
+    for name in names:
+        if not math.isfinite(number := getattr(asked, name)):
+            raise wrong(f'{name} is {number}')
 
 
 def _placed(frame: Reference, pose: pin.SE3) -> pin.SE3:

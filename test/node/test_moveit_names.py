@@ -116,6 +116,13 @@ def test_scene(client, node, panda):
                for c in validity(client, at).contacts)
 
 
+def test_a_client_that_waits_is_served(client, start_node):
+    waiting = client.node.create_client(GetPositionFK, '/late/compute_fk')
+    start_node(remappings=('__ns:=/late',), moveit_names=True)
+    assert waiting.wait_for_service(30.0)
+    client.node.destroy_client(waiting)
+
+
 def test_what_another_node_offers_is_left_to_it(client, start_node, panda):
     theirs = client.node.create_service(GetPositionFK, '/other/compute_fk',
                                         lambda request, response: response)

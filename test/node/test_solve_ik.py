@@ -189,10 +189,22 @@ def test_a_sensor_looks_at_its_target(ask, panda, panda_judge):
     ({'robot_state': seed({'knee': 0.1})}, Code.INVALID_ROBOT_STATE, 'knee'),
     ({'timeout': Duration(sec=-1)}, Code.INVALID_GOAL_CONSTRAINTS, 'negative'),
     ({'constraints': asked_for(position={})}, Code.INVALID_GOAL_CONSTRAINTS,
-     'position_constraints[0]: constraint_region has no shape'),
+     'position_constraints[0]: constraint_region has no shape with a pose'),
     ({'constraints': asked_for(position={'constraint_region': region(9, 1.0)})},
      Code.INVALID_GOAL_CONSTRAINTS, 'type is 9'),
     ({'constraints': asked_for('nose', orientation={})}, Code.INVALID_LINK_NAME, 'nose'),
+    ({'constraints': asked_for(TIP, orientation={'absolute_z_axis_tolerance': float('nan')})},
+     Code.INVALID_GOAL_CONSTRAINTS, 'absolute_z_axis_tolerance is nan'),
+    ({'constraints': asked_for(position={'constraint_region': BoundingVolume(
+        primitives=[SolidPrimitive(type=2, dimensions=[1.0])])})},
+     Code.INVALID_GOAL_CONSTRAINTS, 'no shape with a pose'),
+    ({'constraints': Constraints(joint_constraints=[JointConstraint(
+        joint_name='panda_finger_joint2')])}, Code.INVALID_GOAL_CONSTRAINTS,
+     "follows 'panda_finger_joint1'"),
+    ({'constraints': Constraints(joint_constraints=[JointConstraint()] * 101)},
+     Code.INVALID_GOAL_CONSTRAINTS, '101 constraints; at most 100'),
+    ({'constraints': Constraints(visibility_constraints=[VisibilityConstraint(
+        max_view_angle=-0.1)])}, Code.INVALID_GOAL_CONSTRAINTS, 'max_view_angle -0.1'),
     ({'constraints': Constraints(visibility_constraints=[VisibilityConstraint(
         target_radius=0.1)])}, Code.INVALID_GOAL_CONSTRAINTS, 'target_radius'),
     ({'constraints': Constraints(joint_constraints=[JointConstraint(

@@ -1,4 +1,4 @@
-"""How far a point is outside regions, of which one may hold it."""
+"""Signed distance of a point from a union of convex regions."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
+import scipy.spatial
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array, Pose
@@ -21,7 +22,7 @@ from ros2_ik.core.scene.shapes import Box, Cone, ConvexHull, Cylinder, Mesh, Sha
 PLANE, SPHERE, CYLINDER, CONE = range(4)
 WIDTH = 9       # numbers of a surface
 UP = np.array([0.0, 0.0, 1.0])
-ON_AXIS = 1e-9  # so near to an axis or a centre the gradient is that along one direction [m]
+ON_AXIS = 1e-9  # radius below which the gradient takes a fixed direction [m]
 
 
 @part
@@ -150,8 +151,14 @@ def _surfaces(shape: Any) -> Iterator[tuple[int, Any, Any, float]]:
         else:
             yield CONE, top, -UP, half
     elif isinstance(shape, (ConvexHull, Mesh)):
-        for normal, offset in zip(*shape.hull.half_spaces, strict=True):
-            yield PLANE, offset * normal, normal, 0.0
+        points = shape.points if isinstance(shape, ConvexHull) else shape.vertices
+        try:
+            # triangles of one face have equal planes
+            planes = np.unique(scipy.spatial.ConvexHull(points).equations.round(12), axis=0)
+        except scipy.spatial.QhullError:
+            raise InvalidConstraintError(f'a flat {type(shape).__name__} is no region') from None
+        for *normal, offset in planes:
+            yield PLANE, -offset * np.array(normal), normal, 0.0
     else:
         raise InvalidConstraintError(f'a {type(shape).__name__} is no region; valid: Box, Sphere, '
                                      'Cylinder, Cone, ConvexHull, Mesh')

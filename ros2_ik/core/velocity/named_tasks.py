@@ -96,7 +96,7 @@ def joint_coupling_task(ratios: Mapping[str, float], offset: float = 0.0,
                         **options: Any) -> Task:
     """Make a task of sum ratio_i q_i = offset (Pink: JointCouplingTask; placo: GearTask)."""
     return Task(JointCoupling(tuple(ratios), [list(ratios.values())], offset),
-                **{'name': f'coupling of {", ".join(ratios)}', **options})
+                **{'name': 'coupling', **options})
 
 
 def rolling_task(hub: str, radius: float, *, floor: str | None = None, **options: Any) -> Task:

@@ -17,7 +17,7 @@ from ros2_ik.srv import ComputeFK as Service
 
 @dataclass(eq=False)
 class MoveItFK(Endpoint, name='moveit_fk'):
-    """Answers as move_group's compute_fk does; links that there are not are passed over."""
+    """MoveIt's compute_fk: skips unknown links."""
 
     node: Node
     parameters: Parameters
@@ -29,7 +29,8 @@ class MoveItFK(Endpoint, name='moveit_fk'):
 
     async def answer(self, request: Any, response: Any) -> Any:
         """Answer a request by ~/compute_fk."""
-        robot, asked = self.description.robot, list(request.fk_link_names)
+        robot = self.description.robot
+        asked = [name.removeprefix('/') for name in request.fk_link_names]
         known = [name for name in asked if robot is None or name in robot.frame_names]
         ours = Service.Response(status=int(Status.SUCCESS), message='no link is named')
         if known:

@@ -6,6 +6,7 @@ from typing import Any
 from moveit_msgs.srv import ApplyPlanningScene, GetPlanningScene
 from rclpy.node import Node
 
+from ros2_ik.core import Status
 from ros2_ik.node.endpoints.planning_scene import PlanningSceneEndpoints
 from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit
 from ros2_ik.node.parameters import Parameters
@@ -36,5 +37,8 @@ class MoveItScene(Endpoint, name='moveit_scene'):
 
     async def get(self, request: Any, response: Any) -> Any:
         """Return the scene."""
-        response.scene = (await self.planning_scene.get(request, Get.Response())).scene
+        ours = await self.planning_scene.get(request, Get.Response())
+        if ours.status != Status.SUCCESS:
+            self.node.get_logger().error(f'get_planning_scene: {ours.message}')
+        response.scene = ours.scene
         return response

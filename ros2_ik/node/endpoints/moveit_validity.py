@@ -8,7 +8,7 @@ from moveit_msgs.srv import GetStateValidity
 from rclpy.node import Node
 
 from ros2_ik.core import Configuration, Status
-from ros2_ik.messages.constraints import judged
+from ros2_ik.messages.constraints import hard_constraints, hard_report
 from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering, Statistics
@@ -23,7 +23,7 @@ from ros2_ik.srv import CheckState as Service
 
 @dataclass(eq=False)
 class MoveItValidity(Endpoint, name='moveit_validity'):
-    """Says as move_group's check_state_validity does what touches, and which constraints hold."""
+    """MoveIt's check_state_validity: contacts and constraint results."""
 
     node: Node
     parameters: Parameters
@@ -52,13 +52,21 @@ class MoveItValidity(Endpoint, name='moveit_validity'):
             contact_body_1=contact.contact_body_1, body_type_1=contact.body_type_1,
             contact_body_2=contact.contact_body_2, body_type_2=contact.body_type_2)
             for contact in ours.contacts]
-        every = frozenset(robot.joint_names)
-        at = Configuration(robot, self.current_state.start(
-            robot, joint_values(request.robot_state, robot, 'robot_state'), every).q)
-        for functions in functions_of(request.constraints, robot, self.transforms.lookup()):
-            reports = judged(functions, at)
-            response.constraint_result.append(ConstraintEvalResult(
-                result=all(report.holds for report in reports),
-                distance=sum(report.violation for report in reports)))
+        for text in ours.not_checked:
+            self.node.get_logger().warning(f'check_state_validity: {text}',
+                                           throttle_duration_sec=5.0)
+        response.constraint_result = self._results(request)
         response.valid = not response.contacts and all(
             one.result for one in response.constraint_result)
+
+    def _results(self, request: Any) -> list[ConstraintEvalResult]:
+        robot = self.description.current()
+        constraints = [hard_constraints(functions, robot) for functions in functions_of(
+            request.constraints, robot, self.transforms.lookup())]
+        needed = frozenset[str]().union(*(one.moved_by for each in constraints for one in each))
+        at = Configuration(robot, self.current_state.start(
+            robot, joint_values(request.robot_state, robot, 'robot_state'), needed).q)
+        reports = [[hard_report(one, at) for one in each] for each in constraints]
+        return [ConstraintEvalResult(result=all(report.holds for report in each),
+                                     distance=sum((report.violation for report in each), 0.0))
+                for each in reports]

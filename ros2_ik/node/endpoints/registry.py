@@ -80,7 +80,7 @@ def serve_as_moveit(node: Node, parameters: Any, interface: Any, name: str,
     def offer() -> None:
         waiting.cancel()
         full = node.resolve_service_name(name)
-        if full in dict(node.get_service_names_and_types()):
+        if node.count_services(full):
             node.get_logger().warning(f'{full} is offered by another node already, which '
                                       'answers it: parameter moveit_names does not add it')
             return

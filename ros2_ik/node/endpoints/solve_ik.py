@@ -19,8 +19,8 @@ from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.srv import ComputeIK
 
-# MoveIt's service has no other code for a search without a solution
-FRUITLESS = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRAINTS_VIOLATED,
+# MoveIt reports every failed search as NO_IK_SOLUTION
+SEARCH_FAILED = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRAINTS_VIOLATED,
              Status.APPROXIMATE}
 
 
@@ -51,7 +51,7 @@ class SolveIK(Endpoint, name='solve_ik'):
         await self.ik_requests.finish(question, solution, answer, self.motions.stops,
                                       'service solve_ik')
         status = Status(answer.status)
-        fill_error_code(response.error_code, Status.NO_IK_SOLUTION if status in FRUITLESS
+        fill_error_code(response.error_code, Status.NO_IK_SOLUTION if status in SEARCH_FAILED
                         else status, answer.message)
         if status is Status.SUCCESS:
             robot = question.robot
