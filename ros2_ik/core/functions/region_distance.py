@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-import scipy.spatial
+import scipy
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array, Pose
