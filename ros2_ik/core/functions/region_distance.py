@@ -12,6 +12,7 @@ import scipy
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.deviation import across
 from ros2_ik.core.functions.fields import Frame, Matrix, Point
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import RelativeFunction
@@ -36,16 +37,9 @@ def _outside(p: v.Vector, given: Any, k: int) -> Any:
     if kind == SPHERE:
         distance = v.norm(away)
         return distance - size, v.scale(1.0 / distance, away) if distance > ON_AXIS else n
-    across = v.sub(away, v.scale(along, n))
-    distance = v.norm(across)
-    if distance > ON_AXIS:
-        outward = v.scale(1.0 / distance, across)
-    else:
-        least = min(abs(n[0]), abs(n[1]), abs(n[2]))
-        axis = (1.0 if abs(n[0]) == least else 0.0, 1.0 if abs(n[1]) == least else 0.0,
-                1.0 if abs(n[2]) == least else 0.0)
-        outward = v.cross(n, axis)
-        outward = v.scale(1.0 / v.norm(outward), outward)
+    aside = v.sub(away, v.scale(along, n))
+    distance = v.norm(aside)
+    outward = v.scale(1.0 / distance, aside) if distance > ON_AXIS else v.vector(given, k + 9)
     if kind == CYLINDER:
         return distance - size, outward
     c, s = math.cos(size), math.sin(size)
@@ -98,7 +92,7 @@ class RegionDistance(RelativeFunction):
         rows = given[given[:, 0].argsort(kind='stable')]
         rows[rows[:, 1] == SPHERE, 5:8] = 1, 0, 0
         rows[:, 5:8] /= np.linalg.norm(rows[:, 5:8], axis=1)[:, None]
-        return len(rows), self.point, rows
+        return len(rows), self.point, np.array([[*row, *across(row[5:8])[0]] for row in rows])
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
@@ -108,11 +102,11 @@ class RegionDistance(RelativeFunction):
         worst, slope = -math.inf, (0.0, 0.0, 0.0)
         count = int(given[0])
         for i in range(count):
-            k = 4 + 9 * i
+            k = 4 + 12 * i
             s, g = _outside(local, given, k)
             if s > worst:
                 worst, slope = s, g
-            if i == count - 1 or given[k + 9] != given[k]:    # the region's last surface
+            if i == count - 1 or given[k + 12] != given[k]:    # the region's last surface
                 if worst < nearest:
                     nearest, gradient = worst, slope
                 worst = -math.inf
