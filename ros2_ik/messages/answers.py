@@ -1,7 +1,7 @@
 """Solutions as ComputeIK responses and Solution messages, and contacts and distances as theirs."""
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from geometry_msgs.msg import Point, Vector3
@@ -30,9 +30,9 @@ def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, header:
     response.message = '; '.join([solution.message, *notes])
     names = answer_names(problem)
     state = response.solution if solution.success else response.best_attempt
-    _fill(state, solution, names, header)
+    fill_stamped_state(state, solution.best_joints, names, header)
     response.contacts = contact_messages(solution.contacts, scene, header)
-    response.alternatives = [_fill(RobotState(), other, names, header)
+    response.alternatives = [fill_stamped_state(RobotState(), other.best_joints, names, header)
                              for other in solution.alternatives]
     response.impossible = bool(solution.impossible)
     response.explanation = solution.explain()
@@ -43,7 +43,7 @@ def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, header:
 
 def fill_progress(feedback: Any, solution: IKSolution, problem: IKProblem, header: Any) -> None:
     """Write the best so far into the feedback of an action."""
-    _fill(feedback.best_attempt, solution, answer_names(problem), header)
+    fill_stamped_state(feedback.best_attempt, solution.best_joints, answer_names(problem), header)
     _fill_table(feedback, solution, problem)
 
 
@@ -69,8 +69,10 @@ def solution_message(response: Any, solution: IKSolution, problem: IKProblem,
                     solver=response.solver)
 
 
-def _fill(state: Any, solution: IKSolution, names: tuple[str, ...], header: Any) -> Any:
-    fill_state(state, solution.best_joints, names)
+def fill_stamped_state(state: Any, joints: Mapping[str, Any], names: Iterable[str],
+                       header: Any) -> Any:
+    """Write the joints called `names`, in that order, and a header into a RobotState."""
+    fill_state(state, joints, names)
     state.joint_state.header = state.multi_dof_joint_state.header = header
     return state
 

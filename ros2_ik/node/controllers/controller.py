@@ -18,7 +18,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
-USUAL_DELAY = 0.06       # an arm that is later is braked from where it is measured [s]
+USUAL_DELAY = 0.06   # an arm that is later is braked from where it is measured [s]
 BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
 
 

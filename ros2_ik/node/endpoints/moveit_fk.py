@@ -32,15 +32,15 @@ class MoveItFK(Endpoint, name='moveit_fk'):
         robot = self.description.robot
         asked = [name.removeprefix('/') for name in request.fk_link_names]
         known = [name for name in asked if robot is None or name in robot.frame_names]
-        ours = Service.Response(status=int(Status.SUCCESS), message='no link is named')
+        unknown = [name for name in asked if name not in known]
+        status, message = Status.INVALID_LINK_NAME, (
+            f'unknown: {", ".join(unknown)}' if unknown else 'no link is named')
         if known:
             ours = await self.compute_fk.answer(Service.Request(
-                links=known, frame_id=request.header.frame_id, state=request.robot_state), ours)
-        response.pose_stamped, response.fk_link_names = ours.poses, ours.links
-        status, message = Status(ours.status), ours.message
-        if status is Status.SUCCESS and len(known) < max(len(asked), 1):
-            unknown = [name for name in asked if name not in known]
-            status, message = Status.INVALID_LINK_NAME, (
-                f'unknown: {", ".join(unknown)}' if unknown else message)
+                links=known, frame_id=request.header.frame_id, state=request.robot_state),
+                Service.Response())
+            response.pose_stamped, response.fk_link_names = ours.poses, ours.links
+            if ours.status != Status.SUCCESS or not unknown:
+                status, message = Status(ours.status), ours.message
         fill_error_code(response.error_code, status, message)
         return response

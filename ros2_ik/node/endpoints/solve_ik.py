@@ -7,12 +7,11 @@ from moveit_msgs.srv import GetPositionIK
 from rclpy.node import Node
 
 from ros2_ik.core import Status
+from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.moveit_requests import compute_ik_request
-from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
 from ros2_ik.node.endpoints.ik_requests import IKRequests
 from ros2_ik.node.endpoints.registry import Endpoint, serve, serve_as_moveit
-from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.settled import Settled
@@ -21,7 +20,7 @@ from ros2_ik.srv import ComputeIK
 
 # MoveIt reports every failed search as NO_IK_SOLUTION
 SEARCH_FAILED = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRAINTS_VIOLATED,
-             Status.APPROXIMATE}
+                 Status.APPROXIMATE}
 
 
 @dataclass(eq=False)
@@ -35,7 +34,6 @@ class SolveIK(Endpoint, name='solve_ik'):
     description: Description
     transforms: Transforms
     ik_requests: IKRequests
-    motions: MotionExecutor
 
     def __post_init__(self) -> None:
         serve(self.node, GetPositionIK, '~/solve_ik', self.answer)
@@ -48,15 +46,14 @@ class SolveIK(Endpoint, name='solve_ik'):
         question = await self.settled.read(lambda: self.ik_requests.read(compute_ik_request(
             asked, self.description.current(), self.transforms.lookup())))
         solution = await self.ik_requests.search(question)
-        await self.ik_requests.finish(question, solution, answer, self.motions.stops,
-                                      'service solve_ik')
+        # it never moves the robot: what was stopped does not matter
+        await self.ik_requests.finish(question, solution, answer, 0, 'service solve_ik')
         status = Status(answer.status)
         fill_error_code(response.error_code, Status.NO_IK_SOLUTION if status in SEARCH_FAILED
                         else status, answer.message)
         if status is Status.SUCCESS:
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
-            fill_state(response.solution, joints, joints)
-            response.solution.joint_state.header = header(self.node, robot.root_frame)
-            response.solution.multi_dof_joint_state.header = response.solution.joint_state.header
+            fill_stamped_state(response.solution, joints, joints,
+                               header(self.node, robot.root_frame))
         return solution.seconds

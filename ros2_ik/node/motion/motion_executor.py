@@ -23,7 +23,7 @@ from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 LOOK = 0.02                 # between two looks at what moves [s]
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
-STANDING_TIMEOUT = 3.0              # for an arm that stands, and readings that show it [s]
+STANDING_TIMEOUT = 3.0      # for an arm that stands, and readings that show it [s]
 JOIN = 12.0                 # over a distance d in t a cubic accelerates by 6 d / t^2; twice that
 STANDS = 0.5                # an arm moved by another client, and turning, stands for less [s]
 

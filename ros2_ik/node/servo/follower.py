@@ -179,7 +179,7 @@ class Follower:
         return collision_checker(self.robot, scene, *self._options)
 
     def set_scene(self, checker: CollisionChecker | None,
-             velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
+                  velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
         """Take what is around the robot, where objects move with velocities (3,), by name."""
         if checker is not None:
             for program in (self._brake, self._follow):

@@ -17,7 +17,7 @@ from ros2_ik.node.workers.member import Done, Member, OpenJob, Tell, UnansweredE
 PERIOD = 0.5        # how often stuck workers are looked for, and places are filled [s]
 GRACE = 0.03        # a worker that is told to end a search may take so long to answer [s]
 LAST_GRACE = 0.15   # when the node ends: answers need time to arrive, too
-OVERDUE = 1.0          # a search that is not answered so long after its deadline ends as late [s],
+OVERDUE = 1.0       # a search that is not answered so long after its deadline ends as late [s],
 STARTING = 5.0      # and so long after it if no worker was ready [s]
 
 
