@@ -18,6 +18,7 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.functions.fields import spec_fields
 from ros2_ik.core.functions.written import FieldValue
 from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.signatures import show_plain_types
 
 
 class Masses(NamedTuple):
@@ -126,6 +127,7 @@ def register_function(kind: str, **peers: str) -> Callable[[F], F]:
             raise InvalidOptionError(f"kind '{kind}' is that of {known.__module__}."
                                      f'{known.__qualname__}; choose another name')
         function.kind, function.peers = kind, peers
+        show_plain_types(function)
         _KINDS[kind] = function
         return function
     return enter

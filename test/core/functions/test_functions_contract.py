@@ -1,5 +1,6 @@
 """What holds for every function: a new one needs a row in SAMPLES."""
 
+import inspect
 import pickle
 
 from differences import jacobian_by_differences
@@ -146,6 +147,12 @@ def test_the_name_of_a_kind_is_taken():
         class Another(KinematicFunction):
             pass
     assert function_kinds()['gaze_angle'] is GazeAngle
+
+
+@pytest.mark.parametrize('kind', SAMPLES)
+def test_help_shows_plain_types(kind):
+    shown = str(inspect.signature(function_kinds()[kind]))
+    assert 'Annotated' not in shown and 'FieldType' not in shown and 'numpy' not in shown
 
 
 @pytest.mark.parametrize('case', CASES, indirect=True)

@@ -13,6 +13,7 @@ from ros2_ik.core.checks import between, matrix, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.poses import FARTHEST
+from ros2_ik.core.signatures import show_plain_types
 
 SMALLEST = 1e-9     # [m]
 
@@ -110,6 +111,7 @@ def register_shape(kind: str) -> Callable[[S], S]:
     """Enter a shape under the name of its kind."""
     def enter(shape: S) -> S:
         shape.kind = kind
+        show_plain_types(shape)
         _KINDS[kind] = shape
         return shape
     return enter
