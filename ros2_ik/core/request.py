@@ -76,6 +76,9 @@ class IKRequest:
     The `seed` is where the search starts, by joint name; the `World` completes it. The
     `max_joint_change` of the `options` bounds the changes from there, `max_jump` those from where
     the robot stands. With `avoid_collisions` a solution touches nothing that the world has.
+
+    Tips and frames are names of the robot's frames, of `frames` that this request adds, such as a
+    tool (see `Robot.with_frames`), and of objects and subframes of the world's scene.
     """
 
     targets: Sequence[PoseTarget] = ()
@@ -91,6 +94,7 @@ class IKRequest:
     avoid_collisions: bool = True
     max_jump: Any = None
     options: SolveOptions = field(default_factory=SolveOptions)
+    frames: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise InvalidTargetError, InvalidConstraintError or InvalidOptionError."""
@@ -110,7 +114,8 @@ _LISTS: tuple[tuple[str, Any, Any], ...] = (
 _SINGLE: tuple[tuple[str, Any, str], ...] = (
     *((name, str, 'a name') for name in ('group', 'default_group')),
     *((name, (bool, np.bool_), 'True or False') for name in ('follow_frames', 'avoid_collisions')),
-    ('seed', Mapping, 'a mapping from names'), ('options', SolveOptions, 'SolveOptions'))
+    *((name, Mapping, 'a mapping from names') for name in ('seed', 'frames')),
+    ('options', SolveOptions, 'SolveOptions'))
 
 
 class World(Protocol):
@@ -190,6 +195,9 @@ def prepare(request: IKRequest, world: World) -> Search:
 def bind_request(request: IKRequest, world: World) -> BoundRequest:
     """Make the problem of a request; raises IKError for what makes no sense."""
     robot, checker = world.robot, world.checker
+    if checker is not None:
+        robot = checker.scene.framed_robot(_frames(request), robot)
+    robot = robot.with_frames(request.frames)
     group = chosen_group(request, robot)
     locked = _locked(request, robot, group)
     active = active_names(
@@ -250,6 +258,15 @@ def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[Any]]:
                 yield from (frozenset([joint]) for joint in joints)
             for body in _bodies(item.function, robot):
                 yield robot.moving_joints(body) - still
+
+
+def _frames(request: IKRequest) -> list[str]:
+    """Return the names of frames that a request has and does not add."""
+    names = [name for target in request.targets for name in (target.tip, target.relative_to)]
+    names += [getattr(item.function, field, None) for field in ('frame', 'relative_to')
+              for item in (*request.constraints, *request.costs)]
+    names += [name for at in request.frames.values() if isinstance(at, tuple) for name in at[:1]]
+    return [name for name in names if isinstance(name, str) and name not in request.frames]
 
 
 def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:

@@ -39,7 +39,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
-    own = _alone.get((geometry_key(robot), meshes), lambda: _own_collisions(robot, meshes))
+    own = _alone.get((geometry_key(robot), meshes), lambda: _own_collisions(robot.plain, meshes))
     if own.refusal and missing_meshes == 'refuse':
         raise InvalidSceneError(own.refusal)
     return own

@@ -20,8 +20,9 @@ def mesh_files(robot: Robot) -> MeshFiles:
     """
     Return path, size and time of the last change [ns] of each collision mesh that is found.
 
-    They are looked up once for each Robot object.
+    They are looked up once for each Robot object, whatever frames were added to it.
     """
+    robot = robot.plain
     if robot not in _known:
         _known[robot] = _current_files(robot)
     return _known[robot]

@@ -30,10 +30,11 @@ class OfFunction:
 
     def bind(self: T, robot: Robot) -> T:
         """Return this of one robot; raises what `function.bind` does."""
-        if self.robot_key == robot.key:
+        if self.robot_key == robot.key_with_frames:
             return self
         bound = copy(self)
-        bound.robot_key, bound.function = robot.key, self.function.bind(robot)
+        bound.robot_key = robot.key_with_frames
+        bound.function = self.function.bind(robot)
         bound.moved_by = bound.function.joints(robot)
         if bound.function is not self.function:
             bound._spread(bound.function.labels)

@@ -71,7 +71,7 @@ class LeastSquares(Cost):
         self.factor = _root(self._weight, len(labels), f'weight of {self.name}')
 
     def value(self, at: Configuration) -> float:
-        bound = self if self.robot_key == at.robot.key else self.bind(at.robot)
+        bound = self if self.robot_key == at.robot.key_with_frames else self.bind(at.robot)
         r = bound.factor @ bound.residual(bound.function.value(at))
         return 0.5 * float(r @ r)
 

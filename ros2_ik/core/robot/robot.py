@@ -26,6 +26,7 @@ from ros2_ik.core.errors import (
     UnknownNameError,
     UnknownRobotError,
 )
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.robot.group import find_groups, Group
 from ros2_ik.core.robot.joint import Joint, LIMIT_TOLERANCE, read_joints
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
@@ -36,6 +37,7 @@ from ros2_ik.core.robot.xacro_file import expand_xacro
 
 T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
+OWN_NAMES = ('frame_names', '_frame_ids', 'key_with_frames')    # cached, of added frames too
 UNIT = 2e-15    # how far the square of a norm may be from 1: rounding, after one division
 
 
@@ -44,7 +46,7 @@ class Robot:
     A robot from a URDF and, optionally, an SRDF. Immutable; can be pickled.
 
     `tree` holds the links, joints and XML of the URDF, `elements` the joints of Pinocchio's
-    `model` by their names there.
+    `model` by their names there, `added_frames` the frames of `with_frames`.
 
     q is an array (nq,) of the values of `joint_names` in order: one number each for revolute,
     continuous [rad] and prismatic [m] joints, x y z qx qy qz qw for a floating one, x y theta
@@ -86,6 +88,8 @@ class Robot:
             for group, states in semantics.states.items()}
         self._scratch = threading.local()
         self._moving: dict[tuple[int, ...], frozenset[str]] = {}
+        self.added_frames: Mapping[str, tuple[str | None, pin.SE3]] = MappingProxyType({})
+        self._plain: Robot | None = None
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -131,6 +135,8 @@ class Robot:
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self._plain:
+            return Robot.with_frames, (self._plain, dict(self.added_frames))
         return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)
 
     def __repr__(self) -> str:
@@ -138,9 +144,71 @@ class Robot:
 
     @cached_property
     def key(self) -> str:
-        """A digest of the description, without mesh files: equal keys mean equal robots."""
+        """
+        A digest of the description, without mesh files and added frames.
+
+        Robots of equal keys have the same q, joints, links and groups.
+        """
         text = repr((self.urdf, self.srdf, self.root_joint))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    # -- added frames ---------------------------------------------------------------------
+
+    @property
+    def plain(self) -> 'Robot':
+        """The robot without added frames."""
+        return self._plain or self
+
+    @cached_property
+    def key_with_frames(self) -> str:
+        """A digest of `key` and the added frames."""
+        if not self.added_frames:
+            return self.key
+        text = repr((self.key, _frames_key(self.added_frames)))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def with_frames(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
+        """
+        Return the same robot with more frames, as of a tool or of what it holds.
+
+        `frames` have by name the frame that each is fixed to (None: the root frame) and its
+        pose there. The names are then used like those of links. q, joints and groups stay as they
+        are, and so scenes and collision checkers of either robot are those of the other, too.
+        Equal frames give the same object. Raises UnknownFrameError, or InvalidOptionError for a
+        name that the robot has and for what is no pose.
+
+            robot.with_frames({'tool': ('tool0', pin.SE3(np.eye(3), np.array([0, 0, 0.1])))})
+        """
+        if not frames:
+            return self
+        for name, at in frames.items():
+            if name in self.frame_names:
+                raise InvalidOptionError(f"frame '{name}': the robot has a frame of this name; "
+                                         'valid: another name')
+            if not (isinstance(at, tuple) and len(at) == 2 and _is_rigid(at[1])):
+                raise InvalidOptionError(f"frame '{name}' takes a pair of the frame that it is "
+                                         'fixed to and a pinocchio.SE3 of finite numbers and a '
+                                         f'rotation, not {at!r}')
+        plain, added = self.plain, {**self.added_frames, **frames}
+        return _framed.get((plain, _frames_key(added)), lambda: plain._with_added(added))
+
+    def _with_added(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
+        robot = object.__new__(Robot)
+        robot.__dict__.update(vars(self))
+        for name in OWN_NAMES:
+            robot.__dict__.pop(name, None)
+        robot.model, robot._plain = self.model.copy(), self
+        robot.added_frames = MappingProxyType(
+            {name: (parent, pose.copy()) for name, (parent, pose) in frames.items()})
+        robot._scratch, robot._moving = threading.local(), {}
+        ids = robot.__dict__['_frame_ids'] = dict(self._frame_ids)
+        for name, (parent, pose) in frames.items():
+            index = 0 if parent is None else robot.frame_id(parent)
+            base = robot.model.frames[index]
+            ids[name] = robot.model.addFrame(pin.Frame(
+                name, base.parentJoint, index, base.placement * pose, pin.FrameType.OP_FRAME),
+                False)
+        return robot
 
     # -- names ----------------------------------------------------------------------------
 
@@ -346,6 +414,23 @@ class Robot:
             self.check_limits(self.to_q(shipped.home), LIMIT_TOLERANCE)
         except IKError as error:
             raise RobotDescriptionError(f'config/{shipped.name}.yaml: {error}') from None
+
+
+# few, as each has Pinocchio's data of its own
+_framed: LRUCache[tuple[Any, ...], Robot] = LRUCache(32)
+
+
+def _is_rigid(pose: Any) -> bool:
+    """Return whether it is a finite pinocchio.SE3 whose rotation is one."""
+    if not isinstance(pose, pin.SE3) or not are_finite(pose.translation):
+        return False
+    R = pose.rotation
+    return bool(np.abs(R.T @ R - np.eye(3)).max() < 1e-4 and np.linalg.det(R) > 0)
+
+
+def _frames_key(frames: Mapping[str, tuple[str | None, pin.SE3]]) -> tuple[Any, ...]:
+    return tuple((name, parent, pose.homogeneous.tobytes())
+                 for name, (parent, pose) in frames.items())
 
 
 def check_robot(value: Any) -> None:

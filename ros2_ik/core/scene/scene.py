@@ -234,16 +234,51 @@ class Scene:
         """
         if frame is None:
             return scene_placement(None, '')
+        link, pose = self.fixed_to(frame)
+        return pose if link is None else self._link_pose(link, at) * pose
+
+    def fixed_to(self, frame: str) -> tuple[str | None, Any]:
+        """
+        Return a frame of the robot that `frame` is fixed to, and its pose there (SE3).
+
+        None is the root frame. Raises UnknownFrameError, which lists what there is.
+        """
         if not isinstance(frame, str):
             raise InvalidSceneError(f'a frame is a name, not {frame!r}')
         for name in (frame, frame.removeprefix('/')):
             if name in self.robot.frame_names:
-                return self._link_pose(name, at)
+                return name, scene_placement(None, '')
             for known, link, pose in self._fixed_frames():
                 if known == name:
-                    return pose if link is None else self._link_pose(link, at) * pose
-        raise UnknownFrameError(frame, [*self.robot.frame_names, *dict.fromkeys(
-            name for name, *_ in self._fixed_frames())])
+                    return link, pose
+        raise UnknownFrameError(frame, self.frame_names)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names of all frames: of the robot, then of objects and subframes, then named ones."""
+        return tuple(dict.fromkeys((*self.robot.frame_names,
+                                    *(name for name, *_ in self._fixed_frames()))))
+
+    def framed_robot(self, names: Iterable[str] | None = None,
+                     robot: Robot | None = None) -> Robot:
+        """
+        Return the robot with frames of this scene, to be used like links: see `with_frames`.
+
+        These are those of `names` that it lacks, by default all that there are. `robot` is this
+        scene's robot, perhaps with frames of its own. Raises UnknownFrameError.
+        """
+        robot = self.robot if robot is None else robot
+        lacking = [name for name in (self.frame_names if names is None else names)
+                   if name not in robot.frame_names]
+        if not lacking:
+            return robot
+        found = dict[str, tuple[str | None, Any]]()
+        for name, link, pose in self._fixed_frames():
+            found.setdefault(name, (link, pose))
+        for name in lacking:
+            if name not in found:
+                raise UnknownFrameError(name, self.frame_names)
+        return robot.with_frames({name: found[name] for name in lacking})
 
     def _fixed_frames(self) -> Iterator[tuple[str, str | None, Any]]:
         """Yield names, the link that each is fixed to (None: the root), and the pose there."""

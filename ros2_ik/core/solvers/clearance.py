@@ -85,6 +85,7 @@ def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact
     for target in problem.targets:
         if target.counted.all() and target.relative_to is None:
             found += checker.rigid_contacts(
-                target.tip, target.function.reference, problem.start, problem.joint_names,
-                target.position_tolerance + DEEPER, target.orientation_tolerance)
+                problem.robot, target.tip, target.function.reference, problem.start,
+                problem.joint_names, target.position_tolerance + DEEPER,
+                target.orientation_tolerance)
     return tuple(found)

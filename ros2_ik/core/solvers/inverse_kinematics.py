@@ -79,7 +79,8 @@ class InverseKinematics:
             check_scene(scene)
         if not isinstance(locked, (Mapping, type(None))):
             raise InvalidOptionError(f'locked is a mapping {{joint: value}}, not {locked!r}')
-        self.robot, self.meshes = robot, meshes
+        self.robot = robot if scene is None else scene.framed_robot(robot=robot)
+        self.meshes = meshes
         self.with_joint_limits = flag(with_joint_limits, 'with_joint_limits', InvalidOptionError)
         self.collisions = flag(collisions, 'collisions', InvalidOptionError)
         self.scene, self._alone = Scene(robot) if scene is None else scene, scene is None

@@ -126,8 +126,9 @@ class Search:
         User functions must be picklable; `cancel` does not travel.
         """
         options = replace(self.options, cancel=None, random_state=self._first_state)
-        return pack((self.problem.question(), self.seeds, options, self.budget.deadline,
-                     self.budget.started), self.problem.robot)
+        robot = self.problem.robot
+        return pack((robot, self.problem.question(), self.seeds, options, self.budget.deadline,
+                     self.budget.started), robot.plain)
 
     @classmethod
     def of_question(cls, robot: Robot, data: bytes) -> 'Search':
@@ -137,8 +138,8 @@ class Search:
         Raises InvalidOptionError for bytes that are not from `question`.
         """
         try:
-            question, seeds, options, deadline, started = unpack(data, robot)
-            search = cls(IKProblem(robot, **question), seeds, options=options)
+            framed, question, seeds, options, deadline, started = unpack(data, robot)
+            search = cls(IKProblem(framed, **question), seeds, options=options)
         except Exception as error:    # whatever bytes may do that are none of a question
             raise InvalidOptionError(f'data is not the question of a search: {error}') from error
         search.budget.deadline, search.budget.started = deadline, started

@@ -19,9 +19,13 @@ class _Pickler(pickle.Pickler):
         self._robot = robot
 
     def persistent_id(self, item: Any) -> Any:
-        """Return what stands for the robot (True), or for a checker of it; None for all else."""
+        """
+        Return what stands for the robot (True), or for a checker of it; None for all else.
+
+        A robot with added frames is made again from the one without.
+        """
         if isinstance(item, Robot):
-            return True if item.key == self._robot.key else None
+            return True if item.plain is item and item.key == self._robot.key else None
         if not isinstance(item, CollisionChecker) or item.robot.key != self._robot.key:
             return None
         if item not in _packed:    # it does not change, and its scene takes longer than all else

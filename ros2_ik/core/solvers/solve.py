@@ -53,7 +53,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
 
     `target` is a (4, 4) array or pinocchio.SE3: the pose of `tip` in the frame `relative_to`
     (default: the root frame), which in the answer holds even if that frame moves. A list of tips
-    takes a list of targets; `relative_to` and `weights` then may be lists, too.
+    takes a list of targets; `relative_to` and `weights` then may be lists, too. Objects of the
+    `scene` and their subframes are frames like those of the robot.
 
     `seed` is where the search starts and where joints that may not move stay: joint values by
     name (missing ones are at `robot.neutral`) or an array in the order of `robot.joint_names`.
@@ -84,6 +85,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
             raise InvalidOptionError('enforce_joint_limits is another name of joint_limits; '
                                      'valid: one of the two')
         joint_limits = options.pop('enforce_joint_limits')
+    if isinstance(scene, Scene) and isinstance(robot, Robot):
+        robot = scene.framed_robot(_strings(tip, relative_to), robot)
     question = (robot, _fixed(tip), _fixed(relative_to), group, _fixed(locked), _fixed(weights),
                 position_tolerance, orientation_tolerance, joint_limits, meshes, missing_meshes,
                 collisions)
@@ -185,6 +188,12 @@ def _fixed(value: Any) -> Any:
         return value
     items = listed(value)
     return value if items is None else tuple(items)
+
+
+def _strings(*named: Any) -> list[str]:
+    """Return the names in values that are names or lists of names; the rest is refused later."""
+    given = [[one] if isinstance(one, str) else listed(one) or [] for one in named]
+    return [name for names in given for name in names if isinstance(name, str)]
 
 
 def _names(tip: Any) -> list[str]:

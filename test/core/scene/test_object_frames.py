@@ -1,0 +1,169 @@
+"""Objects, subframes and tools as frames of the robot: judged by Pinocchio on the URDF alone."""
+
+import pickle
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from ros2_ik.core import (
+    Box,
+    collision_checker,
+    Configuration,
+    Constraint,
+    FramePosition,
+    GazeAngle,
+    IKRequest,
+    InvalidOptionError,
+    InverseKinematics,
+    PoseTarget,
+    prepare,
+    Scene,
+    SceneObject,
+    Search,
+    solve_pose,
+    StaticWorld,
+    Status,
+    UnknownFrameError,
+)
+
+HAND = 'panda_hand'
+DOWN = pin.rpy.rpyToMatrix(np.pi, 0, 0)
+T_HAND_PEG = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.2, 0.3), np.array([0.01, 0.0, 0.13]))
+T_PEG_TIP = pin.SE3(np.eye(3), np.array([0, 0, 0.04]))
+T_BIN = pin.SE3(pin.rpy.rpyToMatrix(0, 0, 0.5), np.array([0.5, 0.2, 0.1]))
+T_BIN_GRASP = pin.SE3(DOWN, np.array([0, 0, 0.2]))
+T_TIP_TOOL = pin.SE3(pin.rpy.rpyToMatrix(0, 0.4, 0), np.array([0.02, 0, 0.03]))
+
+
+@pytest.fixture(scope='module')
+def panda(load):
+    return load('panda')
+
+
+@pytest.fixture(scope='module')
+def scene(panda):
+    empty = Scene(panda).add(SceneObject('bin', [Box((0.1, 0.1, 0.1))], T_BIN,
+                                         {'grasp': T_BIN_GRASP}))
+    peg = SceneObject('peg', [Box((0.02, 0.02, 0.08))], T_HAND_PEG, {'tip': T_PEG_TIP})
+    return empty.attach(peg, HAND, ['panda_leftfinger', 'panda_rightfinger'])
+
+
+@pytest.fixture(scope='module')
+def hand(panda):
+    """Give the pose of the hand at joint values, by Pinocchio's model of the URDF."""
+    model = pin.buildModelFromXML(panda.urdf)
+    data = model.createData()
+
+    def placement(q):
+        pin.framesForwardKinematics(model, data, np.array([
+            panda.to_joints(q, include_mimic=True)[name] for name in model.names[1:]]))
+        return data.oMf[model.getFrameId(HAND)].copy()
+    return placement
+
+
+def away(one, other):
+    return np.abs(pin.log6(one.actInv(other)).vector).max()
+
+
+def test_they_stand_where_their_link_has_them(panda, scene, hand):
+    q = panda.random_q(np.random.default_rng(1))
+    robot = scene.framed_robot().with_frames({'tool': ('peg/tip', T_TIP_TOOL)})
+    at = Configuration(robot, q)
+    peg = hand(q) * T_HAND_PEG
+    for frame, wanted in {'peg': peg, 'peg/tip': peg * T_PEG_TIP, 'bin': T_BIN,
+                          'bin/grasp': T_BIN * T_BIN_GRASP,
+                          'tool': peg * T_PEG_TIP * T_TIP_TOOL}.items():
+        assert away(at.placement(frame), wanted) < 1e-9, frame
+    assert robot.moving_joints('peg/tip') == panda.moving_joints(HAND)
+    assert not robot.moving_joints('bin/grasp')
+    assert robot.plain is panda and robot.key == panda.key
+    assert collision_checker(robot, scene) is collision_checker(panda, scene)
+    copy = pickle.loads(pickle.dumps(robot))
+    assert away(Configuration(copy, q).placement('tool'), at.placement('tool')) < 1e-12
+
+
+def test_equal_frames_are_one_robot(panda, scene):
+    assert scene.framed_robot([HAND]) is panda
+    one = scene.framed_robot(['peg/tip'])
+    moved = scene.add(SceneObject('bin', [Box((0.1, 0.1, 0.1))]))
+    assert moved.framed_robot(['peg/tip']) is one
+    assert moved.framed_robot(['bin']) is not scene.framed_robot(['bin'])
+    assert set(one.frame_names) - {*panda.frame_names} == {'peg/tip'}
+
+
+def test_a_tip_goes_to_a_frame_of_an_object(panda, scene, hand):
+    T = pin.SE3(np.eye(3), np.array([0.03, 0.0, 0.0]))
+    solution = solve_pose(panda, 'peg/tip', T, relative_to='bin/grasp', scene=scene,
+                          random_state=0)
+    assert solution.success, solution.explain()
+    tip = hand(solution.q) * T_HAND_PEG * T_PEG_TIP
+    assert away(tip, T_BIN * T_BIN_GRASP * T) < 1e-4
+
+
+def test_requests_have_them_in_targets_constraints_and_tools(panda, scene, hand):
+    """A worker's copy of the search has the same frames."""
+    wanted = pin.SE3(DOWN, np.array([0.45, -0.1, 0.4]))
+    request = IKRequest(
+        [PoseTarget('tool', wanted, weights=[1, 1, 1, 0, 0, 0])],
+        constraints=[
+            Constraint(GazeAngle('peg/tip', [0, 0, 0], [0, 0, 1], [0, 0, 0], 'bin'), upper=0.3),
+            Constraint(FramePosition('bin', [0, 0, 0], 'peg'), -2.0, 2.0)],
+        frames={'tool': ('peg/tip', T_TIP_TOOL)})
+    world = StaticWorld(panda, None, collision_checker(panda, scene))
+    search = prepare(request, world)
+    for one in (search, Search.of_question(panda, search.question())):
+        one.run()
+        solution = one.solution()
+        assert solution.success, solution.explain()
+        tip = hand(solution.q) * T_HAND_PEG * T_PEG_TIP
+        tool = tip * T_TIP_TOOL
+        assert np.abs(tool.translation - wanted.translation).max() < 2e-5
+        ray = T_BIN.translation - tip.translation
+        cosine = tip.rotation[:, 2] @ ray / np.linalg.norm(ray)
+        assert np.arccos(cosine) < 0.3 + 1e-5
+
+
+def test_a_constraint_is_bound_anew_for_another_place_of_its_object(panda, scene):
+    constraint = Constraint(FramePosition('peg', [0, 0, 0]), -1.0, 1.0)
+    held = constraint.bind(scene.framed_robot(['peg']))
+    at = Configuration(panda, panda.neutral)
+    lying = held.bind(scene.detach(at=at).framed_robot(['peg']))
+    assert held.moved_by == panda.moving_joints(HAND) and not lying.moved_by
+
+
+def test_what_is_held_touches_at_every_solution(panda, scene):
+    """Whatever the arm does: the peg would stand in the middle of the bin."""
+    solution = solve_pose(panda, 'peg', pin.SE3(DOWN, np.zeros(3)), relative_to='bin',
+                          scene=scene)
+    assert solution.status is Status.GOAL_IN_COLLISION
+    assert {'peg', 'bin'} in [{each.first, each.second} for each in solution.contacts]
+
+
+def test_inverse_kinematics_names_them(panda, scene, hand):
+    ik = InverseKinematics(panda, scene=scene)
+    ik.add_position_constraint('peg/tip', [0, 0, 0], 'bin/grasp', [-0.01] * 3, [0.01] * 3)
+    solution = ik.solve()
+    assert solution.success, solution.explain()
+    tip = hand(solution.q) * T_HAND_PEG * T_PEG_TIP
+    assert np.abs((T_BIN * T_BIN_GRASP).actInv(tip).translation).max() < 0.01 + 1e-5
+
+
+def test_detached_it_stays_where_it_was(panda, scene, hand):
+    at = Configuration(panda, panda.random_q(np.random.default_rng(2)))
+    robot = scene.detach(at=at).framed_robot()
+    elsewhere = Configuration(robot, panda.random_q(np.random.default_rng(3)))
+    assert away(elsewhere.placement('peg/tip'), hand(at.q) * T_HAND_PEG * T_PEG_TIP) < 1e-9
+
+
+def test_refusals(panda, scene):
+    with pytest.raises(UnknownFrameError, match="'peg/tp'; did you mean 'peg/tip'"):
+        solve_pose(panda, 'peg/tp', T_BIN, scene=scene)
+    with pytest.raises(InvalidOptionError, match="'panda_hand': the robot has a frame"):
+        panda.with_frames({HAND: (None, T_BIN)})
+    with pytest.raises(UnknownFrameError, match='panda_hnd'):
+        panda.with_frames({'tool': ('panda_hnd', T_BIN)})
+    for pose in (np.eye(4), pin.SE3(2 * np.eye(3), np.zeros(3)),
+                 pin.SE3(np.eye(3), np.full(3, np.nan))):
+        with pytest.raises(InvalidOptionError, match="frame 'tool' takes a pair"):
+            panda.with_frames({'tool': (HAND, pose)})
