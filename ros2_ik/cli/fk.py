@@ -5,7 +5,12 @@ import math
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.answer import add_json_argument, joint_table, number, table, to_json
-from ros2_ik.cli.arguments import add_robot_arguments, load_robot
+from ros2_ik.cli.arguments import (
+    add_robot_arguments,
+    add_scene_argument,
+    load_robot,
+    load_scene_of,
+)
 from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.poses import components
 from ros2_ik.cli.question import BadQuestion, Exit
@@ -37,6 +42,8 @@ def add_parser(commands: Any) -> None:
                         help='frames asked for (default: the tips of the groups)')
     parser.add_argument('--relative-to', metavar='F',
                         help='frame the poses are given in (default: the root)')
+    add_scene_argument(parser, 'scene whose objects and subframes may be named (a shipped one, or '
+                               'a YAML file)')
     parser.add_argument('--deg', action='store_true', help='angles are degrees, in and out')
     add_json_argument(parser, 'angles in rad')
     parser.set_defaults(run=run)
@@ -54,6 +61,9 @@ def run(args: argparse.Namespace) -> Exit:
     else:
         at = _measured(args)
         shipped = shipped_robots().get(at.robot.name)
+    if scene := load_scene_of(args, at.robot, at.q):
+        named = [*(args.tip or ()), *([args.relative_to] if args.relative_to else ())]
+        at = Configuration(scene.framed_robot(named), at.q)
     tips = [shipped.tip] if shipped and shipped.tip else group_tips(at.robot)
     poses = {frame: components(at.transform(frame, args.relative_to))
              for frame in args.tip or tips}

@@ -33,6 +33,7 @@ FUNCTION = {'kind': '', 'frame': '', 'relative_to': '',
             'bounds': BOUNDS}
 GOAL = {
     'group': '', 'moving_joints': [''], 'locked_joints': [''], 'tips': [''],
+    'tool': {'header': HEADER, 'pose': {'position': POINT, 'orientation': QUATERNION}},
     'targets': [{'header': HEADER, 'pose': {'position': POINT, 'orientation': QUATERNION}}],
     'follow_frames': False, 'constraints': [FUNCTION], 'costs': [FUNCTION], 'seed': ROBOT_STATE,
     'more_seeds': [ROBOT_STATE], 'weights': [0.0], 'position_tolerance': 0.0,

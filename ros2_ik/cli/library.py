@@ -22,6 +22,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.constraints import constraint_reports, needs_checker, read_constraints
 from ros2_ik.messages.requests import read_request, with_rules
+from ros2_ik.messages.robot_states import joint_values
 
 TIMEOUT = 1.0   # of a search, where the goal gives none [s]
 
@@ -34,12 +35,12 @@ def read_problem(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array],
 
     `scene_of` returns the scene for a robot that starts at q (nq,). Raises IKError.
     """
-    request = read_request(goal, robot, Defaults(default_timeout=TIMEOUT), _no_tf).request
-    scene = scene_of(robot.to_q(request.seed, at))
+    scene = scene_of(robot.to_q(joint_values(goal.seed, robot), at)) or Scene(robot)
+    request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), _no_tf).request
     checker = None
     if request.avoid_collisions or needs_checker(goal):
-        checker = checker_of(with_rules(Scene(robot) if scene is None else scene, goal))
-    constraints, costs = read_constraints(goal, robot, checker)
+        checker = checker_of(with_rules(scene, goal))
+    constraints, costs = read_constraints(goal, robot.with_frames(request.frames), checker)
     return replace(request, constraints=constraints, costs=costs), checker
 
 

@@ -119,7 +119,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     panels = []
     for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value
-        at = Configuration(scene.robot, answer.q)
+        at = Configuration(found.problem.robot, answer.q)
         lines = (f'solution {number}: largest change', answer.largest_change) \
             if answer.accepted else (with_options(answer.message, args),)
         panels.append(Panel(answer.q, lines, color or BLACK, color, answer.contacts, [

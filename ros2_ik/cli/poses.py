@@ -77,6 +77,15 @@ def target_fields(targets: Sequence[TargetOptions], degrees: bool) -> dict[str, 
     return fields
 
 
+def with_tool(fields: dict[str, Any], tool: list[float], degrees: bool) -> dict[str, Any]:
+    """Return fields of a goal whose only tip has a tool; raises BadQuestion."""
+    if len(fields['targets']) != 1:
+        raise BadQuestion(f'--tool with {len(fields["targets"])} targets; valid: with one')
+    header = {'frame_id': ''.join(fields['tips'])}
+    return {**fields, 'tips': ['tool'] * len(fields['tips']), 'tool': {
+        'header': header, 'pose': _pose(TargetOptions(xyz=tool[:3], rpy=tool[3:]), degrees)}}
+
+
 def _pose(target: TargetOptions, degrees: bool) -> dict[str, Any]:
     """Return the fields of a Pose, the identity for parts that were not given."""
     if target.rpy is not None and target.quat is not None:

@@ -49,6 +49,9 @@ def add_parser(commands: Any) -> None:
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a search, those of the library and of the node alike."""
+    parser.add_argument('--tool', nargs=6, type=float, metavar=('X', 'Y', 'Z', 'R', 'P', 'Y'),
+                        help='a tool in the tip: its position [m] and its turns, as --rpy; it '
+                             'goes to the target in place of the tip')
     parser.add_argument('--deg', action='store_true', help=DEG)
     parser.add_argument('--group', help='joints that may move (default: all that move the tips)')
     parser.add_argument('--locked-joints', nargs='+', metavar='J',
@@ -86,8 +89,9 @@ def goal_fields(args: argparse.Namespace) -> dict[str, Any]:
     if args.timeout is not None:
         fraction, seconds = math.modf(args.timeout)
         fields['timeout'] = {'sec': int(seconds), 'nanosec': int(fraction * 1e9)}
+    targets = poses.target_fields(args.targets or [poses.TargetOptions()], args.deg)
     return {**fields, 'avoid_collisions': not args.allow_collisions,
-            **poses.target_fields(args.targets or [poses.TargetOptions()], args.deg)}
+            **(poses.with_tool(targets, args.tool, args.deg) if args.tool else targets)}
 
 
 def run(args: argparse.Namespace) -> Exit:

@@ -1,6 +1,6 @@
 """The constraints and costs of a request, and reports on them: what else must hold, or should."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 import math
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from ros2_ik.core import (
     Robot,
 )
 from ros2_ik.messages.functions import (
+    FRAMES,
     make_function,
     MAX_NAME,
     MAX_ROWS,
@@ -32,6 +33,11 @@ ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 def has_functions(request: Any) -> bool:
     """Return whether a request has any constraint or cost."""
     return bool(request.constraints or request.costs)
+
+
+def named_frames(messages: Iterable[Any]) -> list[str]:
+    """Return the names of frames that messages of functions have."""
+    return [name for message in messages for field in FRAMES if (name := getattr(message, field))]
 
 
 def needs_checker(request: Any) -> bool:

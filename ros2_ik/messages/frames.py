@@ -1,6 +1,6 @@
 """Names of groups, tips and frames."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import pinocchio as pin
@@ -11,11 +11,15 @@ from ros2_ik.core import (
     default_tip,
     group_tips,
     Robot,
+    Scene,
     Status,
     UnknownFrameError,
     UnknownGroupError,
 )
-from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.poses import read_pose
+from ros2_ik.messages.request_error import RequestError, wrong
+
+TOOL = 'tool'   # name of the frame that a request gives as its tool
 
 
 class OldTransformError(LookupError):
@@ -25,6 +29,8 @@ class OldTransformError(LookupError):
 class Reference(NamedTuple):
     """
     A frame that poses are given in: one of the robot's (None: the root), and an offset in it.
+
+    The offset is where an object of the scene, a subframe or a frame of TF is.
 
     `loose_on` is the link that a frame of TF hangs on by transforms that are sent anew: whether
     it moves with that link is not known.
@@ -40,6 +46,10 @@ class Reference(NamedTuple):
             return self.offset
         place = at.placement(self.frame)
         return place if self.offset is None else place * self.offset
+
+    def place(self, pose: pin.SE3) -> pin.SE3:
+        """Return a pose that is given in it as one in `frame`."""
+        return pose if self.offset is None else self.offset * pose
 
 
 Lookup = Callable[[Robot, str], Reference]   # finds a frame that is not the robot's; LookupError
@@ -57,27 +67,60 @@ def link_name(robot: Robot, name: str, what: str) -> str:
     return name
 
 
-def reference(robot: Robot, frame_id: str, lookup: Lookup) -> Reference:
-    """Find the frame of a header: one of the robot, else of TF; raises RequestError."""
+def framed_robot(scene: Scene, names: Iterable[str]) -> Robot:
+    """
+    Return the robot with frames of its scene that are named, see `Scene.framed_robot`.
+
+    It has all of them if a name is unknown: the refusal of that name then lists them.
+    """
+    names = [name.removeprefix('/') for name in names if name]
+    try:
+        return scene.framed_robot(names)
+    except UnknownFrameError:
+        return scene.framed_robot()
+
+
+def has_tool(tool: Any) -> bool:
+    """Return whether a request's PoseStamped `tool` is given: the empty one is none."""
+    return bool(tool.header.frame_id) or not read_pose(tool.pose, 'tool').isIdentity(0.0)
+
+
+def with_tool(tool: Any, scene: Scene, names: Iterable[str], group: str, defaults: Any) -> Robot:
+    """
+    Return the robot with the frames of its scene in `names`, and with the tool if it is given.
+
+    The tool is a pose in its header's frame, by default the tip of the group. Raises IKError.
+    """
+    if not has_tool(tool):
+        return framed_robot(scene, names)
+    if TOOL in scene.frame_names:
+        raise wrong(f"tool: robot or scene have a frame '{TOOL}' already; valid: that one as tip")
+    on = tool.header.frame_id
+    robot = framed_robot(scene, [on, *(name for name in names if name != TOOL)])
+    link = link_name(robot, on, 'tool.header') if on else tip_name(robot, group, defaults)
+    return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))})
+
+
+def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Reference:
+    """
+    Find the frame of a header: one of the robot, of its scene, else of TF; raises RequestError.
+
+    The robot may have more frames than that of the scene.
+    """
     frame_id = frame_id.removeprefix('/')
     if frame_id in ('', robot.root_frame):
         return Reference(None)
-    try:
-        robot.frame_id(frame_id)
+    if frame_id in robot.frame_names:
         return Reference(frame_id)
-    except UnknownFrameError as unknown:
-        return foreign_reference(robot, frame_id, lookup, unknown)
-
-
-def foreign_reference(robot: Robot, frame_id: str, lookup: Lookup,
-                      unknown: UnknownFrameError) -> Reference:
-    """Find a frame that is `unknown` to the robot and its scene in TF; raises RequestError."""
     try:
-        return lookup(robot, frame_id)
-    except OldTransformError as error:
-        raise RequestError(Status.FRAME_TRANSFORM_FAILURE, error) from None
-    except LookupError as error:
-        raise RequestError(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
+        return Reference(*scene.fixed_to(frame_id))
+    except UnknownFrameError as unknown:
+        try:
+            return lookup(robot, frame_id)
+        except OldTransformError as error:
+            raise RequestError(Status.FRAME_TRANSFORM_FAILURE, error) from None
+        except LookupError as error:
+            raise RequestError(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
 
 
 def group_name(robot: Robot, name: str, defaults: Any) -> str:

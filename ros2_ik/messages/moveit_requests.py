@@ -8,9 +8,9 @@ from geometry_msgs.msg import Point
 from moveit_msgs.msg import OrientationConstraint, VisibilityConstraint
 import pinocchio as pin
 
-from ros2_ik.core import region_surfaces, Robot, Status
+from ros2_ik.core import region_surfaces, Scene, Status
 from ros2_ik.messages.constraints import MAX_FUNCTIONS
-from ros2_ik.messages.frames import link_name, Lookup, Reference, reference
+from ros2_ik.messages.frames import framed_robot, link_name, Lookup, reference
 from ros2_ik.messages.functions import function_message
 from ros2_ik.messages.poses import placement, read_pose
 from ros2_ik.messages.request_error import error_context, RequestError, wrong
@@ -24,7 +24,7 @@ SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 
                VisibilityConstraint.SENSOR_X: 0}
 
 
-def compute_ik_request(asked: Any, robot: Robot, lookup: Lookup) -> Any:
+def compute_ik_request(asked: Any, scene: Scene, lookup: Lookup) -> Any:
     """
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
@@ -43,11 +43,11 @@ def compute_ik_request(asked: Any, robot: Robot, lookup: Lookup) -> Any:
     return ComputeIK.Request(
         group=asked.group_name, targets=poses, tips=links, seed=asked.robot_state,
         timeout=asked.timeout, avoid_collisions=asked.avoid_collisions,
-        constraints=[function for functions in functions_of(asked.constraints, robot, lookup)
+        constraints=[function for functions in functions_of(asked.constraints, scene, lookup)
                      for function in functions])
 
 
-def functions_of(constraints: Any, robot: Robot, lookup: Lookup) -> Iterator[list[Function]]:
+def functions_of(constraints: Any, scene: Scene, lookup: Lookup) -> Iterator[list[Function]]:
     """
     Convert each of moveit_msgs/Constraints to functions with bounds; raises IKError.
 
@@ -61,16 +61,17 @@ def functions_of(constraints: Any, robot: Robot, lookup: Lookup) -> Iterator[lis
     for field, read in kinds.items():
         for index, constraint in enumerate(getattr(constraints, field)):
             with error_context(f'constraints.{field}[{index}]'):
-                functions = list(read(constraint, robot, lookup))
+                functions = list(read(constraint, scene, lookup))
             for function in functions:
                 function.bounds.name = f'{field}[{index}]'
             yield functions
 
 
-def _joint(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
+def _joint(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
     if asked.tolerance_above < 0 or asked.tolerance_below < 0:
         raise wrong(f'tolerance_above is {asked.tolerance_above:g}, tolerance_below '
                     f'{asked.tolerance_below:g}; valid: from 0')
+    robot = scene.robot
     if asked.joint_name in robot.mimics:
         raise wrong(f"joint '{asked.joint_name}' follows '{robot.mimics[asked.joint_name][0]}'; "
                     'valid: the joint that it follows')
@@ -80,14 +81,14 @@ def _joint(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
         names=[name], reference=[asked.position])
 
 
-def _position(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
-    frame = reference(robot, asked.header.frame_id, lookup)
+def _position(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
+    frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     region = asked.constraint_region
     size = len(region.primitives) + sum(len(mesh.triangles) for mesh in region.meshes)
     if size > MOST_FACES:
         raise wrong(f'constraint_region has {size} primitives and triangles; at most {MOST_FACES} '
                     'are read')
-    regions = [(shape, _placed(frame, pose)) for shape, pose in read_shapes(
+    regions = [(shape, frame.place(pose)) for shape, pose in read_shapes(
         region, 'hull', lambda text: None) if pose]     # MoveIt skips a shape without a pose
     if not regions:
         raise wrong('constraint_region has no shape with a pose')
@@ -97,14 +98,13 @@ def _position(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
     offset = asked.target_point_offset
     # the point must lie in at least one region; a mesh counts as its convex hull
     yield function_message(
-        'region_distance', Bounds(upper=[0.0]), frame=link_name(robot, asked.link_name,
-                                                                'link_name'),
+        'region_distance', Bounds(upper=[0.0]), frame=_link(asked, scene),
         relative_to=frame.frame or '', point=[offset.x, offset.y, offset.z],
         surfaces=surfaces.tolist())
 
 
-def _orientation(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
-    frame = reference(robot, asked.header.frame_id, lookup)
+def _orientation(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
+    frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     R = placement(Point(), asked.orientation, 'orientation').rotation
     around = frame.offset.rotation if frame.offset else pin.SE3.Identity().rotation
     _check_numbers(asked, 'absolute_x_axis_tolerance', 'absolute_y_axis_tolerance',
@@ -122,11 +122,11 @@ def _orientation(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]
                     'ROTATION_VECTOR 1')
     yield function_message('frame_orientation', Bounds(
         lower=[-number for number in tolerance], upper=tolerance),
-        frame=link_name(robot, asked.link_name, 'link_name'), relative_to=frame.frame or '',
+        frame=_link(asked, scene), relative_to=frame.frame or '',
         **fields)
 
 
-def _visibility(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
+def _visibility(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
     _check_numbers(asked, 'target_radius', 'max_range_angle', 'max_view_angle')
     if asked.max_range_angle < 0 or asked.max_view_angle < 0:
         raise wrong(f'max_range_angle is {asked.max_range_angle:g}, max_view_angle '
@@ -137,12 +137,13 @@ def _visibility(asked: Any, robot: Robot, lookup: Lookup) -> Iterator[Function]:
     if asked.sensor_view_direction not in SENSOR_AXES:
         raise wrong(f'sensor_view_direction is {asked.sensor_view_direction}; valid: SENSOR_Z 0, '
                     'SENSOR_Y 1, SENSOR_X 2')
-    at_sensor = reference(robot, asked.sensor_pose.header.frame_id, lookup)
-    at_target = reference(robot, asked.target_pose.header.frame_id, lookup)
-    sensor = _placed(at_sensor, read_pose(asked.sensor_pose.pose, 'sensor_pose'))
-    target = _placed(at_target, read_pose(asked.target_pose.pose, 'target_pose'))
+    at_sensor = reference(scene.robot, scene, asked.sensor_pose.header.frame_id, lookup)
+    at_target = reference(scene.robot, scene, asked.target_pose.header.frame_id, lookup)
+    sensor = at_sensor.place(read_pose(asked.sensor_pose.pose, 'sensor_pose'))
+    target = at_target.place(read_pose(asked.target_pose.pose, 'target_pose'))
     axis = sensor.rotation[:, SENSOR_AXES[asked.sensor_view_direction]].tolist()
-    frames = {'frame': at_sensor.frame or robot.root_frame, 'relative_to': at_target.frame or ''}
+    frames = {'frame': at_sensor.frame or scene.robot.root_frame,
+              'relative_to': at_target.frame or ''}
     if asked.max_range_angle > 0:
         yield function_message('gaze_angle', Bounds(upper=[_narrow(asked.max_range_angle)]),
                                axis=axis, origin=sensor.translation.tolist(),
@@ -164,8 +165,8 @@ def _check_numbers(asked: Any, *names: str) -> None:
             raise wrong(f'{name} is {number}')
 
 
-def _placed(frame: Reference, pose: pin.SE3) -> pin.SE3:
-    return frame.offset * pose if frame.offset else pose
+def _link(asked: Any, scene: Scene) -> str:
+    return link_name(framed_robot(scene, [asked.link_name]), asked.link_name, 'link_name')
 
 
 def _rotation(R: Any) -> list[float]:

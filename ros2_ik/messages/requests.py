@@ -22,14 +22,17 @@ from ros2_ik.core import (
     UnknownNameError,
 )
 from ros2_ik.messages.allowed_collisions import read_matrix
-from ros2_ik.messages.constraints import has_functions
+from ros2_ik.messages.constraints import has_functions, MAX_FUNCTIONS, named_frames
 from ros2_ik.messages.frames import (
     group_name,
+    has_tool,
     link_name,
     Lookup,
     Reference,
     reference,
     tip_name,
+    TOOL,
+    with_tool,
 )
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, error_context, RequestError, wrong
@@ -54,13 +57,15 @@ class ReadRequest(NamedTuple):
     carrying: frozenset[str]
 
 
-def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> ReadRequest:
+def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> ReadRequest:
     """
     Read a ComputeIK request, or goal, but for its constraints, costs and collision rules.
 
-    `defaults` has the attributes of core's Defaults. Raises IKError. What only the search can
-    judge (solver names, weights) is left to it.
+    `scene` is that of the question, whose frames it may name, `defaults` has the attributes of
+    core's Defaults. Raises IKError. What only the search can judge (solver names, weights) is left
+    to it.
     """
+    robot = scene.robot
     check_lengths(message, MOST)
     if message.moving_joints and message.group:
         raise RequestError(Status.INVALID_GROUP_NAME, f"group '{message.group}' and "
@@ -70,8 +75,11 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
     default = '' if group or message.moving_joints else group_name(robot, '', defaults)
     if not count and not has_functions(message):
         raise wrong('there is no target, and no constraint or cost either')
-    tips = _tips(message.tips, count, robot, group or default, defaults)
-    references = _references(message, robot, lookup)
+    names = message.tips or [TOOL] * (count == 1 and has_tool(message.tool))
+    robot = with_tool(message.tool, scene, [*names, *named_frames(
+        (*message.constraints, *message.costs)[:MAX_FUNCTIONS])], group or default, defaults)
+    tips = _tips(names, count, robot, group or default, defaults)
+    references = _references(message, robot, scene, lookup)
     most, is_jump = _max_joint_change(message, robot, defaults)
     return ReadRequest(IKRequest(
         _targets(message, tips, references, defaults), follow_frames=message.follow_frames,
@@ -81,7 +89,8 @@ def read_request(message: Any, robot: Robot, defaults: Any, lookup: Lookup) -> R
                          for index, state in enumerate(message.more_seeds)),
         avoid_collisions=message.avoid_collisions,
         max_jump=most if is_jump else None,
-        options=_options(message, defaults, None if is_jump else most)),
+        options=_options(message, defaults, None if is_jump else most),
+        frames=robot.added_frames),
         frozenset[str]().union(*(robot.moving_joints(each.frame) for each in references
                                  if each.loose_on and each.frame)))
 
@@ -102,11 +111,10 @@ def _options(message: Any, defaults: Any, max_joint_change: Any) -> SolveOptions
 def _targets(message: Any, tips: Sequence[str], references: Sequence[Reference],
              defaults: Any) -> tuple[PoseTarget, ...]:
     found = []
-    for index, (tip, (frame, offset, _), weights) in enumerate(zip(
+    for index, (tip, frame, weights) in enumerate(zip(
             tips, references, _weights(message.weights, len(tips)), strict=True)):
-        pose = target_pose(message, index, tip)
         found.append(PoseTarget(
-            tip, pose if offset is None else offset * pose, frame, weights,
+            tip, frame.place(target_pose(message, index, tip)), frame.frame, weights,
             message.position_tolerance or defaults.position_tolerance,
             message.orientation_tolerance or defaults.orientation_tolerance))
     return tuple(found)
@@ -144,8 +152,10 @@ def depends_on_form(message: Any, robot: Robot) -> bool:
         target.header.frame_id.removeprefix('/') in own for target in message.targets)
 
 
-def _references(request: Any, robot: Robot, lookup: Lookup) -> tuple[Reference, ...]:
-    found = tuple(reference(robot, target.header.frame_id, lookup) for target in request.targets)
+def _references(request: Any, robot: Robot, scene: Scene,
+                lookup: Lookup) -> tuple[Reference, ...]:
+    found = tuple(reference(robot, scene, target.header.frame_id, lookup)
+                  for target in request.targets)
     for target, each in zip(request.targets, found, strict=True):
         if request.follow_frames and each.loose_on:
             raise RequestError(

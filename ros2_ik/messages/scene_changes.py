@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import pinocchio as pin
 
-from ros2_ik.core import Configuration, Mesh, Scene, SceneObject, ShapeInstance, UnknownFrameError
-from ros2_ik.messages.frames import foreign_reference, Lookup
+from ros2_ik.core import Configuration, Mesh, Scene, SceneObject, ShapeInstance
+from ros2_ik.messages.frames import Lookup, reference
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.shapes import Read, read_shapes, shape_poses
@@ -117,26 +117,14 @@ def what_was_done(scene: Any) -> dict[str, list[str]]:
 
 def frame_in_root(scene: Scene, frame_id: str, now: ConversionContext) -> pin.SE3:
     """Where a frame of robot, scene or TF stands in the root frame; raises RequestError."""
-    robot, name = scene.robot, frame_id.removeprefix('/')
-    if name in ('', robot.root_frame):
-        return pin.SE3.Identity()
-    movers = _movers(scene, name)
-    try:
-        return scene.frame_pose(name, now.at(movers) if movers else None)
-    except UnknownFrameError as unknown:
-        found = foreign_reference(robot, name, now.lookup, unknown)
-        movers = robot.moving_joints(found.frame) if found.frame else frozenset()
-        return found.placement(now.at(movers)) if found.frame else found.offset
+    found = reference(scene.robot, scene, frame_id, now.lookup)
+    at = _link_pose(scene, found.frame, now) if found.frame else pin.SE3.Identity()
+    return at if found.offset is None else at * found.offset
 
 
-def _movers(scene: Scene, frame: str) -> frozenset[str]:
-    """Joints that move a frame of the robot or of what it holds."""
-    robot = scene.robot
-    if frame in robot.frame_names:
-        return robot.moving_joints(frame)
-    links = [held.link for held in scene.attached.values()
-             if frame == held.id or frame.startswith(f'{held.id}/')]
-    return frozenset[str]().union(*(robot.moving_joints(link) for link in links))
+def _link_pose(scene: Scene, link: str, now: ConversionContext) -> pin.SE3:
+    movers = scene.robot.moving_joints(link)
+    return scene.frame_pose(link, now.at(movers) if movers else None)
 
 
 # -- in the world --------------------------------------------------------------------------
@@ -175,7 +163,7 @@ def _attach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     item, link = message.object, message.link_name.removeprefix('/')
     touch = [str(name) for name in message.touch_links]
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
-        at = now.at(_movers(scene, link)) if link in scene.robot.frame_names else None
+        at = now.at(scene.robot.moving_joints(link)) if link in scene.robot.frame_names else None
         return scene.attach(item.id, link, touch, at)
     made = _object(item, now)
     place = _in_link(scene, item.header.frame_id, link, now)
@@ -200,7 +188,7 @@ def _detach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     id, link = message.object.id, message.link_name.removeprefix('/')
     held = [item for item in scene.attached.values()
             if (not id or item.id == id) and (not link or item.link == link)]
-    movers = frozenset[str]().union(*(_movers(scene, item.link) for item in held))
+    movers = frozenset[str]().union(*(scene.robot.moving_joints(item.link) for item in held))
     for item in held:
         if item.id in scene.objects:
             now.note(f"the world has an object '{item.id}', which stays; the attached one is gone")
@@ -218,9 +206,7 @@ def _in_link(scene: Scene, frame_id: str, link: str, now: ConversionContext) -> 
     """Where a frame stands in a link; needs no joint values if that is the link itself."""
     if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
         return pin.SE3.Identity()   # the scene refuses a link that is none
-    movers = _movers(scene, link)
-    T_root_link = scene.frame_pose(link, now.at(movers) if movers else None)
-    return T_root_link.actInv(frame_in_root(scene, frame_id, now))
+    return _link_pose(scene, link, now).actInv(frame_in_root(scene, frame_id, now))
 
 
 def _check_link(link: str, given: str) -> None:

@@ -48,7 +48,7 @@ def no_tf(robot, frame):
 
 
 def question(robot, lookup=no_tf, **fields):
-    return read_request(ComputeIK.Request(**fields), robot, DEFAULTS, lookup).request
+    return read_request(ComputeIK.Request(**fields), Scene(robot), DEFAULTS, lookup).request
 
 
 class KnownWorld(StaticWorld):
@@ -184,12 +184,14 @@ def test_frame_of_tf():
     def lookup(robot, frame):
         asked.append(frame)
         return Reference('fore', place)
-    found = reference(small_arm(), '/camera', lookup)
+    robot = small_arm()
+    scene = Scene(robot)
+    found = reference(robot, scene, '/camera', lookup)
     assert found.frame == 'fore' and found.offset is place and asked == ['camera']
-    assert reference(small_arm(), 'fore', lookup).frame == 'fore'
-    assert reference(small_arm(), 'base', lookup) == reference(small_arm(), '', lookup)
+    assert reference(robot, scene, 'fore', lookup).frame == 'fore'
+    assert reference(robot, scene, 'base', lookup) == reference(robot, scene, '', lookup)
     with pytest.raises(RequestError, match="unknown frame 'camera'.*no TF here") as error:
-        reference(small_arm(), 'camera', no_tf)
+        reference(robot, scene, 'camera', no_tf)
     assert error.value.status is Status.FRAME_TRANSFORM_FAILURE
 
 
@@ -318,7 +320,7 @@ def asked_with(robot, constraints=None, costs=None, **fields):
 
 def with_functions(request, robot, checker=None):
     constraints, costs = read_constraints(request, robot, checker)
-    return replace(read_request(request, robot, DEFAULTS, no_tf).request,
+    return replace(read_request(request, Scene(robot), DEFAULTS, no_tf).request,
                    constraints=constraints, costs=costs)
 
 

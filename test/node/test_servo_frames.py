@@ -3,16 +3,19 @@
 import time
 
 from arm_harness import at_home, execute, HOME, mock_robot, TRAJECTORIES
+from moveit_msgs.msg import CollisionObject
 from node_harness import eventually, nodes, repeating
 import numpy as np
 import pinocchio as pin
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from scene_harness import applied, attached, box, change, diff, empty, pose
 from servo_harness import FRAMES, Servo, target, TIP, twist
 from tf_harness import let_find_tf2_ros, tf_message, TFMessage, transform
 
 from ros2_ik.msg import Status
 
+FINGERS = ['panda_leftfinger', 'panda_rightfinger']
 QUARTER = pin.exp3(np.array([0, 0, np.pi / 2]))    # about z
 TRIPOD = pin.SE3(QUARTER, np.array([0.8, -0.3, 1.1]))
 
@@ -125,3 +128,26 @@ def test_what_tf_does_not_know_is_refused(servo):
         assert servo.said(told, 'TF: ')
         time.sleep(0.3)
     assert np.abs(servo.q() - before).max() < 1e-12
+
+
+def test_the_tip_of_what_is_held_follows_targets_in_its_place_in_a_bin(client, servo):
+    """Detached, it is no tip any more: the servo ends."""
+    T_hand_tip = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.04]))    # the peg is held at the TIP
+    corner = pin.SE3(QUARTER, np.array([0.2, -0.4, 0.1]))
+    held = box('peg', 0.01, at=pose(), frame=TIP, subframe_names=['tip'],
+               subframe_poses=[pose(0, 0, 0.04)])
+    applied(client, diff(box('bin', 0.02, at=target(corner).pose),
+                         holding=[attached(held, touch=FINGERS)], joints={}))
+    try:
+        servo.on('pose', tip='peg/tip')
+        since, goal, told = len(servo.record), FRAMES.tip(servo.q()), len(servo.statuses)
+        goal.translation += (0.03, 0.08, -0.04)
+        with servo.commanding('target', target(corner.actInv(goal * T_hand_tip), 'bin')):
+            eventually(lambda: away(servo, goal) < 1e-3, 'the target')
+            applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE),
+                                                   '')], joints={}))
+            eventually(lambda: servo.said(told, "'peg/tip' is no longer"), 'a word')
+        servo.rest()
+        servo.judge(since)
+    finally:
+        empty(client)

@@ -25,7 +25,7 @@ class OfFunction:
 
     kind: ClassVar[str]
     function: KinematicFunction
-    robot_key: str | None = None
+    robot_key: tuple[Any, ...] | None = None
     moved_by = frozenset[str]()
 
     def bind(self: T, robot: Robot) -> T:

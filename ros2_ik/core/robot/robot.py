@@ -160,22 +160,18 @@ class Robot:
         return self._plain or self
 
     @cached_property
-    def key_with_frames(self) -> str:
-        """A digest of `key` and the added frames."""
-        if not self.added_frames:
-            return self.key
-        text = repr((self.key, _frames_key(self.added_frames)))
-        return hashlib.sha256(text.encode()).hexdigest()
+    def key_with_frames(self) -> tuple[Any, ...]:
+        """The `key`, and the added frames as values that can be compared."""
+        return self.key, *_frames_key(self.added_frames)
 
     def with_frames(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
         """
-        Return the same robot with more frames, as of a tool or of what it holds.
+        Return the same robot with more frames, such as a tool, to be used like those of links.
 
-        `frames` have by name the frame that each is fixed to (None: the root frame) and its
-        pose there. The names are then used like those of links. q, joints and groups stay as they
-        are, and so scenes and collision checkers of either robot are those of the other, too.
-        Equal frames give the same object. Raises UnknownFrameError, or InvalidOptionError for a
-        name that the robot has and for what is no pose.
+        `frames` have by name the frame that each is fixed to (None: the root frame) and its pose
+        there. Scenes and collision checkers of one robot serve the other, too. Equal frames give
+        the same object. Raises UnknownFrameError, or InvalidOptionError for a name that the robot
+        has and for what is no pose.
 
             robot.with_frames({'tool': ('tool0', pin.SE3(np.eye(3), np.array([0, 0, 0.1])))})
         """

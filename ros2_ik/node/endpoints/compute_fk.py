@@ -6,8 +6,8 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 
-from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Robot, Status
-from ros2_ik.messages.frames import group_name, link_name, reference, tip_name
+from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Robot, Scene, Status
+from ros2_ik.messages.frames import framed_robot, group_name, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_values
@@ -16,6 +16,7 @@ from ros2_ik.node.endpoints.registry import Endpoint, serve
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.srv import ComputeFK as Service
@@ -32,6 +33,7 @@ class ComputeFK(Endpoint, name='compute_fk'):
     statistics: Statistics
     description: Description
     current_state: CurrentState
+    scene: PlanningScene
     transforms: Transforms
     settled: Settled
 
@@ -44,11 +46,12 @@ class ComputeFK(Endpoint, name='compute_fk'):
         await self.settled.read(lambda: self._answer(request, response))
 
     def _answer(self, request: Any, response: Any) -> None:
-        robot = self.description.current()
+        scene, given = self.scene_of(request.state)
+        robot = framed_robot(scene, request.links[:MAX_LINKS])
         links = self._links(request.links, robot)
-        frame = reference(robot, request.frame_id, self.transforms.lookup())
+        frame = reference(robot, scene, request.frame_id, self.transforms.lookup())
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
-        q = self.current_state.start(robot, joint_values(request.state, robot, 'state'), needed).q
+        q = self.current_state.start(robot, given, needed).q
         at = Configuration(robot, q, robot.scratch_data())
         origin = frame.placement(at)
         head = header(self.node, request.frame_id.removeprefix('/') or robot.root_frame)
@@ -59,6 +62,11 @@ class ComputeFK(Endpoint, name='compute_fk'):
             response.poses.append(pose)
         response.links, response.status = links, int(Status.SUCCESS)
         response.message = f'{len(links)} pose{"s" * (len(links) != 1)} in {head.frame_id}'
+
+    def scene_of(self, state: Any) -> tuple[Scene, dict[str, Any]]:
+        """Return the scene with what a RobotState holds, and its joint values; raises IKError."""
+        given = joint_values(state, self.description.current(), 'state')
+        return self.scene.with_held(state, given, 'state.')[0], given
 
     def _links(self, names: Any, robot: Robot) -> list[str]:
         if len(names) > MAX_LINKS:

@@ -81,7 +81,7 @@ class PreparedRequest(NamedTuple):
     @property
     def robot(self) -> Robot:
         """The robot of the moment when this was asked."""
-        return self.search.problem.robot
+        return self.search.problem.robot.plain
 
 
 class _Kept(NamedTuple):
@@ -129,21 +129,23 @@ class IKRequests(Endpoint, name='ik_requests'):
         return prepared or self._read(message, robot, form)
 
     def _read(self, message: Any, robot: Robot, form: tuple[Any, ...]) -> PreparedRequest:
-        request, carrying = read_request(message, robot, self.parameters,
+        seed = joint_values(message.seed, robot)
+        scene, held = self.scene.with_held(message.seed, seed, 'seed.')
+        request, carrying = read_request(message, scene, self.parameters,
                                          self.transforms.lookup(message.execute))
         if message.execute and not self.parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
-        scene, checker, notes = self._surroundings(message, request)
-        constraints, costs = read_constraints(message, robot, checker)
+        checked, checker, notes = self._surroundings(message, request, scene)
+        constraints, costs = read_constraints(message, robot.with_frames(request.frames), checker)
         request = replace(request, constraints=constraints, costs=costs)
         world = _World(self.current_state, robot, checker)
         preparation = bind_request(request, world)
         if message.execute:
             self._check_standing(request, world, carrying)
-        if preparation.can_rebind and depends_on_form(message, robot):
+        if preparation.can_rebind and not request.frames and depends_on_form(message, robot):
             self._last = _Kept(robot, form, checker, preparation)
-        return self._prepared(message, preparation, scene, world, notes)
+        return self._prepared(message, preparation, checked, world, [*held, *notes])
 
     def _read_again(self, message: Any, last: _Kept) -> PreparedRequest | None:
         """Return what a request like the last comes to, None where what is around has changed."""
@@ -153,7 +155,7 @@ class IKRequests(Endpoint, name='ik_requests'):
         poses = [target_pose(message, index, target.tip)
                  for index, target in enumerate(request.targets)]
         seed = joint_values(message.seed, last.robot)
-        scene, checker, notes = self._surroundings(message, request)
+        scene, checker, notes = self._surroundings(message, request, self.scene.known.scene)
         if checker is not last.checker:
             return None
         world = _World(self.current_state, last.robot, checker)
@@ -170,19 +172,18 @@ class IKRequests(Endpoint, name='ik_requests'):
             request, search, message.execute, scene if request.avoid_collisions else None,
             self.scene.known.scene, world.needed, [*chosen, *world.notes, *notes])
 
-    def _surroundings(self, message: Any, request: IKRequest) \
+    def _surroundings(self, message: Any, request: IKRequest, scene: Scene) \
             -> tuple[Scene | None, CollisionChecker | None, list[str]]:
-        """Return the scene and its checker, if the question is about them, and notes."""
+        """Return a scene by the request's rules, its checker, if it is asked about, and notes."""
         measured = needs_checker(message)
         if not (request.avoid_collisions or measured):
             return None, None, []
-        scene, notes = self.scene.with_held(message.seed, request.seed, 'seed.')
         scene = with_rules(scene, message)
         checker, remarks = self.scene.checker(scene)
         if measured and checker is None:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                f'distances cannot be measured; {"; ".join(remarks)}')
-        return scene, checker, [*notes, *remarks]
+        return scene, checker, remarks
 
     def _check_standing(self, request: IKRequest, world: '_World',
                         carrying: frozenset[str]) -> None:

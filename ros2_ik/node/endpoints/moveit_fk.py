@@ -6,12 +6,11 @@ from typing import Any
 from moveit_msgs.srv import GetPositionFK
 from rclpy.node import Node
 
-from ros2_ik.core import Status
+from ros2_ik.core import IKError, Status
 from ros2_ik.node.endpoints.answering import fill_error_code
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.description import Description
 from ros2_ik.srv import ComputeFK as Service
 
 
@@ -21,7 +20,6 @@ class MoveItFK(Endpoint, name='moveit_fk'):
 
     node: Node
     parameters: Parameters
-    description: Description
     compute_fk: ComputeFK
 
     def __post_init__(self) -> None:
@@ -29,9 +27,12 @@ class MoveItFK(Endpoint, name='moveit_fk'):
 
     async def answer(self, request: Any, response: Any) -> Any:
         """Answer a request by ~/compute_fk."""
-        robot = self.description.robot
         asked = [name.removeprefix('/') for name in request.fk_link_names]
-        known = [name for name in asked if robot is None or name in robot.frame_names]
+        try:
+            frames = {*self.compute_fk.scene_of(request.robot_state)[0].frame_names}
+        except IKError:     # which ~/compute_fk answers with
+            frames = {*asked}
+        known = [name for name in asked if name in frames]
         unknown = [name for name in asked if name not in known]
         status, message = Status.INVALID_LINK_NAME, (
             f'unknown: {", ".join(unknown)}' if unknown else 'no link is named')

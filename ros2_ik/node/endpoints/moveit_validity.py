@@ -1,6 +1,7 @@
 """Service check_state_validity of MoveIt's type, GetStateValidity."""
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from moveit_msgs.msg import ConstraintEvalResult, ContactInformation
@@ -8,7 +9,8 @@ from moveit_msgs.srv import GetStateValidity
 from rclpy.node import Node
 
 from ros2_ik.core import Configuration, Status
-from ros2_ik.messages.constraints import hard_constraints, hard_report
+from ros2_ik.messages.constraints import hard_constraints, hard_report, named_frames
+from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering, Statistics
@@ -17,6 +19,7 @@ from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.srv import CheckState as Service
 
@@ -30,6 +33,7 @@ class MoveItValidity(Endpoint, name='moveit_validity'):
     statistics: Statistics
     description: Description
     current_state: CurrentState
+    scene: PlanningScene
     transforms: Transforms
     check_state: CheckState
 
@@ -60,12 +64,13 @@ class MoveItValidity(Endpoint, name='moveit_validity'):
             one.result for one in response.constraint_result)
 
     def _results(self, request: Any) -> list[ConstraintEvalResult]:
-        robot = self.description.current()
-        constraints = [hard_constraints(functions, robot) for functions in functions_of(
-            request.constraints, robot, self.transforms.lookup())]
+        given = joint_values(request.robot_state, self.description.current(), 'robot_state')
+        scene, _ = self.scene.with_held(request.robot_state, given, 'robot_state.')
+        asked = [*functions_of(request.constraints, scene, self.transforms.lookup())]
+        robot = framed_robot(scene, named_frames(chain.from_iterable(asked)))
+        constraints = [hard_constraints(functions, robot) for functions in asked]
         needed = frozenset[str]().union(*(one.moved_by for each in constraints for one in each))
-        at = Configuration(robot, self.current_state.start(
-            robot, joint_values(request.robot_state, robot, 'robot_state'), needed).q)
+        at = Configuration(robot, self.current_state.start(robot, given, needed).q)
         reports = [[hard_report(one, at) for one in each] for each in constraints]
         return [ConstraintEvalResult(result=all(report.holds for report in each),
                                      distance=sum((report.violation for report in each), 0.0))

@@ -10,8 +10,16 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from std_srvs.srv import SetBool
 
-from ros2_ik.core import Array, Robot, Scene, Status
-from ros2_ik.messages.frames import group_name, link_name, Reference, tip_name
+from ros2_ik.core import Array, Robot, Scene, Status, UnknownFrameError
+from ros2_ik.messages.frames import (
+    group_name,
+    has_tool,
+    link_name,
+    Reference,
+    tip_name,
+    TOOL,
+    with_tool,
+)
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
@@ -143,10 +151,11 @@ class Servo(Endpoint, name='servo'):
     async def _switch_on(self, mode: str, request: Any) -> str:
         robot, parameters, stops = (self.description.current(), self.parameters,
                                     self.motions.stops)
-        group = group_name(robot, request.group, parameters)
+        group, scene = group_name(robot, request.group, parameters), self.scene.known.scene
+        robot = with_tool(request.tool, scene, [request.tip], group, parameters)
+        named = request.tip or (TOOL if has_tool(request.tool) else '')
         tip = '' if mode == 'joint' else (
-            link_name(robot, request.tip, 'tip') if request.tip
-            else tip_name(robot, group, parameters))
+            link_name(robot, named, 'tip') if named else tip_name(robot, group, parameters))
         names = robot.group(group).joint_names if group else robot.joint_names
         joints = tuple(name for name in names if robot.joint(name).is_scalar
                        and name not in robot.passive_joints and name not in robot.mimics)
@@ -154,7 +163,6 @@ class Servo(Endpoint, name='servo'):
             raise wrong(f"no joint of group '{group}' moves '{tip}'")
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
                                   parameters)
-        scene = self.scene.known.scene
         checker, notes = self.scene.checker(scene)
         self.servo_process.pass_on()   # it may have ended, or died
         if self.on:
@@ -208,7 +216,8 @@ class Servo(Endpoint, name='servo'):
                      limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
                      self.scene.geometry.options if checked else None,
                      {name: getattr(parameters, name) for name in SHARED}, dimensions,
-                     tuple(self._listeners(one.topic) for one in outputs))
+                     tuple(self._listeners(one.topic) for one in outputs),
+                     dict(robot.added_frames))
 
     def _listeners(self, topic: str) -> int:
         """Return how many subscriptions a topic has, but for those of the servo's process."""
@@ -282,6 +291,8 @@ class Servo(Endpoint, name='servo'):
         if scene is not self._scene and not self._ending:
             self._scene = scene
             self.servo_process.send(TakeScene(scene))
+            if reason := self._tip_has_moved(scene):
+                self._end(reason)
         if self._begun and self._begun.scene.robot.base_joint:
             self._tell_base(self._begun.scene.robot)
         if self._frames:
@@ -289,6 +300,17 @@ class Servo(Endpoint, name='servo'):
         self._looks += 1
         if self._looks % ALIVE == 0:
             self.servo_process.send(Alive())
+
+    def _tip_has_moved(self, scene: Scene) -> str:
+        """Return why frames of the scene are no longer where they were on the robot, or ''."""
+        assert self._begun is not None
+        frames = {name: at for name, at in self._begun.frames.items() if name != TOOL}
+        try:
+            now = scene.framed_robot(frames).added_frames
+        except UnknownFrameError as error:
+            return str(error)
+        return next((f"frame '{name}' is no longer where it was on the robot" for name in frames
+                     if now[name] != frames[name]), '')
 
     def _tell_base(self, robot: Robot) -> None:
         """Tell where the base is, if it has moved."""

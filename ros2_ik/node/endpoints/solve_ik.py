@@ -9,11 +9,13 @@ from rclpy.node import Node
 from ros2_ik.core import Status
 from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.moveit_requests import compute_ik_request
+from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
-from ros2_ik.node.endpoints.ik_requests import IKRequests
+from ros2_ik.node.endpoints.ik_requests import IKRequests, PreparedRequest
 from ros2_ik.node.endpoints.registry import Endpoint, serve, serve_as_moveit
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.srv import ComputeIK
@@ -32,6 +34,7 @@ class SolveIK(Endpoint, name='solve_ik'):
     statistics: Statistics
     settled: Settled
     description: Description
+    scene: PlanningScene
     transforms: Transforms
     ik_requests: IKRequests
 
@@ -43,8 +46,7 @@ class SolveIK(Endpoint, name='solve_ik'):
     async def answer(self, request: Any, response: Any) -> float:
         """Answer a request; its solution has all joints of the robot."""
         asked, answer = request.ik_request, ComputeIK.Response()
-        question = await self.settled.read(lambda: self.ik_requests.read(compute_ik_request(
-            asked, self.description.current(), self.transforms.lookup())))
+        question = await self.settled.read(lambda: self._read(asked))
         solution = await self.ik_requests.search(question)
         # it never moves the robot: what was stopped does not matter
         await self.ik_requests.finish(question, solution, answer, 0, 'service solve_ik')
@@ -57,3 +59,8 @@ class SolveIK(Endpoint, name='solve_ik'):
             fill_stamped_state(response.solution, joints, joints,
                                header(self.node, robot.root_frame))
         return solution.seconds
+
+    def _read(self, asked: Any) -> PreparedRequest:
+        given = joint_values(asked.robot_state, self.description.current(), 'robot_state')
+        scene, _ = self.scene.with_held(asked.robot_state, given, 'robot_state.')
+        return self.ik_requests.read(compute_ik_request(asked, scene, self.transforms.lookup()))

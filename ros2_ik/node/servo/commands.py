@@ -96,4 +96,5 @@ def _joints(message: Any, follower: Follower, _: Any) -> Array:
 def _frame(message: Any, follower: Follower, lookup: Lookup) -> Any:
     """Return where a message's frame is now in the root frame, None for that itself."""
     robot, frame_id = follower.robot, message.header.frame_id
-    return reference(robot, frame_id, lookup).placement(Configuration(robot, follower.q))
+    found = reference(robot, follower.scene, frame_id, lookup)
+    return found.placement(Configuration(robot, follower.q))

@@ -85,7 +85,8 @@ class Follower:
     Moves the joints that a `Begin` names, from rest on.
 
     It brakes unless a command is fresh, and gives way to what comes near in any case. All other
-    joints are where `place_others` has put them, and keep their velocity during a step.
+    joints are where `place_others` has put them, and keep their velocity during a step. Commands
+    may be in frames of the `scene`.
     """
 
     def __init__(self, robot: Robot, begin: Begin, dt: float) -> None:
@@ -96,7 +97,7 @@ class Follower:
         self.others = tuple(joint for joint in robot.joints if joint.name not in begin.joints)
         self.command: Command | None = None
         self._options = begin.options
-        self._checker = self.checker(begin.scene)
+        self.scene, self._checker = begin.scene, self.checker(begin.scene)
         joints = begin.joints
         moves = [robot.joint(name).velocity_index
                  for name, most in zip(joints, begin.velocity, strict=True) if most > 0]

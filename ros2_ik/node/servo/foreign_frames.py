@@ -4,7 +4,7 @@ from collections.abc import Callable
 import math
 import time
 
-from ros2_ik.core import Robot
+from ros2_ik.core import Robot, Scene
 from ros2_ik.messages.frames import Reference
 from ros2_ik.node.servo.messages import AskFrame, TakeFrame
 
@@ -31,10 +31,11 @@ class ForeignFrames:
         self._known = {frame: known for frame, known in self._known.items()
                        if frame in self._asked}
 
-    def ready(self, robot: Robot, frame_id: str) -> bool:
-        """Return whether `find` has an answer, or the robot a frame of that name; else ask."""
+    def ready(self, robot: Robot, scene: Scene, frame_id: str) -> bool:
+        """Return whether `find` has an answer, or robot or scene that frame; else ask."""
         frame, now = frame_id.removeprefix('/'), time.monotonic()
-        if frame in ('', robot.root_frame) or frame in robot.frame_names:
+        if frame in ('', robot.root_frame) or frame in robot.frame_names \
+                or frame in scene.frame_names:
             return True
         if now > self._asked.get(frame, -math.inf) + AGAIN:
             self._asked.pop(frame, None)

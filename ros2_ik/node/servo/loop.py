@@ -245,7 +245,7 @@ class Loop:
 
     def _begin(self, begin: Begin) -> None:
         self._values = SimpleNamespace(**begin.parameters)
-        before, robot = self._session, begin.scene.robot
+        before, robot = self._session, begin.scene.robot.with_frames(begin.frames)
         follower = Follower(robot, begin, 1 / begin.parameters['servo_rate'])
         self._joint_states.set_robot(robot)
         if before and before.ended:     # the node hears why, and that nothing begins
@@ -300,7 +300,7 @@ class Loop:
                 raise wrong('paused')
             if time.monotonic() > self._heard + SILENCE:
                 raise wrong(NODE_HELD_UP)
-            if mode != 'joint' and not self._frames.ready(follower.robot,
+            if mode != 'joint' and not self._frames.ready(follower.robot, follower.scene,
                                                           message.header.frame_id):
                 self._awaiting = mode, message, came
                 return
@@ -361,6 +361,7 @@ class Session:
         """Take what is around the robot from now on."""
         now, scene = time.monotonic(), message.scene
         self.follower.set_scene(self.follower.checker(scene), self._speeds(scene, now))
+        self.follower.scene = scene
         self._scene, self._scene_at = scene, now
 
     def take_base(self, message: TakeBase) -> None:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+import pinocchio as pin
+
 from ros2_ik.core import Array, MotionLimits, Scene
 from ros2_ik.messages.frames import Reference
 from ros2_ik.node.servo.servo_output import ServoOutput
@@ -21,7 +23,8 @@ class Begin:
     (n,) at most. `options` are those of `collision_checker` for the scene, None where nothing is
     checked. `parameters` are values of the node's parameters by name. `dimensions` say which of
     x y z rx ry rz the tip follows. `listeners` are how many subscriptions the topic of each output
-    has, but for the servo's own.
+    has, but for the servo's own. `frames` are added to the robot: that of the tip, if it is an
+    object's or a tool's.
     """
 
     mode: str
@@ -36,6 +39,7 @@ class Begin:
     parameters: dict[str, Any] = field(default_factory=dict)
     dimensions: tuple[bool, ...] = (True,) * 6
     listeners: tuple[int, ...] = ()
+    frames: dict[str, tuple[str | None, pin.SE3]] = field(default_factory=dict)
 
 
 class End(NamedTuple):

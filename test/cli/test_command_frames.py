@@ -1,0 +1,95 @@
+"""Objects, subframes and tools as frames on the command line and in files, judged by yourdfpy."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+import yaml
+
+HAND, ROOT = 'panda_hand', 'panda_link0'
+SCENE = """
+objects:
+  - id: bin
+    pose: {xyz: [0.5, 0.2, 0.1], rpy: [0, 0, 0.5]}
+    shapes: [{box: {size: [0.1, 0.1, 0.1]}}]
+    subframes: {grasp: {xyz: [0, 0, 0.2], rpy: [3.141592653589793, 0, 0]}}
+attached:
+  - id: peg
+    link: panda_hand
+    touch_links: [panda_leftfinger, panda_rightfinger]
+    pose: {xyz: [0.01, 0, 0.13], rpy: [0.1, 0.2, 0.3]}
+    shapes: [{box: {size: [0.02, 0.02, 0.08]}}]
+    subframes: {tip: {xyz: [0, 0, 0.04]}}
+"""
+
+
+def transform(xyz, rpy=(0, 0, 0)):
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = Rotation.from_euler('xyz', rpy).as_matrix(), xyz
+    return T
+
+
+T_HAND_TIP = transform([0.01, 0, 0.13], [0.1, 0.2, 0.3]) @ transform([0, 0, 0.04])
+T_GRASP = transform([0.5, 0.2, 0.1], [0, 0, 0.5]) @ transform([0, 0, 0.2], [np.pi, 0, 0])
+
+
+@pytest.fixture
+def scene(tmp_path):
+    path = tmp_path / 'scene.yaml'
+    path.write_text(SCENE)
+    return path
+
+
+def test_fk_of_a_subframe_in_a_subframe(command, judge, scene):
+    run = command('fk', 'panda', '--scene', scene, '--joints', 'panda_joint1=0.4', '--tip',
+                  'peg/tip', '--relative-to', 'bin/grasp', '--json')
+    assert run.code == 0, run.err
+    wanted = np.linalg.inv(T_GRASP) @ judge('panda', run.json['joints'], HAND, ROOT) @ T_HAND_TIP
+    found = run.json['poses']['peg/tip']
+    assert found['xyz'] == pytest.approx(wanted[:3, 3].tolist(), abs=1e-6)
+    assert (Rotation.from_quat(found['quat']).inv()
+            * Rotation.from_matrix(wanted[:3, :3])).magnitude() < 1e-6
+    assert "did you mean 'peg/tip'" in command('fk', 'panda', '--scene', scene, '--tip',
+                                               'peg/tp').refused()
+
+
+def test_solve_brings_a_subframe_to_a_subframe(command, judge, scene):
+    run = command('solve', 'panda', '--scene', scene, '--tip', 'peg/tip', '--relative-to',
+                  'bin/grasp', '--xyz', 0, 0, 0, '--rpy', 0, 0, 0, '--json')
+    assert run.code == 0, run.out + run.err
+    found = judge('panda', run.json['joints'], HAND, ROOT) @ T_HAND_TIP
+    assert np.abs(found - T_GRASP).max() < 2e-4
+
+
+@pytest.mark.parametrize('tip', [['--tip', 'panda_hand_tcp'], []])
+def test_a_tool_goes_to_the_target(command, judge, tip):
+    run = command('solve', 'panda', *tip, '--tool', 0.05, 0, 0.1, 0, 30, 0, '--xyz', 0.4, 0.1, 0.5,
+                  '--rpy', 180, 0, 0, '--deg', '--json')
+    assert run.code == 0, run.out + run.err
+    found = judge('panda', run.json['joints'], 'panda_hand_tcp', ROOT) @ transform(
+        [0.05, 0, 0.1], [0, np.pi / 6, 0])
+    assert np.abs(found - transform([0.4, 0.1, 0.5], [np.pi, 0, 0])).max() < 2e-4
+
+
+def test_a_problem_file_names_them(command, judge, scene, tmp_path):
+    """A tool on what is held, above the bin and looking down; one pair more may touch."""
+    path = tmp_path / 'problem.yaml'
+    content = {
+        'tool': {'header': {'frame_id': 'peg/tip'}, 'pose': {'position': {'z': 0.05}}},
+        'targets': [{'tip': 'tool', 'xyz': [0, 0, 0.1], 'relative_to': 'bin'}],
+        'constraints': [{'kind': 'angle_between_vectors', 'frame': 'peg/tip',
+                         'vector': [0, 0, 1], 'other_vector': [0, 0, 1],
+                         'relative_to': 'bin/grasp', 'bounds': {'upper': 0.2}}],
+        'allowed_collisions': {'entry_names': ['peg', 'bin'], 'entry_values': [
+            {'enabled': [False, True]}, {'enabled': [True, False]}]}}
+    path.write_text(yaml.safe_dump(content))
+    run = command('constrained', path, '--robot', 'panda', '--scene', scene, '--json')
+    assert run.code == 0, run.out + run.err
+    tip = judge('panda', run.json['joints'], HAND, ROOT) @ T_HAND_TIP
+    bin_top = transform([0.5, 0.2, 0.1], [0, 0, 0.5]) @ [0, 0, 0.1, 1]
+    assert np.abs(tip @ [0, 0, 0.05, 1] - bin_top).max() < 2e-5
+    assert np.arccos(tip[:3, 2] @ T_GRASP[:3, 2]) < 0.2 + 1e-5
+    content['constraints'][0]['frame'] = 'pegg/tip'
+    path.write_text(yaml.safe_dump(content))
+    said = command('constrained', path, '--robot', 'panda', '--scene', scene).refused()
+    assert "constraints[0] (angle_between_vectors): frame: unknown frame 'pegg/tip'; did you " \
+        "mean 'peg/tip'" in said

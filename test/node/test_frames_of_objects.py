@@ -1,0 +1,119 @@
+"""Objects of the scene, what is held and tools as frames of requests, judged by yourdfpy."""
+
+from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import CollisionObject, Constraints, OrientationConstraint, PositionIKRequest
+from moveit_msgs.srv import GetPositionIK
+from node_harness import matrix, seed, values
+import numpy as np
+import pytest
+from scene_harness import (
+    applied,
+    attached,
+    box,
+    change,
+    diff,
+    empty,
+    HOME,
+    pose,
+    state_holding,
+)
+
+from ros2_ik.messages.functions import function_message
+from ros2_ik.msg import Bounds, Status
+
+ROOT, HAND = 'panda_link0', 'panda_hand'
+FINGERS = ['panda_leftfinger', 'panda_rightfinger']
+DOWN = (1.0, 0.0, 0.0, 0.0)
+PEG, TIP, BIN = pose(0.01, 0, 0.13), pose(0, 0, 0.04), pose(0.5, 0.2, 0.1)
+pytestmark = pytest.mark.usefixtures('panda_node')
+
+
+def peg(at=PEG):
+    return attached(box('peg', 0.02, at=at, frame=HAND, subframe_names=['tip'],
+                        subframe_poses=[TIP]), HAND, FINGERS)
+
+
+@pytest.fixture
+def scene(client):
+    """Give a bin in the world and a peg in the hand."""
+    empty(client)
+    applied(client, diff(box('bin', at=BIN, subframe_names=['grasp'],
+                             subframe_poses=[pose(0, 0, 0.25, DOWN)]), holding=[peg()]))
+    yield
+    empty(client)
+
+
+def stamped(at, frame=''):
+    message = PoseStamped(pose=at)
+    message.header.frame_id = frame
+    return message
+
+
+def tip_of(judge, joints):
+    """Return where the judge sees the tip of the peg, (4, 4)."""
+    return judge.transform(joints, HAND, ROOT) @ matrix(PEG) @ matrix(TIP)
+
+
+@pytest.mark.usefixtures('scene')
+def test_fk_of_what_is_held_until_and_after_it_is_detached(client, panda_judge):
+    turned = HOME | {'panda_joint1': 0.7}
+    wanted = np.linalg.inv(matrix(BIN)) @ tip_of(panda_judge, turned)
+    answer = client.fk(links=['peg/tip', 'bin'], state=seed(turned), frame_id='bin')
+    assert answer.status == Status.SUCCESS, answer.message
+    assert list(answer.links) == ['peg/tip', 'bin'] and answer.poses[0].header.frame_id == 'bin'
+    np.testing.assert_allclose(matrix(answer.poses[0].pose), wanted, atol=1e-8)
+    np.testing.assert_allclose(matrix(answer.poses[1].pose), np.eye(4), atol=1e-9)
+    applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')],
+                         joints=turned))
+    answer = client.fk(links=['peg/tip'], frame_id='bin')
+    np.testing.assert_allclose(matrix(answer.poses[0].pose), wanted, atol=1e-7)
+    answer = client.fk(links=['peg/tp'])
+    assert answer.status == Status.INVALID_LINK_NAME
+    assert "did you mean 'peg/tip'" in answer.message
+
+
+@pytest.mark.usefixtures('scene')
+@pytest.mark.parametrize('avoid', [True, False])
+def test_a_tip_goes_to_a_frame_of_an_object_that_is_moved(client, panda_judge, avoid):
+    question = {'tips': ['peg/tip'], 'targets': [stamped(pose(), 'bin/grasp')],
+                'seed': seed(HOME), 'avoid_collisions': avoid, 'constraints': [function_message(
+                    'angle_between_vectors', Bounds(upper=[1e-3]), 'peg/tip', 'bin/grasp',
+                    vector=[0, 0, 1], other_vector=[0, 0, 1])]}
+    for place in (BIN, pose(0.4, -0.3, 0.15)):
+        applied(client, diff(change('bin', CollisionObject.MOVE, pose=place)))
+        answer = client.ik(**question)
+        assert answer.status == Status.SUCCESS, answer.message
+        found = tip_of(panda_judge, values(answer.solution) | {'panda_finger_joint1': 0.02})
+        wanted = matrix(place) @ matrix(pose(0, 0, 0.25, DOWN))
+        np.testing.assert_allclose(found, wanted, atol=2e-4)
+    applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')]))
+    assert "moves 'peg/tip'" in client.ik(**question).message
+
+
+def test_held_for_one_question_with_a_tool_on_it(client, panda_judge):
+    tool = stamped(pose(0.02, 0, 0.03, (0, np.sin(0.2), 0, np.cos(0.2))), 'peg/tip')
+    wanted = pose(0.45, 0.1, 0.3, DOWN)
+    answer = client.ik(targets=[stamped(wanted)], tool=tool, seed=state_holding(peg()))
+    assert answer.status == Status.SUCCESS, answer.message
+    found = tip_of(panda_judge, values(answer.solution) | {'panda_finger_joint1': 0.02})
+    np.testing.assert_allclose(found @ matrix(tool.pose), matrix(wanted), atol=2e-4)
+    answer = client.ik(targets=[stamped(wanted)], tool=tool, seed=seed(HOME))
+    assert answer.status == Status.INVALID_LINK_NAME, answer.message
+    assert "tool.header: unknown frame 'peg/tip'" in answer.message
+
+
+@pytest.mark.usefixtures('scene')
+def test_moveit_names_them(client, panda_judge):
+    wanted = OrientationConstraint(
+        link_name='peg/tip', absolute_x_axis_tolerance=0.1, absolute_y_axis_tolerance=0.1,
+        absolute_z_axis_tolerance=4.0)
+    wanted.header.frame_id = 'bin/grasp'
+    answer = client.call(GetPositionIK, 'ros2_ik/solve_ik', GetPositionIK.Request(
+        ik_request=PositionIKRequest(
+            ik_link_name='peg/tip', pose_stamped=stamped(pose(0.05, 0, 0), 'bin/grasp'),
+            robot_state=seed(HOME), avoid_collisions=True,
+            constraints=Constraints(orientation_constraints=[wanted]))))
+    assert answer.error_code.val == 1, answer
+    found = tip_of(panda_judge, values(answer.solution))
+    at = matrix(BIN) @ matrix(pose(0, 0, 0.25, DOWN)) @ matrix(pose(0.05, 0, 0))
+    np.testing.assert_allclose(found, at, atol=2e-4)
