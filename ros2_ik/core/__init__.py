@@ -15,6 +15,7 @@ from ros2_ik.core.kernels import compile_all as compile_all
 from ros2_ik.core.kernels.source import formula as formula
 from ros2_ik.core.meshes import *
 from ros2_ik.core.motion import *
+from ros2_ik.core.path import *
 from ros2_ik.core.problem import *
 from ros2_ik.core.request import *
 from ros2_ik.core.robot import *

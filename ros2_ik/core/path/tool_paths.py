@@ -1,0 +1,187 @@
+"""Paths of a tool: poses over a length."""
+
+from abc import ABC, abstractmethod
+import math
+from typing import Any
+
+import numpy as np
+import pinocchio as pin
+import scipy
+
+from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.checks import direction, finite, listed, vector
+from ros2_ik.core.errors import InvalidTargetError
+from ros2_ik.core.poses import as_transform
+
+ROTATION_LENGTH = 0.2   # length of a rotation in place [m/rad]
+SHORTEST = 1e-9         # poses nearer than this are equal [m]
+FLATTEST = 1e-6         # a triangle whose height is a smaller part of its side is a line
+N_FINE = 256            # samples between two poses of a spline, to measure its length
+
+
+class ToolPath(ABC):
+    """
+    Poses of a tool over a parameter s from 0 to `length` [m], the length of the position's path.
+
+    Of a rotation in place a radian counts as 0.2 m. `knots` (k,) are the parameters of poses that
+    all samplings contain. Poses (4, 4) are in the frame of the target. Raises InvalidTargetError
+    for a path that makes no sense.
+    """
+
+    def __init__(self, distance: float, angle: float, knots: Array | None = None) -> None:
+        self.length = max(float(distance), ROTATION_LENGTH * float(angle))
+        self.knots = np.array([0.0, self.length]) if knots is None else knots
+        if self.length < SHORTEST:
+            raise InvalidTargetError('the path has length zero: start and end are equal')
+
+    @abstractmethod
+    def pose(self, s: float) -> Array:
+        """Return the pose (4, 4) at a parameter from 0 to `length`."""
+
+    def samples(self, spacing: float) -> Array:
+        """Return the knots and parameters between, at most `spacing` [m] apart, (n,)."""
+        knots = self.knots
+        parts = [np.linspace(low, high, max(math.ceil((high - low) / spacing - 1e-6), 1),
+                             endpoint=False) for low, high in zip(knots, knots[1:], strict=False)]
+        return np.concatenate([*parts, knots[-1:]])
+
+
+class Line(ToolPath):
+    """Straight line between two poses, with a rotation about one fixed axis, under half a turn."""
+
+    def __init__(self, start: Pose, end: Pose) -> None:
+        self.start, self.end = as_transform(start, 'start'), as_transform(end, 'end')
+        self._rotation = rotation_between(self.start, self.end)
+        super().__init__(math.dist(self.start[:3, 3], self.end[:3, 3]),
+                         float(np.linalg.norm(self._rotation)))
+
+    def pose(self, s: float) -> Array:
+        part = s / self.length
+        return _pose(self.start[:3, :3] @ pin.exp3(part * self._rotation),
+                     (1 - part) * self.start[:3, 3] + part * self.end[:3, 3])
+
+
+class Arc(ToolPath):
+    """
+    Circular arc from the pose `start` through the point `through` (3,) [m] to the pose `end`.
+
+    The orientation turns about one fixed axis from that of the start to that of the end.
+    """
+
+    def __init__(self, start: Pose, through: Any, end: Pose) -> None:
+        self.start, self.end = as_transform(start, 'start'), as_transform(end, 'end')
+        self._rotation, p = rotation_between(self.start, self.end), self.start[:3, 3]
+        a, b = vector(through, 'through', 3, InvalidTargetError) - p, self.end[:3, 3] - p
+        normal = np.cross(a, b)
+        if np.linalg.norm(normal) <= FLATTEST * max(a @ a, b @ b):
+            raise InvalidTargetError('start, through and end of the arc are on a line; valid: '
+                                     'three points of a circle (for a full circle use Screw)')
+        # from the centre of the circle through the corners 0, a, b to the start
+        x = -np.cross((a @ a) * b - (b @ b) * a, normal) / (2 * normal @ normal)
+        y = np.cross(normal / np.linalg.norm(normal), x)
+        self._centre, self._axes = p - x, np.array([x, y])
+        self._angle = math.atan2((b + x) @ y, (b + x) @ x) % math.tau
+        super().__init__(float(np.linalg.norm(x)) * self._angle,
+                         float(np.linalg.norm(self._rotation)))
+
+    def pose(self, s: float) -> Array:
+        part, angle = s / self.length, s / self.length * self._angle
+        return _pose(self.start[:3, :3] @ pin.exp3(part * self._rotation), self._centre
+                     + np.array([math.cos(angle), math.sin(angle)]) @ self._axes)
+
+
+class Screw(ToolPath):
+    """
+    Rotation of the pose `start` by `angle` [rad] about an axis, and shift by `travel` [m] along.
+
+    `point` (3,) [m] is a point of the axis, `axis` (3,) its direction, both in the frame that the
+    pose is in. The angle may be more than a turn.
+    """
+
+    def __init__(self, start: Pose, point: Any, axis: Any, angle: float,
+                 travel: float = 0.0) -> None:
+        fault = InvalidTargetError
+        self.start, self._point = as_transform(start, 'start'), vector(point, 'point', 3, fault)
+        self._axis, self._angle = direction(axis, 'axis', fault), finite(angle, 'angle', fault)
+        self._travel, self._arm = finite(travel, 'travel', fault), self.start[:3, 3] - self._point
+        radius = float(np.linalg.norm(np.cross(self._axis, self._arm)))
+        super().__init__(math.hypot(radius * self._angle, self._travel), abs(self._angle))
+
+    def pose(self, s: float) -> Array:
+        part = s / self.length
+        R = pin.exp3(part * self._angle * self._axis)
+        return _pose(R @ self.start[:3, :3],
+                     self._point + R @ self._arm + part * self._travel * self._axis)
+
+
+class Waypoints(ToolPath):
+    """Poses (4, 4), at least two, connected by lines; all samplings contain them."""
+
+    def __init__(self, poses: Any) -> None:
+        given = listed(poses)
+        if given is None or len(given) < 2:
+            raise InvalidTargetError(f'poses: {poses if given is None else len(given)!r}; valid: '
+                                     'a list of at least two')
+        self.lines = [_numbered_line(i, *pair) for i, pair in enumerate(zip(
+            given, given[1:], strict=False))]
+        knots = np.cumsum([0.0, *(line.length for line in self.lines)])
+        super().__init__(knots[-1], 0.0, knots)
+
+    def pose(self, s: float) -> Array:
+        k = min(max(int(np.searchsorted(self.knots, s, 'right')) - 1, 0), len(self.lines) - 1)
+        return self.lines[k].pose(min(s - float(self.knots[k]), self.lines[k].length))
+
+
+class Spline(ToolPath):
+    """Smooth curve through poses: cubic splines of position and of rotation."""
+
+    def __init__(self, poses: Any) -> None:
+        lines = Waypoints(poses)
+        corners = np.array([lines.lines[0].start, *(line.end for line in lines.lines)])
+        transform = scipy.spatial.transform
+        self._position = scipy.interpolate.CubicSpline(lines.knots, corners[:, :3, 3])
+        self._rotation = transform.RotationSpline(
+            lines.knots, transform.Rotation.from_matrix(corners[:, :3, :3]))
+        n = len(corners) - 1
+        self._fine = np.interp(np.arange(n * N_FINE + 1) / N_FINE, np.arange(n + 1), lines.knots)
+        turned = self._rotation(self._fine)
+        steps = np.maximum(np.linalg.norm(np.diff(self._position(self._fine), axis=0), axis=1),
+                           ROTATION_LENGTH * (turned[:-1].inv() * turned[1:]).magnitude())
+        self._lengths = np.cumsum([0.0, *steps])
+        super().__init__(self._lengths[-1], 0.0, self._lengths[::N_FINE])
+
+    def pose(self, s: float) -> Array:
+        time = float(np.interp(s, self._lengths, self._fine))
+        return _pose(self._rotation(time).as_matrix(), self._position(time))
+
+
+def as_tool_path(path: Any) -> ToolPath:
+    """Return a path as it is, and a list of poses as `Waypoints`; raises InvalidTargetError."""
+    if isinstance(path, ToolPath):
+        return path
+    if listed(path) is None:
+        raise InvalidTargetError('path must be a Line, Arc, Screw, Spline, Waypoints or a list of '
+                                 f'poses, not {path!r}')
+    return Waypoints(path)
+
+
+def rotation_between(start: Array, end: Array) -> Array:
+    """Return the rotation vector (3,) from pose to pose, in the axes of the first."""
+    rotation: Array = pin.log3(start[:3, :3].T @ end[:3, :3])
+    if np.linalg.norm(rotation) > math.pi - 1e-6:
+        raise InvalidTargetError('the orientations are half a turn apart, which leaves the axis '
+                                 'open; valid: a pose between')
+    return rotation
+
+
+def _numbered_line(i: int, start: Pose, end: Pose) -> Line:
+    try:
+        return Line(start, end)
+    except InvalidTargetError as error:
+        raise InvalidTargetError(f'from pose {i} to pose {i + 1}: {error}') from None
+
+
+def _pose(R: Array, p: Array) -> Array:
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = R, p
+    return T

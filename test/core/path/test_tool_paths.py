@@ -1,0 +1,79 @@
+"""Paths of a tool, judged by closed forms and by SciPy's rotations."""
+
+from judge import pose
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from ros2_ik.core import Arc, InvalidTargetError, Line, Screw, Spline, Waypoints
+
+START = pose((0.4, 0.1, 0.3), (0.1, -0.2, 0.3))
+END = pose((0.1, 0.5, 0.2), (0.6, 0.2, -0.4))
+
+
+def test_line_is_straight_and_turns_about_one_axis():
+    line = Line(START, END)
+    assert line.length == pytest.approx(np.linalg.norm(END[:3, 3] - START[:3, 3]))
+    assert np.allclose(line.pose(0), START) and np.allclose(line.pose(line.length), END)
+    third = line.pose(line.length / 3)
+    assert np.allclose(third[:3, 3], (2 * START[:3, 3] + END[:3, 3]) / 3)
+    whole, part = (Rotation.from_matrix(START[:3, :3].T @ T[:3, :3]).as_rotvec()
+                   for T in (END, third))
+    assert np.allclose(part, whole / 3)
+
+
+def test_rotation_in_place_has_a_length():
+    assert Line(START, START @ pose(rotvec=(0, 0, 0.5))).length == pytest.approx(0.1)
+
+
+def test_arc_is_the_circle_through_three_points():
+    start, end = pose((1.0, 0.0, 0.2)), pose((0.0, -1.0, 0.2))
+    arc = Arc(start, (0.0, 1.0, 0.2), end)      # the long way round
+    assert arc.length == pytest.approx(1.5 * np.pi)
+    assert np.allclose(arc.pose(0)[:3, 3], (1, 0, 0.2))
+    assert np.allclose(arc.pose(arc.length / 3)[:3, 3], (0, 1, 0.2))
+    assert np.allclose(arc.pose(2 * arc.length / 3)[:3, 3], (-1, 0, 0.2))
+    assert np.allclose(arc.pose(arc.length)[:3, 3], (0, -1, 0.2))
+
+
+def test_screw_turns_and_travels():
+    screw = Screw(pose((0.3, 0, 0)), (0.2, 0, 0), (0, 0, 2), 4 * np.pi, travel=0.1)
+    assert screw.length == pytest.approx(max(np.hypot(0.1 * 4 * np.pi, 0.1), 0.8 * np.pi))
+    quarter = screw.pose(screw.length / 8)      # a quarter of a turn
+    assert np.allclose(quarter[:3, 3], (0.2, 0.1, 0.1 / 8))
+    assert np.allclose(quarter[:3, :3], Rotation.from_rotvec((0, 0, np.pi / 2)).as_matrix())
+
+
+def test_spline_contains_its_poses_and_is_smooth():
+    poses = [START, pose((0.3, 0.4, 0.4), (0.3, 0.1, 0.1)), END]
+    spline = Spline(poses)
+    for s, T in zip(spline.knots, poses, strict=True):
+        assert np.allclose(spline.pose(s), T, atol=1e-9)
+    fine = np.array([spline.pose(s)[:3, 3] for s in np.linspace(0, spline.length, 500)])
+    speeds = np.diff(fine, axis=0) * 499 / spline.length
+    assert np.linalg.norm(speeds, axis=1) == pytest.approx(np.ones(499), abs=0.01)
+    assert np.linalg.norm(np.diff(speeds, axis=0), axis=1).max() < 0.05     # no corner
+
+
+def test_samples_keep_waypoints_and_the_spacing():
+    path = Waypoints([START, END, pose((0.1, 0.6, 0.2), (0.6, 0.2, -0.4))])
+    samples = path.samples(0.03)
+    assert set(path.knots) <= set(samples) and np.diff(samples).max() <= 0.03 * (1 + 1e-6)
+    assert np.allclose(path.pose(path.knots[1]), END)
+
+
+@pytest.mark.parametrize(('make', 'words'), [
+    (lambda: Line(START, START), 'length zero'),
+    (lambda: Line(pose(), pose(rotvec=(np.pi, 0, 0))), 'half a turn'),
+    (lambda: Line(np.eye(3), END), 'start must be a 4x4 array'),
+    (lambda: Arc(START, (START[:3, 3] + END[:3, 3]) / 2, END), 'on a line'),
+    (lambda: Arc(START, (0, 0), END), 'through must be 3 finite numbers'),
+    (lambda: Screw(START, (0, 0, 0), (0, 0, 0), 1.0), 'axis has length zero'),
+    (lambda: Screw(START, (0, 0, 0), (0, 0, 1), np.nan), 'angle must be a finite number'),
+    (lambda: Screw(START, (0, 0, 0), (0, 0, 1), 0.0), 'length zero'),
+    (lambda: Waypoints([START]), 'at least two'),
+    (lambda: Waypoints([START, END, END]), 'from pose 1 to pose 2: the path has length zero'),
+    (lambda: Spline('poses'), 'valid: a list')])
+def test_refuses_what_is_no_path(make, words):
+    with pytest.raises(InvalidTargetError, match=words):
+        make()
