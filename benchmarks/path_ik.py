@@ -1,0 +1,146 @@
+"""
+Weld seams of 1000 poses: solve_path against seeding each pose with the last answer.
+
+    tools/run pip install pytracik yourdfpy
+    tools/run python benchmarks/path_ik.py [--robot ur5] [--seams 20] [--starts 4] [--poses 1000]
+
+Each seam is a smooth curve through six random poses of a torch that points down, tilted by up to
+0.9 rad about each axis; the first one is known to be hard. All solvers take turns on the same
+seams with the same random starts. Contacts are allowed: TRAC-IK knows none. Seams of which a
+twentieth pose is out of reach are left out.
+
+A seam is passed where all poses are reached and no joint moves by more than 0.2 rad from one to
+the next; yourdfpy's forward kinematics judges all poses (1e-5 m, 1e-4 rad). "fraction" is the
+mean part of the poses before the first failure or jump, "largest step" that of all seams [rad].
+Times are CPU times of this process, per pose of the seam.
+"""
+
+import argparse
+from collections.abc import Callable
+import time
+
+import numpy as np
+from peers import leave
+from seams import HARD, seam, seam_starts
+
+from ros2_ik.core import compile_all, PoseSolver, Robot, shipped_robots, solve_path, SolveOptions
+
+try:
+    from pose_ik import Judge
+    from pose_peers import trac_ik
+except ImportError as absent:
+    leave(absent, __doc__, 'pytracik yourdfpy')
+
+JUMP = 0.2      # a larger step of a joint is a jump [rad]
+TIMEOUT = 0.05  # of one pose [s]
+# poses (n, 4, 4), start (nq,) -> configurations (k, nq) at the first k poses, k <= n
+Follow = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def whole_path(robot: Robot, tip: str) -> Follow:
+    def follow(poses: np.ndarray, start: np.ndarray) -> np.ndarray:
+        path = solve_path(robot, tip, poses, start, collisions=False, max_joint_step=JUMP)
+        given = np.isin(path.parameters, path.tool_path.knots)     # without those added between
+        return path.q[given]
+    return follow
+
+
+def seeded(robot: Robot, tip: str) -> Follow:
+    """Seed each pose with the last answer."""
+    solver = PoseSolver(robot, tip, collisions=False,
+                        options=SolveOptions(timeout=TIMEOUT, random_state=0))
+
+    def follow(poses: np.ndarray, start: np.ndarray) -> np.ndarray:
+        q = [start]
+        for T in poses:
+            solution = solver.solve(T, q[-1])
+            if not solution.success:
+                break
+            q.append(solution.q)
+        return np.array(q[1:])
+    return follow
+
+
+def seeded_trac_ik(robot: Robot, tip: str) -> Follow:
+    solve = trac_ik(robot, tip, TIMEOUT)
+
+    def follow(poses: np.ndarray, start: np.ndarray) -> np.ndarray:
+        q = [start]
+        for T in poses:
+            joints = solve(T, q[-1])
+            if joints is None:
+                break
+            q.append(robot.to_q(joints, start))
+        return np.array(q[1:])
+    return follow
+
+
+SOLVERS = {'solve_path': whole_path, 'seeded ros2_ik': seeded, 'seeded TRAC-IK': seeded_trac_ik}
+
+
+class Score:
+    """What one solver did."""
+
+    def __init__(self) -> None:
+        self.fractions, self.steps, self.seconds = list[float](), list[float](), list[float]()
+
+    def add(self, robot: Robot, judge: Judge, poses: np.ndarray, q: np.ndarray,
+            seconds: float) -> None:
+        reached = [judge.accepts(robot.to_joints(each), T)
+                   for each, T in zip(q, poses, strict=False)]
+        steps = np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) if len(q) else np.zeros(0)
+        good = np.array(reached) & np.append(True, steps <= JUMP)[:len(q)]
+        first = int(np.argmin(good)) if not good.all() else len(good)
+        self.fractions.append(first / len(poses))
+        self.steps.append(float(steps.max(initial=0.0)))
+        self.seconds.append(seconds / len(poses))
+
+    def __str__(self) -> str:
+        fractions = np.array(self.fractions)
+        return (f'passed {int((fractions == 1).sum()):3d} of {len(fractions)}   fraction '
+                f'{fractions.mean():.3f}   largest step {max(self.steps):.2f} rad   '
+                f'{1e3 * np.mean(self.seconds):.3f} ms a pose')
+
+
+def reachable_seams(robot: Robot, tip: str, count: int, poses: int) -> list[np.ndarray]:
+    """Return the first seams of which each twentieth pose is reached, the hard one first."""
+    solver = PoseSolver(robot, tip, collisions=False, options=SolveOptions(random_state=0))
+    found, number = [seam(HARD, poses)], 0
+    while len(found) < count:
+        each = seam(number, poses)
+        if number != HARD and all(solver.solve(T).success for T in each[::20]):
+            found.append(each)
+        number += 1
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
+    parser.add_argument('--robot', default='ur5')
+    parser.add_argument('--seams', type=int, default=20)
+    parser.add_argument('--starts', type=int, default=4)
+    parser.add_argument('--poses', type=int, default=1000)
+    arguments = parser.parse_args()
+    compile_all()
+    robot, tip = Robot.load(arguments.robot), shipped_robots()[arguments.robot].tip
+    judge, scores = Judge(robot, tip), {name: [Score(), Score()] for name in SOLVERS}
+    solvers = {name: make(robot, tip) for name, make in SOLVERS.items()}
+    seams = reachable_seams(robot, tip, arguments.seams, arguments.poses)
+    starts = seam_starts(arguments.starts, robot.nq)
+    for follow in solvers.values():     # what is prepared once counts for nobody
+        follow(seams[0][:3], starts[0])
+    for number, poses in enumerate(seams):
+        for start in starts:
+            for name, follow in solvers.items():
+                begin = time.process_time()
+                q = follow(poses, start)
+                scores[name][number > 0].add(robot, judge, poses, q, time.process_time() - begin)
+    for k, title in enumerate(('the hard seam', f'{arguments.seams - 1} other seams')):
+        print(f'{arguments.robot}, {title}, {arguments.starts} starts each:')
+        for name, both in scores.items():
+            if both[k].fractions:
+                print(f'    {name:15s} {both[k]}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,196 @@
+"""Joint values along paths, judged by products of matrices and by python-fcl."""
+
+import math
+from pathlib import Path
+import sys
+
+from fcl_judge import FclJudge
+from judge import pose, TreeJudge
+import numpy as np
+from path_judge import passes
+import pytest
+
+from ros2_ik.core import (
+    Box,
+    Constraint,
+    InvalidOptionError,
+    InvalidTargetError,
+    JointPositions,
+    Line,
+    PoseSolver,
+    Scene,
+    SceneObject,
+    Screw,
+    solve_path,
+    SolveOptions,
+    Status,
+    UnknownFrameError,
+)
+
+sys.path.insert(0, str(Path(__file__).parents[3] / 'benchmarks'))
+
+from seams import HARD, seam, seam_starts  # noqa: E402
+
+DOWN = (np.pi, 0, 0)
+LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)
+
+
+def box(name, size, *xyz):
+    return SceneObject(name, (Box(size),), pose(xyz))
+
+
+@pytest.fixture
+def ur5(load):
+    return load('ur5')
+
+
+@pytest.fixture
+def panda(load):
+    return load('panda')
+
+
+def test_seam_that_seeding_from_the_last_answer_does_not_pass(ur5):
+    poses, starts = seam(HARD), seam_starts()
+    assert len(poses) == 1000 and len(starts) == 4
+    solver = PoseSolver(ur5, 'tool0', collisions=False, options=SolveOptions(random_state=0))
+    steps = []
+    for start in starts:
+        q = [start]
+        for T in poses:
+            q.append(solver.solve(T, q[-1]).q)
+        steps.append(np.abs(np.diff(q[1:], axis=0)).max())
+    assert sum(step < 0.2 for step in steps) == 1 and max(steps) > 3
+    for start in starts:
+        path = solve_path(ur5, 'tool0', poses, start, collisions=False)
+        assert path.success and path.fraction == 1.0, path.message
+        passes(ur5, 'tool0', path)
+        assert path.largest_step.change == pytest.approx(np.abs(np.diff(path.q, axis=0)).max())
+        given = np.searchsorted(path.parameters, path.tool_path.knots)
+        assert np.allclose(path.poses[given], poses, atol=1e-9)    # all are kept
+
+
+def test_redundant_arm_passes_a_table_and_a_post(panda):
+    scene = Scene(panda).add(box('table', (0.6, 1.0, 0.05), 0.55, 0.0, 0.1)).add(
+        box('post', (0.1, 0.1, 0.1), 0.05, 0.0, 0.71))
+    path = solve_path(panda, 'panda_hand_tcp', Line(LEFT, RIGHT), scene=scene)
+    assert path.success, path.message
+    passes(panda, 'panda_hand_tcp', path)
+    judge = FclJudge(panda, raw=True).surround(scene)
+    for q in (*path.q, *(path.q[1:] + path.q[:-1]) / 2):
+        assert not judge.touching(panda.to_joints(q))
+    free = solve_path(panda, 'panda_hand_tcp', Line(LEFT, RIGHT), collisions=False)
+    assert any(judge.touching(panda.to_joints(q)) for q in free.q)      # the post is in its way
+
+
+def test_redundant_arm_moves_least(panda):
+    path = solve_path(panda, 'panda_hand_tcp', Line(LEFT, RIGHT), collisions=False)
+    passes(panda, 'panda_hand_tcp', path)
+    weights = path.tool_path.length / np.diff(path.parameters)
+    solver = PoseSolver(panda, 'panda_hand_tcp', collisions=False)
+    q = [path.q[0]]
+    for T in path.poses[1:]:
+        q.append(solver.solve(T, q[-1]).q)
+    mine, naive = (weights @ (np.diff(each, axis=0)**2).sum(axis=1) for each in (path.q, q))
+    assert mine < naive
+
+
+def test_wall_cuts_the_path(ur5):
+    scene = Scene(ur5).add(box('wall', (0.5, 0.05, 1.0), 0.5, 0.1, 0.3))
+    path = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene)
+    assert path.status is Status.GOAL_IN_COLLISION and not path
+    assert 0.3 < path.fraction < 0.7 and path.broken_at.reason == 'contact'
+    assert "touches 'wall'" in path.broken_at.text
+    assert path.broken_at.index == len(path.q) - 1
+    passes(ur5, 'tool0', path)
+
+
+def test_line_out_of_reach_breaks_where_the_arm_is_stretched(ur5):
+    path = solve_path(ur5, 'tool0', Line(LEFT, pose((0.45, 1.3, 0.3), DOWN)), collisions=False)
+    assert path.status is Status.NO_IK_SOLUTION and path.broken_at.reason == 'reach'
+    passes(ur5, 'tool0', path)
+    assert 0.7 < path.parameters[-1] - 0.3 < 0.95
+
+
+def test_joint_limit_is_named_and_a_free_axis_advised(panda):
+    turn = Screw(LEFT, LEFT[:3, 3], (0, 0, 1), 6.2)    # the last joint turns by 5.79 rad at most
+    path = solve_path(panda, 'panda_hand_tcp', turn, collisions=False)
+    assert path.broken_at.reason == 'joint limit' and 'panda_joint7' in path.broken_at.text
+    assert 'rz free (weights 1 1 1 1 1 0)' in path.broken_at.advice
+    passes(panda, 'panda_hand_tcp', path)
+    weights = (1, 1, 1, 1, 1, 0)
+    free = solve_path(panda, 'panda_hand_tcp', turn, collisions=False, weights=weights)
+    assert free.success
+    passes(panda, 'panda_hand_tcp', free, weights)
+
+
+def test_joint_turned_too_far_starts_a_turn_back(ur5):
+    turn = Screw(LEFT, LEFT[:3, 3], (0, 0, 1), 8.0)
+    seed = {'wrist_3_joint': -4.0}      # from there the last joint would end at its limit
+    path = solve_path(ur5, 'tool0', turn, seed, collisions=False)
+    assert path.success, path.message
+    passes(ur5, 'tool0', path)
+
+
+def test_held_start_is_kept_or_refused(ur5):
+    line = Line(LEFT, RIGHT)
+    free = solve_path(ur5, 'tool0', line, collisions=False)
+    held = solve_path(ur5, 'tool0', line, free.q[0], hold_start=True, collisions=False)
+    assert held.success and np.array_equal(held.q[0], free.q[0])
+    away = solve_path(ur5, 'tool0', line, hold_start=True, collisions=False)
+    assert away.status is Status.INVALID_ROBOT_STATE and away.fraction == 0.0
+    assert away.broken_at.reason == 'start' and 'a start at' in away.broken_at.advice
+    assert len(away.q) == 0 and away.largest_step is None
+
+
+def test_configurations_are_added_until_the_tool_is_near_its_path(ur5):
+    coarse = solve_path(ur5, 'tool0', [LEFT, RIGHT], spacing=0.1, max_deviation=1e-4,
+                        collisions=False)
+    passes(ur5, 'tool0', coarse)
+    assert len(coarse.q) > 10
+    judge = TreeJudge(ur5.urdf)
+    for q in (coarse.q[1:] + coarse.q[:-1]) / 2:
+        assert math.dist(judge.transform(ur5.to_joints(q), 'tool0')[[0, 2], 3], (0.45, 0.3)) < 1e-4
+
+
+def test_constraint_holds_at_each_configuration(panda):
+    elbow = Constraint(JointPositions(['panda_joint1']), lower=0.1, upper=0.2)
+    path = solve_path(panda, 'panda_hand_tcp', Line(pose((0.45, 0, 0.3), DOWN),
+                                                    pose((0.45, 0.1, 0.3), DOWN)),
+                      constraints=[elbow], collisions=False)
+    assert path.success, path.message
+    passes(panda, 'panda_hand_tcp', path)
+    values = path.joints['panda_joint1']
+    assert values.min() >= 0.1 - 1e-5 and values.max() <= 0.2 + 1e-5
+
+
+def test_equal_random_states_give_equal_answers(panda):
+    one, other = (solve_path(panda, 'panda_hand_tcp', Line(LEFT, RIGHT), random_state=3,
+                             collisions=False) for _ in range(2))
+    assert np.array_equal(one.q, other.q)
+
+
+def test_timeout_and_cancel_are_told(ur5):
+    late = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), timeout=1e-3, collisions=False)
+    assert late.status is Status.TIMED_OUT and late.fraction < 1
+    stopped = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), cancel=lambda: True, collisions=False)
+    assert stopped.status is Status.PREEMPTED and stopped.broken_at.reason == 'time'
+
+
+@pytest.mark.parametrize(('options', 'error', 'words'), [
+    ({'spacing': 0.2}, InvalidOptionError, 'spacing must be a number from 1e-06 to 0.1, not 0.2'),
+    ({'max_joint_step': -1}, InvalidOptionError, 'max_joint_step'),
+    ({'starts': 0}, InvalidOptionError, 'starts must be a whole number from 1'),
+    ({'hold_start': 1}, InvalidOptionError, 'hold_start is True or False'),
+    ({'spacin': 1}, InvalidOptionError, "unknown option 'spacin'; did you mean 'spacing'"),
+    ({'tip': 'tool1'}, UnknownFrameError, "unknown frame 'tool1'; did you mean 'tool0'"),
+    ({'path': 3}, InvalidTargetError, 'path must be a Line, Arc, Screw, Spline'),
+    ({'weights': (1, 1)}, InvalidTargetError, 'six numbers')])
+def test_refuses_what_makes_no_sense(ur5, options, error, words):
+    arguments = {'tip': 'tool0', 'path': Line(LEFT, RIGHT), **options}
+    with pytest.raises(error, match=words):
+        solve_path(ur5, **arguments)
+
+
+def test_refuses_a_floating_base(load):
+    with pytest.raises(InvalidOptionError, match='is floating; only joints of one value'):
+        solve_path(load('panda', 'freeflyer'), 'panda_hand_tcp', Line(LEFT, RIGHT))
