@@ -1,0 +1,77 @@
+"""Motions along paths, judged by differences of positions."""
+
+from judge import pose, TreeJudge
+import numpy as np
+from path_judge import deviation
+import pytest
+
+from ros2_ik.core import (
+    InvalidOptionError,
+    InvalidStateError,
+    Line,
+    MotionLimits,
+    path_motion,
+    solve_path,
+    Spline,
+)
+
+DOWN = (np.pi, 0, 0)
+LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)
+CURVE = Spline([LEFT, pose((0.5, 0.0, 0.35), (np.pi - 0.3, 0, 0.2)), RIGHT])
+STEP = 1e-3     # of the differences [s]
+
+
+def sampled(motion):
+    times = np.arange(0.0, motion.duration + 2 * STEP, STEP)
+    return np.array([motion.at(time).position for time in times])
+
+
+@pytest.mark.parametrize(('tip_speed', 'scale', 'jerk'), [
+    (0.2, 1.0, 50.0), (5.0, 1.0, 50.0), (5.0, 0.3, 50.0), (0.5, 1.0, np.inf)])
+def test_motion_stays_within_limits_and_on_the_path(load, tip_speed, scale, jerk):
+    robot = load('panda')
+    limits = MotionLimits(np.full(7, 2.0), np.full(7, 8.0), np.full(7, jerk)).scaled(scale, scale)
+    path = solve_path(robot, 'panda_hand_tcp', CURVE, collisions=False)
+    motion = path_motion(path, limits, tip_speed)
+    assert motion.joints == path.problem.joint_names
+    q = sampled(motion)
+    velocity = np.diff(q, axis=0) / STEP
+    acceleration = np.diff(velocity, axis=0) / STEP
+    assert (np.abs(velocity) <= limits.velocity * (1 + 1e-6)).all()
+    assert (np.abs(acceleration) <= limits.acceleration + 1e-3).all()
+    if jerk < np.inf:
+        assert (np.abs(np.diff(acceleration, axis=0) / STEP) <= limits.jerk * 1.01).all()
+    assert np.abs(velocity[[0, -1]]).max() < 0.01       # rest to rest
+    assert np.array_equal(q[0], path.q[0, path.problem.active.indices])
+    full = np.tile(path.q[0], (len(q), 1))
+    full[:, path.problem.active.indices] = q
+    assert deviation(robot, 'panda_hand_tcp', full[::20], CURVE) < 1.1e-3
+    judge = TreeJudge(robot.urdf)
+    tips = np.array([judge.transform(robot.to_joints(each), 'panda_hand_tcp')[:3, 3]
+                     for each in full[::10]])
+    speeds = np.linalg.norm(np.diff(tips, axis=0), axis=1) / (10 * STEP)
+    assert speeds.max() <= tip_speed * 1.01
+    middle = speeds[int(0.4 * len(speeds)):int(0.6 * len(speeds))]
+    assert np.ptp(middle) < 0.02 * middle.max()         # constant
+
+
+def test_spline_around_a_corner_is_refused(load):
+    path = solve_path(load('ur5'), 'tool0', [LEFT, pose((0.45, 0, 0.3), DOWN),
+                                             pose((0.6, 0, 0.3), DOWN)],
+                      spacing=0.1, max_deviation=1e-5, collisions=False)
+    assert path.success
+    with pytest.raises(InvalidStateError, match='from the path'):
+        path_motion(path, MotionLimits([2.0] * 6, [8.0] * 6, [90.0] * 6), 0.2)
+
+
+def test_refuses_a_part_of_a_path_and_bad_limits(load):
+    robot = load('ur5')
+    whole = solve_path(robot, 'tool0', Line(LEFT, RIGHT), collisions=False)
+    limits = MotionLimits([2.0] * 6, [8.0] * 6, [90.0] * 6)
+    with pytest.raises(InvalidOptionError, match='tip_speed must be a positive'):
+        path_motion(whole, limits, 0.0)
+    with pytest.raises(InvalidOptionError, match='limits of 5 joints'):
+        path_motion(whole, limits.part(range(5)), 0.1)
+    part = solve_path(robot, 'tool0', Line(LEFT, pose((0.45, 1.3, 0.3), DOWN)), collisions=False)
+    with pytest.raises(InvalidStateError, match='only a whole path'):
+        path_motion(part, limits, 0.1)
