@@ -13,6 +13,7 @@ from ros2_ik.cli import (
     fk,
     functions,
     goals,
+    path,
     picture,
     robots,
     servo,
@@ -39,7 +40,7 @@ def make_parser() -> argparse.ArgumentParser:
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, fk, functions, robots, call, stop, servo, view, goals,
+    for module in (solve, constrained, path, fk, functions, robots, call, stop, servo, view, goals,
                    picture, compiling):
         module.add_parser(commands)
     return parser

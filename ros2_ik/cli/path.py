@@ -1,0 +1,159 @@
+"""`ros2_ik path`: joint values along a path of the tool, and the motion along them."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path as FilePath
+from typing import Any, TYPE_CHECKING
+
+from ros2_ik.cli.answer import add_json_argument, to_json
+from ros2_ik.cli.arguments import (
+    add_robot_arguments,
+    add_scene_argument,
+    load_robot,
+    load_scene_of,
+    make_checker,
+    positive,
+)
+from ros2_ik.cli.joint_values import read_start
+from ros2_ik.cli.question import BadQuestion, Exit
+
+if TYPE_CHECKING:
+    from ros2_ik.core import Motion, MotionLimits, Path, Robot, ToolPath
+
+EXAMPLE = """example:
+  ros2_ik path examples/paths/valve.yaml --robot ur5 --output valve.csv
+
+the file:
+  tip: tool0
+  seed: {elbow_joint: 1.5}          # joints that are not named are at home
+  path:                             # one of line, arc, screw, spline, poses
+    line: {start: {xyz: [0.4, -0.3, 0.3], rpy: [3.14159, 0, 0]}, end: {xyz: ..., quat: ...}}
+    arc: {start: ..., through: [0.5, 0, 0.3], end: ...}
+    screw: {start: ..., point: [0.4, 0, 0], axis: [0, 0, 1], angle: 1.57, travel: 0}
+    spline: [{xyz: ...}, ...]
+  spacing: 0.01                     # and other options of solve_path, see docs/paths.md
+  constraints: [...]                # and costs: as in the file of ros2_ik constrained
+  tip_speed: 0.1                    # [m/s]
+  limits: {velocity: 2, acceleration: 3, jerk: 60}    # one number, or one a moving joint
+  (velocities are by default those of the URDF, acceleration and jerk as here)"""
+POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
+ACCELERATION, JERK, TIP_SPEED = 3.0, 60.0, 0.1      # where the file has none
+PERIOD = 0.01       # of the rows of a CSV file [s]
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        'path', help='joint values along a path of the tool', epilog=EXAMPLE,
+        description='Find joint values without jumps along a path of the tool, and the motion at '
+                    'a constant speed of the tool.')
+    parser.add_argument('file', metavar='FILE', help='the path as YAML')
+    add_robot_arguments(parser, '--robot', required=True,
+                        help='shipped robot (ros2_ik robots lists them), URDF or xacro file')
+    add_scene_argument(parser, 'touch neither this scene (a shipped one, or a YAML file) nor the '
+                               'robot itself (default: the robot alone)')
+    parser.add_argument('--output', metavar='FILE.csv', help='write times [s] and joint values')
+    parser.add_argument('--period', type=positive, default=PERIOD, metavar='S',
+                        help='seconds from row to row of the output (default: %(default)g)')
+    add_json_argument(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> Exit:
+    """Solve, print and write the motion; returns the exit code."""
+    from ros2_ik.cli.goal_file import goal_of, read_content
+    from ros2_ik.core import path_motion, Scene, solve_path
+    from ros2_ik.messages.constraints import needs_checker, read_constraints
+    content = read_content(args.file)
+    if not isinstance(content, dict) or not {'tip', 'path'} <= content.keys():
+        raise BadQuestion(f"'{args.file}' must have tip and path")
+    robot, shipped = load_robot(args)
+    start = read_start([], robot, shipped.home if shipped else None, degrees=False)
+    options = {'seed': {**start, **(content.pop('seed', None) or {})}}
+    scene = load_scene_of(args, robot, robot.to_q(options['seed']))
+    goal = goal_of({name: content.pop(name) for name in ('constraints', 'costs')
+                    if name in content})
+    checker = make_checker(robot, scene or Scene(robot)) if needs_checker(goal) else None
+    constraints, costs = read_constraints(goal, robot, checker)
+    tip, tool_path = content.pop('tip'), read_path(content.pop('path'))
+    tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
+    path = solve_path(robot, tip, tool_path, scene=scene, constraints=constraints, costs=costs,
+                      **options, **content)
+    motion = path_motion(path, _limits(robot, path, limits), tip_speed) if path else None
+    _print(path, motion, args.json)
+    if motion is not None and args.output:
+        _write(motion, args.output, args.period)
+    return Exit.ANSWERED if path else Exit.NO_SOLUTION
+
+
+def read_path(content: Any) -> 'ToolPath':
+    """Return the path of a file's content; raises BadQuestion or InvalidTargetError."""
+    from ros2_ik.core import Arc, Line, Screw, Spline, Waypoints
+    kinds: dict[str, Callable[..., ToolPath]] = {
+        'line': Line, 'arc': Arc, 'screw': Screw, 'spline': Spline, 'poses': Waypoints}
+    kind, *others = content if isinstance(content, dict) and content else [None]
+    if others or kind not in kinds:
+        raise BadQuestion(f'path must be one of {", ".join(kinds)}, not {content!r}')
+    given, make = content[kind], kinds[kind]
+    if kind not in POSES:
+        return make(_read_poses(given, kind))
+    if not isinstance(given, dict) or not set(POSES[kind]) <= given.keys():
+        raise BadQuestion(f'{kind} must have {" and ".join(POSES[kind])}')
+    poses = _read_poses([given[name] for name in POSES[kind]], kind)
+    try:
+        return make(**{**given, **dict(zip(POSES[kind], poses, strict=True))})
+    except TypeError as error:      # a field that is missing or unknown
+        raise BadQuestion(f'{kind}: {str(error).partition(" ")[2]}') from None
+
+
+def _read_poses(content: Any, kind: str) -> list[Any]:
+    from ros2_ik.cli.goal_file import goal_of
+    from ros2_ik.messages.poses import read_pose
+    try:
+        return [read_pose(target.pose, f'pose {i}') for i, target in enumerate(
+            goal_of({'targets': content}).targets)]
+    except BadQuestion as error:
+        raise BadQuestion(f'{kind}: {str(error).replace("targets", "poses")}') from None
+
+
+def _limits(robot: 'Robot', path: 'Path', given: Any) -> 'MotionLimits':
+    import numpy as np
+
+    from ros2_ik.core import MotionLimits
+    names = ('velocity', 'acceleration', 'jerk')
+    if not isinstance(given, dict) or not given.keys() <= {*names}:
+        raise BadQuestion(f'limits are {{velocity: ..., acceleration: ..., jerk: ...}}, not '
+                          f'{given!r}')
+    joints = [robot.joint(name) for name in path.problem.joint_names]
+    defaults = [joint.velocity_limit for joint in joints], ACCELERATION, JERK
+    values: list[Any] = [given.get(name, default)
+                         for name, default in zip(names, defaults, strict=True)]
+    return MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
+                          for value in values))
+
+
+def _print(path: 'Path', motion: 'Motion | None', as_json: bool) -> None:
+    step, broken = path.largest_step, path.broken_at
+    if as_json:
+        print(to_json({
+            'status': path.status.name, 'message': path.message, 'fraction': path.fraction,
+            'configurations': len(path.q), 'seconds': path.seconds,
+            'largest_step': step and {'joint': step.joint, 'change': step.change},
+            'duration': motion and motion.duration, 'reason': broken and broken.reason,
+            'advice': broken and broken.advice, 'joints': dict(path.joints)}))
+        return
+    print(f'{path.status.name}: {path.message}')
+    print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, largest step '
+          f'{step or "-"}, {path.seconds * 1e3:.0f} ms solving')
+    if motion is not None:
+        print(f'duration {motion.duration:.3f} s')
+
+
+def _write(motion: 'Motion', file: str, period: float) -> None:
+    rows = [(time, *motion.at(time).position) for time in (0.0, *motion.times(period))]
+    lines = [','.join(('time', *motion.joints)),
+             *(','.join(f'{value:.9g}' for value in row) for row in rows)]
+    try:
+        FilePath(file).write_text('\n'.join(lines) + '\n', 'utf-8')
+    except OSError as error:
+        raise BadQuestion(f"--output '{file}': {error.strerror}") from None

@@ -1,0 +1,82 @@
+"""`ros2_ik path`: the worked example, judged by yourdfpy, what breaks, and bad files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+EXAMPLE = Path(__file__).parents[2] / 'examples/paths/valve.yaml'
+DOWN = [np.pi, 0, 0]
+LINE = {'line': {'start': {'xyz': [0.45, -0.3, 0.3], 'rpy': DOWN},
+                 'end': {'xyz': [0.45, 0.3, 0.3], 'rpy': DOWN}}}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def file(**fields):
+        path = tmp_path / 'path.yaml'
+        path.write_text(yaml.safe_dump({'tip': 'tool0', 'path': LINE, **fields}))
+        return path
+    return file
+
+
+def test_example_turns_the_valve_at_constant_speed(command, judge, tmp_path):
+    file = tmp_path / 'valve.csv'
+    done = command('path', EXAMPLE, '--robot', 'ur5', '--output', file, '--period', 0.02)
+    assert done.code == 0, done.err
+    assert done.out.startswith('SUCCESS') and 'fraction 1,' in done.out
+    head, *rows = file.read_text().splitlines()
+    assert head.split(',')[0] == 'time' and len(head.split(',')) == 7
+    values = np.array([[float(text) for text in row.split(',')] for row in rows])
+    assert values[0, 0] == 0 and f'duration {values[-1, 0]:.3f} s' in done.out
+    assert np.allclose(np.diff(values[:-1, 0]), 0.02)
+    points = []
+    for row in values:
+        T = judge('ur5', dict(zip(head.split(',')[1:], row[1:], strict=True)), 'tool0',
+                  'base_link')
+        assert T[2, 2] == pytest.approx(-1, abs=1e-4)
+        points.append(T[:3, 3])
+    radii = np.linalg.norm(np.array(points)[:, :2] - [0.45, 0], axis=1)
+    assert np.abs(radii - 0.15).max() < 1e-3
+    assert np.allclose(points[-1], [0.6, 0, 0.3], atol=1e-4)
+    assert np.linalg.norm(np.diff(points, axis=0), axis=1).max() / 0.02 <= 0.05 * 1.001
+
+
+def test_broken_path_says_why_and_writes_nothing(command, write, tmp_path):
+    scene = tmp_path / 'scene.yaml'
+    scene.write_text('objects: [{id: wall, pose: {xyz: [0.5, 0.1, 0.3]}, '
+                     'shapes: [{box: {size: [0.5, 0.05, 1.0]}}]}]')
+    file = tmp_path / 'motion.csv'
+    done = command('path', write(), '--robot', 'ur5', '--scene', scene, '--json',
+                   '--output', file)
+    answer = done.json
+    assert done.code == 1 and not file.exists()
+    assert answer['status'] == 'GOAL_IN_COLLISION' and answer['reason'] == 'contact'
+    assert "touches 'wall'" in answer['message'] and 0.3 < answer['fraction'] < 0.7
+    assert len(answer['joints']['elbow_joint']) == answer['configurations']
+
+
+def test_spline_arc_and_constraints_are_read(command, write):
+    start, end = LINE['line']['start'], LINE['line']['end']
+    middle = {'xyz': [0.5, 0, 0.3], 'quat': [1, 0, 0, 0]}
+    elbow = {'kind': 'joint_positions', 'names': ['elbow_joint'], 'bounds': {'lower': 0.1}}
+    for path in ({'spline': [start, middle, end]}, {'poses': [start, middle, end]},
+                 {'arc': {'start': start, 'through': [0.5, 0, 0.3], 'end': end}}):
+        done = command('path', write(path=path, constraints=[elbow], collisions=False), '--robot',
+                       'ur5', '--json')
+        answer = done.json
+        assert answer['status'] == 'SUCCESS' and min(answer['joints']['elbow_joint']) >= 0.0999
+
+
+@pytest.mark.parametrize(('fields', 'words'), [
+    ({'path': {'lin': {}}}, "one of line, arc, screw, spline, poses, not {'lin': {}}"),
+    ({'path': {'line': {'start': {'xyz': [0, 0, 1]}}}}, 'line must have start and end'),
+    ({'path': {'spline': [{'xyz': [0, 0]}]}}, 'spline: poses[0].xyz must have 3 numbers'),
+    ({'path': {'screw': {**LINE['line'], 'point': [0, 0, 0]}}}, 'screw: '),
+    ({'tip': 'tool1'}, "unknown frame 'tool1'; did you mean 'tool0'?"),
+    ({'spacin': 0.1}, "unknown option 'spacin'; did you mean 'spacing'?"),
+    ({'limits': {'speed': 1}}, 'limits are {velocity'),
+    ({'tip_speed': -1}, 'tip_speed must be a positive finite number, not -1')])
+def test_bad_files_are_refused(command, write, fields, words):
+    assert words in command('path', write(**fields), '--robot', 'ur5').refused()
