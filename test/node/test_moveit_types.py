@@ -1,10 +1,11 @@
 """
 MoveIt's types are the same here as elsewhere, and what publishes to MoveIt feeds the node.
 
-A type that has another hash is another type, of the same name. The hashes are those of the full
-packages: all files of moveit_msgs 2.6.0, and of octomap_msgs and object_recognition_msgs as on
-their branches ros2, were made IDL by rosidl_adapter; rosidl_generator_type_description (both of
-ROS Jazzy) wrote the descriptions of these, which have the hashes.
+A type that has another hash is another type, of the same name; a hash covers the types of the
+fields, too. The hashes are those of the full packages: all files of moveit_msgs 2.6.0 and of
+octomap_msgs and object_recognition_msgs as on their branches ros2, and JointJog of control_msgs
+6.8.0, were made IDL by rosidl_adapter; rosidl_generator_type_description (both of ROS Jazzy)
+wrote the descriptions of these, which have the hashes.
 """
 
 from importlib import import_module
@@ -18,50 +19,64 @@ from scene_harness import attached, box, change, diff, held, objects, pose
 
 TOPICS = ('planning_scene', 'collision_object', 'attached_collision_object')
 HASHES = {
-    'moveit_msgs/AllowedCollisionEntry':
-        'eeb7cc3f1bfdb8c778aa7454ae90037c2749dab3ca0abdfe3dad2ae8723977db',
-    'moveit_msgs/AllowedCollisionMatrix':
-        'ac0159eec0d99f73158c7349c9d1c01b3dc7f749d75a2ea22e74a2a1091a9b05',
-    'moveit_msgs/AttachedCollisionObject':
-        '7fdfe7951a33a857f20fc42c9ed410a38d06dd0c209ac774ecea746dc487dc41',
-    'moveit_msgs/CollisionObject':
-        '74b0acd6d56be032bf4f764b2c2633f50588b5fb2bd71e97206c59052747cf7e',
-    'moveit_msgs/LinkPadding':
-        '864762d9e19f758b0385427f75691374cae830495727c96405f2bad0eb20c766',
-    'moveit_msgs/LinkScale':
-        '4666a0685f26365ccf4c9bfed0b14c654604fa0564be65c221d8d54fdc7a0f83',
-    'moveit_msgs/ObjectColor':
-        '4f937f7b22942a9c4a6409c20255aaad1b5d9a003ae3c0edb779698be443c127',
-    'moveit_msgs/PlanningScene':
+    'control_msgs/msg/JointJog':
+        'ba249455a20f70168a1acb7bf43b776b72ff1f7eb5fc4cfea443f749e963c6e7',
+    'moveit_msgs/msg/PlanningScene':
         '0f58540ad5eab4b9ea827d53b763c793d8cabd202b3b301fcee25afa4ce1bd80',
-    'moveit_msgs/PlanningSceneComponents':
-        '76b77cb53f7a0b680d46fad6c0056d3710a74ec335dd5f361f3df62383313d69',
-    'moveit_msgs/PlanningSceneWorld':
-        'e08e6a4a81ca6b6a6953ac758dadc2c949555093efea6a9a22d9accf62c2c099',
-    'moveit_msgs/RobotState':
-        '7c516dc15713e545cb2836c5ca745fbdcfcc10de4855a41c83e6b4bf1afc3f83',
-    'object_recognition_msgs/ObjectType':
-        '5eb3ee3976403366d7c50d7dbee8bec96b3bced1e752674a7194a35841632134',
-    'octomap_msgs/Octomap':
-        '9891a19a05b70ec20aa8f45db3f8300b9ab80afff32c61c549d25087da9625b0',
-    'octomap_msgs/OctomapWithPose':
-        'e65f8760aa96a2acef86b6d206175cfc78420082b6159dd3fa6ebf93f5f81979',
-    'tf2_msgs/TFMessage':
+    'moveit_msgs/msg/ServoStatus':
+        '882a75f7648d6f8a9bf528e4787f51c58f2d5d88b702e450443d99f270e6936b',
+    'moveit_msgs/srv/ApplyPlanningScene_Request':
+        '4303c6065226e57f263fe7e1c03df94ea3ddbc120001cbbc4e757d7801da0a56',
+    'moveit_msgs/srv/ApplyPlanningScene_Response':
+        '8e618d93f6779a2e3f95d84c363f8cc996297b586b683a53750879506e8eaaf1',
+    'moveit_msgs/srv/GetCartesianPath_Request':
+        'f82f5681778f78140f106beefcea74d2ce34c5e4bb048b56c90758e0d2d41384',
+    'moveit_msgs/srv/GetCartesianPath_Response':
+        'e2dc0013e5a4c0893c54b13b0efa5997041852006a5bafdb44e11224a4cfa46b',
+    'moveit_msgs/srv/GetPlanningScene_Request':
+        'ac8ce45f7638bcc6d6661f66e836e4edd218107682f68e3292dac1f79f29c1ec',
+    'moveit_msgs/srv/GetPlanningScene_Response':
+        '8a2b63777b386eeffec08730a19dae73e4950fec294825d9d53f24b935e6ec95',
+    'moveit_msgs/srv/GetPositionFK_Request':
+        '03282430a957ca7dd7e8a84b4f13225c39c467ec79efb77d9554e7b8d4cd6055',
+    'moveit_msgs/srv/GetPositionFK_Response':
+        'a1b88541679d04b392399fb4633adb55afaea22d3d5c38c79ad65f7cae6f4f2c',
+    'moveit_msgs/srv/GetPositionIK_Request':
+        '2fc6ac96ee9a8523466c443f06e7c76c47bd3e6b8698edc517ea82cf0b56e747',
+    'moveit_msgs/srv/GetPositionIK_Response':
+        'e80acd352080518d3498cc09f4dd84e0303e31128237de11d4019c8a5937b19f',
+    'moveit_msgs/srv/GetStateValidity_Request':
+        '189b312daa94b06344969f688adc5935f3ab08208e57024e6187d5c620f5aeae',
+    'moveit_msgs/srv/GetStateValidity_Response':
+        '2ad22d068a72cb1b17d1a6056aded2ffcaa01136b598cd1dc74fc025fbee2ecc',
+    'moveit_msgs/srv/ServoCommandType_Request':
+        '4e77fd6a0be8f0d88b473f978c73130d6d142e0ffecd5d8199fa28c0086edae5',
+    'moveit_msgs/srv/ServoCommandType_Response':
+        'ac641d6c80f659dc4f3124b0db491727326ce5e01084e05525a7cad9b1d5f5d8',
+    'tf2_msgs/msg/TFMessage':
         'e369d0f05a23ae52508854b66f6aa0437f3449d652e8cbf22d5abe85d020f087',
 }
 
 
 @pytest.fixture(scope='module')
 def hashes():
-    """Return what DDS tells of a publisher of each type, by the type's name."""
+    """Return the hashes that DDS has of a publisher, or a client, of each type, by its name."""
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node('types', context=context)
     found = {}
     for name in HASHES:
-        package, _, kind = name.rpartition('/')
-        publisher = node.create_publisher(getattr(import_module(f'{package}.msg'), kind), kind, 1)
-        about, = node.get_publishers_info_by_topic(publisher.topic_name)
+        module, _, kind = name.rpartition('/')
+        kind, _, half = kind.partition('_')
+        interface = getattr(import_module(module.replace('/', '.')), kind)
+        if half == 'Request':
+            node.create_client(interface, kind)
+            about, = node.get_publishers_info_by_topic(f'rq/{kind}Request', no_mangle=True)
+        elif half:      # its client is there, as requests are sorted before
+            about, = node.get_subscriptions_info_by_topic(f'rr/{kind}Reply', no_mangle=True)
+        else:
+            node.create_publisher(interface, kind, 1)
+            about, = node.get_publishers_info_by_topic(kind)
         found[name] = about.topic_type_hash
     node.destroy_node()
     rclpy.shutdown(context=context)
