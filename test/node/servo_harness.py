@@ -7,6 +7,7 @@ import time
 from arm_harness import ARM
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from motion_judge import StateRecord
+from moveit_msgs.msg import ServoStatus as MoveItStatus
 from node_harness import eventually, repeating
 import numpy as np
 import pinocchio as pin
@@ -31,9 +32,11 @@ class Servo:
 
     def __init__(self, client, arm, streams):
         self.client, self.arm, self.streams = client, arm, streams
-        self.statuses = []
-        self._subscription = client.node.create_subscription(
-            ServoStatus, 'ros2_ik/servo/status', self.statuses.append, 100)
+        self.statuses, self.moveit_statuses = [], []
+        self._subscriptions = [
+            client.node.create_subscription(kind, f'ros2_ik/servo/{topic}', into.append, 100)
+            for kind, topic, into in ((ServoStatus, 'status', self.statuses),
+                                      (MoveItStatus, 'moveit_status', self.moveit_statuses))]
         self.record = StateRecord(client.node, ARM)
         self._sent = []     # what is streamed: when [s], and positions
         self._stream = client.node.create_subscription(
@@ -126,8 +129,8 @@ class Servo:
 
     def close(self):
         self.off()
-        self.client.node.destroy_subscription(self._subscription)
-        self.client.node.destroy_subscription(self._stream)
+        for subscription in (*self._subscriptions, self._stream):
+            self.client.node.destroy_subscription(subscription)
         self.record.close()
 
 

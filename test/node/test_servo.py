@@ -21,7 +21,8 @@ from arm_harness import (
 )
 from control_msgs.msg import JointJog
 from diagnostic_msgs.msg import DiagnosticArray
-from moveit_msgs.msg import CollisionObject
+from moveit_msgs.msg import CollisionObject, ServoStatus as MoveItStatus
+from moveit_msgs.srv import ServoCommandType
 from node_harness import eventually, nodes
 import numpy as np
 import pinocchio as pin
@@ -458,6 +459,8 @@ def test_an_arm_that_does_not_follow_ends_the_servo_and_is_not_pushed(servo, arm
         assert np.abs(servo.rest() - stuck).max() < 1e-3
     halted = [one for one in servo.statuses[told:] if one.code == ServoStatus.HALT_FOR_TRACKING]
     assert "joint 'panda_joint1' does not follow: it is 0." in halted[0].message
+    assert any(one.code == MoveItStatus.INVALID and one.message == halted[0].message
+               for one in servo.moveit_statuses)
     servo.on('joint')
     with servo.commanding('joint_jog', JOG):
         eventually(lambda: servo.q()[0] > stuck[0] + 0.3, 'motion')
@@ -657,3 +660,19 @@ def test_wrong_requests_are_refused(servo):
                          ({'mode': 'twist', 'velocity_scaling': 2.0}, '0.001 to 1')):
         answer = servo.switch(**fields)
         assert not answer.success and word in answer.message, answer.message
+
+
+def test_moveit_client_switches_it_and_reads_its_status(client, servo, node):
+    def switch(kind):
+        return client.call(ServoCommandType, 'ros2_ik/servo/switch_command_type',
+                           ServoCommandType.Request(command_type=kind), 30).success
+    kinds = ServoCommandType.Request
+    for kind, mode in ((kinds.POSE, 'pose'), (kinds.JOINT_JOG, 'joint'), (kinds.TWIST, 'twist')):
+        assert switch(kind) and servo.statuses[-1].mode == mode
+    start = FRAMES.tip(servo.q()).translation
+    with servo.commanding('twist', twist(0.05, 0, 0, 0, 0, 0)):
+        eventually(lambda: FRAMES.tip(servo.q()).translation[0] > start[0] + 0.02, 'motion')
+    eventually(lambda: any(one.code == MoveItStatus.NO_WARNING for one in servo.moveit_statuses),
+               'its status')
+    assert not switch(3) and "switch_command_type 3: mode is '3'" in node.text
+    assert servo.statuses[-1].mode == 'twist'

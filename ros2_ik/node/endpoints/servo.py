@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import time
 from typing import Any
 
+from moveit_msgs.msg import ServoStatus as MoveItStatus
 import numpy as np
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
@@ -97,6 +98,7 @@ class Servo(Endpoint, name='servo'):
         self._frames: dict[str, float] = {}     # of TF, and when it asked for them
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
         self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
+        self._moveit_status = self.node.create_publisher(MoveItStatus, '~/servo/moveit_status', 10)
         self._timer = timer(self.node, LOOK, self._look)
         self._timer.cancel()
         serve(self.node, SwitchServo, '~/servo/switch', self.switch)
@@ -270,6 +272,9 @@ class Servo(Endpoint, name='servo'):
 
     def _hear(self, state: State) -> None:
         self.state = state
+        known = state.code != ServoStatus.HALT_FOR_TRACKING     # to MoveIt
+        self._moveit_status.publish(MoveItStatus(
+            code=state.code if known else MoveItStatus.INVALID, message=state.message))
         if lease := self.motions.servo:
             lease.moves = state.moving
         if state.mode == OFF:
