@@ -8,18 +8,22 @@ from geometry_msgs.msg import Point
 from moveit_msgs.msg import OrientationConstraint, VisibilityConstraint
 import pinocchio as pin
 
-from ros2_ik.core import region_surfaces, Scene, Status
+from ros2_ik.core import region_surfaces, Robot, Scene, Status
 from ros2_ik.messages.constraints import MAX_FUNCTIONS
 from ros2_ik.messages.frames import framed_robot, link_name, Lookup, reference
 from ros2_ik.messages.functions import function_message
 from ros2_ik.messages.poses import placement, read_pose
 from ros2_ik.messages.request_error import error_context, RequestError, wrong
+from ros2_ik.messages.scene_changes import (
+    check_size,
+    MAX_REQUEST_SHAPES,
+    MAX_REQUEST_TRIANGLES,
+)
 from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
-MOST_FACES = 20_000      # of the regions of a constraint, as triangles and primitives
-MOST_SURFACES = 1000     # of their hulls
+MOST_SURFACES = 1000     # of the hulls of a constraint's regions
 SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 1,
                VisibilityConstraint.SENSOR_X: 0}
 
@@ -29,8 +33,9 @@ def compute_ik_request(asked: Any, scene: Scene, lookup: Lookup) -> Any:
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
     As in MoveIt `pose_stamped_vector` and `ik_link_names` come before `pose_stamped` and
-    `ik_link_name`; if no link is named, the group's tip is used. Unlike in MoveIt the nanoseconds
-    of `timeout` count, and a held object counts whatever `is_diff` says.
+    `ik_link_name`; if no link is named, the group's tip is used. Joints of other tips of the group
+    stay; joints that named tips share with them move, which MoveIt refuses. Unlike in MoveIt the
+    nanoseconds of `timeout` count, and a held object counts whatever `is_diff` says.
     """
     poses, links = list(asked.pose_stamped_vector), list(asked.ik_link_names)
     if not poses:
@@ -42,9 +47,21 @@ def compute_ik_request(asked: Any, scene: Scene, lookup: Lookup) -> Any:
                            f'{len(poses)} poses; valid: one a pose')
     return ComputeIK.Request(
         group=asked.group_name, targets=poses, tips=links, seed=asked.robot_state,
+        locked_joints=_joints_of_other_tips(
+            framed_robot(scene, links), asked.group_name, links),
         timeout=asked.timeout, avoid_collisions=asked.avoid_collisions,
         constraints=[function for functions in functions_of(asked.constraints, scene, lookup)
                      for function in functions])
+
+
+def _joints_of_other_tips(robot: Robot, group: str, links: list[str]) -> list[str]:
+    """Return the joints that move tips of a group other than those of the chains of `links`."""
+    if not links or group not in robot.groups:
+        return []
+    named = [robot.moving_joints(link_name(robot, link, 'ik_link_names')) for link in links]
+    tips = map(robot.moving_joints, robot.groups[group].tips)
+    others = [joints for joints in tips if not any(joints >= moved for moved in named)]
+    return sorted(frozenset[str]().union(*others).difference(*named))
 
 
 def functions_of(constraints: Any, scene: Scene, lookup: Lookup) -> Iterator[list[Function]]:
@@ -84,10 +101,8 @@ def _joint(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
 def _position(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
     frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     region = asked.constraint_region
-    size = len(region.primitives) + sum(len(mesh.triangles) for mesh in region.meshes)
-    if size > MOST_FACES:
-        raise wrong(f'constraint_region has {size} primitives and triangles; at most {MOST_FACES} '
-                    'are read')
+    with error_context('constraint_region'):
+        check_size([region], MAX_REQUEST_SHAPES, MAX_REQUEST_TRIANGLES)
     regions = [(shape, frame.place(pose)) for shape, pose in read_shapes(
         region, 'hull', lambda text: None) if pose]     # MoveIt skips a shape without a pose
     if not regions:

@@ -25,9 +25,9 @@ MAX_REQUEST_TRIANGLES = 20_000   # in the time of other requests
 
 def check_size(objects: Sequence[Any], shapes: int = MAX_SHAPES,
                triangles: int = MAX_TRIANGLES) -> None:
-    """Refuse CollisionObject messages of more shapes or triangles, before any is converted."""
+    """Refuse CollisionObjects, or BoundingVolumes, of more shapes or triangles, unread."""
     _check_counts('there are', shapes, triangles, _Size(
-        sum(len(getattr(each, kind)) for each in objects
+        sum(len(getattr(each, kind, ())) for each in objects
             for kind in ('primitives', 'meshes', 'planes')),
         sum(len(mesh.triangles) for each in objects for mesh in each.meshes)))
 

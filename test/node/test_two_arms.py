@@ -1,6 +1,8 @@
 """Two tips at once, and links that a group does not name."""
 
 from builtin_interfaces.msg import Duration
+from moveit_msgs.msg import PositionIKRequest
+from moveit_msgs.srv import GetPositionIK
 from node_harness import Judge, matrix, neutral, seed, stamped, untouched, values
 import numpy as np
 import pytest
@@ -65,3 +67,22 @@ def test_one_hand_relative_to_the_other(client, start_node, baxter):
         joints = {**values(response.solution), **right}
         reached = Judge(baxter).transform(joints, *TIPS)
         assert np.allclose(reached, matrix(target.pose), atol=2e-4)
+
+
+def test_arm_whose_tip_moveit_does_not_name_stays(start_node, client, baxter):
+    """Its targets need restarts, which draw all joints that may move."""
+    chains = ''.join(f'<chain base_link="torso" tip_link="{tip}"/>' for tip in TIPS)
+    both = Robot.from_urdf(baxter.urdf, srdf=(
+        f'<robot name="baxter"><group name="both">{chains}</group></robot>'))
+    start_node()
+    client.describe(both)
+    judge = Judge(both)
+    start = {**values(neutral(both)), **dict.fromkeys(ARMS[7:], 0.1)}
+    for number in range(5):
+        target = stamped(Configuration(both, untouched(both, number, ARMS[:7])).transform(TIPS[0]))
+        answer = client.call(GetPositionIK, 'ros2_ik/solve_ik', GetPositionIK.Request(
+            ik_request=PositionIKRequest(group_name='both', ik_link_name=TIPS[0], timeout=LONG,
+                                         pose_stamped=target, robot_state=seed(start))))
+        found = values(answer.solution)
+        assert {name: found[name] for name in ARMS[7:]} == dict.fromkeys(ARMS[7:], 0.1)
+        assert np.allclose(judge.transform(found, TIPS[0], 'base'), matrix(target.pose), atol=2e-4)
