@@ -17,6 +17,7 @@ from std_msgs.msg import ColorRGBA, Header
 
 from ros2_ik.core import (
     AllowedCollisions,
+    AttachedObject,
     Configuration,
     OCTOMAP,
     Scene,
@@ -232,10 +233,7 @@ def scene_message(known: SceneState, joints: dict[str, Any], components: int,
         message.robot_state.joint_state.header = header
     if wanted & Bits.ROBOT_STATE_ATTACHED_OBJECTS:
         message.robot_state.attached_collision_objects = [
-            AttachedCollisionObject(
-                link_name=held.link, touch_links=sorted(held.touch_links - {held.link}),
-                object=_object(held.object, Header(stamp=header.stamp, frame_id=held.link)))
-            for held in scene.attached.values()]
+            _attached(held, header) for held in scene.attached.values()]
     if wanted & (Bits.WORLD_OBJECT_NAMES | Bits.WORLD_OBJECT_GEOMETRY):
         message.world.collision_objects = [
             _object(item, header) if wanted & Bits.WORLD_OBJECT_GEOMETRY
@@ -243,6 +241,60 @@ def scene_message(known: SceneState, joints: dict[str, Any], components: int,
             for item in scene.objects.values() if item.id != OCTOMAP]
     _fill_rest(message, known, wanted, header)
     return message
+
+
+def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, Any],
+               header: Header) -> PlanningScene:
+    """
+    Return the diff from one scene to the next; `header` is in the root frame.
+
+    It is the whole scene, with the values of `joints`, where a diff cannot express the change:
+    the first scene, another robot, a named frame that is gone, and a matrix without entries.
+    """
+    old, new = before.scene if before else None, after.scene
+    if old is None or old.robot is not new.robot or old.named.keys() - new.named.keys() \
+            or not new.allowed.names:
+        return scene_message(after, joints, EVERYTHING, header)
+    message = PlanningScene(is_diff=True, name=after.name)
+    message.robot_state.is_diff = True
+    _fill_changed_objects(message, old, new, header)
+    octomap = new.objects.get(OCTOMAP)
+    changed = {Bits.OCTOMAP: octomap is not old.objects.get(OCTOMAP),
+               Bits.TRANSFORMS: new.named is not old.named,
+               Bits.ALLOWED_COLLISION_MATRIX: new.allowed != old.allowed,
+               Bits.LINK_PADDING_AND_SCALING: new.padding != old.padding,
+               Bits.OBJECT_COLORS: new.colors != old.colors}
+    _fill_rest(message, after, sum(bit for bit, differs in changed.items() if differs), header)
+    message.link_padding += [LinkPadding(link_name=link)
+                             for link in sorted(old.padding.keys() - new.padding.keys())]
+    if changed[Bits.OCTOMAP] and octomap is None:
+        message.world.octomap.octomap.id = 'OcTree'     # empty: clears it
+    return message
+
+
+def _fill_changed_objects(message: PlanningScene, old: Scene, new: Scene, header: Header) -> None:
+    detached = old.attached.keys() - new.attached.keys()
+    taken = [held for id, held in new.attached.items() if held is not old.attached.get(id)]
+    message.robot_state.attached_collision_objects = [
+        *(AttachedCollisionObject(object=_removed(id)) for id in sorted(detached)),
+        *(_attached(held, header) for held in taken)]
+    # to detach an object returns it to the world, to attach one takes it from there
+    world = (old.objects.keys() | detached) - {held.id for held in taken}
+    changed = [item for id, item in new.objects.items()
+               if id not in world or item is not old.objects.get(id)]
+    message.world.collision_objects = [
+        *(_removed(id) for id in sorted(world - new.objects.keys() - {OCTOMAP})),
+        *(_object(item, header) for item in changed if item.id != OCTOMAP)]
+
+
+def _removed(id: str) -> CollisionObject:
+    return CollisionObject(id=id, operation=CollisionObject.REMOVE)
+
+
+def _attached(held: AttachedObject, header: Header) -> AttachedCollisionObject:
+    return AttachedCollisionObject(
+        link_name=held.link, touch_links=sorted(held.touch_links - {held.link}),
+        object=_object(held.object, Header(stamp=header.stamp, frame_id=held.link)))
 
 
 def _fill_rest(message: PlanningScene, known: SceneState, wanted: int, header: Header) -> None:

@@ -21,9 +21,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import compile_all, Robot, Scene, Status
+from ros2_ik.core import compile_all, Robot, Status
 from ros2_ik.messages.frames import wrong_default
 from ros2_ik.messages.markers import Made, scene_markers
+from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.endpoints.answering import Statistics
 from ros2_ik.node.endpoints.registry import make_endpoints, publisher, timer
@@ -73,8 +74,9 @@ class IKNode(Node):
         self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
         self._made_markers: Made = {}
         geometry = CollisionGeometry(log, self._pool.set_robot)
-        self._scene = PlanningScene(parameters, state, transforms, geometry, log, self._show,
+        self._scene = PlanningScene(parameters, state, transforms, geometry, log,
                                     lambda work: self.executor.create_task(work), self._wait)
+        self._scene.receivers.append(self._show)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)
@@ -141,8 +143,8 @@ class IKNode(Node):
         for endpoint in self._endpoints:
             endpoint.set_robot(robot)
 
-    def _show(self, scene: Scene) -> None:
-        self._markers.publish(scene_markers(scene, self._made_markers))
+    def _show(self, known: SceneState) -> None:
+        self._markers.publish(scene_markers(known.scene, self._made_markers))
 
     def _why_no_description(self) -> str:
         """Return which publisher of robot_description cannot be heard, or ''."""

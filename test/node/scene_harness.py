@@ -9,9 +9,12 @@ from moveit_msgs.msg import (
     CollisionObject,
     PlanningScene,
     PlanningSceneComponents,
+    PlanningSceneWorld,
     RobotState,
 )
 from node_harness import Client, seed
+import numpy as np
+from octomap_msgs.msg import Octomap, OctomapWithPose
 from shape_msgs.msg import Mesh, MeshTriangle, Plane, SolidPrimitive
 
 from ros2_ik.srv import ApplyPlanningScene, CheckState, GetPlanningScene
@@ -72,6 +75,15 @@ def tetrahedron() -> Mesh:
 def floor(height: float) -> Plane:
     """Give the plane z = height."""
     return Plane(coef=[0.0, 0.0, 1.0, -float(height)])
+
+
+def octomap_world(cells: bool = True) -> PlanningSceneWorld:
+    """Give an octomap of one occupied cell, far away; without `cells` it is empty."""
+    inner = (0b11 << 14).to_bytes(2, 'little')      # of each level the last child has children
+    data = inner * 15 + b'\x02\x00' if cells else b''
+    octomap = Octomap(binary=True, id='OcTree', resolution=0.1,
+                      data=np.frombuffer(data, np.int8).tolist())
+    return PlanningSceneWorld(octomap=OctomapWithPose(octomap=octomap))
 
 
 def diff(*objects: CollisionObject, holding: Iterable[AttachedCollisionObject] = (),

@@ -1,11 +1,19 @@
 """MoveIt's services by MoveIt's names, where no move_group has them."""
 
+from geometry_msgs.msg import TransformStamped
 from moveit_msgs.msg import (
+    AllowedCollisionEntry,
+    CollisionObject,
     Constraints,
     JointConstraint,
+    LinkPadding,
     MoveItErrorCodes as Code,
+    ObjectColor,
+    PlanningScene,
     PlanningSceneComponents as Parts,
+    PlanningSceneWorld,
     PositionIKRequest,
+    RobotState,
 )
 from moveit_msgs.srv import (
     ApplyPlanningScene,
@@ -17,7 +25,8 @@ from moveit_msgs.srv import (
 from node_harness import eventually, matrix, reachable, seed, values
 import numpy as np
 import pytest
-from scene_harness import box, diff, pose
+from scene_harness import attached, box, change, diff, empty, octomap_world, pose
+from std_msgs.msg import Header
 
 NAMES = ('compute_ik', 'compute_fk', 'check_state_validity', 'get_planning_scene',
          'apply_planning_scene')
@@ -116,6 +125,45 @@ def test_scene(client, node, panda):
                for c in validity(client, at).contacts)
 
 
+STATE, WORLD = 'robot_state.', 'world.'
+FIELDS = {      # that each component fills
+    'SCENE_SETTINGS': {'name', 'robot_model_name'},
+    'ROBOT_STATE': {STATE + 'joint_state'},
+    'ROBOT_STATE_ATTACHED_OBJECTS': {STATE + 'joint_state', STATE + 'attached_collision_objects'},
+    'WORLD_OBJECT_NAMES': {WORLD + 'collision_objects'},
+    'WORLD_OBJECT_GEOMETRY': {WORLD + 'collision_objects'},
+    'OCTOMAP': {WORLD + 'octomap'},
+    'TRANSFORMS': {'fixed_frame_transforms'},
+    'ALLOWED_COLLISION_MATRIX': {'allowed_collision_matrix'},
+    'LINK_PADDING_AND_SCALING': {'link_padding'},
+    'OBJECT_COLORS': {'object_colors'},
+}
+
+
+def filled(scene):
+    """Return the fields of a scene, its state and its world that are not as in an empty one."""
+    pairs = {'': (scene, PlanningScene()), STATE: (scene.robot_state, RobotState()),
+             WORLD: (scene.world, PlanningSceneWorld())}
+    return {prefix + field for prefix, (message, empty) in pairs.items()
+            for field in message.get_fields_and_field_types()
+            if f'{field}.' not in pairs and getattr(message, field) != getattr(empty, field)}
+
+
+def test_component_fills_its_fields_alone(client, node, panda):
+    whole = diff(box('a', at=pose(0, 0, 3)), name='cell', object_colors=[ObjectColor(id='a')],
+                 holding=[attached(box('b', at=pose(0, 0, 4)))],
+                 link_padding=[LinkPadding(link_name='panda_hand', padding=0.001)],
+                 fixed_frame_transforms=[TransformStamped(
+                     header=Header(frame_id='map'), child_frame_id=ROOT)])
+    whole.world.octomap = octomap_world().octomap
+    assert client.call(ApplyPlanningScene, '/apply_planning_scene',
+                       ApplyPlanningScene.Request(scene=whole)).success, node.text
+    for name, fields in {**FIELDS, 'all': set().union(*FIELDS.values())}.items():
+        scene = client.call(GetPlanningScene, '/get_planning_scene', GetPlanningScene.Request(
+            components=Parts(components=getattr(Parts, name, 0)))).scene
+        assert filled(scene) == fields, name
+
+
 def test_a_client_that_waits_is_served(client, start_node):
     waiting = client.node.create_client(GetPositionFK, '/late/compute_fk')
     start_node(remappings=('__ns:=/late',), moveit_names=True)
@@ -130,3 +178,34 @@ def test_what_another_node_offers_is_left_to_it(client, start_node, panda):
     eventually(lambda: '/other/compute_ik' in offered(client), 'the other services', 30)
     assert '/other/compute_fk is offered by another node already' in node.text
     client.node.destroy_service(theirs)
+
+
+def test_whole_scene_that_comes_back_edited(client, node, panda):
+    """As pymoveit2 allows collisions of an object, and clears the scene."""
+    def whole():
+        return client.call(GetPlanningScene, '/get_planning_scene',
+                           GetPlanningScene.Request()).scene
+
+    def apply(scene):
+        assert client.call(ApplyPlanningScene, '/apply_planning_scene',
+                           ApplyPlanningScene.Request(scene=scene)).success, node.text
+    empty(client)
+    apply(diff(box('hand_box', at=pose(0, 0, 0.05), frame='panda_hand_tcp'),
+               box('a', at=pose(0, 0, 3))))
+    apply(diff(holding=[attached(change('a', CollisionObject.ADD))]))
+    assert {'hand_box'} & {body for contact in validity(client, HOME).contacts
+                           for body in (contact.contact_body_1, contact.contact_body_2)}
+    scene = whole()
+    matrix = scene.allowed_collision_matrix
+    for row in matrix.entry_values:
+        row.enabled.append(True)
+    matrix.entry_names.append('hand_box')
+    matrix.entry_values.append(AllowedCollisionEntry(enabled=[True] * len(matrix.entry_names)))
+    apply(scene)
+    assert [item.object.id for item in whole().robot_state.attached_collision_objects] == ['a']
+    assert validity(client, HOME).valid
+    scene.world.collision_objects = []
+    scene.robot_state.attached_collision_objects = []
+    apply(scene)
+    assert not whole().world.collision_objects
+    assert not whole().robot_state.attached_collision_objects

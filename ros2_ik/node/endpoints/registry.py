@@ -74,18 +74,30 @@ def serve(node: Node, interface: Any, name: str, answer: Callable[[Any, Any], An
 def serve_as_moveit(node: Node, parameters: Any, interface: Any, name: str,
                     answer: Callable[[Any, Any], Any]) -> None:
     """Offer a service of move_group's if parameter moveit_names is set and nobody else has it."""
+    _offer(node, parameters, node.resolve_service_name(name), node.count_services,
+           lambda: serve(node, interface, name, answer))
+
+
+def publish_as_moveit(node: Node, parameters: Any, message: Any, name: str,
+                      take: Callable[[Publisher], None]) -> None:
+    """Publish a topic of move_group's likewise; `take` gets the publisher."""
+    _offer(node, parameters, node.resolve_topic_name(name), node.count_publishers,
+           lambda: take(publisher(node, message, name, 100)))
+
+
+def _offer(node: Node, parameters: Any, name: str, count: Callable[[str], int],
+           offer: Callable[[], Any]) -> None:
     if not parameters.moveit_names:
         return
 
-    def offer() -> None:
+    def decide() -> None:
         waiting.cancel()
-        full = node.resolve_service_name(name)
-        if node.count_services(full):
-            node.get_logger().warning(f'{full} is offered by another node already, which '
-                                      'answers it: parameter moveit_names does not add it')
-            return
-        serve(node, interface, name, answer)
-    waiting = timer(node, DISCOVERY, offer)
+        if count(name):
+            node.get_logger().warning(f'{name} is offered by another node already: parameter '
+                                      'moveit_names does not add it')
+        else:
+            offer()
+    waiting = timer(node, DISCOVERY, decide)
 
 
 def publisher(node: Node, message: Any, name: str, qos: Any = 10) -> Publisher:

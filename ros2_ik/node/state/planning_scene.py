@@ -65,21 +65,22 @@ class PlanningScene:
     """
     The present scene of the present robot: a value that each change replaces as a whole.
 
-    Belongs to the node's thread; one other thread makes changes, and calls `show` with new scenes.
-    `begin(coroutine)` runs one in the node's thread, `wait(start)` calls start(done) and awaits
-    what done is given.
+    Belongs to the node's thread; one other thread makes changes, and calls `receivers` with new
+    scenes. `begin(coroutine)` runs one in the node's thread, `wait(start)` calls start(done) and
+    awaits what done is given.
     """
 
     def __init__(self, parameters: Any, state: CurrentState, transforms: Transforms,
-                 geometry: CollisionGeometry, log: Any, show: Callable[[Scene], None],
+                 geometry: CollisionGeometry, log: Any,
                  begin: Callable[[Coroutine[Any, Any, None]], Any], wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
-        self.geometry, self._log, self._show = geometry, log, show
+        self.geometry, self._log = geometry, log
+        self.receivers: list[Callable[[SceneState], None]] = []
         self._begin, self._wait = begin, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
         self._asked = deque[_Change]()
         self._working = False
-        self._shown: Scene | None = None
+        self._shown: SceneState | None = None
         self._shown_at = 0.0
         self._known: SceneState | None = None
         self._loaded = ''        # the value of parameter `scene` that the scene began with
@@ -113,13 +114,14 @@ class PlanningScene:
         """Show the scene if it is another one than before; not too often while changes wait."""
         known = self._known
         late = time.monotonic() > self._shown_at + SHOW
-        if known is not None and known.scene is not self._shown and (late or not self._asked):
-            self._shown, self._shown_at = known.scene, time.monotonic()
-            self._thread.submit(self._show_guarded, known.scene)
+        if known is not None and known is not self._shown and (late or not self._asked):
+            self._shown, self._shown_at = known, time.monotonic()
+            self._thread.submit(self._show_guarded, known)
 
-    def _show_guarded(self, scene: Scene) -> None:
+    def _show_guarded(self, known: SceneState) -> None:
         try:
-            self._show(scene)
+            for receive in self.receivers:
+                receive(known)
         except Exception as error:   # else nobody would hear of it
             self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
 
