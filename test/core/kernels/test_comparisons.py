@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core.kernels.comparisons import are_held, are_rigid, distance_between
+from ros2_ik.core.kernels.comparisons import are_rigid, distance_between
 
 
 def placed(rotation, position):
@@ -26,7 +26,7 @@ def test_distance_between(angle):
             assert found == pytest.approx((np.linalg.norm(shift), angle), abs=2e-15, rel=1e-12)
 
 
-def test_rigid():
+def test_only_rigid_transformations_are_rigid():
     def rigid(T, rounding, farthest):
         """Return what is said of one pose, and also of it among others that are rigid."""
         alone = are_rigid.run(T[None], rounding, farthest)
@@ -48,23 +48,3 @@ def test_rigid():
     far = np.eye(4)
     far[1, 3] = 2e9
     assert not rigid(far, 1e-14, 1e9)
-
-
-def test_held():
-    held = are_held.run
-    limits, places = np.array([[-1.0, -np.inf, 0.5], [1.0, np.inf, 0.5]]), np.array([1, 2, 4])
-    start = np.array([7.0, 0, 0, -8.0, 0])
-    start.setflags(write=False)
-
-    def holds(*q):
-        return held(np.array(q, dtype=float), places, limits, np.array([0, 3]), start)
-    for x in ([0, 1e9, 0.5], [1, -1e149, 0.5]):
-        assert holds(7, *x[:2], -8, x[2])
-    for x in ([1.1, 0, 0.5], [0, np.nan, 0.5], [0, -np.inf, 0.5], [0, 1e160, 0.5], [0, 0, 0.4],
-              [np.nan, 0, 0.5]):
-        assert not holds(7, *x[:2], -8, x[2])
-    for still in ((7 + 1e-15, -8), (7, np.nan), (0, -8)):
-        assert not holds(still[0], 0, 0, still[1], 0.5)
-    none = np.zeros(0, dtype=np.int64)
-    assert held(np.array(start), none, np.zeros((2, 0)), np.arange(5), start)
-    assert held(np.array(start), none, np.zeros((2, 0)), none, start + 1)

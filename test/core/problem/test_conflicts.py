@@ -1,6 +1,5 @@
 """Demands that exclude each other: only real conflicts are claimed."""
 
-from functools import partial
 
 from judge import pose
 import numpy as np
@@ -13,19 +12,14 @@ from ros2_ik.core import (
     Constraint,
     FrameOrientation,
     FramePosition,
-    GazeAngle,
     IKProblem,
     JointChangeBound,
     JointCoupling,
     JointPositions,
     Manipulability,
-    PointToLineDistance,
     PointToPlane,
-    PointToPointDistance,
     Polyhedron,
     Robot,
-    solve,
-    Status,
     SupportPolygon,
     UserFunction,
 )
@@ -43,11 +37,8 @@ def asked(robot, *constraints, **arguments):
 
 ONE_OF_EACH = [
     AngleBetweenVectors('tip', A, B), CenterOfMass(axes='z'),
-    FrameOrientation('tip', axes='y', form='euler'),
-    FrameOrientation('tip', axes='x'), FramePosition('tip', axes='y'), GazeAngle('tip', P, A, B),
-    Polyhedron('tip', [P], [A]), JointPositions(['s2']), FrameOrientation('tip', form='angle'),
-    PointToLineDistance('tip', P, A, B), PointToPlane('tip', P, A, B),
-    PointToPointDistance('tip', P, B), CenterOfMass(A=[A]), SupportPolygon([P, A, B])]
+    FrameOrientation('tip', axes='y', form='euler'), FramePosition('tip', P, axes='y'),
+    Polyhedron('tip', [P], [A]), JointPositions(['s2']), SupportPolygon([P, A, B])]
 
 
 @pytest.mark.parametrize('function', ONE_OF_EACH, ids=str)
@@ -55,20 +46,10 @@ def test_one_function_wanted_in_two_places(robot, function):
     found = conflict(asked(robot, (function, 0.1, 0.2, 'low one'), (function, 0.3, 0.4, 'high')))
     assert 'low one' in found and 'high' in found
     value = function.value(Configuration(robot, robot.random_q(np.random.default_rng(2))))
-    for first, second in ((-0.1, 0.0), (0.0, 0.1)), ((-0.1, 0.1), (0.0, 0.2)), ((0, 0), (0, 0)):
+    for first, second in ((-0.1, 0.0), (0.0, 0.1)), ((-np.inf, 0.1), (0.0, np.inf)):
         assert conflict(asked(robot, *((function, *np.clip([value + low, value + high],
                                                            *function.range))
                                        for low, high in (first, second)))) is None
-
-
-def test_two_boxes_of_one_point(robot):
-    """The same point, by two functions; any axis."""
-    for axis in range(3):
-        low, high = np.full((2, 3), -0.3), np.full((2, 3), 0.3)
-        low[1, axis], high[1, axis] = 0.5, 0.6
-        found = conflict(asked(robot, (FramePosition('tip', P), low[0], high[0], 'box A'),
-                               (FramePosition('tip', P), low[1], high[1], 'box B')))
-        assert 'box A' in found and 'box B' in found and 'xyz'[axis] in found
 
 
 def test_tolerances_are_left_room(robot):
@@ -80,95 +61,43 @@ def test_tolerances_are_left_room(robot):
         assert (conflict(problem) is not None) is found
 
 
-# pairs that measure different things
+# pairs that measure different things: frame, point, axes, form, numbers or kind
 DIFFERENT = [
     (FramePosition('tip'), FramePosition('b4')),
     (FramePosition('tip'), FramePosition('tip', P)),
     (FramePosition('tip'), FramePosition('tip', relative_to='b2')),
     (FramePosition('tip'), FramePosition('tip', T_relative_A=TURNED)),
     (FramePosition('tip', axes='x'), FramePosition('tip', axes='y')),
-    (FramePosition('tip', axes='xz'), FramePosition('tip', axes='y')),
-    (FrameOrientation('tip', axes='x', form='euler'),
-     FrameOrientation('tip', axes='z', form='euler')),
-    (FrameOrientation('tip', form='euler'), FrameOrientation('tip', TURNED, form='euler')),
-    (FrameOrientation('tip', axes='x'), FrameOrientation('tip', axes='z')),
+    (FrameOrientation('tip', axes='x'), FrameOrientation('tip', axes='x', form='euler')),
     (FrameOrientation('tip'), FrameOrientation('tip', offset=TURNED)),
-    (FrameOrientation('tip', form='angle'), FrameOrientation('tip', TURNED, form='angle')),
     (FrameOrientation('tip', form='angle'), AngleBetweenVectors('tip', A, B)),
     (AngleBetweenVectors('tip', A, B), AngleBetweenVectors('tip', B, A)),
-    (GazeAngle('tip', P, A, B), GazeAngle('tip', P, A, P)),
-    (PointToLineDistance('tip', P, A, B), PointToLineDistance('tip', P, A, A)),
     (PointToPlane('tip', P, A, B), PointToPlane('tip', P, B, B)),
-    (PointToPointDistance('tip', P, A), PointToPointDistance('tip', P, B)),
-    (Polyhedron('tip', [P], [A]), Polyhedron('tip', [P], [B])),
     (JointCoupling(['s1', 's2'], [1, -1]), JointCoupling(['s1', 's2'], [1, 1])),
-    (JointCoupling(['s1', 's2'], [1, -1]), JointCoupling(['s1', 's2'], [1, -1], 0.5)),
-    (JointCoupling(['s1'], [1]), JointCoupling(['s1'], [1], 0.0, {'s1': 0.5})),
-    (JointPositions(['s1']), JointPositions(['s2'])),
-    (CenterOfMass(A=[A, B]), CenterOfMass(A=[B, A])),
-    (CenterOfMass(A=np.eye(3)), CenterOfMass()),
-    (SupportPolygon([P, A, B]), SupportPolygon([P, A, B], links=['tip'])),
-    (SupportPolygon([P, A, B]), SupportPolygon([P, A, B], up=A)),
     (CenterOfMass(), CenterOfMass(['tip'])),
     (CenterOfMass(), CenterOfMass(relative_to='b2')),
     (Manipulability('tip'), Manipulability('b4')),
-    (Manipulability('tip', rows='position'), Manipulability('tip', rows='orientation')),
     (UserFunction(lambda at: at.q[0]), UserFunction(lambda at: at.q[1]))]
-
-
-def both_here(robot, one, other):
-    """Ask for what both are in one configuration."""
-    values = [function.value(Configuration(robot, robot.random_q(np.random.default_rng(5))))
-              for function in (one, other)]
-    return asked(robot, (one, values[0] - 0.01, values[0]),
-                 (other, values[1], values[1] + 0.01))
 
 
 @pytest.mark.parametrize('one, other', DIFFERENT, ids=str)
 def test_of_different_things_nothing_is_shown(robot, one, other):
-    assert conflict(both_here(robot, one, other)) is None
-
-
-class Taste:
-    """A user's callable, which shows itself as any other of its kind."""
-
-    def __init__(self, index):
-        self.index = index
-
-    def __call__(self, at):
-        return at.q[self.index]
-
-    def __repr__(self):
-        return 'Taste'
-
-
-def entry(numbers, at):
-    return at.q[int(numbers[2000])]
-
-
-def test_of_users_functions_that_look_alike_nothing_is_shown(robot):
-    """What is printed of a callable does not say what it measures."""
-    assert conflict(asked(robot, (UserFunction(Taste(0), name='t'), 0.1, 0.2),
-                          (UserFunction(Taste(1), name='t'), 0.3, 0.4))) is None
-    one, two = np.zeros(3000), np.zeros(3000)
-    two[2000] = 1
-    assert conflict(asked(robot, (UserFunction(partial(entry, one), name='t'), 0.1, 0.2),
-                          (UserFunction(partial(entry, two), name='t'), 0.3, 0.4))) is None
+    at = Configuration(robot, robot.random_q(np.random.default_rng(5)))
+    first, second = one.value(at), other.value(at)
+    assert conflict(asked(robot, (one, first - 0.01, first), (other, second, second + 0.01))
+                    ) is None
 
 
 def test_joints_and_their_limits(small):
     robot = small('scara')     # elbow: +-2.4, lift: -0.2 .. 0.05
     for function, lower, upper in ((JointPositions(['elbow']), 2.5, 3.0),
-                                   (JointPositions(['lift']), 0.06, 1),
                                    (JointPositions(['shoulder', 'lift']), [0, -9], [1, -0.21]),
-                                   (JointPositions(['elbow'], {'elbow': 2.0}), 0.5, 1.0),
-                                   (JointPositions(['elbow'], [-2.0]), -9, -0.5)):
+                                   (JointPositions(['elbow'], {'elbow': 2.0}), 0.5, 1.0)):
         found = conflict(asked(robot, (function, lower, upper, 'mine')))
         assert 'mine' in found and 'limits of' in found
         assert conflict(asked(robot, (function, lower, upper), joint_limits=False)) is None
     for function, lower, upper in ((JointPositions(['elbow']), 2.4, 3.0),
-                                   (JointPositions(['elbow'], {'elbow': 2.0}), 0.4, 1.0),
-                                   (JointPositions(['wrist']), 4.0, 5.0)):
+                                   (JointPositions(['elbow'], {'elbow': 2.0}), 0.4, 1.0)):
         assert conflict(asked(robot, (function, lower, upper))) is None
 
 
@@ -205,20 +134,6 @@ def test_turns_of_continuous_joints(small):
     assert conflict(asked(robot, *both)) is None
     held = (JointPositions(['table'], {'table': 2 * np.pi}), -0.1, 0.1)
     assert conflict(asked(robot, held, locked=['table'])) is None
-
-
-def test_infinite_bounds_ask_for_nothing(robot):
-    function = FramePosition('tip', axes='x')
-    assert conflict(asked(robot, (function, -np.inf, np.inf), (function, 0.1, np.inf),
-                          (function, -np.inf, 0.1))) is None
-    assert conflict(asked(robot, (function, 0.2, np.inf), (function, -np.inf, 0.1))) is not None
-
-
-@pytest.mark.parametrize('one, other', DIFFERENT, ids=str)
-def test_no_claim_by_a_search_that_stops_short(robot, one, other):
-    """A single iteration rarely gets there: that proves nothing."""
-    solution = solve(both_here(robot, one, other), timeout=5.0, max_iterations=1, random_state=0)
-    assert solution.status is not Status.GOAL_CONSTRAINTS_VIOLATED
 
 
 def test_bound_on_a_change_beyond_the_limits_of_a_joint_is_named(small):

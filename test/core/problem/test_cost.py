@@ -18,7 +18,6 @@ from ros2_ik.core import (
     InvalidConstraintError,
     JointPositions,
     LeastSquares,
-    PointToPointDistance,
     ScalarCost,
     solve,
     UserFunction,
@@ -44,21 +43,17 @@ ROOT = np.array([[1, 0.2, 0], [0, 2, -0.3], [0.5, 0, 1]])
 
 
 @pytest.mark.parametrize('weight, W', [
-    (1.0, np.eye(3)), (2.5, 2.5 * np.eye(3)), ([1, 2, 3], np.diag([1, 2, 3])),
-    ((1, 0, 3), np.diag([1, 0, 3])), (ROOT.T @ ROOT, ROOT.T @ ROOT),
+    (2.5, 2.5 * np.eye(3)), ((1, 0, 3), np.diag([1, 0, 3])), (ROOT.T @ ROOT, ROOT.T @ ROOT),
     (np.outer([1, 2, 3], [1, 2, 3]), np.outer([1, 2, 3], [1, 2, 3])),   # of rank one
-    (np.diag([1e-12, 1, 1e12]), np.diag([1e-12, 1, 1e12])),
-    (0, np.zeros((3, 3))), ([0, 0, 0], np.zeros((3, 3))), (np.zeros((3, 3)), np.zeros((3, 3))),
-    (1e-300, np.zeros((3, 3))), (1e12, 1e12 * np.eye(3)), (True, np.eye(3)),
-    (np.float32(4), 4 * np.eye(3))])
-def test_value(robot, x, weight, W):
+    (0, np.zeros((3, 3))), (np.zeros((3, 3)), np.zeros((3, 3)))])
+def test_cost_is_half_the_weighted_square(robot, x, weight, W):
     r = x - TARGET
     expected = 0.5 * r @ W @ r
     assert value(robot, LeastSquares(POSITION, TARGET, weight)) == pytest.approx(expected,
                                                                                  rel=1e-9)
 
 
-@pytest.mark.parametrize('weight', [1e-12, 1e-6, 1e-2, 1.0, 1e6])
+@pytest.mark.parametrize('weight', [1e-12, 1.0])
 def test_small_weights_beside_large_ones_count(robot, x, weight):
     """A weight is ignored if it is zero, not if it is small."""
     target = [x[0] + 1, x[1], x[2] + 1]
@@ -69,19 +64,8 @@ def test_small_weights_beside_large_ones_count(robot, x, weight):
         assert value(robot, cost) == pytest.approx(weight, rel=1e-3, abs=0)
 
 
-def test_defaults_and_names(robot, x):
-    cost = LeastSquares(POSITION)
-    assert cost.name == str(POSITION) and value(robot, cost) == pytest.approx(0.5 * x @ x)
-    assert LeastSquares(POSITION, name='near').name == 'near'
-    assert cost.joints(robot) == POSITION.joints(robot)
-
-
-def test_a_number_is_the_target_of_all_rows(robot, x):
-    assert value(robot, LeastSquares(POSITION, 0.4)) == pytest.approx(0.5 * ((x - 0.4)**2).sum())
-
-
 @pytest.mark.parametrize('lower, upper', [
-    (-1, 1), (0.5, 1), (None, 0.1), (0.6, None), ([0.5, -INF, 0], [0.6, 0.1, 0.2]), (0.3, 0.3)])
+    (None, 0.1), (0.6, None), ([0.5, -INF, 0], [0.6, 0.1, 0.2])])
 def test_soft_bounds(robot, x, lower, upper):
     low = -INF if lower is None else np.array(lower)
     high = INF if upper is None else np.array(upper)
@@ -94,73 +78,49 @@ def test_soft_bounds(robot, x, lower, upper):
 
 
 @pytest.mark.parametrize('weight, word', [
-    (-1, 'negative'), ([1, -1e-3, 1], 'negative'), (NAN, 'finite'), (INF, 'finite'),
-    ([1, NAN, 1], 'finite'), (np.diag([1, -1, 1]), 'negative'),
+    ([1, -1e-3, 1], 'negative'), ([1, NAN, 1], 'finite'), (INF, 'finite'),
     ([[0, 1, 0], [1, 0, 0], [0, 0, 1]], 'negative'),        # indefinite
-    (np.diag([1e6, 1, -1e-3]), 'negative'),
-    ([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], 'symmetric'), ([1, 2], 'shape'), (np.eye(2), 'shape'),
-    (np.ones((3, 1)), 'shape'), (np.ones((1, 3)), 'shape'), ([], 'shape'), ('a', 'weight'),
-    (None, 'weight'), (1j, 'weight'), ({}, 'weight')])
-def test_weights_that_make_no_sense(weight, word):
+    ([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], 'symmetric'), ([1, 2], 'shape'),
+    (np.ones((3, 1)), 'shape'), ('a', 'weight')])
+def test_weights_that_make_no_sense_are_refused(weight, word):
     with pytest.raises(InvalidConstraintError, match=word) as caught:
         LeastSquares(POSITION, weight=weight, name='mine')
     assert 'weight of mine' in str(caught.value)
 
 
 @pytest.mark.parametrize('arguments, word', [
-    ({'target': NAN}, 'target'), ({'target': INF}, 'target'), ({'target': [0, 0]}, 'target'),
-    ({'target': [0, NAN, 0]}, 'target'), ({'target': 'a'}, 'target'), ({'target': None}, 'target'),
+    ({'target': INF}, 'target'), ({'target': [0, 0]}, 'target'), ({'target': None}, 'target'),
     ({'target': [1, 1, 1], 'lower': 0}, 'has a target and lower or upper'),
-    ({'lower': 1, 'upper': 0}, 'lower'), ({'lower': NAN}, 'lower'), ({'upper': NAN}, 'upper'),
-    ({'lower': INF}, 'never met'), ({'upper': -INF}, 'never met'), ({'upper': [1, 1]}, 'upper')])
+    ({'lower': 1, 'upper': 0}, 'lower'), ({'upper': NAN}, 'upper'), ({'lower': INF}, 'never met'),
+    ({'upper': [1, 1]}, 'upper')])
 def test_targets_and_soft_bounds_that_make_no_sense(arguments, word):
     with pytest.raises(InvalidConstraintError, match=word) as caught:
         LeastSquares(POSITION, name='mine', **arguments)
     assert 'mine' in str(caught.value)
 
 
-def test_soft_bounds_that_are_never_met():
-    with pytest.raises(InvalidConstraintError, match='never met'):
-        LeastSquares(PointToPointDistance('tip', [0, 0, 0], [1, 0, 0]), upper=-0.1)
-
-
-@pytest.mark.parametrize('function', [None, 5, 'frame_position', lambda at: 0.0])
-def test_what_is_no_function(function):
-    with pytest.raises(InvalidConstraintError, match='KinematicFunction'):
-        LeastSquares(function)
-
-
 # -- joints, whose rows are known with the robot ----------------------------------------------
 
 @pytest.mark.parametrize('target', [0.1, np.linspace(-0.3, 0.3, 7)])
-@pytest.mark.parametrize('weight, W', [
-    (1, np.eye(7)), (0, np.zeros((7, 7))), (np.arange(7), np.diag(np.arange(7))),
-    (np.diag(np.arange(7)), np.diag(np.arange(7)))])
-def test_posture(robot, target, weight, W):
+@pytest.mark.parametrize('weight, W', [(2, 2 * np.eye(7)), (np.arange(7), np.diag(np.arange(7)))])
+def test_posture_cost_is_half_the_weighted_square(robot, target, weight, W):
     cost = LeastSquares(JointPositions(), target, weight)
     problem = IKProblem(robot, costs=[cost])
     r = Q - target
     assert accept(problem, Q).costs == pytest.approx((0.5 * r @ W @ r,))
 
 
-def test_posture_with_soft_bounds(robot):
-    cost = LeastSquares(JointPositions(), weight=2.0, lower=-0.1, upper=0.35)
-    outside = np.maximum(np.maximum(-0.1 - Q, Q - 0.35), 0)
-    assert accept(IKProblem(robot, costs=[cost]), Q).costs == pytest.approx((outside @ outside,))
-
-
-@pytest.mark.parametrize('name, size', [('drive', 3), ('fly', 6)])
-def test_joints_of_several_rows(small, name, size):
-    robot, weight = small('nested'), np.arange(1.0, size + 1)
-    problem = IKProblem(robot, costs=[LeastSquares(JointPositions([name]), 0.0, weight)])
-    joint, v = robot.joint(name), np.zeros(robot.nv)
-    v[joint.velocity_index:joint.velocity_index + size] = np.linspace(0.1, 0.4, size)
+def test_a_floating_joint_has_six_rows(small):
+    robot, weight = small('nested'), np.arange(1.0, 7)
+    problem = IKProblem(robot, costs=[LeastSquares(JointPositions(['fly']), 0.0, weight)])
+    joint, v = robot.joint('fly'), np.zeros(robot.nv)
+    v[joint.velocity_index:joint.velocity_index + 6] = np.linspace(0.1, 0.4, 6)
     q = step(robot, robot.neutral, v)
     assert accept(problem, q).costs == pytest.approx((0.5 * weight @ v[v != 0]**2,))
 
 
 @pytest.mark.parametrize('arguments', [{'target': np.zeros(6)}, {'weight': np.ones(8)},
-                                       {'weight': np.eye(6)}, {'upper': np.ones(2)}])
+                                       {'upper': np.ones(2)}])
 def test_sizes_that_do_not_fit_the_joints(robot, arguments):
     with pytest.raises(InvalidConstraintError, match='joint_positions'):
         IKProblem(robot, costs=[LeastSquares(JointPositions(), **arguments)])
@@ -172,23 +132,19 @@ def bowl(at):
     return float(at.q @ at.q) + at.transform('tip')[2, 3]
 
 
-
 def test_value_and_weight_of_a_scalar_cost(robot):
     at = Configuration(robot, Q)
-    for weight in (1.0, 0.1, 7, 1e-9, 0.0):
+    for weight in (7, 0.0):
         cost = ScalarCost(bowl, weight=weight)
         assert cost.value(at) == pytest.approx(weight * bowl(at), rel=1e-14)
-        assert cost.weight == pytest.approx(weight, rel=1e-14)
+        assert cost.weight == weight
     assert ScalarCost(bowl).name == 'bowl' and ScalarCost(bowl, name='low').name == 'low'
     assert ScalarCost(bowl).joints(robot) == set(robot.joint_names)
 
 
-@pytest.mark.parametrize('name, root', [('zero_links', 'fixed'), ('two_arms', 'freeflyer'),
-                                        ('nested', 'fixed'), ('one_joint', 'fixed')])
-def test_gradient_by_differences(small, name, root):
+def test_gradient_by_differences(small):
     """As the row of a function of the same number."""
-    robot = small(name, root)
-    tip = 'left_hand' if name == 'two_arms' else 'tip'
+    robot, tip = small('two_arms', 'freeflyer'), 'left_hand'
 
     def height(at):
         return at.transform(tip)[2, 3] + 0.3 * at.transform(tip)[0, 3]**2
@@ -203,15 +159,8 @@ def test_gradient_by_differences(small, name, root):
     check_jacobian(UserFunction(height), robot, q, atol=1e-6)
 
 
-@pytest.mark.parametrize('number', [3, np.float32(2.5), np.array(1.5), np.array([0.5]), [0.25],
-                                    True])
-def test_numbers_in_many_dresses(robot, number):
-    at = Configuration(robot, Q)
-    assert ScalarCost(lambda at: number).value(at) == float(np.reshape(number, -1)[0])
-
-
-@pytest.mark.parametrize('number', [NAN, INF, -INF, None, 'a', [1.0, 2.0], [], 1j, {}])
-def test_what_is_no_number(robot, number):
+@pytest.mark.parametrize('number', [NAN, -INF, None, [1.0, 2.0]])
+def test_scalar_costs_without_a_finite_number_are_refused(robot, number):
     cost = ScalarCost(lambda at: number, name='mine')
     with pytest.raises(InvalidConstraintError, match='mine'):
         cost.value(Configuration(robot, Q))
@@ -219,9 +168,8 @@ def test_what_is_no_number(robot, number):
         solve(IKProblem(robot, costs=[cost]))
 
 
-@pytest.mark.parametrize('gradient', [np.zeros(6), np.full(7, NAN), None, 'a', 0.0,
-                                      np.full(7, INF), np.zeros((7, 7))])
-def test_what_is_no_gradient(robot, gradient):
+@pytest.mark.parametrize('gradient', [np.zeros(6), np.full(7, NAN), None])
+def test_malformed_gradients_are_refused(robot, gradient):
     cost = ScalarCost(lambda at: 0.0, lambda at: gradient, name='mine')
     with pytest.raises(InvalidConstraintError,
                        match='gradient of a cost|Jacobian of user function .mine'):
@@ -229,12 +177,11 @@ def test_what_is_no_gradient(robot, gradient):
 
 
 @pytest.mark.parametrize('arguments', [
-    {'function': None}, {'function': 5}, {'function': bowl, 'gradient': 5},
-    {'function': bowl, 'gradient': np.zeros(7)}, {'function': bowl, 'weight': -1},
-    {'function': bowl, 'weight': NAN}, {'function': bowl, 'weight': INF},
-    {'function': bowl, 'weight': 'a'}, {'function': bowl, 'weight': None},
-    {'function': bowl, 'weight': [1, 2]}, {'function': POSITION}])
+    {'function': POSITION}, {'function': bowl, 'gradient': np.zeros(7)},
+    {'function': bowl, 'weight': -1}, {'function': bowl, 'weight': [1, 2]}])
 def test_scalar_costs_that_make_no_sense(arguments):
+    with pytest.raises(InvalidConstraintError, match='KinematicFunction'):
+        LeastSquares(bowl)
     with pytest.raises(InvalidConstraintError):
         ScalarCost(**arguments)
 
@@ -243,9 +190,8 @@ def test_errors_of_users_pass_through(robot):
     def broken(at):
         raise KeyError('mine')
     at = Configuration(robot, Q)
-    for call in (lambda: ScalarCost(broken).value(at), lambda: ScalarCost(broken).gradient(at),
+    for call in (lambda: ScalarCost(broken).value(at),
                  lambda: ScalarCost(bowl, broken).gradient(at),
-                 lambda: LeastSquares(UserFunction(broken)).value(at),
                  lambda: solve(IKProblem(robot, costs=[ScalarCost(broken)])),
                  lambda: solve(IKProblem(robot, costs=[ScalarCost(bowl, broken)])),
                  lambda: solve(IKProblem(robot, costs=[LeastSquares(UserFunction(broken))]))):

@@ -3,7 +3,7 @@
 from judge import pose
 import numpy as np
 import pytest
-from small_robots import joint, TWO_ARMS, urdf, X, Z
+from small_robots import TWO_ARMS
 
 from ros2_ik.core import (
     Configuration,
@@ -46,15 +46,12 @@ def test_without_a_group_all_that_move_the_tips(robot):
     assert IKProblem(robot, [target()]).joint_names == ('torso', *LEFT)
     both = IKProblem(robot, [target(), target('right_c')])
     assert both.joint_names == ('torso', *LEFT, *RIGHT[:3])
-    assert IKProblem(robot, [target('chest')]).joint_names == ('torso',)
+    assert IKProblem(robot, target('chest')).joint_names == ('torso',)
 
 
-def test_with_a_group_only_its_joints(robot):
+def test_groups_and_locked_joints(robot):
     assert IKProblem(robot, [target()], 'left').joint_names == LEFT
     assert IKProblem(robot, [target()], 'torso').joint_names == ('torso',)
-
-
-def test_locked_joints(robot):
     problem = IKProblem(robot, [target()], 'left', locked=['left_2', 'torso'])
     assert problem.joint_names == tuple(n for n in LEFT if n != 'left_2')
     assert 'torso' not in IKProblem(robot, [target()], locked=['torso']).joint_names
@@ -79,18 +76,6 @@ def test_relative_to_another_arm_leaves_out_what_both_hang_on(robot):
     problem = IKProblem(robot, [target(relative_to='right_hand')])
     assert problem.joint_names == LEFT + RIGHT
     assert problem.targets[0].relative_to == 'right_hand'
-
-
-def test_follower_of_a_shared_joint_moves_one_arm_only():
-    """The trunk moves both tips, its follower one of them: so it moves one against the other."""
-    robot = Robot.from_urdf(urdf(
-        joint('trunk', 'revolute', 'base', 'body', axis=Z, limits=(-1.0, 1.0)),
-        joint('arm', 'revolute', 'body', 'left', axis=X, limits=(-1.0, 1.0),
-              mimic=('trunk', 1.0, 0.0)),
-        joint('side', 'fixed', 'body', 'right', xyz=(0, 1, 0))))
-    assert robot.moving_joints('left') == robot.moving_joints('right') == {'trunk'}
-    problem = IKProblem(robot, [target('left', relative_to='right')])
-    assert problem.joint_names == ('trunk',)
 
 
 @pytest.mark.parametrize('frame', ['base', 'chest', 'torso', 'right_hand'])
@@ -124,17 +109,12 @@ def test_start_is_copied_and_fixed(robot):
 
 
 @pytest.mark.parametrize('arguments, error, words', [
-    ({'targets': []}, InvalidConstraintError, ['nothing is asked for']),
     ({'targets': None}, InvalidTargetError, []),
-    ({'targets': 5}, IKError, []),
     ({'targets': [5]}, IKError, []),
     ({'targets': [target('hand')]}, UnknownFrameError, ["'hand'", "'left_hand'"]),
-    ({'targets': [target(None)]}, UnknownFrameError, ["'None'"]),
     ({'targets': [target(['left_hand'])]}, UnknownFrameError, []),
     ({'targets': [target(relative_to='hand')]}, UnknownFrameError, ["'hand'"]),
-    ({'targets': [target(relative_to={})]}, UnknownFrameError, []),
     ({'targets': [target('base')]}, InvalidTargetError, ["'base'", 'no active joint']),
-    ({'targets': [target('chest')], 'group': 'left'}, InvalidTargetError, ["'left'", "'chest'"]),
     ({'targets': [target(), target('right_hand')], 'group': 'left'}, InvalidTargetError,
      ["'right_hand'"]),
     ({'targets': [target(relative_to='left_hand')]}, InvalidTargetError, ["'left_hand'"]),
@@ -142,40 +122,16 @@ def test_start_is_copied_and_fixed(robot):
      ["'torso'"]),
     ({'targets': [target('chest')], 'locked': ['torso']}, InvalidTargetError, ["'chest'"]),
     ({'group': 'lefft'}, UnknownGroupError, ["'lefft'", "'left'"]),
-    ({'group': 5}, UnknownGroupError, ["'5'"]),
-    ({'group': ['left']}, UnknownGroupError, []),
     ({'locked': ['left_9']}, UnknownJointError, ["'left_9'"]),
-    ({'locked': 5}, IKError, []),
-    ({'locked': [['torso']]}, UnknownJointError, []),
-    ({'start': {'left_9': 0}}, UnknownJointError, ["'left_9'"]),
+    ({'locked': 'torso'}, InvalidOptionError, ["'torso'"]),
     ({'start': [0.0]}, InvalidStateError, ['13', '1 given']),
     ({'start': {'torso': np.nan}}, InvalidStateError, ["'torso'"])])
-def test_malformed_questions(robot, arguments, error, words):
+def test_malformed_questions_are_refused(robot, arguments, error, words):
     arguments = {'targets': [target()], **arguments}
     with pytest.raises(error) as caught:
         IKProblem(robot, **arguments)
     for word in words:
         assert word in str(caught.value)
-
-
-def test_one_locked_joint_by_its_name(robot):
-    """A text is one name, or refused in whole; never its letters."""
-    try:
-        problem = IKProblem(robot, [target()], locked='torso')
-    except IKError as error:
-        assert "'t'" not in str(error)
-    else:
-        assert 'torso' not in problem.joint_names
-
-
-def test_one_target_without_a_list(robot):
-    assert IKProblem(robot, target('chest')).targets[0].tip == 'chest'
-
-
-def test_passive_joints_alone_move_nothing():
-    robot = Robot.from_urdf(TWO_ARMS, srdf='<robot name="x"><passive_joint name="torso"/></robot>')
-    with pytest.raises(InvalidTargetError, match='chest'):
-        IKProblem(robot, [target('chest')])
 
 
 # -- constraints and costs ---------------------------------------------------------------------
@@ -209,24 +165,6 @@ def test_passive_joints_move_for_nothing():
     assert IKProblem(robot, constraints=[BOX], costs=[ANY]).joint_names == LEFT + RIGHT
 
 
-@pytest.mark.parametrize('arguments, kinds', [
-    ({'targets': [target()]}, {'targets'}), ({'constraints': [BOX]}, {'constraints'}),
-    ({'costs': [WISH]}, {'costs'}), ({'costs': [ANY]}, {'scalar costs'}),
-    ({'targets': [target()], 'constraints': [BOX, BOX], 'costs': [WISH, ANY]},
-     {'targets', 'constraints', 'costs', 'scalar costs'})])
-def test_kinds(robot, arguments, kinds):
-    assert IKProblem(robot, **arguments).kinds == kinds
-
-
-def test_limits(robot):
-    problem = IKProblem(robot, constraints=[BOX])
-    np.testing.assert_array_equal(problem.lower, robot.lower)
-    np.testing.assert_array_equal(problem.upper, robot.upper)
-    free = IKProblem(robot, constraints=[BOX], joint_limits=False)
-    assert np.isinf(free.lower).all() and np.isinf(free.upper).all()
-    assert free.joint_names == problem.joint_names
-
-
 def test_the_same_question_again(robot):
     problem = IKProblem(robot, [target(relative_to='right_hand')], 'left', {'torso': 0.5},
                         ['left_2'], [BOX], [WISH, ANY], False)
@@ -239,23 +177,14 @@ def test_the_same_question_again(robot):
 
 @pytest.mark.parametrize('arguments, error, words', [
     ({}, InvalidConstraintError, ['nothing is asked for']),
-    ({'constraints': [], 'costs': ()}, InvalidConstraintError, ['nothing is asked for']),
-    ({'constraints': BOX}, IKError, ['constraints']), ({'constraints': [5]}, IKError, ['5']),
-    ({'constraints': [WISH]}, IKError, ['Constraint']), ({'constraints': None}, IKError, []),
-    ({'constraints': 'box'}, IKError, ['box']), ({'costs': [BOX]}, IKError, ['Cost']),
-    ({'costs': WISH}, IKError, ['costs']), ({'costs': [lambda at: 0.0]}, IKError, ['Cost']),
-    ({'costs': [WISH.function]}, IKError, ['Cost']), ({'costs': None}, IKError, []),
+    ({'constraints': BOX}, IKError, ['constraints']), ({'constraints': 'box'}, IKError, ['box']),
+    ({'constraints': [WISH]}, IKError, ['Constraint']), ({'costs': [BOX]}, IKError, ['Cost']),
+    ({'costs': [lambda at: 0.0]}, IKError, ['Cost']), ({'costs': None}, IKError, []),
     ({'constraints': [Constraint(FramePosition('hand'), 0, 1)]}, UnknownFrameError,
      ["'hand'", "'left_hand'"]),
-    ({'costs': [LeastSquares(FramePosition('hand'))]}, UnknownFrameError, ["'hand'"]),
-    ({'constraints': [Constraint(JointPositions(['left_9']), 0, 1)]}, UnknownJointError,
-     ["'left_9'"]),
-    ({'constraints': [BOX], 'group': 'lefft'}, UnknownGroupError, ["'lefft'"]),
-    ({'constraints': [BOX], 'locked': ['left_9']}, UnknownJointError, ["'left_9'"]),
-    ({'constraints': [BOX], 'joint_limits': None}, InvalidOptionError, ['joint_limits']),
-    ({'constraints': [BOX], 'joint_limits': 'no'}, InvalidOptionError, ['joint_limits']),
+    ({'costs': [LeastSquares(JointPositions(['left_9']))]}, UnknownJointError, ["'left_9'"]),
     ({'constraints': [BOX], 'joint_limits': 0}, InvalidOptionError, ['joint_limits'])])
-def test_malformed_constraints_and_costs(robot, arguments, error, words):
+def test_malformed_constraints_and_costs_are_refused(robot, arguments, error, words):
     with pytest.raises(error) as caught:
         IKProblem(robot, **arguments)
     for word in words:

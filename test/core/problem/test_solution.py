@@ -1,6 +1,5 @@
 """What comes back, and what it says."""
 
-import dataclasses
 import pickle
 
 from judge import pose
@@ -57,6 +56,9 @@ def test_with_success(small, solved):
     assert solved.solver == 'lm' and solved.solver_reason
     assert solved.iterations > 0 and solved.seconds > 0 and solved.restarts >= 0
     assert solved.exit_flag.name == 'CONVERGED'
+    other, = solved.alternatives
+    assert isinstance(other, IKSolution) and other.success and other.joints
+    assert np.abs(other.q - solved.q).max() > 1e-2
 
 
 def test_without_success(small, failed):
@@ -70,16 +72,12 @@ def test_without_success(small, failed):
     assert failed.violations[0].value == failed.errors[0].position
 
 
-def test_alternatives_are_solutions(solved):
-    assert len(solved.alternatives) == 1
-    for other in solved.alternatives:
-        assert isinstance(other, IKSolution) and other.success and other.joints
-        assert np.abs(other.q - solved.q).max() > 1e-2
-
-
-def test_frozen(solved):
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        solved.status = Status.FAILURE
+def test_numbers_are_plain(solved, failed):
+    """So that they go into JSON and messages as they are."""
+    for solution in (solved, failed):
+        assert all(type(value) is float for value in solution.best_joints.values())
+        assert type(solution.errors[0].position) is type(solution.seconds) is float
+        assert type(solution.iterations) is int and type(solution.pose_error_norm) is float
 
 
 def test_all_joints_are_named(load):
@@ -112,34 +110,20 @@ def test_explain_joints_at_a_limit(small):
     assert 'joints at a limit: lift' in solution.explain()
 
 
-def test_explain_orientation(small):
-    """The place is reached, the attitude is not: another axis must be freed."""
+def test_explain_orientation_and_advise_restarts_where_there_were_none(small):
+    """The place is reached, the attitude is not."""
     T = Configuration(small('scara'), [0.3, -0.5, -0.1, 0.7]).transform('tip')
-    solution = solve_pose(small('scara'), 'tip', T @ pose(rotvec=(0.5, 0, 0)), max_iterations=60,
-                          weights=(1000, 1000, 1000, 1, 1, 1), random_state=0)
-    assert not solution.success
+    solution = solve_pose(small('scara'), 'tip', T @ pose(rotvec=(0.5, 0, 0)), timeout=30.0,
+                          weights=(1000, 1000, 1000, 1, 1, 1), allow_restarts=False)
+    assert not solution.success and not solution.impossible
     assert "orientation error of 'tip'" in solution.explain()
+    assert 'restarts' in solution.explain().split('try:')[-1]
 
 
-def test_explain_cancelled_and_timed_out(small):
-    T = Configuration(small('scara'), [0.3, -0.5, -0.1, 0.7]).transform('tip')
-    cancelled = solve_pose(small('scara'), 'tip', T, cancel=lambda: True)
+def test_explain_cancelled(small):
+    cancelled = solve_pose(small('scara'), 'tip', np.eye(4), cancel=lambda: True)
     assert cancelled.explain().startswith('PREEMPTED: cancelled')
     assert 'after in' not in cancelled.message
-    assert 'no configuration found gets there' not in cancelled.explain()   # nobody looked
-    late = solve_pose(small('scara'), 'tip', T, solver='clik', dt=1e-4, it_max=10**6, timeout=0.1,
-                      allow_restarts=False)
-    assert late.status is Status.TIMED_OUT
-    assert 'longer timeout' in late.explain()
-
-
-def test_explain_advises_restarts_where_there_were_none(small):
-    T = Configuration(small('scara'), [0.3, -0.5, -0.1, 0.7]).transform('tip')
-    solution = solve_pose(small('scara'), 'tip', T @ pose(rotvec=(0.5, 0, 0)),
-                          allow_restarts=False, timeout=30.0)
-    assert not solution.success and not solution.impossible
-    assert 'restarts' in solution.explain().split('try:')[-1]
-    assert 'closer' not in solution.explain()      # the place is within reach
 
 
 def test_explain_advises_no_more_time_where_there_is_no_solution(small, failed):
@@ -154,13 +138,7 @@ def test_explain_advises_no_more_time_where_there_is_no_solution(small, failed):
         assert solution.impossible and 'try:' not in solution.explain()
 
 
-def test_one_equals_itself_only(solved):
-    """Comparing values would compare arrays, which gives no truth."""
-    same, other = solved, pickle.loads(pickle.dumps(solved))
-    assert solved == same and solved != other and len({solved, other, same}) == 2
-
-
-def test_pickle(solved, failed):
+def test_solutions_survive_pickling(solved, failed):
     for solution in (solved, failed):
         other = pickle.loads(pickle.dumps(solution))
         np.testing.assert_array_equal(other.best_q, solution.best_q)
@@ -169,12 +147,3 @@ def test_pickle(solved, failed):
             solution.status, solution.errors, solution.violations, solution.exit_flag)
         assert other.success is solution.success
         assert len(other.alternatives) == len(solution.alternatives)
-
-
-def test_numbers_are_plain(solved, failed):
-    """So that they go into JSON and messages as they are."""
-    for solution in (solved, failed):
-        assert all(type(value) is float for value in solution.best_joints.values())
-        assert type(solution.errors[0].position) is float
-        assert type(solution.iterations) is int and type(solution.seconds) is float
-        assert type(solution.pose_error_norm) is float
