@@ -7,14 +7,20 @@ from ros2_ik.core.solvers import solver as registry
 
 
 @pytest.fixture
-def starts(monkeypatch):
-    """Record where descents start; none of them gets anywhere."""
+def register(monkeypatch):
+    """Register a solver as 'mine' for one test: nothing public takes one out again."""
+    monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
+    return register_solver('mine')
+
+
+@pytest.fixture
+def starts(register):
+    """Record where descents of 'mine' start; none of them gets anywhere."""
     seen = []
 
     class Recorder(Solver):
         def attempt(self, start, budget):
             seen.append(start.copy())
             return Attempt(start.copy(), 1.0, 1, ExitFlag.ITERATION_LIMIT)
-    monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
-    register_solver('recorder')(Recorder)
+    register(Recorder)
     return seen

@@ -73,18 +73,7 @@ def test_claims_are_free_and_most_are_found(name, load, judge_of):
     assert found >= 90
 
 
-def test_collisions_switched_off_are_found(load):
-    robot, generator = load('panda'), np.random.default_rng(0)
-    checker, touching = CollisionChecker(robot), 0
-    for _ in range(60):
-        T = Configuration(robot, robot.random_q(generator)).transform('panda_hand')
-        solution = solve_pose(robot, 'panda_hand', T, robot.random_q(generator), random_state=0,
-                              collisions=False)
-        touching += solution.success and checker.collides(solution.q)
-    assert touching > 0
-
-
-@pytest.mark.parametrize('select', ['nearest', 'manipulability', 'cost'])
+@pytest.mark.parametrize('select', ['nearest', 'cost'])
 def test_all_alternatives_are_free(select, load, judge_of):
     robot, scene = load('ur5'), scattered(load('ur5'), seed=3)
     judge, generator = SolidJudge(robot).surround(scene), np.random.default_rng(1)
@@ -126,7 +115,7 @@ def test_with_constraints_and_costs(load):
 
 @pytest.mark.parametrize(('name', 'root', 'tip'), [
     ('mimic_chain', 'fixed', 'tip'), ('two_arms', 'freeflyer', 'left_hand'),
-    ('two_arms', 'planar', 'right_hand'), ('nested', 'fixed', 'tip')])
+    ('nested', 'fixed', 'tip')])
 def test_on_all_kinds_of_joints(name, root, tip):
     root_link, middle = {'mimic_chain': ('base', 'lb'), 'two_arms': ('base', 'right_c'),
                          'nested': ('base', 'drone')}[name]
@@ -151,24 +140,6 @@ def test_on_all_kinds_of_joints(name, root, tip):
     assert found == cases == 15      # the seed is an answer
 
 
-def test_joints_at_rest_stay_where_they_are(load):
-    robot = load('baxter')
-    scene = scattered(robot, 4, 2, 0.2, lower=(0.4, -0.9, 0))
-    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
-    moving = robot.moving_joints('left_gripper')
-    free = (q for q in (robot.random_q(generator) for _ in range(2000)) if not checker.collides(q))
-    for q in islice(free, 5):
-        T, seed = Configuration(robot, q).transform('left_gripper'), q.copy()
-        for joint in robot.joints:
-            if joint.name in moving:
-                seed[joint.index] = 0.5 * (joint.lower + joint.upper)
-        solution = solve_pose(robot, 'left_gripper', T, seed, timeout=0.3, scene=scene,
-                              random_state=0)
-        assert solution.success, solution.explain()
-        rest = [joint.index for joint in robot.joints if joint.name not in moving]
-        assert np.array_equal(solution.q[rest], q[rest])
-
-
 # -- what is said when there is none ------------------------------------------------------
 
 @pytest.mark.parametrize('name', TIPS)
@@ -184,39 +155,7 @@ def test_a_target_inside_the_table(name, load):
     assert solution.status is Status.GOAL_IN_COLLISION and solution.q is None
     names = {names for contact in solution.contacts for names in (contact.first, contact.second)}
     assert 'table' in names and 'table' in solution.message and 'table' in solution.explain()
-    assert solution.restarts <= 8 and solution.seconds < 1.0
-
-
-def test_what_blocks_every_answer_is_named():
-    """The tip is free, but the arm on its way has to go through a post."""
-    robot = solid('planar_2r', shapes={'lower': '<box size="0.3 0.04 0.04"/>', 'tip': BALL},
-                  xyz=(0, 0, 0))
-    q = robot.to_q({'shoulder': 0.3, 'elbow': 0.8})
-    T = Configuration(robot, q).transform('tip')
-    scene, elbows = Scene(robot), []
-    for values in (q, _mirrored(robot, T)):
-        elbow = Configuration(robot, values).transform('lower')[:3, 3]
-        elbows.append(elbow)
-        scene = scene.add(SceneObject(f'post {len(elbows)}', [Sphere(0.05)], pose(elbow)))
-    target = PoseTarget('tip', T, weights=[1, 1, 1, 0, 0, 0])
-    checker = CollisionChecker(robot, scene)
-    solution = solve(IKProblem(robot, target, checker=checker), timeout=0.3, random_state=0)
-    assert solution.status is Status.GOAL_IN_COLLISION
-    assert pairs(solution.contacts) & {pair('lower', 'post 1'), pair('lower', 'post 2')}
-    assert "'lower'" in solution.message and 'post' in solution.message
-    assert pairs(checker.in_collision(solution.best_q)) == pairs(solution.contacts)
-    one_free = CollisionChecker(robot, scene.remove('post 2'))
-    solution = solve(IKProblem(robot, target, checker=one_free), timeout=0.3, random_state=0)
-    assert solution.success
-
-
-def _mirrored(robot, T):
-    """Give the other elbow of a planar arm of links 0.5 and 0.4."""
-    x, y = T[:2, 3]
-    reach, across = np.arctan2(y, x), np.hypot(x, y)
-    inner = np.arccos((0.25 + across**2 - 0.16) / (across * 1.0))
-    elbow = np.arccos((across**2 - 0.41) / 0.4)
-    return robot.to_q({'shoulder': reach + inner, 'elbow': -elbow})
+    assert solution.restarts <= 8
 
 
 def test_out_of_reach_is_not_a_collision(load):
@@ -239,42 +178,13 @@ def test_a_wide_tolerance_may_avoid_what_the_exact_target_touches():
                             checker=CollisionChecker(robot, scene))
         solution = solve(problem, timeout=0.3, random_state=0)
         assert solution.success == success, solution.explain()
-    robot = solid('two_arms', 'freeflyer', shapes={'left_hand': BALL}, xyz=(0, 0, 0))
-    scene = Scene(robot).add(SceneObject('post', [Sphere(0.1)], pose((0.15, 0, 0))))
-    solution = solve_pose(robot, 'left_hand', pose(), timeout=10, position_tolerance=0.05,
-                          orientation_tolerance=0.2, scene=scene, random_state=0)
-    assert solution.success, solution.explain()
 
 
-def test_a_scene_that_touches_at_rest_too(load):
-    """Nothing can be done where joints at rest hold something in contact."""
-    robot = load('baxter')
-    right = Configuration(robot).transform('right_gripper')
-    scene = Scene(robot).add(SceneObject('post', [Sphere(0.1)], right))
-    T = Configuration(robot, {'left_s1': -0.3, 'left_e1': 0.6}).transform('left_gripper')
-    solution = solve_pose(robot, 'left_gripper', T, timeout=0.2, scene=scene, random_state=0)
-    assert solution.status is Status.GOAL_IN_COLLISION
-    assert any('post' in names for names in pairs(solution.contacts))
-
-
-# -- a tool held beside the table ---------------------------------------------------------
-
-def test_a_held_tool_beside_the_table(load, judge_of):
-    robot, generator = load('panda'), np.random.default_rng(0)
+def test_a_held_tool_beside_the_table(load):
+    robot = load('panda')
     fingers = ['panda_leftfinger', 'panda_rightfinger']
     scene = Scene(robot).add(table(0.3)).attach(tool(0.35), 'panda_hand', fingers)
-    judge, checker = SolidJudge(robot).surround(scene), CollisionChecker(
-        robot, scene)
-    without, found = SolidJudge(robot).surround(Scene(robot).add(table(0.3))), 0
-    for _ in range(25):
-        joints, T = free_case(checker, judge, 'panda_hand', generator)
-        solution = solve_pose(robot, 'panda_hand', T, robot.random_q(generator), timeout=0.2,
-                              scene=scene, random_state=0)
-        claims(judge_of('panda'), solution, [('panda_hand', T)])
-        if solution.success:
-            found += 1
-            assert judge.touching(solution.joints) == set()
-    assert found >= 24
+    without = SolidJudge(robot).surround(Scene(robot).add(table(0.3)))
     T = pose((0.6, 0, 0.5), (np.pi, 0, 0))       # the hand is free, its tool is not
     solution = solve_pose(robot, 'panda_hand', T, timeout=1.0, scene=scene, random_state=0)
     assert solution.status is Status.GOAL_IN_COLLISION
@@ -284,41 +194,7 @@ def test_a_held_tool_beside_the_table(load, judge_of):
     assert solution.success and without.touching(solution.joints) == set()
 
 
-# -- the same again, and elsewhere --------------------------------------------------------
-
-@pytest.mark.parametrize('name', ['panda', 'ur5'])
-def test_deterministic(name, load):
-    """The same question with the same state gives the same bits, whatever came between."""
-    robot, tip, scene = load(name), TIPS[name], scattered(load(name), seed=5)
-    generator = np.random.default_rng(4)
-    targets = [Configuration(robot, robot.random_q(generator)).transform(tip) for _ in range(12)]
-
-    def answers():
-        return [solve_pose(robot, tip, T, timeout=30, max_iterations=400, scene=scene,
-                           random_state=7) for T in targets]
-    for one, other in zip(answers(), answers(), strict=True):
-        assert one.status is other.status and one.iterations == other.iterations
-        np.testing.assert_array_equal(one.best_q, other.best_q)
-
-
-def test_travels_to_another_process(load):
-    robot, scene = load('panda'), scattered(load('panda'), seed=2).attach(tool(), 'panda_hand', [
-        'panda_leftfinger', 'panda_rightfinger'])
-    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(1)
-    q = robot.random_q(generator)
-    while checker.collides(q):
-        q = robot.random_q(generator)
-    T = Configuration(robot, q).transform('panda_hand')
-    problem = IKProblem(robot, PoseTarget('panda_hand', T), checker=checker)
-    search = Search(problem, random_state=3, timeout=60.0, max_iterations=3000)
-    again = Search.of_question(Robot.load('panda'), search.question())
-    assert again.problem.checker.scene == scene
-    for one in (search, again):
-        one.run()
-    assert search.solution().success and again.solution().success
-    np.testing.assert_allclose(search.solution().q, again.solution().q, atol=1e-9)
-    assert not checker.collides(again.solution().q)
-
+# -- in another process, and checkers that are refused --------------------------------------
 
 def test_a_checker_is_made_once_there(load):
     """For all searches in one scene; another scene has another checker."""
@@ -336,33 +212,15 @@ def test_a_checker_is_made_once_there(load):
     assert sent(other).scene == other.scene != scene and sent(one) is first
 
 
-def test_in_slices(load):
-    robot, scene = load('ur5'), scattered(load('ur5'), seed=2)
-    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(1)
-    done = 0
-    for _ in range(5):
-        T = Configuration(robot, robot.random_q(generator)).transform('tool0')
-        search = Search(IKProblem(robot, PoseTarget('tool0', T), checker=checker),
-                        random_state=0, timeout=0.2)
-        while not search.run(0.0):
-            solution = search.solution()       # at any time
-            assert solution.q is None or not checker.collides(solution.q)
-        solution = search.solution()
-        done += solution.success
-        assert not solution.success or not checker.collides(solution.q)
-    assert done >= 1
-
-
-@pytest.mark.parametrize('checker', ['yes', 1, Scene])
-def test_a_bad_checker_is_refused(checker, load):
-    with pytest.raises(InvalidOptionError, match='CollisionChecker'):
-        IKProblem(load('panda'), PoseTarget('panda_hand', pose()), checker=checker)
-
-
 def test_a_checker_of_another_robot_is_refused(load):
+    with pytest.raises(InvalidOptionError, match='CollisionChecker'):
+        IKProblem(load('panda'), PoseTarget('panda_hand', pose()), checker='yes')
     with pytest.raises(InvalidOptionError, match='same robot'):
         IKProblem(load('panda'), PoseTarget('panda_hand', pose()),
                   checker=CollisionChecker(load('ur5')))
+    with pytest.raises(InvalidOptionError, match='collisions is False, but there is a checker'):
+        IKProblem(load('panda'), PoseTarget('panda_hand', pose()), collisions=False,
+                  checker=CollisionChecker(load('panda')))
 
 
 def test_all_few_answers_touch(load):
@@ -376,5 +234,5 @@ def test_all_few_answers_touch(load):
     scene = Scene(robot).add(SceneObject('round the shoulder', [Sphere(0.2)], pose((0, 0, 0.3))))
     solution = solve_pose(robot, 'tool0', T, timeout=60, scene=scene, random_state=0)
     assert solution.status is Status.GOAL_IN_COLLISION and not solution.impossible
-    assert solution.seconds < 20 and 'no solution without contact found' in solution.message
+    assert 'no solution without contact found' in solution.message
     assert 100 < solution.restarts < 5000

@@ -1,9 +1,8 @@
 """What every solver keeps to, those of other packages included."""
 
-from collections import Counter
 import threading
 
-from judge import check, claims, pose, TreeJudge
+from judge import check, pose, TreeJudge
 import numpy as np
 import pytest
 from small_robots import SMALL
@@ -25,8 +24,7 @@ SOLVERS = solver_names()
 COMPILED = 'lm', 'sqp'    # their descents from poses cannot be interrupted
 SOME = [pytest.param(name, marks=pytest.mark.slow) if name == 'bfgs' else name for name in SOLVERS]
 FAR = pose((9, 0, 0))
-ROBOTS = [('one_joint', 'tip'), ('scara', 'tip'), ('gantry', 'tip'), ('turntable', 'tip'),
-          ('mimic_chain', 'tip'), ('zero_links', 'tip'), ('no_limits', 'tip'), ('nested', 'tip'),
+ROBOTS = [('scara', 'tip'), ('turntable', 'tip'), ('mimic_chain', 'tip'), ('nested', 'tip'),
           ('two_arms', 'left_hand')]
 
 
@@ -61,13 +59,11 @@ def test_weights_frames_and_several_tips(small, solver):
         check(judge, solution, list(zip(tips, targets, frames, weights, strict=True)))
 
 
-@pytest.mark.parametrize('scale', [2.0**-20, 1.0, 2.0**20])
-@pytest.mark.parametrize('weights', [(1,) * 6, (1, 0.5, 1, 0.25, 1, 0),
-                                     (1, 1, 1, 0.01, 0.01, 0.01)])
+@pytest.mark.parametrize('scale', [2.0**-20, 2.0**20])
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_only_the_ratio_of_weights_counts(small, solver, weights, scale):
+def test_only_the_ratio_of_weights_counts(small, solver, scale):
     robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
-    generator, weights = np.random.default_rng(0), tuple(scale * np.array(weights))
+    generator, weights = np.random.default_rng(0), tuple(scale * np.array((1, 0.5, 1, 0.25, 1, 0)))
     for _ in range(3):
         start = robot.random_q(generator) * 0.6
         goal = np.clip(start + generator.uniform(-0.1, 0.1, 7), robot.lower, robot.upper)
@@ -86,24 +82,17 @@ def asked(robot, T=FAR, **arguments):
 def test_an_attempt_is_well_formed(small, solver):
     robot = small('zero_links')
     generator = np.random.default_rng(0)
-    for i in range(10):
-        T = FAR if i % 2 else Configuration(robot, robot.random_q(generator)).transform('tip')
+    for bound in (1, 2, 9, 100, 100, 100):
+        T = FAR if bound < 9 else Configuration(robot, robot.random_q(generator)).transform('tip')
+        start = robot.random_q(generator)
+        start.setflags(write=False)
         attempt = make_solver(solver, asked(robot, T), {}).attempt(
-            robot.random_q(generator), Budget(iterations=100))
+            start, Budget(iterations=bound))
         assert isinstance(attempt, Attempt)
         assert attempt.q.shape == (robot.nq,) and np.isfinite(attempt.q).all()
         assert attempt.error >= 0 and np.isfinite(attempt.error)
-        assert 0 <= attempt.iterations <= 100 and isinstance(attempt.exit_flag, ExitFlag)
+        assert 0 <= attempt.iterations <= bound and isinstance(attempt.exit_flag, ExitFlag)
         assert (robot.lower <= attempt.q).all() and (attempt.q <= robot.upper).all()
-
-
-@pytest.mark.parametrize('solver', SOLVERS)
-def test_the_start_is_not_written_to(small, solver):
-    robot = small('zero_links')
-    start = robot.random_q(np.random.default_rng(0))
-    start.setflags(write=False)
-    attempt = make_solver(solver, asked(robot), {}).attempt(start, Budget(iterations=20))
-    assert not np.shares_memory(attempt.q, start) or list(attempt.q) == list(start)
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
@@ -116,21 +105,13 @@ def test_what_is_locked_is_not_moved(small, solver):
     assert (attempt.q[[0, 2, 3, 4, 6]] != -0.5).any()
 
 
-@pytest.mark.parametrize('solver', SOLVERS)
-def test_iterations_are_bounded(small, solver):
-    make = make_solver(solver, asked(small('zero_links')), {})
-    for bound in (1, 2, 9):
-        attempt = make.attempt(np.zeros(7), Budget(iterations=bound))
-        assert attempt.iterations <= bound
-
-
 @pytest.mark.parametrize('solver', SOME)
 def test_the_deadline_is_kept(small, ticking, solver):
     """Solvers in Python look at the clock in each iteration, compiled ones before each batch."""
     make = make_solver(solver, asked(small('zero_links')), {})
     attempt = make.attempt(np.zeros(7), Budget(deadline=-1.0))
     assert attempt.exit_flag is ExitFlag.TIME_LIMIT and attempt.iterations <= 1
-    for seed in range(5):
+    for seed in range(2):
         before = ticking.looks
         solution = solve_pose(small('zero_links'), 'tip', FAR, solver=solver, timeout=0.3,
                               random_state=seed)
@@ -168,17 +149,3 @@ def test_deterministic(small, solver):
         np.testing.assert_array_equal(one.best_q, two.best_q)
         assert (one.status, one.iterations, one.restarts) == (two.status, two.iterations,
                                                               two.restarts)
-
-
-@pytest.mark.parametrize('solver', SOME)
-def test_never_a_wrong_claim(small, solver):
-    robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
-    generator, found = np.random.default_rng(0), Counter()
-    for i in range(100):
-        T = pose(generator.uniform(-0.6, 0.6, 3), generator.uniform(-2, 2, 3))
-        solution = solve_pose(robot, 'tip', T, solver=solver, max_iterations=200, timeout=1.0,
-                              random_state=i)
-        claims(judge, solution, [('tip', T)])
-        assert (robot.lower <= solution.best_q).all() and (solution.best_q <= robot.upper).all()
-        found[solution.success] += 1
-    assert found[True] > 5 and found[False] > 5

@@ -61,36 +61,21 @@ CONSTRAINTS = [
     ('position', (HAND, P, LINK, BY_NAME),
      lambda T: seen(T(LINK) @ X, point(T(HAND), P)), *AROUND),
     ('position', (None, Q, HAND, *NEAR, None), lambda T: seen(T(HAND), np.array(Q)), *NEAR),
-    ('position', (HAND, P, None, Q, Q), lambda T: point(T(HAND), P), Q, Q),
-    ('position', (HAND, P, None, [-np.inf, 0.3, -np.inf], np.inf),
-     lambda T: point(T(HAND), P)[1], 0.3, np.inf),
     ('orientation', (None, DOWN, HAND, TILT, 0.2),
      lambda T: turn(DOWN.T @ T(HAND)[:3, :3] @ TILT), 0, 0.2),
     ('orientation', (None, DOWN, HAND, None, 0), lambda T: turn(DOWN.T @ T(HAND)[:3, :3]), 0, 0),
-    ('orientation', (HAND, None, None, TILT, 0.1), lambda T: turn(T(HAND)[:3, :3].T @ TILT), 0,
-     0.1),
     ('orientation', (None, DOWN, HAND, None, 4.0),      # Drake's wraps round
      lambda T: turn(DOWN.T @ T(HAND)[:3, :3]), 0, np.pi),
-    ('gaze_target', (HAND, P, N, None, Q, np.pi),
-     lambda T: angle(N, seen(T(HAND), np.array(Q)) - P), 0, np.pi),
     ('gaze_target', (HAND, P, N, None, Q, 0.1),
      lambda T: angle(N, seen(T(HAND), np.array(Q)) - P), 0, 0.1),
-    ('gaze_target', (HAND, P, N, None, Q, 0),
-     lambda T: angle(N, seen(T(HAND), np.array(Q)) - P), 0, 0),
     ('gaze_target', (None, Q, [0, 0, 1], HAND, P, 2.5),
      lambda T: angle([0, 0, 1], point(T(HAND), P) - Q), 0, 2.5),
     ('angle_between_vectors', (None, [0, 0, 1], HAND, N, 0.5, 0.6),
      lambda T: angle([0, 0, 1], T(HAND)[:3, :3] @ N), 0.5, 0.6),
-    ('angle_between_vectors', (None, [0, 1, 1], HAND, N, np.pi, np.pi),
-     lambda T: angle([0, 1, 1], T(HAND)[:3, :3] @ N), np.pi, np.pi),
     ('point_to_point_distance', (HAND, P, 'panda_link2', [0, 0, 0], 0.4, 0.41),
      lambda T: np.linalg.norm(point(T(HAND), P) - T('panda_link2')[:3, 3]), 0.4, 0.41),
-    ('point_to_point_distance', (None, Q, HAND, P, 0, 0),
-     lambda T: np.linalg.norm(point(T(HAND), P) - Q), 0, 0),
     ('point_to_line_distance', (HAND, P, None, Q, N, 0.1, 0.11),
      lambda T: off_line(point(T(HAND), P), Q, N), 0.1, 0.11),
-    ('point_to_line_distance', (HAND, P, None, Q, N, 0, 0),
-     lambda T: off_line(point(T(HAND), P), Q, N), 0, 0),
     ('polyhedron', (None, HAND, np.array([P, Q]).T, ABOVE, [-0.5, 0.2]),
      lambda T: np.array(ABOVE) @ np.concatenate([point(T(HAND), P), point(T(HAND), Q)]),
      -np.inf, [-0.5, 0.2]),
@@ -119,25 +104,21 @@ def test_constraints_hold(load, judge_of, method, arguments, measured, lower, up
     assert ik.problem.constraints == (handle,)
 
 
-def test_center_of_mass(load):
+def test_bounds_of_the_center_of_mass_hold(load):
     robot = load('panda')
     ik, judge = InverseKinematics(robot), TreeJudge(robot.urdf)
     ik.add_center_of_mass_constraint([0.05, 0.02], [0.06, 0.03], axes='xy')
     solution = ik.solve(timeout=2.0, random_state=0)
     x, y, _ = judge.center_of_mass(solution.joints)
     assert 0.05 - 2e-6 <= x <= 0.06 + 2e-6 and 0.02 - 2e-6 <= y <= 0.03 + 2e-6
-
-
-def test_center_of_mass_of_some_links(load):
-    robot = load('panda')
-    ik, judge = InverseKinematics(robot), TreeJudge(robot.urdf)
+    ik = InverseKinematics(robot)
     ik.add_center_of_mass_constraint(-0.05, 0.05, LINK, ['panda_link6'], 'z')
     joints = ik.solve(timeout=2.0, random_state=0).joints
     mass_at = judge.transform(joints, 'panda_link6', LINK) @ [*judge.masses['panda_link6'][1], 1]
     assert abs(mass_at[2]) <= 0.05 + 2e-6
 
 
-def test_joints(load, small):
+def test_bounds_of_joints_hold(load, small):
     ik = InverseKinematics(load('panda'))
     ik.add_joint_constraint('panda_joint1', 0.3, 0.4)
     ik.add_joint_constraint(['panda_joint2', 'panda_joint3'], [0.1, -np.inf], [0.1, -0.5])
@@ -147,8 +128,7 @@ def test_joints(load, small):
     assert joints['panda_joint3'] <= -0.5 + 1e-6
 
 
-@pytest.mark.parametrize('lower, upper, seed', [(3.0, 3.5, 0.0), (3.0, 3.5, -7.0),
-                                                (-0.1, 0.1, 6.0), (9.5, 9.6, 0.0)])
+@pytest.mark.parametrize('lower, upper, seed', [(3.0, 3.5, -7.0), (9.5, 9.6, 0.0)])
 def test_continuous_joints_count_by_their_angle(small, lower, upper, seed):
     robot = small('turntable')
     name = next(joint.name for joint in robot.joints if joint.kind == 'continuous')
@@ -160,7 +140,7 @@ def test_continuous_joints_count_by_their_angle(small, lower, upper, seed):
 
 
 @pytest.mark.filterwarnings('error')
-@pytest.mark.parametrize('lower, upper', [(-np.inf, np.inf), (-np.inf, 0.2), (1e308, 1e308)])
+@pytest.mark.parametrize('lower, upper', [(-np.inf, 0.2), (1e308, 1e308)])
 @pytest.mark.parametrize('all_of_them', [True, False])
 def test_infinite_bounds_of_continuous_joints(small, lower, upper, all_of_them):
     robot = small('turntable')
@@ -169,22 +149,6 @@ def test_infinite_bounds_of_continuous_joints(small, lower, upper, all_of_them):
     constraint = ik.add_joint_constraint(None if all_of_them else name, lower, upper)
     assert upper > 1e307 or (ik.solve(timeout=2.0).joints[name] <= upper + 1e-6)
     assert len(constraint.lower) == (robot.nq if all_of_them else 1)
-
-
-def test_continuous_joints_beside_a_free_base(small):
-    robot = small('turntable', 'freeflyer')
-    names = [joint.name for joint in robot.joints]
-    turning = [joint.name for joint in robot.joints if joint.kind == 'continuous']
-    ik, low, high = InverseKinematics(robot), np.zeros(robot.nv), np.zeros(robot.nv)
-    low[2], high[2] = 0.3, 0.4
-    for name in turning:
-        column = robot.joint(name).velocity_index
-        low[column], high[column] = 4.0, 4.2
-    ik.add_joint_constraint(None, low, high)
-    joints = ik.solve(timeout=2.0, random_state=0).joints
-    assert 0.3 - 2e-6 <= joints[names[0]][2] <= 0.4 + 2e-6 and turning
-    for name in turning:
-        assert abs((joints[name] - 4.1 + np.pi) % (2 * np.pi) - np.pi) <= 0.1 + 2e-6
 
 
 def test_pose_target_beside_the_rest(load, judge_of):
@@ -240,23 +204,17 @@ def test_costs_are_drakes(load, judge_of, method, arguments, formula):
     assert solution.cost < 1e-6
 
 
-@pytest.mark.parametrize('flip', [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
-def test_an_orientation_cost_does_not_stay_at_its_maximum(load, flip):
-    """Drake's does: from half a turn away it reports success and a cost of 2."""
-    robot = load('panda')
-    ik = InverseKinematics(robot)
-    R = Configuration(robot).transform(HAND)[:3, :3]
-    ik.add_orientation_cost(None, R @ np.diag(flip), HAND, None, 1.0)
-    assert ik.solve(robot.neutral, allow_restarts=False, timeout=2.0).cost < 1e-6
-
-
 @pytest.mark.parametrize('axis', np.eye(3))
-def test_an_angle_cost_does_not_stay_at_its_maximum(load, axis):
+def test_costs_of_rotations_do_not_stay_at_their_maximum(load, axis):
+    """Drake's do: from half a turn away it reports success and a cost of 2."""
     robot = load('panda')
-    ik = InverseKinematics(robot)
     R = Configuration(robot).transform(HAND)[:3, :3]
-    ik.add_angle_between_vectors_cost(None, -R @ axis, HAND, axis, 1.0)
-    assert ik.solve(robot.neutral, allow_restarts=False, timeout=2.0).cost < 1e-6
+    half_a_turn = R @ (2 * np.outer(axis, axis) - np.eye(3))
+    orientation, direction = InverseKinematics(robot), InverseKinematics(robot)
+    orientation.add_orientation_cost(None, half_a_turn, HAND, None, 1.0)
+    direction.add_angle_between_vectors_cost(None, -R @ axis, HAND, axis, 1.0)
+    for ik in (orientation, direction):
+        assert ik.solve(robot.neutral, allow_restarts=False, timeout=2.0).cost < 1e-6
 
 
 def test_posture_cost_has_no_half(load):
@@ -325,14 +283,7 @@ def test_locks_hold_whatever_the_limits_and_the_seed(load, with_joint_limits):
             assert solution.joints[name] == value
 
 
-def test_without_joint_limits(load, judge_of):
-    ik = InverseKinematics(load('panda'), with_joint_limits=False)
-    ik.add_joint_constraint('panda_joint4', 0.5, 1.0)       # the limit is -0.07
-    solution = ik.solve(timeout=1.0)
-    assert solution.success and judge_of('panda').outside(solution.joints) == ['panda_joint4']
-
-
-def test_removing(load):
+def test_removed_parts_are_gone(load):
     ik = InverseKinematics(load('panda'))
     first = ik.add_position_constraint(HAND, P, None, *BOX)
     second = ik.add_position_constraint(HAND, P, None, *BOX)
@@ -360,68 +311,26 @@ def test_the_configuration_is_at_the_best_found(load):
     np.testing.assert_array_equal(ik.configuration.q, solution.best_q)
 
 
-def test_options_reach_solve(load):
-    ik = InverseKinematics(load('panda'))
-    ik.add_position_constraint(HAND, P, None, *BOX)
-    answers = [ik.solve(solver='sqp', solutions=2, random_state=4, max_time=1.0)
-               for _ in range(2)]
-    assert answers[0].solver_reason == 'asked for by name' and answers[0].alternatives
-    np.testing.assert_array_equal(answers[0].q, answers[1].q)
-
-
-def test_what_nothing_depends_on_stays_at_the_seed(load):
-    ik = InverseKinematics(load('panda'))
-    ik.add_position_constraint('panda_link3', [0, 0, 0], None, [-1, 0.1, -1], [1, 0.2, 1])
-    joints = ik.solve({'panda_joint6': 1.25}).joints
-    assert joints['panda_joint6'] == 1.25
-
-
 # -- bad arguments -----------------------------------------------------------------------
 
 NAN = float('nan')
 BAD = [
-    ('position_constraint', (HAND, P, None, [1, 0, 0], [0, 1, 1]), 'above'),
-    ('position_constraint', (HAND, P, None, [NAN] * 3, BOX[1]), 'not a number'),
-    ('position_constraint', (HAND, P[:2], None, *BOX), 'point'),
     ('position_constraint', (HAND, P, None, *BOX, 2 * X), 'T_relative_A'),
     ('orientation_constraint', (None, DOWN, HAND, None, -0.1), 'theta_bound'),
-    ('orientation_constraint', (None, DOWN, HAND, None, NAN), 'theta_bound'),
-    ('orientation_constraint', (None, DOWN * 2, HAND, None, 0.1), 'reference'),
-    ('gaze_target_constraint', (HAND, P, [0, 0, 0], None, Q, 0.1), 'axis'),
     ('gaze_target_constraint', (HAND, P, N, None, Q, 3.2), 'cone_half_angle'),
-    ('gaze_target_constraint', (HAND, P, N, None, Q, -0.1), 'cone_half_angle'),
-    ('angle_between_vectors_constraint', (None, N, HAND, N, 0.5, 0.4), 'above'),
     ('angle_between_vectors_constraint', (None, N, HAND, N, 0.5, 4), 'angle_upper'),
-    ('angle_between_vectors_constraint', (None, N, HAND, [0, 0, 0], 0, 1), 'vector'),
     ('point_to_point_distance_constraint', (HAND, P, None, Q, -0.1, 1), 'distance_lower'),
-    ('point_to_point_distance_constraint', (HAND, P, None, Q, 0.5, 0.1), 'above'),
-    ('point_to_line_distance_constraint', (HAND, P, None, Q, [0] * 3, 0, 1), 'line_direction'),
     ('point_to_line_distance_constraint', (HAND, P, None, Q, N, 0, NAN), 'distance_upper'),
     ('polyhedron_constraint', (None, HAND, [P, Q], ABOVE, [0, 0]), 'p_GP'),
-    ('polyhedron_constraint', (None, HAND, np.array([P, Q]).T, [[1, 0, 0]], [0]), 'A'),
-    ('polyhedron_constraint', (None, HAND, np.array([P, Q]).T, ABOVE, [0, 0, 0]), 'upper'),
-    ('position_cost', (None, Q, HAND, P, -np.eye(3)), 'negative'),
-    ('position_cost', (None, Q, HAND, P, np.eye(2)), 'C'),
     ('position_cost', (None, Q, HAND, P, [[1, 0, 0]]), r'\(3, 3\)'),
     ('orientation_cost', (None, DOWN, HAND, None, -1), 'c must be'),
-    ('angle_between_vectors_cost', (None, N, HAND, N, 'x'), 'c must be'),
-    ('posture_cost', ([0.0] * 3,), 'reference'),
-    ('posture_cost', ([0.0] * 8, -1), 'negative'),
     ('posture_cost', ([0.0] * 8, [1, 2]), 'shape'),
     ('joint_constraint', (['panda_joint1', 'panda_joint1'], 0, 1), 'twice'),
-    ('joint_constraint', ('panda_joint1', 1, 0), 'above'),
     ('joint_constraint', (['panda_joint1', 'panda_joint2'], [0, 0, 0], 1), 'lower bound'),
-    ('joint_constraint', (None, 0, [1, 1, 1]), 'upper bound'),
     ('constraint', ('x', 0, 1), 'callable'),
     ('constraint', (FramePosition(HAND),), 'has no bounds'),
-    ('constraint', (lambda at: 0.0,), 'has no bounds'),
     ('cost', (3,), 'callable'),
-    ('center_of_mass_constraint', (0, 1, None, None, 'xx'), 'axes'),
-    ('center_of_mass_constraint', (NAN, 1), 'not a number'),
-    ('center_of_mass_constraint', (0, 1, None, None, 'xyz', [[1, 0]]), 'A must be rows of 3'),
-    ('support_polygon_constraint', ([P, Q],), 'span an area'),
     ('support_polygon_constraint', ([P, Q, N], NAN), 'margin'),
-    ('support_polygon_constraint', ([P, Q, N], 0.1, None, [0, 0, 0]), 'up has length zero'),
 ]
 
 
@@ -451,7 +360,7 @@ def test_more_unknown_names(load):
             wrong()
 
 
-def test_making_one(load):
+def test_malformed_constructor_arguments_are_refused(load):
     robot = load('panda')
     for error, options in ((InvalidOptionError, {'scene': object()}),
                            (InvalidOptionError, {'locked': ['panda_joint1']}),

@@ -2,11 +2,11 @@
 
 import math
 
-from judge import claims, pose, TreeJudge
+from judge import angle, claims, pose, TreeJudge
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from small_robots import joint, SMALL, urdf, X, Y, Z
+from small_robots import joint, urdf, X, Y, Z
 
 from ros2_ik.core import (
     AngleBetweenVectors,
@@ -17,7 +17,6 @@ from ros2_ik.core import (
     FramePose,
     FramePosition,
     GazeAngle,
-    IKError,
     IKProblem,
     InvalidConstraintError,
     JointCoupling,
@@ -27,12 +26,10 @@ from ros2_ik.core import (
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
-    Polyhedron,
     PoseTarget,
     Robot,
     ScalarCost,
     solve,
-    Status,
     UserFunction,
 )
 
@@ -47,8 +44,7 @@ BALL = urdf(joint('a', 'continuous', 'base', 'la', axis=Z),
             joint('x', 'prismatic', 'lc', 'lx', axis=X, limits=(-3.0, 3.0)),
             joint('y', 'prismatic', 'lx', 'ly', axis=Y, limits=(-3.0, 3.0)),
             joint('z', 'prismatic', 'ly', 'tip', axis=Z, limits=(-3.0, 3.0)))
-TINY = [0.0, 1e-15, 1e-12, 1e-9, 1e-7, 1e-5, 1e-3]
-ANGLES = [*TINY, *(PI - small for small in TINY), 1.0]
+ANGLES = [0.0, 1e-15, 1e-9, 1e-5, 1.0, PI - 1e-5, PI - 1e-9, PI]
 
 
 @pytest.fixture(scope='module')
@@ -86,42 +82,23 @@ def solved(robot, *constraints, **arguments):
 # -- angles near nothing and near half a turn --------------------------------------------------
 
 @pytest.mark.parametrize('off', ANGLES)
-@pytest.mark.parametrize('axis', [X, Z, (0.6, 0, 0.8), (1, -1, 1)])
+@pytest.mark.parametrize('axis', [X, (0, 0.6, 0.8)])
 def test_orientation_from_an_angle_off(ball, judge, off, axis):
-    R = judge.transform(ball.to_joints(START), 'tip')[:3, :3]
-    unit = np.array(axis) / np.linalg.norm(axis)
-    wanted = R @ Rotation.from_rotvec(off * unit).as_matrix()
-    for constraint in ((FrameOrientation('tip', wanted, form='angle'), 0, 0),
-                       (FrameOrientation('tip', wanted), 0, 0),
-                       (FrameOrientation('tip', wanted, form='angle'), 0, 1e-3)):
-        solution = solved(ball, constraint)
-        found = judge.transform(solution.joints, 'tip')[:3, :3]
-        angle = Rotation.from_matrix(wanted.T @ found).magnitude()
-        assert angle <= constraint[2] + 1.5e-6
-    target = PoseTarget('tip', pose((0.5, 0.5, 0.5)) @ np.block([
-        [wanted, np.zeros((3, 1))], [np.zeros((1, 3)), np.ones((1, 1))]]))
-    solution = solved(ball, (FramePosition('tip'), -2, 2), targets=[target])
-    claims(judge, solution, [('tip', np.array(target.function.reference.homogeneous))])
-
-
-@pytest.mark.parametrize('off', ANGLES)
-@pytest.mark.parametrize('bound', [1e-9, 1e-3, 1.0, PI - 1e-3, PI - 1e-9, PI])
-def test_an_angle_of_a_given_size(ball, judge, off, bound):
     """The gradient at 0 and at half a turn leads away from there."""
     R = judge.transform(ball.to_joints(START), 'tip')[:3, :3]
-    wanted = R @ Rotation.from_rotvec([0, 0.6 * off, 0.8 * off]).as_matrix()
-    solution = solved(ball, (FrameOrientation('tip', wanted, form='angle'), bound, bound))
-    found = judge.transform(solution.joints, 'tip')[:3, :3]
-    assert Rotation.from_matrix(wanted.T @ found).magnitude() == pytest.approx(bound, abs=1.5e-6)
-
-
-def between(a, b):
-    return math.atan2(np.linalg.norm(np.cross(a, b)), np.dot(a, b))
+    wanted = R @ Rotation.from_rotvec(off * np.array(axis)).as_matrix()
+    whole = FrameOrientation('tip', wanted, form='angle')
+    for function, bound in ((FrameOrientation('tip', wanted), 0), (whole, 0), (whole, 1e-9),
+                            (whole, 1.0), (whole, PI - 1e-9), (whole, PI)):
+        solution = solved(ball, (function, bound, bound))
+        found = judge.transform(solution.joints, 'tip')[:3, :3]
+        size = Rotation.from_matrix(wanted.T @ found).magnitude()
+        assert size == pytest.approx(bound, abs=2e-6)
 
 
 @pytest.mark.parametrize('off', ANGLES)
-@pytest.mark.parametrize('bound', [0, 1e-9, 1e-3, 1.0, PI - 1e-9, PI])
-@pytest.mark.parametrize('scale', [1e-8, 1.0, 1e150])
+@pytest.mark.parametrize('bound', [0, 1e-9, 1.0, PI - 1e-9, PI])
+@pytest.mark.parametrize('scale', [1e-8, 1e150])
 def test_vectors_parallel_and_antiparallel(ball, judge, off, bound, scale):
     R = judge.transform(ball.to_joints(START), 'tip')[:3, :3]
     other = R @ [0, math.sin(off), math.cos(off)]
@@ -130,14 +107,14 @@ def test_vectors_parallel_and_antiparallel(ball, judge, off, bound, scale):
     solution = solved(ball, (AngleBetweenVectors('tip', (0, 0, scale), other * scale), bound,
                              bound))
     found = judge.transform(solution.joints, 'tip')[:3, 2]
-    assert between(found, other) == pytest.approx(bound, abs=2e-6)
+    assert angle(found, other) == pytest.approx(bound, abs=2e-6)
     if bound == 0:
         solution = solved(ball, (AngleBetweenVectors('tip', UP, other, form='vector'), 0, 0))
-        assert between(judge.transform(solution.joints, 'tip')[:3, 2], other) <= 2e-6
+        assert angle(judge.transform(solution.joints, 'tip')[:3, 2], other) <= 2e-6
 
 
-@pytest.mark.parametrize('distance', [0.0, 1e-15, 1e-9, 1e-6, 0.5, 100.0])
-@pytest.mark.parametrize('off', [0.0, 1e-9, 1.0, PI - 1e-9, PI])
+@pytest.mark.parametrize('distance', [0.0, 1e-15, 1e-6, 100.0])
+@pytest.mark.parametrize('off', [0.0, 1.0, PI - 1e-9, PI])
 @pytest.mark.parametrize('upper', [0, 0.5, PI])
 def test_gaze(ball, judge, distance, off, upper):
     """From inside the target, exactly ahead and exactly behind."""
@@ -149,13 +126,13 @@ def test_gaze(ball, judge, distance, off, upper):
     ahead = T[:3, :3].T @ (target - T[:3, 3])
     if upper < PI:
         assert np.linalg.norm(ahead) > 1e-9
-        assert between(ahead, UP) <= upper + 2e-6 + 1e-15 / np.linalg.norm(ahead)
+        assert angle(ahead, UP) <= upper + 2e-6 + 1e-15 / np.linalg.norm(ahead)
     if upper == 0:
         solved(ball, (GazeAngle('tip', O, UP, target, form='vector'), 0, 0))
 
 
-@pytest.mark.parametrize('distance', [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 0.3])
-@pytest.mark.parametrize('bound', [0, 1e-9, 1e-6, 0.2])
+@pytest.mark.parametrize('distance', [0.0, 1e-15, 1e-6, 0.3])
+@pytest.mark.parametrize('bound', [0, 1e-9, 0.2])
 def test_points_that_coincide(ball, judge, distance, bound):
     p = judge.transform(ball.to_joints(START), 'tip')[:3, 3]
     other = p + distance * np.array([0.6, 0, 0.8])
@@ -168,7 +145,7 @@ def test_points_that_coincide(ball, judge, distance, bound):
     assert off == pytest.approx(bound, abs=SLACK)
 
 
-@pytest.mark.parametrize('pitch', [PI / 2, -PI / 2, PI / 2 - 1e-9, PI / 2 - 1e-3])
+@pytest.mark.parametrize('pitch', [-PI / 2, PI / 2 - 1e-9])
 def test_steep_euler_angles(ball, judge, pitch):
     for start in (START, [0, pitch, 0, 0, 0, 0]):
         solution = solved(ball, (FrameOrientation('tip', axes='y', form='euler'), pitch - 1e-4,
@@ -192,18 +169,14 @@ def test_roll_across_half_a_turn(ball, judge):
 
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
 TURNED = pose(rotvec=(0.5, -0.9, 0.7))
-EVERY = [*(AngleBetweenVectors('tip', A, B, form=form) for form in ('angle', 'vector')),
-         *(FrameOrientation('tip', TURNED, form=form) for form in ('euler', 'vector', 'angle')),
-         *(GazeAngle('tip', P, A, B, form=form) for form in ('angle', 'vector')),
-         CenterOfMass(), FramePose('tip', pose(P, B)), FramePosition('tip', P),
-         Polyhedron('tip', [P, A], [[*A, *B], [*B, *P]]), JointCoupling(['a', 'x'], [1, 2]),
-         JointPositions(['x', 'y', 'z']), JointPositions(), Manipulability('tip', rows='position'),
-         PointToLineDistance('tip', P, A, B), PointToPlane('tip', P, A, B),
-         PointToPointDistance('tip', P, B), UserFunction(lambda at: at.q[:2] @ at.q[1:3])]
+EVERY = [*(FrameOrientation('tip', TURNED, form=form) for form in ('euler', 'vector')),
+         CenterOfMass(), FramePose('tip', pose(P, B)), JointCoupling(['a', 'x'], [1, 2]),
+         JointPositions(), Manipulability('tip', rows='position'), PointToPlane('tip', P, A, B),
+         UserFunction(lambda at: at.q[:2] @ at.q[1:3])]
 
 
 @pytest.mark.parametrize('function', EVERY, ids=str)
-@pytest.mark.parametrize('times', [1, 2, 5])
+@pytest.mark.parametrize('times', [1, 5])
 def test_exactly_one_value_asked_for_often(ball, function, times):
     """Rows that repeat are one row; what they say is what one says."""
     goal = np.array([-0.5, 0.6, 1.2, -0.4, 0.7, 1.0])
@@ -225,32 +198,9 @@ def test_a_pose_asked_for_twice(ball, judge):
         claims(judge, solution, [('tip', T)])
 
 
-def test_a_repeated_box_and_costs(ball):
-    """The costs' optimum is that of one box."""
-    box = (FramePosition('tip'), [0.5, -0.1, -0.1], [0.7, 0.1, 0.1])
-    wish = LeastSquares(FramePosition('tip'), [2.0, 0, 0])
-    for times in (1, 2, 6):
-        solution = solved(ball, *[box] * times, costs=[wish])
-        p = Configuration(ball, solution.q).transform('tip')[:3, 3]
-        np.testing.assert_allclose(p, [0.7, 0, 0], atol=1e-3)
-
-
-def test_contradictory_equalities(ball):
-    solution = answer(ball, (FramePosition('tip', axes='x'), 0.1, 0.1, 'one'),
-                      (FramePosition('tip', axes='x'), 0.2, 0.2, 'two'))
-    assert solution.status is Status.GOAL_CONSTRAINTS_VIOLATED
-    solution = answer(ball, (FramePose('tip', pose((0.1, 0, 0))), 0, 0, 'one'),
-                      (FramePose('tip', pose((0.2, 0, 0))), 0, 0, 'two'))
-    assert not solution.success
-    assert {v.name.split(':')[0] for v in solution.violations} == {'one', 'two'}
-    assert max(v.amount for v in solution.violations) == pytest.approx(0.05, abs=1e-3)
-
-
 @pytest.mark.parametrize('function', [
-    FramePosition('base'), FramePosition('base', P), PointToPlane('base', P, A, B),
-    GazeAngle('base', O, UP, A), FramePosition('tip', relative_to='tip'),
-    PointToPointDistance('tip', P, P, 'tip'), FrameOrientation('tip', None, 'tip', form='angle'),
-    UserFunction(lambda at: 0.25)], ids=str)
+    FramePosition('base', P), GazeAngle('base', O, UP, A),
+    PointToPointDistance('tip', P, P, 'tip'), UserFunction(lambda at: 0.25)], ids=str)
 def test_what_nothing_moves(ball, function):
     """It holds or it does not; the rest is solved all the same."""
     f = function.value(Configuration(ball))
@@ -266,13 +216,10 @@ def test_what_nothing_moves(ball, function):
     assert answer(ball, costs=[wish]).cost == pytest.approx(0.5 * len(f))
 
 
-@pytest.mark.parametrize('costs', [[], [LeastSquares(FramePosition('tip'), 1.0)],
-                                   [LeastSquares(JointPositions()), ScalarCost(lambda at: 2.0)]])
-def test_all_joints_locked(ball, costs):
+def test_all_joints_locked(ball):
     """Where it is it stays, and that may do."""
-    T = Configuration(ball, START).transform('tip')
-    p = T[:3, 3]
-    locked = {'locked': ball.joint_names, 'costs': costs}
+    p = Configuration(ball, START).transform('tip')[:3, 3]
+    locked = {'locked': ball.joint_names, 'costs': [LeastSquares(FramePosition('tip'), 1.0)]}
     held = solved(ball, (FramePosition('tip'), p - 0.1, p + 0.1), **locked)
     assert list(held.q) == list(START)
     for function, lower, upper in ((FramePosition('tip'), p + 0.1, p + 0.2),
@@ -283,47 +230,26 @@ def test_all_joints_locked(ball, costs):
         assert 'no' in solution.explain()
     asked = IKProblem(ball, start=START, constraints=[Constraint(FramePosition('tip'), -9, 9)],
                       **locked)
-    for arguments in ({'solutions': 3}, {'select': 'nearest'}, {'select': 'nearest',
-                                                               'solutions': 2}):
-        solution = solve(asked, timeout=0.05, max_iterations=50, **arguments)
-        assert solution.success and solution.alternatives == ()
+    solution = solve(asked, timeout=0.05, max_iterations=50, select='nearest', solutions=2)
+    assert solution.success and solution.alternatives == ()
 
 
-@pytest.mark.parametrize('name', ['all_fixed', 'one_link'])
-def test_robots_without_joints(small, name):
-    robot = small(name)
-    frame = robot.frame_names[-1]
-    p = Configuration(robot).transform(frame)[:3, 3]
-    for costs in ([], [LeastSquares(FramePosition(frame))], [ScalarCost(lambda at: 1.0)]):
-        for lower, upper, holds in ((p, p, True), (p + 1, p + 2, False)):
-            asked = IKProblem(robot, constraints=[Constraint(FramePosition(frame), lower, upper)],
-                              costs=costs)
-            assert solve(asked, timeout=0.05).success is holds
-
-
-def test_one_joint(small):
-    """All kinds of rows for one joint, more than it can move."""
-    robot, judge = small('one_joint'), TreeJudge(SMALL['one_joint'])
-    for goal in (-1.5, -1e-9, 0.0, 0.7, 2.5):
-        T = judge.transform({'turn': goal}, 'tip')
-        for constraints in ([(FramePose('tip', T), 0, 0)],
-                            [(PointToPointDistance('tip', O, T[:3, 3]), 0, 0)],
-                            [(FrameOrientation('tip', T, form='angle'), 0, 0)],
-                            [(JointPositions(['turn']), goal, goal)],
-                            [(GazeAngle('tip', O, X, 2 * T[:3, 3] - [0, 0, 0.1]), 0, 0)],
-                            [(FramePosition('tip'), T[:3, 3] - 1e-7, T[:3, 3] + 1e-7),
-                             (AngleBetweenVectors('tip', X, T[:3, 0]), 0, 0)]):
-            solution = solved(robot, *constraints, start=[0.3])
-            assert solution.joints['turn'] == pytest.approx(goal, abs=1e-5)
+def test_a_robot_without_joints(small):
+    robot = small('one_link')
+    for lower, upper, holds in ((0, 0, True), (1, 2, False)):
+        asked = IKProblem(robot, constraints=[Constraint(FramePosition('body'), lower, upper)],
+                          costs=[ScalarCost(lambda at: 1.0)])
+        assert solve(asked, timeout=0.05).success is holds
 
 
 # -- huge and tiny -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize('far', [1e3, 1e6, 1e12, 1e150, 1e300])
+@pytest.mark.parametrize('far', [1e3, 1e12, 1e300])
 def test_far_away(ball, far):
     """Where nothing reaches; and bounds that hold anywhere."""
     point = (min(far, 1e6), 0, 0)    # points are no farther
     for constraint in ((FramePosition('tip'), far, 2 * far), (FramePosition('tip'), far, far),
+                       (PointToPointDistance('tip', O, point), 0, 0.1),
                        (GazeAngle('tip', O, UP, point), 4e-7, 1e-6),
                        (PointToPlane('tip', O, point, X), 0, math.inf),
                        (UserFunction(lambda at: at.q[0] * far), far, far * 1.1)):
@@ -334,33 +260,12 @@ def test_far_away(ball, far):
         assert solved(ball, (FramePosition('tip'), lower, upper)).iterations == 0
 
 
-@pytest.mark.parametrize('far', [1.1e6, 1e12, 1e300])
-def test_points_beyond_a_million_metres_are_refused(far):
+def test_points_beyond_a_million_metres_are_refused():
     with pytest.raises(InvalidConstraintError, match='up to 1e.06'):
-        GazeAngle('tip', O, UP, (far, 0, 0))
+        GazeAngle('tip', O, UP, (1.1e6, 0, 0))
 
 
-@pytest.mark.parametrize('far', [1e3, 1e6])
-def test_points_far_away(ball, far):
-    for function in (PointToPointDistance('tip', O, (far, 0, 0)),
-                     PointToLineDistance('tip', O, (far, 0, 0), UP)):
-        for upper in (0, 0.1):
-            solution = answer(ball, (function, 0, upper, 'far'), bound=60)
-            assert not solution.success and 'far' in solution.explain()
-        assert solved(ball, (function, 0, 2 * far)).iterations == 0
-
-
-def test_points_too_far_away():
-    """Refused by the name of the argument, if at all."""
-    for kind, name, arguments in ((PointToPointDistance, 'other_point', ((1e12, 0, 0),)),
-                                  (PointToLineDistance, 'line_point', ((1e12, 0, 0), UP))):
-        try:
-            kind('tip', O, *arguments)
-        except IKError as error:
-            assert name in str(error)
-
-
-@pytest.mark.parametrize('scale', [1e-12, 1e-6, 1e6, 1e12, 1e150])
+@pytest.mark.parametrize('scale', [1e-12, 1e12, 1e150])
 def test_costs_of_any_size(ball, scale):
     """The place of the optimum does not depend on the unit of the cost."""
     p = np.array([0.5, 0.4, 0.3])
@@ -374,25 +279,6 @@ def test_costs_of_any_size(ball, scale):
                                    atol=1e-2)
 
 
-@pytest.mark.parametrize('scale', [1e-3, 1e3])
-def test_small_and_large_robots(scale):
-    """A watch and a crane: tolerances are metres, whatever the size."""
-    robot = Robot.from_urdf(urdf(
-        joint('a', 'revolute', 'base', 'la', axis=Z, limits=(-3.0, 3.0)),
-        joint('b', 'revolute', 'la', 'lb', xyz=(0.5 * scale, 0, 0), axis=Z, limits=(-2.8, 2.8)),
-        joint('c', 'prismatic', 'lb', 'lc', xyz=(0.4 * scale, 0, 0), axis=Z,
-              limits=(-scale, scale)),
-        joint('e', 'fixed', 'lc', 'tip', xyz=(0.1 * scale, 0, 0))))
-    goal = np.array([0.4, -0.9, 0.3 * scale])
-    p = Configuration(robot, goal).transform('tip')[:3, 3]
-    solution = solved(robot, (FramePosition('tip'), p, p), start=[0.1, 0.2, 0.0])
-    found = Configuration(robot, solution.q).transform('tip')[:3, 3]
-    assert np.abs(found - p).max() <= SLACK
-    solution = solved(robot, (FramePosition('tip', axes='z'), 0.3 * scale, scale),
-                      start=[0.1, 0.2, 0.0], costs=[LeastSquares(JointPositions(), 0.2)])
-    assert solution.joints['a'] == pytest.approx(0.2, abs=1e-3)
-
-
 def test_constraints_that_are_steep_or_flat(ball):
     """A user's unit may be anything; the tolerance is in it."""
     for scale in (1e-4, 1.0, 1e4):
@@ -400,15 +286,6 @@ def test_constraints_that_are_steep_or_flat(ball):
         solution = solved(ball, Constraint(function, 0.5 * scale, 0.5 * scale, None,
                                            1e-6 * scale))
         assert solution.joints['x'] == pytest.approx(0.5, abs=1e-5)
-
-
-def test_users_functions_that_jump(ball):
-    """No gradient tells where to go: a step, a rounding; it ends, and claims nothing wrong."""
-    for function in (lambda at: float(at.q[3] > 0.5), lambda at: round(at.q[3]),
-                     lambda at: abs(at.q[3]) ** 0.5, lambda at: float(np.sign(at.q[3]))):
-        solution = answer(ball, (UserFunction(function), 0.9, 1.1))
-        if solution.success:
-            assert 0.9 - SLACK <= function(Configuration(ball, solution.q)) <= 1.1 + SLACK
 
 
 def test_a_start_at_a_singularity(ball):

@@ -4,12 +4,10 @@ Without a scene the robot is checked against itself, and what is not checked is 
 Contacts are judged by python-fcl on the hulls of the files' meshes.
 """
 
-import time
 
 from fcl_judge import FclJudge
 import numpy as np
 import pytest
-from scenes import solid
 from small_robots import joint, PLANAR_2R, urdf, Z
 import trimesh
 
@@ -33,7 +31,6 @@ from ros2_ik.core import (
     solve_pose,
     Status,
 )
-from ros2_ik.core.collision import own_collisions
 
 BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
 OFF = 'collisions: not checked'
@@ -88,11 +85,11 @@ def test_an_inverse_kinematics_with_a_scene_is_free_in_it():
 
 
 @pytest.mark.parametrize('name, tip', [('ur5', 'tool0'), ('panda', 'panda_hand_tcp')])
-def test_random_poses(name, tip, load):
+def test_answers_to_random_poses_are_free_of_self_collision(name, tip, load):
     """30 of 200 successes on the UR5 were in self-collision."""
     robot, generator = load(name), np.random.default_rng(0)
     judge, touched = FclJudge(robot, raw=True).surround(Scene(robot)), 0
-    for i in range(60):
+    for i in range(40):
         T = Configuration(robot, robot.random_q(generator)).transform(tip)
         seed = robot.random_q(generator)
         if (solution := solve_pose(robot, tip, T, seed, random_state=i, timeout=0.1)).success:
@@ -109,27 +106,13 @@ def test_links_without_geometry_are_counted_and_named():
     for word in ('collisions', '2 links', 'upper', 'lower'):
         assert word in text
     assert text in solution.explain()
-
-
-def test_a_robot_without_geometry_says_so():
     solution = solve_pose(Robot.from_urdf(PLANAR_2R), 'tip', INSIDE, weights=FREE_AXES)
-    assert solution.success
     text, = solution.not_checked
+    assert solution.success
     assert text.startswith(OFF) and "'small'" in text and 'no collision elements' in text
 
 
 MESH = '<collision><geometry><mesh filename="package://nowhere/{}.stl"/></geometry></collision>'
-
-
-def test_all_meshes_missing_are_skipped_and_said():
-    robot = Robot.from_urdf(with_bodies(PLANAR_2R, upper=MESH.format('a'), tip=MESH.format('b')))
-    options = {'weights': FREE_AXES, 'missing_meshes': 'skip'}
-    for scene in (None, Scene(robot)):
-        solution = solve_pose(robot, 'tip', INSIDE, scene=scene, **options)
-        text, = solution.not_checked
-        assert solution.success and text.startswith(OFF) and 'nowhere/a.stl' in text
-    with pytest.raises(InvalidSceneError, match='nowhere/b.stl'):
-        solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES)
 
 
 def test_missing_meshes_are_refused_with_the_list_or_skipped():
@@ -139,10 +122,8 @@ def test_missing_meshes_are_refused_with_the_list_or_skipped():
     for refused in (lambda: solve_pose(robot, 'tip', T, weights=FREE_AXES),
                     lambda: solve_pose(robot, 'tip', T, weights=FREE_AXES, scene=Scene(robot)),
                     lambda: solve(IKProblem(robot, PoseTarget('tip', T, weights=FREE_AXES)))):
-        with pytest.raises(InvalidSceneError, match='nowhere/a.stl'):
+        with pytest.raises(InvalidSceneError, match='(?s)nowhere/a.stl.*nowhere/b.stl'):
             refused()
-    with pytest.raises(InvalidSceneError, match='nowhere/b.stl'):
-        own_collisions(robot)
     options = {'weights': FREE_AXES, 'missing_meshes': 'skip'}
     assert not solve_pose(robot, 'tip', INSIDE, **options).success   # the balls count
     solution = solve_pose(robot, 'tip', T, **options)
@@ -153,6 +134,10 @@ def test_missing_meshes_are_refused_with_the_list_or_skipped():
     assert solve_pose(robot, 'tip', T, weights=FREE_AXES, collisions=False).success
     with pytest.raises(InvalidOptionError, match='refuse, skip'):
         solve_pose(robot, 'tip', T, missing_meshes='ignore')
+    bare = Robot.from_urdf(with_bodies(PLANAR_2R, upper=MESH.format('a')))    # no ball is left
+    solution = solve_pose(bare, 'tip', INSIDE, scene=Scene(bare), **options)
+    text, = solution.not_checked
+    assert solution.success and text.startswith(OFF) and 'nowhere/a.stl' in text
 
 
 def test_collision_elements_that_cannot_be_read_are_refused_or_skipped():
@@ -165,20 +150,6 @@ def test_collision_elements_that_cannot_be_read_are_refused_or_skipped():
     solution = solve_pose(robot, 'tip', T, weights=FREE_AXES, missing_meshes='skip')
     assert solution.success
     assert any('1 link' in text and 'upper' in text for text in solution.not_checked)
-
-
-def test_guessed_pairs_are_named():
-    """Two balls that always touch: between them no joint could make a difference."""
-    text = with_bodies(urdf(joint('j', 'revolute', 'a', 'b', axis=Z, limits=(-3, 3)),
-                            joint('k', 'revolute', 'b', 'c', xyz=(0.1, 0, 0), axis=Z,
-                                  limits=(-3, 3)),
-                            joint('l', 'fixed', 'c', 'tip', xyz=(0.5, 0, 0))),
-                       a=BALL.format(0.1), c=BALL.format(0.1))
-    robot = Robot.from_urdf(text)
-    T = Configuration(robot, {'j': 1.0, 'k': 0.5}).transform('tip')
-    solution = solve_pose(robot, 'tip', T)
-    assert solution.success
-    assert any('1 pair' in text and 'a - c' in text for text in solution.not_checked)
 
 
 def test_adjacent_links_are_named_as_unchecked_or_with_the_srdf_entry_to_write():
@@ -211,31 +182,14 @@ def test_what_is_not_checked_travels(load):
         assert search.solution().success == (not problem.collisions)
 
 
-@pytest.mark.parametrize('value', [None, 1, 'no', np.array([True, False])])
-def test_garbage(value):
+def test_collisions_other_than_true_or_false_are_refused():
     robot = Robot.from_urdf(FOLDING)
-    target = PoseTarget('tip', INSIDE)
-    for ask in (lambda: solve_pose(robot, 'tip', INSIDE, collisions=value),
-                lambda: solve_pose(robot, 'tip', INSIDE, scene=Scene(robot), collisions=value),
-                lambda: IKProblem(robot, [target], collisions=value),
-                lambda: InverseKinematics(robot, collisions=value)):
+    for ask in (lambda: solve_pose(robot, 'tip', INSIDE, collisions=None),
+                lambda: solve_pose(robot, 'tip', INSIDE, scene=Scene(robot), collisions=1),
+                lambda: IKProblem(robot, [PoseTarget('tip', INSIDE)], collisions='no'),
+                lambda: InverseKinematics(robot, collisions=np.array([True, False]))):
         with pytest.raises(InvalidOptionError, match='collisions is True or False'):
             ask()
-
-
-@pytest.mark.parametrize('value', [None, 1, 'finest', {}, ['hull']])
-def test_garbage_in_place_of_a_detail_of_meshes(value):
-    robot = Robot.from_urdf(FOLDING)
-    for scene in (None, Scene(robot)):
-        with pytest.raises(InvalidOptionError, match='meshes is .*; valid: exact, hull'):
-            solve_pose(robot, 'tip', INSIDE, scene=scene, meshes=value)
-
-
-def test_a_checker_and_no_collisions_contradict_each_other():
-    robot = solid('one_joint')
-    with pytest.raises(InvalidOptionError, match='checker'):
-        IKProblem(robot, [PoseTarget('tip', np.eye(4))], checker=CollisionChecker(robot),
-                  collisions=False)
 
 
 def test_the_way_out_of_contact_moves_no_other_joints():
@@ -277,24 +231,22 @@ def test_failures_cut_no_meshes(tmp_path, monkeypatch):
     assert list((tmp_path / 'cache' / 'ros2_ik').glob('pieces*/*'))
 
 
-def test_a_failure_looks_at_no_more_than_there_is_time_for(monkeypatch):
-    """Whatever one look takes."""
+def test_a_failure_looks_at_no_more_than_there_is_time_for(monkeypatch, ticking):
+    """A look takes 40 ms."""
     robot, looks = Robot.from_urdf(FOLDING), 0
     look = CollisionChecker.in_collision
 
     def slow(*arguments, **options):
         nonlocal looks
         looks += 1
-        time.sleep(0.04)
+        ticking.looks += 40
         return look(*arguments, **options)
 
     monkeypatch.setattr(CollisionChecker, 'in_collision', slow)
-    began = time.monotonic()
     solution = solve_pose(robot, 'tip', INSIDE, weights=FREE_AXES, timeout=0.2)
-    took = time.monotonic() - began
     assert solution.status is Status.GOAL_IN_COLLISION and solution.restarts > 6
     assert solution.contacts and 'these touch' in solution.message
-    assert looks <= 4 and solution.seconds <= took     # one at the first answer in contact
+    assert looks <= 4     # one at the first answer in contact
 
 
 THUMB = with_bodies(urdf(
@@ -313,16 +265,8 @@ def test_links_that_no_moving_joint_parts_are_named_at_once():
     assert solve_pose(robot, 'tip', T, timeout=20.0).success
     answer = solve_pose(robot, 'tip', T, {'thumb': 2.5}, timeout=20.0)
     assert answer.status is Status.GOAL_IN_COLLISION and answer.impossible
-    assert answer.seconds < 2.0 and answer.restarts < 50
+    assert answer.restarts < 50
     for word in ("'palm'", "'thumb_tip'", 'no joint that may move', 'SRDF', 'Scene.allow'):
         assert word in answer.message
     allowed = Scene(robot).allow('palm', 'thumb_tip')
     assert solve_pose(robot, 'tip', T, {'thumb': 2.5}, scene=allowed, timeout=20.0).success
-
-
-def test_contacts_that_a_moving_joint_parts_are_searched_on():
-    """The tip of the thumb may go elsewhere: only its position is asked for."""
-    robot = Robot.from_urdf(THUMB)
-    answer = solve_pose(robot, 'thumb_tip', np.eye(4), {'thumb': 2.5}, weights=FREE_AXES,
-                        timeout=0.1)
-    assert not answer.success and not answer.impossible

@@ -1,14 +1,14 @@
 """
 No proof of impossibility is wrong: questions are made from an answer of theirs, which is kept.
 
-That each of them holds there is judged by closed forms, TreeJudge and python-fcl.
+That each of them holds there is judged by TreeJudge, python-fcl and the functions' values.
 """
 
 from dataclasses import dataclass, field
 from math import pi
 
 import fcl
-from judge import angle as angle_between, pose, pose_error, TreeJudge
+from judge import pose, pose_error, TreeJudge
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -16,6 +16,7 @@ from small_robots import joint, urdf
 
 from ros2_ik.core import (
     AngleBetweenVectors,
+    Configuration,
     Constraint,
     FrameOrientation,
     FramePose,
@@ -153,50 +154,32 @@ def unit(rng):
     return vector / np.linalg.norm(vector)
 
 
-def off(T, R, offset=None):
-    """Give the rotation from R to that of T, of which the axes may be turned."""
-    return Rotation.from_matrix(R.T @ T[:3, :3] @ (np.eye(3) if offset is None else offset))
-
-
 def crooked(rng):
     return Rotation.from_rotvec(rng.uniform(-3, 3, 3)).as_matrix()
 
 
-def relations(T, a, b, rng):
-    """Functions of frame a seen from b, and their values, by numpy, where its pose there is T."""
+def relations(a, b, rng):
+    """Functions of frame a seen from b; test/core/functions judges what their values mean."""
     P, Q, u, w = *rng.uniform(-0.5, 0.5, (2, 3)), unit(rng), unit(rng)
-    R, C = crooked(rng), crooked(rng)
+    R, C, placed = crooked(rng), crooked(rng), np.eye(4)
     axes = str(rng.choice(['xyz', 'xy', 'yz', 'zx', 'x', 'z']))
-    rows = ['xyz'.index(axis) for axis in axes]
-    p, A = T[:3, :3] @ P + T[:3, 3], rng.normal(size=(2, 3))
-    turn = off(T, R, C).as_rotvec()
-    placed = np.eye(4)
     placed[:3, :3], placed[:3, 3] = R, Q
     return [
-        (AngleBetweenVectors(a, u, w, b), [angle_between(T[:3, :3] @ u, w)]),
-        (FrameOrientation(a, R, b, C, axes), turn[rows]),
-        (FrameOrientation(a, R, b, C, axes, 'euler'), off(T, R, C).as_euler('XYZ')[rows]),
-        (FrameOrientation(a, R, b, C, form='angle'), [np.linalg.norm(turn)]),
-        (FrameOrientation(a, R, b, C, form='chord'),
-         2 * np.sin(np.linalg.norm(turn) / 2) * turn / np.linalg.norm(turn)),
-        (FramePose(a, placed, b), [*R.T @ (T[:3, 3] - Q), *off(T, R).as_rotvec()]),
-        (FramePosition(a, P, b, placed, axes), (R.T @ (p - Q))[rows]),
-        (GazeAngle(a, P, u, Q, b), [angle_between(T[:3, :3].T @ (Q - p), u)]),
-        (PointToLineDistance(a, P, Q, u, b), [np.linalg.norm(np.cross(p - Q, u))]),
-        (PointToPlane(a, P, Q, u, b), [(p - Q) @ u]),
-        (PointToPointDistance(a, P, Q, b), [np.linalg.norm(p - Q)]),
-        (Polyhedron(a, [P], A, b), A @ p)]
+        AngleBetweenVectors(a, u, w, b), FrameOrientation(a, R, b, C, axes),
+        FrameOrientation(a, R, b, C, axes, 'euler'), FrameOrientation(a, R, b, C, form='angle'),
+        FrameOrientation(a, R, b, C, form='chord'), FramePose(a, placed, b),
+        FramePosition(a, P, b, placed, axes), GazeAngle(a, P, u, Q, b),
+        PointToLineDistance(a, P, Q, u, b), PointToPlane(a, P, Q, u, b),
+        PointToPointDistance(a, P, Q, b), Polyhedron(a, [P], rng.normal(size=(2, 3)), b)]
 
 
 def add_relation(asked, rng):
     """Ask for something of a frame seen from another one, which the answer just meets."""
     a, b = rng.choice(asked.judge.links, 2).tolist()
-    b = None if rng.random() < 0.5 else b
-    joints = joints_of(asked.robot, asked.q)
-    T = asked.judge.transform(joints, a, b)
-    found = relations(T, a, b, rng)
-    function, value = found[rng.integers(len(found))]
-    value, bounds = np.array(value), rng.choice([0.0, 1e-3, 0.1, 1.0, np.inf], (2, len(value)))
+    found = relations(a, None if rng.random() < 0.5 else b, rng)
+    function = found[rng.integers(len(found))]
+    value = function.value(Configuration(asked.robot, asked.q))
+    bounds = rng.choice([0.0, 1e-3, 0.1, 1.0, np.inf], (2, len(value)))
     low, high = value - EDGE * bounds[0], value + EDGE * bounds[1]
     within = function.range
     tolerance = float(rng.choice([1e-6, 1e-6, 0.01]))

@@ -47,7 +47,7 @@ def test_costs_make_no_answer_fail(tiago, checker, drawn, select):
         ik.add_posture_cost(wanted)
         solution = ik.solve(seed, timeout=0.2, random_state=0, select=select)
         assert solution.success, solution.explain()
-        assert accept(ik._problem(seed), solution.q).accepted and not checker.collides(solution.q)
+        assert accept(ik.problem, solution.q).accepted and not checker.collides(solution.q)
 
 
 @pytest.mark.parametrize('number', [22, 51])
@@ -58,7 +58,7 @@ def test_no_answer_costs_more_than_the_seed(tiago, drawn, number):
     ik.add_posture_cost(wanted)
     solution = ik.solve(seed, timeout=0.2, random_state=0)
     assert solution.success
-    assert solution.cost <= sum(accept(ik._problem(seed), seed).costs)
+    assert solution.cost <= sum(accept(ik.problem, seed).costs)
 
 
 def test_cost_into_a_table_ends_beside_it_and_not_at_the_seed(load):

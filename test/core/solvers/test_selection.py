@@ -3,14 +3,12 @@
 from judge import check, claims, numeric_jacobian, pose, TreeJudge
 import numpy as np
 import pytest
-from search_questions import ARM, FAR, problem, reachable, TIP
+from search_questions import ARM, problem, reachable, TIP
 from small_robots import SMALL
 
 from ros2_ik.core import (
-    Attempt,
     Configuration,
     Constraint,
-    ExitFlag,
     FramePosition,
     IKError,
     IKProblem,
@@ -20,20 +18,20 @@ from ros2_ik.core import (
     JointPositions,
     LeastSquares,
     PoseTarget,
-    register_solver,
     Search,
     solve,
     solve_pose,
-    Solver,
     Status,
     UnknownJointError,
 )
-from ros2_ik.core.solvers import solver as registry
+
+POSITION = (1, 1, 1, 0, 0, 0)
+ENOUGH = {'timeout': 60.0, 'random_state': 0}
 
 
 def test_several_solutions_are_distinct_and_all_hold(robot):
     judge = TreeJudge(SMALL[ARM])
-    for seed in range(5):
+    for seed in range(2):
         T = reachable(robot, seed)
         solution = solve(problem(robot, T=T), solutions=6, timeout=2.0, random_state=0)
         assert len(solution.alternatives) == 5
@@ -48,7 +46,7 @@ def test_several_solutions_are_distinct_and_all_hold(robot):
         assert distances == sorted(distances)
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', range(2))
 def test_better_answers_do_not_slide_together(small, seed):
     """One that took the place of an answer like it was like another one, too."""
     ik = InverseKinematics(small('one_joint'), collisions=False)
@@ -71,18 +69,31 @@ def test_fewer_solutions_than_asked_for(small):
     assert elbows == pytest.approx([-1.0, 1.0], abs=1e-3)
 
 
-def test_nearest_is_the_nearest_of_all_that_were_found(robot):
-    for i in range(3):
-        seed_q = robot.random_q(np.random.default_rng(100 + i))
-        asked = problem(robot, i, start=seed_q)
-        enough = {'timeout': 30.0, 'max_iterations': 1500, 'random_state': 0}
-        solution = solve(asked, select='nearest', solutions=1000, **enough)
-        assert solution.success and len(solution.alternatives) > 5
-        distances = [np.linalg.norm(s.q - seed_q) for s in (solution, *solution.alternatives)]
-        assert distances == sorted(distances)
-        one, first = solve(asked, select='nearest', **enough), solve(asked, **enough)
-        assert one.alternatives == () and list(one.q) == list(solution.q)
-        assert distances[0] <= np.linalg.norm(first.q - seed_q)
+@pytest.mark.parametrize('select, word', [
+    ('nearest', 'nearest'), ('cost', 'cheapest'), ('manipulability', 'manipulable')])
+def test_the_best_of_all_that_were_found(robot, select, word):
+    """All in order; one alone is the first of these."""
+    judge, wanted = TreeJudge(SMALL[ARM]), robot.random_q(np.random.default_rng(1)) * 0.5
+
+    def rank(q):
+        if select == 'manipulability':    # by the judge's own Jacobian
+            J = numeric_jacobian(robot, q, lambda q: judge.transform(robot.to_joints(q), TIP))
+            return -np.sqrt(max(np.linalg.det(J @ J.T), 0))
+        return ((q - wanted)**2).sum()
+    T = reachable(robot, 2)
+    costs = [LeastSquares(JointPositions(reference=wanted), 0.0, 2.0)] if select == 'cost' else []
+    asked = IKProblem(robot, [PoseTarget(TIP, T)], costs=costs, start=wanted)
+    solution = solve(asked, select=select, solutions=1000, max_iterations=1500, **ENOUGH)
+    every = [solution, *solution.alternatives]
+    assert len(every) > 3
+    for one in every:
+        claims(judge, one, [(TIP, T)])
+        assert select != 'cost' or one.cost == pytest.approx(rank(one.q))
+    found = [rank(one.q) for one in every]
+    assert (np.diff(found) >= -1e-6).all() and found[0] < found[-1] - 1e-3
+    one = solve(asked, select=select, max_iterations=1500, **ENOUGH)
+    assert list(one.q) == list(solution.q) and one.alternatives == () and word in one.message
+    assert rank(solve(asked, max_iterations=1500, **ENOUGH).q) >= found[0] - 1e-6
 
 
 def test_nearest_of_two_elbows(small):
@@ -101,104 +112,23 @@ def test_nearest_of_two_elbows(small):
         np.testing.assert_allclose(nearest.q, expected, atol=1e-3)
 
 
-def test_of_two_answers_that_are_one_the_nearer_is_kept(robot, monkeypatch):
-    """Answers within a hundredth are the same; the one nearest the seed stands for all."""
-    answer = robot.random_q(np.random.default_rng(0)) * 0.5
-    offsets = iter([0.004, 0.002, 0.006, 0.001, 0.003])
-
-    class LocalSearch(Solver):
-        def attempt(self, start, budget):
-            q = answer + next(offsets)
-            return Attempt(q, 0.0, 1, ExitFlag.CONVERGED)
-    monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
-    register_solver('nearby')(LocalSearch)
-    T = Configuration(robot, answer).transform(TIP)
-    asked = IKProblem(robot, [PoseTarget(TIP, T, None, (1,) * 6, 0.1, 0.1)], start=answer)
-    solution = solve(asked, solver='nearby', select='nearest', solutions=9, max_iterations=5,
-                     timeout=5.0)
-    assert solution.alternatives == ()
-    np.testing.assert_array_equal(solution.q, answer + 0.001)
-
-
 @pytest.mark.parametrize('arguments, word', [
-    ({'select': 'best'}, 'nearest'), ({'select': None}, 'first'), ({'select': []}, 'first'),
-    ({'select': np.array(['first', 'nearest'])}, 'first'), ({'solutions': 0}, 'solutions'),
-    ({'solutions': -1}, 'solutions'), ({'solutions': 1.5}, 'solutions'),
-    ({'solutions': '2'}, 'solutions'), ({'solutions': None}, 'solutions'),
-    ({'allow_restarts': 'maybe'}, 'allow_restarts'), ({'budget': 5}, 'udget')])
-def test_options_that_are_none(robot, arguments, word):
+    ({'select': 'best'}, 'nearest'), ({'select': np.array(['first', 'nearest'])}, 'first'),
+    ({'solutions': 0}, 'solutions'), ({'allow_restarts': 'maybe'}, 'allow_restarts'),
+    ({'timeout': -1}, 'timeout'), ({'max_iterations': 0}, 'max_iterations'),
+    ({'cancel': 'stop'}, 'cancel'), ({'budget': 5}, 'udget'), ({'random_state': 1.5}, 'random'),
+    ({'approximate': (0, -1e-9)}, 'approximate'), ({'approximate': 0.1}, 'approximate')])
+def test_malformed_options_are_refused(robot, arguments, word):
     with pytest.raises(InvalidOptionError, match=word):
         Search(problem(robot), **arguments)
 
 
 @pytest.mark.parametrize('seeds, error', [
     ([[0.0]], InvalidStateError), ([[np.nan] * 7], InvalidStateError),
-    ([{'ghost': 1}], UnknownJointError), (5, IKError), ([5], InvalidStateError),
-    ('abc', IKError), ([None, 'a'], InvalidStateError)])
-def test_seeds_that_are_none(robot, seeds, error):
+    ([{'ghost': 1}], UnknownJointError), (5, IKError), ('abc', IKError)])
+def test_malformed_seeds_are_refused(robot, seeds, error):
     with pytest.raises(error):
         Search(problem(robot), seeds)
-
-
-@pytest.mark.parametrize('wrap', [lambda q: q, lambda q: [q], lambda q: q[None],
-                                  lambda q: [q.tolist()], lambda q: (q,)])
-def test_one_seed_in_many_dresses(robot, starts, wrap):
-    """One array is one seed, or refused in words; never something else in silence."""
-    q = robot.random_q(np.random.default_rng(0))
-    try:
-        solve(problem(robot, T=FAR), wrap(q), solver='recorder', max_iterations=1)
-    except IKError:
-        assert wrap(q) is q
-    else:
-        np.testing.assert_array_equal(starts, [q])
-
-
-# -- by cost, by manipulability ---------------------------------------------------------------
-
-POSITION = (1, 1, 1, 0, 0, 0)
-ENOUGH = {'timeout': 60.0, 'random_state': 0}
-
-
-def test_the_cheapest_of_all_that_were_found(robot):
-    """In the order of their cost, each with its own."""
-    wanted = robot.random_q(np.random.default_rng(1)) * 0.5
-    for seed in range(3):
-        T = reachable(robot, seed)
-        asked = IKProblem(robot, [PoseTarget(TIP, T)], costs=[
-            LeastSquares(JointPositions(reference=wanted), 0.0, 2.0, 'posture')])
-        solution = solve(asked, select='cost', solutions=1000, max_iterations=1500, **ENOUGH)
-        every = [solution, *solution.alternatives]
-        assert len(every) > 3
-        for one in every:
-            claims(TreeJudge(SMALL[ARM]), one, [(TIP, T)])
-            assert one.cost == pytest.approx(((one.q - wanted)**2).sum())
-            assert [name for name, _ in one.costs] == ['posture']
-        costs = [one.cost for one in every]
-        assert costs == sorted(costs)
-        one = solve(asked, select='cost', max_iterations=1500, **ENOUGH)
-        first = solve(asked, max_iterations=1500, **ENOUGH)
-        assert one.alternatives == () and list(one.q) == list(solution.q)
-        assert first.cost >= one.cost and 'cheapest' in one.message
-
-
-def test_the_most_manipulable(robot):
-    """By the judge's own Jacobian."""
-    judge = TreeJudge(SMALL[ARM])
-
-    def measure(q):
-        J = numeric_jacobian(robot, q, lambda q: judge.transform(robot.to_joints(q), TIP))
-        return np.sqrt(max(np.linalg.det(J @ J.T), 0))
-    T = reachable(robot, 2)
-    asked = IKProblem(robot, [PoseTarget(TIP, T)])
-    solution = solve(asked, select='manipulability', solutions=1000, max_iterations=600, **ENOUGH)
-    every = [solution, *solution.alternatives]
-    assert len(every) > 3
-    for one in every:
-        claims(judge, one, [(TIP, T)])
-    found = [measure(one.q) for one in every]
-    assert (np.diff(found) <= 1e-6).all() and found[0] > found[-1] + 1e-3
-    one = solve(asked, select='manipulability', max_iterations=600, **ENOUGH)
-    assert list(one.q) == list(solution.q) and 'manipulable' in one.message
 
 
 def test_the_most_manipulable_of_two_tips(small):
@@ -224,43 +154,6 @@ def test_selections_that_need_something(robot):
         Search(problem(robot), select='cost')
 
 
-# -- turns -------------------------------------------------------------------------------------
-
-def test_turns_near_the_seed(small):
-    """The wrist has two turns, the others one."""
-    robot, judge = small('scara'), TreeJudge(SMALL['scara'])
-    for wrist in (-6.0, -1.0, 0.5, 5.0):
-        goal = {'shoulder': 0.4, 'elbow': 0.9, 'lift': -0.1, 'wrist': wrist}
-        T = judge.transform(goal, 'tip')
-        for seed in ([0.3, 0.8, 0, 0], [0.3, 0.8, 0, 6.0], [0.3, 0.8, 0, -6.0]):
-            near = solve(IKProblem(robot, [PoseTarget('tip', T)], start=seed), **ENOUGH)
-            check(judge, near, [('tip', T)])
-            for other in near.joints['wrist'] + np.array([-2, 2]) * np.pi:
-                assert (abs(other) > 2 * np.pi
-                        or abs(other - seed[3]) >= abs(near.joints['wrist'] - seed[3]))
-
-
-def test_turns_without_a_lower_limit(small):
-    """A continuous joint has none: the turn nearest the seed stays."""
-    robot = small('turntable')
-    T = Configuration(robot, {'table': 0.5, 'pole': 0.3}).transform('tip')
-    seed = {'table': 0.4 + 4 * np.pi, 'pole': 0.2}
-    asked = IKProblem(robot, [PoseTarget('tip', T)], start=seed)
-    solution = solve(asked, **ENOUGH)
-    assert solution.success
-    assert solution.joints['table'] == pytest.approx(0.5 + 4 * np.pi, abs=1e-2)
-
-
-def test_turns_that_a_constraint_counts_are_kept(small):
-    robot = small('scara')
-    T = Configuration(robot, [0.4, 0.9, -0.1, 5.0]).transform('tip')
-    asked = IKProblem(robot, [PoseTarget('tip', T)], constraints=[
-        Constraint(JointPositions(['wrist']), 4.0, 6.0)])
-    solution = solve(asked, max_iterations=2000, **ENOUGH)
-    assert solution.success, solution.explain()
-    assert solution.joints['wrist'] == pytest.approx(5.0, abs=1e-3)
-
-
 # -- approximate answers -----------------------------------------------------------------------
 
 OUT = pose((0.8, 0, 0))      # the arm reaches 0.75
@@ -275,7 +168,7 @@ def test_approximate_only_when_asked_for_and_within(robot):
     """0.05 m are missing."""
     for approximate, status in ((None, Status.NO_IK_SOLUTION),
                                 ((0.04, 0.1), Status.NO_IK_SOLUTION),
-                                ((0.06, 0.0), Status.APPROXIMATE), ((9, 9), Status.APPROXIMATE)):
+                                ((0.06, 0.0), Status.APPROXIMATE)):
         solution = reached_for(robot, approximate)
         assert solution.status is status and not solution.success
         assert (solution.q is None) is (status is not Status.APPROXIMATE)
@@ -289,21 +182,9 @@ def test_approximate_only_when_asked_for_and_within(robot):
 
 
 def test_a_right_answer_is_not_approximate(robot):
-    for seed in range(5):
-        solution = reached_for(robot, (1.0, 1.0), (1,) * 6, reachable(robot, seed))
-        assert solution.status is Status.SUCCESS
-        check(TreeJudge(SMALL[ARM]), solution, [(TIP, reachable(robot, seed))])
-
-
-def test_approximate_in_angle(small):
-    """A SCARA's tip cannot tilt: by 0.3 rad it stays off."""
-    robot = small('scara')
-    T = Configuration(robot, [0.4, 0.9, -0.1, 1.0]).transform('tip') @ pose(rotvec=(0.3, 0, 0))
-    for approximate, status in (((1.0, 0.2), Status.NO_IK_SOLUTION),
-                                ((1e-3, 0.31), Status.APPROXIMATE)):
-        solution = solve(IKProblem(robot, [PoseTarget('tip', T)]), approximate=approximate,
-                         max_iterations=600, **ENOUGH)
-        assert solution.status is status
+    solution = reached_for(robot, (1.0, 1.0), (1,) * 6, reachable(robot))
+    assert solution.status is Status.SUCCESS
+    check(TreeJudge(SMALL[ARM]), solution, [(TIP, reachable(robot))])
 
 
 def test_approximate_constraints_count_by_their_unit(robot):
@@ -327,7 +208,7 @@ def test_locked_joints_and_limits_hold_in_approximate_answers(robot):
 def test_approximate_finds_what_tolerances_find(load):
     """Where little is allowed in position and much in orientation, and near the least error."""
     robot, generator, worse = load('ur5'), np.random.default_rng(3), []
-    for k in range(20):
+    for k in range(10):
         seed = robot.random_q(generator)
         T, away, turn = (Configuration(robot, seed).transform('tool0').copy(),
                          *generator.normal(size=(2, 3)))
@@ -342,10 +223,3 @@ def test_approximate_finds_what_tolerances_find(load):
         worse.append(squared / (0.8**2 + 0.8**2))    # of the pose that is known
         assert error.position <= 0.02 and error.orientation <= 0.5
     assert max(worse) <= 1 + 1e-6
-
-
-@pytest.mark.parametrize('wrong', [(-1, 0), (0, -1e-9), 0.1, (0.1,), (0.1, 0.1, 0.1), 'ab',
-                                   (np.nan, 0), (np.inf, 1), (None, 0), {}, True])
-def test_approximations_that_make_no_sense(robot, wrong):
-    with pytest.raises(InvalidOptionError, match='approximate'):
-        Search(problem(robot), approximate=wrong)

@@ -7,22 +7,14 @@ import numpy as np
 import pytest
 from search_questions import FAR, problem, same
 
-from ros2_ik.core import (
-    Configuration,
-    IKProblem,
-    PoseTarget,
-    Robot,
-    Search,
-    solve,
-    Status,
-)
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, Search, solve, Status
 
 
 @pytest.mark.parametrize('arguments', [
     {}, {'solutions': 5}, {'select': 'nearest'},
     {'solver': 'clik', 'solver_options': {'it_max': 60, 'dt': 0.5}}])
 def test_slices_give_the_same_answer(robot, arguments):
-    for seed in range(8):
+    for seed in range(4):
         def search(seed=seed):
             return Search(problem(robot, seed), random_state=3, timeout=30.0, max_iterations=400,
                           **arguments)
@@ -53,41 +45,19 @@ def test_the_answer_so_far(robot):
     assert early.status is Status.TIMED_OUT and not early.success
     search.run(1e-9)
     assert search.solution().status is Status.TIMED_OUT
+    assert search.solution().message.startswith(('not finished after', 'not finished in'))
     search.budget.cancel = lambda: True
     assert search.run() is True
     assert search.solution().status is Status.PREEMPTED
 
 
-def test_errors_never_grow(robot):
-    """The solver's own measure of what it missed is another than that of the errors told."""
-    generator = np.random.default_rng(0)
-    for seed in range(30):
-        T = Configuration(robot, robot.random_q(generator)).transform('tip')
-        T[2, 3] += 2.0
-        search = Search(problem(robot, T=T), random_state=seed, timeout=30.0, max_iterations=2000)
-        told = []
-        while not search.run(1e-9):
-            told.append(search.solution().pose_error_norm)
-        assert len(told) > 10 and told == sorted(told, reverse=True)
-
-
-def test_run_after_the_end_changes_nothing(robot):
-    search = Search(problem(robot), random_state=0, timeout=5.0)
-    assert search.run()
-    before = search.solution()
-    assert search.run() and search.run(0.001)
-    same(before, search.solution())
-    assert before.seconds == search.solution().seconds
-
-
 @pytest.mark.parametrize('arguments', [
-    {}, {'solutions': 5}, {'select': 'nearest'},
-    {'solver': 'clik', 'solver_options': {'it_max': 60, 'dt': 0.5}}])
-@pytest.mark.parametrize('slices', [0, 1, 3])
+    {'solutions': 5}, {'solver': 'clik', 'solver_options': {'it_max': 60, 'dt': 0.5}}])
+@pytest.mark.parametrize('slices', [0, 3])
 def test_begun_anew_after_a_pickle(robot, slices, arguments):
     """Another process ends where the first would have ended, however far that one came."""
     other_robot = pickle.loads(pickle.dumps(robot))
-    for seed in range(5):
+    for seed in range(3):
         def search(seed=seed):
             return Search(problem(robot, seed, start={'s1': 0.2}, locked=['s3']), random_state=3,
                           timeout=30.0, max_iterations=300, **arguments)
@@ -119,39 +89,6 @@ def test_begun_anew_keeps_what_was_asked(small):
     assert second.budget.cancel is None
     second.run()
     assert second.solution().success
-
-
-def test_a_question_taken_twice_is_two_searches(robot):
-    """Running one leaves the other alone, even in one process."""
-    search = Search(problem(robot, 4), random_state=3, solutions=6, timeout=30.0,
-                    max_iterations=2000)
-    for _ in range(3):
-        search.run(1e-9)
-    question = search.question()
-    one, two = Search.of_question(robot, question), Search.of_question(robot, question)
-    one.run()
-    two.run()
-    search.run()
-    same(one.solution(), two.solution())
-    same(one.solution(), search.solution())
-
-
-def test_the_deadline_is_one_for_all_processes(robot):
-    search = Search(problem(robot, T=FAR), timeout=0.05)
-    search.run(0.005)
-    second = Search.of_question(robot, search.question())
-    second.run()
-    assert 0.05 <= second.solution().seconds < 0.5
-
-
-def test_begun_anew_then_cancelled(robot):
-    search = Search.of_question(robot, Search(problem(robot, T=FAR), timeout=30.0).question())
-    event = threading.Event()
-    search.budget.cancel = event
-    assert search.run(1e-9) is False
-    event.set()
-    assert search.run() is True
-    assert search.solution().status is Status.PREEMPTED
 
 
 def test_what_was_asked_before_changes_no_digit():

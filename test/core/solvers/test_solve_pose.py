@@ -1,12 +1,14 @@
-"""The door: what may be asked, of which robots, and what is refused."""
+"""The interface: what may be asked, of which robots, what is refused, and MATLAB's names."""
 
-from judge import check, pose, pose_error, random_pose, TreeJudge
+from judge import check, pose, random_pose, TreeJudge
 import numpy as np
 import pinocchio as pin
 import pytest
 from small_robots import joint, SMALL, urdf
 
 from ros2_ik.core import (
+    Constraint,
+    FramePosition,
     IKError,
     IKProblem,
     InvalidOptionError,
@@ -16,17 +18,15 @@ from ros2_ik.core import (
     Robot,
     solve,
     solve_pose,
-    Status,
     UnknownFrameError,
-    UnknownGroupError,
     UnknownJointError,
 )
 
 FULL = (1,) * 6
 
 
-@pytest.mark.parametrize('dress', [lambda T: T, pin.SE3, lambda T: T.tolist(), np.asfortranarray])
-def test_kinds_of_targets(small, dress):
+@pytest.mark.parametrize('dress', [pin.SE3, lambda T: T.tolist(), np.asfortranarray])
+def test_targets_may_be_se3_lists_or_arrays(small, dress):
     robot, judge = small('scara'), TreeJudge(SMALL['scara'])
     T = judge.transform({'shoulder': 0.3, 'elbow': -0.5, 'lift': -0.1, 'wrist': 0.7}, 'tip')
     check(judge, solve_pose(robot, 'tip', dress(T), random_state=0), [('tip', T)])
@@ -41,19 +41,14 @@ def test_every_kind_of_robot_is_served(small, name):
     for _ in range(25):
         _, T = random_pose(robot, judge, tip, generator)
         start = robot.random_q(generator)
-        solution = solve_pose(robot, tip, T, start, timeout=1.0, random_state=0)
-        assert solution.success, solution.explain()
-        joints = dict(solution.joints)
-        assert judge.outside(joints) == []
-        position, orientation = pose_error(judge.transform(joints, tip), T)
-        assert position <= 1e-5 and orientation <= 1e-4
+        check(judge, solve_pose(robot, tip, T, start, timeout=1.0, random_state=0), [(tip, T)])
 
 
 @pytest.mark.parametrize('root_joint', ['planar', 'freeflyer'])
-def test_free_bases(small, root_joint):
+def test_poses_of_robots_with_free_bases(small, root_joint):
     robot = small('scara', root_joint)
     judge, generator = TreeJudge(SMALL['scara'], root_joint), np.random.default_rng(0)
-    for _ in range(15):
+    for _ in range(5):
         _, T = random_pose(robot, judge, 'tip', generator)
         check(judge, solve_pose(robot, 'tip', T, timeout=1.0, random_state=0), [('tip', T)])
         _, T = random_pose(robot, judge, 'base', generator)
@@ -75,44 +70,24 @@ def test_robot_that_cannot_move(small):
         solve_pose(small('all_fixed'), 'tip', np.eye(4))
 
 
-def test_one_joint_unreachable(small):
-    solution = solve_pose(small('one_joint'), 'tip', pose((0, 0, 5)), max_iterations=100)
-    assert solution.status is Status.NO_IK_SOLUTION
-    assert solution.errors[0].position == pytest.approx(np.hypot(0.7, 4.9), abs=1e-3)
-
-
-@pytest.mark.parametrize('target', [pose((np.nan, 0, 0)), np.zeros((4, 4)), np.eye(3), None,
-                                    'here', np.diag([1.0, 1, -1, 1]), np.eye(4) * 2])
-def test_targets_that_are_none(small, target):
+@pytest.mark.parametrize('target', [pose((np.nan, 0, 0)), np.eye(3), None, np.eye(4) * 2])
+def test_malformed_targets_are_refused(small, target):
     with pytest.raises(InvalidTargetError, match="'tip'"):
         solve_pose(small('scara'), 'tip', target)
 
 
 @pytest.mark.parametrize('arguments, error, word', [
-    ({'tip': 'tipp'}, UnknownFrameError, "did you mean 'tip'"),
-    ({'tip': None}, IKError, ''), ({'tip': 5}, IKError, ''), ({'tip': [['tip']]}, IKError, ''),
+    ({'tip': 'tipp'}, UnknownFrameError, "did you mean 'tip'"), ({'tip': 5}, IKError, ''),
     ({'tip': []}, InvalidTargetError, ''), ({'tip': ['tip']}, InvalidTargetError, 'target'),
-    ({'tip': ['tip'], 'target': None}, IKError, ''),
     ({'tip': ['tip', 'tip'], 'target': [np.eye(4)]}, InvalidTargetError, 'poses: 1; valid: 2'),
-    ({'relative_to': 'bas'}, UnknownFrameError, "'base'"),
-    ({'relative_to': ['base']}, IKError, ''), ({'relative_to': {}}, IKError, ''),
-    ({'tip': ['tip'], 'target': [np.eye(4)], 'relative_to': ['base'] * 2}, InvalidTargetError,
-     'relative_to'),
     ({'tip': ['tip'], 'target': [np.eye(4)], 'weights': [FULL] * 2}, InvalidTargetError,
      'weights'),
-    ({'group': 'gripper'}, UnknownGroupError, "'gripper'"),
     ({'seed': {'elbo': 1}}, UnknownJointError, "'elbow'"),
-    ({'seed': [0, 0]}, IKError, '2 given'), ({'seed': {'lift': np.nan}}, IKError, 'lift'),
-    ({'position_tolerance': -1}, InvalidTargetError, 'position_tolerance'),
-    ({'orientation_tolerance': np.nan}, InvalidTargetError, 'orientation_tolerance'),
-    ({'timeout': -1}, IKError, 'timeout'), ({'timeout': np.nan}, IKError, 'timeout'),
-    ({'max_iterations': 0}, IKError, 'max_iterations'),
-    ({'solver': 'newton'}, IKError, "'newton'"), ({'select': 'best'}, IKError, "'best'"),
-    ({'solutions': 0}, IKError, 'solutions'), ({'stepsize': 1}, IKError, "'stepsize'"),
-    ({'seeds': [{}]}, IKError, "'seeds'"), ({'problem': None}, IKError, "'problem'"),
-    ({'budget': None}, IKError, "'budget'"),
-    ({'locked': ['elbo']}, UnknownJointError, "'elbow'")])
-def test_malformed_questions(small, arguments, error, word):
+    ({'solver': 'newton'}, IKError, "'newton'"), ({'problem': None}, IKError, "'problem'"),
+    ({'scene': 'table'}, InvalidOptionError, 'scene must be a Scene'),
+    ({'scene': 'table'}, InvalidOptionError, "load_scene('table'"),
+    ({'meshes': 'finest'}, InvalidOptionError, 'valid: exact, hull')])
+def test_malformed_questions_are_refused(small, arguments, error, word):
     arguments = {'tip': 'tip', 'target': np.eye(4), **arguments}
     with pytest.raises(error) as caught:
         solve_pose(small('scara'), **arguments)
@@ -120,26 +95,15 @@ def test_malformed_questions(small, arguments, error, word):
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize('scene', ['table', {}, 5])
-def test_scenes_that_are_none(small, scene):
-    with pytest.raises(InvalidOptionError, match=r"scene must be a Scene.*load_scene\('table'"):
-        solve_pose(small('scara'), 'tip', np.eye(4), scene=scene)
-
-
-@pytest.mark.parametrize('ask', [
-    lambda robot: solve_pose(robot, 'tip', np.eye(4)), InverseKinematics,
-    lambda robot: solve_pose(robot, 'tip', np.eye(4), scene=5),
-    lambda robot: IKProblem(robot, [PoseTarget('tip', np.eye(4))])])
-@pytest.mark.parametrize('robot', ['panda', None, Robot])
-def test_robots_that_are_none(ask, robot):
-    with pytest.raises(InvalidOptionError, match=r"robot must be a Robot.*Robot.load\('panda'"):
-        ask(robot)
-
-
-@pytest.mark.parametrize('problem', ['panda', None, np.eye(4)])
-def test_problems_that_are_none(problem):
+def test_robots_and_problems_of_other_types_are_refused():
+    for ask in (lambda: solve_pose('panda', 'tip', np.eye(4)), lambda: InverseKinematics(None),
+                lambda: solve_pose(Robot, 'tip', np.eye(4), scene=5),
+                lambda: IKProblem('panda', [PoseTarget('tip', np.eye(4))])):
+        with pytest.raises(InvalidOptionError,
+                           match=r"robot must be a Robot.*Robot.load\('panda'"):
+            ask()
     with pytest.raises(InvalidOptionError, match='problem must be an IKProblem'):
-        solve(problem)
+        solve('panda')
 
 
 GRIP = urdf(joint('turn', 'revolute', 'base', 'arm', axis=(0, 0, 1), limits=(-1.5, 2.5)),
@@ -170,31 +134,6 @@ def test_joints_held_outside_their_limits_are_told(seed, words, there):
         assert solution.message.endswith(words) and 'held outside' in solution.message
 
 
-def test_locked_joints_outside_their_limits_are_told_unless_there_are_none(small):
-    robot, judge = small('scara'), TreeJudge(SMALL['scara'])
-    seed = {'shoulder': 0.3, 'elbow': -5.0, 'lift': -0.1, 'wrist': 0.7}
-    T = judge.transform({**seed, 'shoulder': 0.5}, 'tip')
-    solution = solve_pose(robot, 'tip', T, seed, locked=['elbow'], random_state=0, timeout=30.0)
-    assert solution.success and solution.joints['elbow'] == -5.0
-    assert "held outside its limits: 'elbow' at -5 (limits -2.4 .. 2.4)" in solution.message
-    solution = solve_pose(robot, 'tip', T, seed, locked=['elbow'], random_state=0, timeout=30.0,
-                          joint_limits=False)
-    assert solution.success and 'limits' not in solution.message
-
-
-def test_arguments_are_left_as_they_are(small):
-    robot = small('zero_links')
-    seed = np.full(7, 9.0)
-    T, weights = TreeJudge(SMALL['zero_links']).transform(
-        robot.to_joints(robot.neutral), 'tip'), np.array([1.0, 1, 1, 1, 1, 0])
-    copies = seed.copy(), T.copy(), weights.copy()
-    solution = solve_pose(robot, 'tip', T, seed, weights=weights)
-    for one, other in zip((seed, T, weights), copies, strict=True):
-        np.testing.assert_array_equal(one, other)
-    assert solution.success
-    assert not np.shares_memory(solution.q, seed)
-
-
 def test_an_answer_does_not_change_with_the_next_question(small):
     robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
     generator = np.random.default_rng(0)
@@ -205,3 +144,45 @@ def test_an_answer_does_not_change_with_the_next_question(small):
         solve_pose(robot, 'tip', random_pose(robot, judge, 'tip', generator)[1])
     np.testing.assert_array_equal(first.q, q)
     assert first.joints == joints
+
+
+# -- MATLAB's names of options -----------------------------------------------------------------
+
+HAND = 'panda_hand'
+T = pose((0.45, 0.1, 0.35), (2.4, 1.1, -0.4))
+
+
+@pytest.mark.parametrize('theirs, ours', [
+    ({'max_time': 0.5}, {'timeout': 0.5}),
+    ({'allow_random_restart': False}, {'allow_restarts': False}),
+    ({'enforce_joint_limits': False}, {'joint_limits': False})])
+def test_matlabs_names_mean_the_same_as_ours(load, theirs, ours):
+    one, other = (solve_pose(load('panda'), HAND, T, random_state=0, **options)
+                  for options in (theirs, ours))
+    np.testing.assert_array_equal(one.best_q, other.best_q)
+    assert (one.success, one.restarts) == (other.success, other.restarts)
+    with pytest.raises(InvalidOptionError, match=next(iter(theirs))):
+        solve_pose(load('panda'), HAND, T, **theirs, **ours)
+
+
+def test_matlabs_names_work_in_solve_too(load):
+    problem = IKProblem(load('panda'), constraints=[
+        Constraint(FramePosition(HAND), [3] * 3, [3] * 3)])
+    solution = solve(problem, max_time=0.5, allow_random_restart=False)
+    assert solution.restarts == 0 and not solution.success
+    for both in ({'max_time': 1, 'timeout': 1},
+                 {'allow_random_restart': True, 'allow_restarts': True}):
+        with pytest.raises(InvalidOptionError, match='another name'):
+            solve(problem, **both)
+
+
+def test_joint_limits_can_be_let_go(load, judge_of):
+    """A target that only joints outside their limits reach."""
+    beyond = judge_of('panda').transform(
+        dict.fromkeys(load('panda').joint_names, 0.0) | {'panda_joint4': 0.4}, HAND)
+    seed = {'panda_joint4': 0.3}
+    free = solve_pose(load('panda'), HAND, beyond, seed, enforce_joint_limits=False,
+                      allow_random_restart=False, max_time=1.0)
+    assert free.success and free.joints['panda_joint4'] > 0
+    with pytest.raises(InvalidOptionError, match='joint_limits'):
+        solve_pose(load('panda'), HAND, beyond, enforce_joint_limits='yes')

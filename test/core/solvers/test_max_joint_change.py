@@ -62,7 +62,7 @@ def test_every_answer_says_how_far_it_is(ur5, home):
         assert f'{one.travel}' in one.message
 
 
-def test_metres_are_metres(small):
+def test_travel_of_a_slide_is_in_metres(small):
     robot = small('gantry')
     middle = robot.to_joints((robot.lower + robot.upper) / 2)
     there = middle | {'x': middle['x'] + 0.5, 'y': middle['y'] + 0.05}
@@ -71,8 +71,7 @@ def test_metres_are_metres(small):
     assert solution.success and str(solution.travel) == '0.5 m (x)'
 
 
-@pytest.mark.parametrize('most', [0.3, np.float32(0.3), [0.3] * 6, np.full(6, 0.3),
-                                  {'elbow_joint': 0.3}, {'elbow_joint': 0.3, 'wrist_1_joint': 9}])
+@pytest.mark.parametrize('most', [0.3, [0.3] * 6, {'elbow_joint': 0.3}])
 def test_a_bound_is_a_bound(ur5, home, most):
     """Just inside it holds, just outside it does not, however long one looks."""
     inside, outside = (moved(ur5, home, elbow_joint=by) for by in (0.29, 0.31))
@@ -153,7 +152,7 @@ def test_a_bound_that_excludes_all_is_told_at_once(small, solver):
     seed = {'elbow': robot.joint('elbow').upper + 1.0}
     solution = solve(problem(robot), [seed], solver=solver, max_joint_change=0.5, timeout=30.0)
     assert solution.status is Status.GOAL_CONSTRAINTS_VIOLATED and solution.impossible
-    assert solution.seconds < 5.0
+    assert solution.restarts < 40
     upper = robot.joint('elbow').upper
     assert f"max_joint_change 0.5 of 'elbow' in [{upper + 0.5:.6g}" in solution.message
     assert "limits of 'elbow'" in solution.message
@@ -176,34 +175,11 @@ def test_bounds_go_with_constraints_and_slices(ur5, home):
 
 
 @pytest.mark.parametrize('wrong, word', [
-    (-1, 'max_joint_change'), (np.nan, 'max_joint_change'), ('far', 'one number'),
-    ([1, 2], '6 joints'), ({'elbow_joint': -0.1}, 'elbow_joint'),
-    ({'elbow_joint': [1, 2]}, 'elbow_joint')])
-def test_bounds_that_are_none(ur5, wrong, word):
-    with pytest.raises(InvalidOptionError, match=word):
+    (np.nan, 'max_joint_change'), ('far', 'one number'), ([1, 2], '6 joints'),
+    ({'elbow_joint': -0.1}, 'elbow_joint'), ({'elbow': 1.0}, "did you mean 'elbow_joint'")])
+def test_malformed_bounds_are_refused(ur5, wrong, word):
+    with pytest.raises((InvalidOptionError, UnknownJointError), match=word):
         solve_pose(ur5, 'tool0', FAR, max_joint_change=wrong)
-
-
-def test_bounds_of_unknown_joints(ur5):
-    with pytest.raises(UnknownJointError, match="did you mean 'elbow_joint'"):
-        solve_pose(ur5, 'tool0', FAR, max_joint_change={'elbow': 1.0})
-
-
-def test_the_nearest_of_what_was_found_is_given(load):
-    robot, generator = load('ur5'), np.random.default_rng(3)
-    for _ in range(5):
-        seed = robot.random_q(generator)
-        T = Configuration(robot, robot.random_q(generator)).transform('tool0')
-        solution = solve_pose(robot, 'tool0', T, seed, solutions=4, timeout=5.0, random_state=0,
-                              collisions=False)
-        ways = [np.linalg.norm(one.q - seed) for one in (solution, *solution.alternatives)]
-        assert len(ways) == 4 and ways == sorted(ways)
-
-
-def test_nearest_uses_all_its_time_when_the_best_is_far(ur5, home):
-    T = moved(ur5, home, shoulder_pan_joint=2.0)
-    solution = solve_pose(ur5, 'tool0', T, home, select='nearest', timeout=0.3, random_state=0)
-    assert solution.success and solution.travel.change > 1 and solution.seconds >= 0.3
 
 
 def follow(judged, paths):
@@ -222,9 +198,3 @@ def test_steps_of_a_path_stay_near_where_small_steps_do(load, name, paths, state
     judged = path_steps.Paths(name, np.random.default_rng(entropy), False, 0.2)
     follow(judged, paths)
     assert not [swing for swing in judged.swings if swing.avoidable], entropy
-
-
-def test_no_step_of_a_path_leaves_its_bound():
-    judged = path_steps.Paths('ur5', np.random.default_rng(), False, 0.1, max_joint_change=0.4)
-    follow(judged, 2)
-    assert not judged.swings
