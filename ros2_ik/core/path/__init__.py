@@ -2,8 +2,9 @@
 
 from ros2_ik.core.path.path import Path, PathBreak, PathOptions
 from ros2_ik.core.path.path_motion import path_motion
+from ros2_ik.core.path.path_search import PathSearch, TimedPath
 from ros2_ik.core.path.solve_path import follow_path, solve_path
 from ros2_ik.core.path.tool_paths import Arc, Line, Screw, Spline, ToolPath, Waypoints
 
-__all__ = ['Arc', 'Line', 'Path', 'PathBreak', 'PathOptions', 'Screw', 'Spline', 'ToolPath',
-           'Waypoints', 'follow_path', 'path_motion', 'solve_path']
+__all__ = ['Arc', 'Line', 'Path', 'PathBreak', 'PathOptions', 'PathSearch', 'Screw', 'Spline',
+           'TimedPath', 'ToolPath', 'Waypoints', 'follow_path', 'path_motion', 'solve_path']

@@ -1,9 +1,12 @@
 """What the node and a worker send each other through their pipe."""
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from ros2_ik.core import IKSolution
+from ros2_ik.core import IKSolution, PathSearch, Search, TimedPath
+
+AnySearch: TypeAlias = Search | PathSearch
+Answer: TypeAlias = IKSolution | TimedPath
 
 
 class TakeRobot(NamedTuple):
@@ -20,7 +23,7 @@ class TakeRobot(NamedTuple):
 
 class Job(NamedTuple):
     """
-    To the worker: a search to make, from Search.question(); `watched`: tell of it.
+    To the worker: a search to make, from question() of its class; `watched`: tell of it.
 
     `sent` is when it was handed to the pool, on the steady clock [s].
     """
@@ -30,6 +33,7 @@ class Job(NamedTuple):
     question: bytes
     watched: bool = False
     sent: float = math.inf
+    kind: type[AnySearch] = Search
 
 
 class Cancel(NamedTuple):
@@ -46,12 +50,12 @@ class Progress(NamedTuple):
     """To the node: how a watched job stands; about ten times a second."""
 
     number: int
-    solution: IKSolution
+    solution: Answer
 
 
 class Result(NamedTuple):
     """To the node: a job's end; without a solution, `failure` says what went wrong."""
 
     number: int
-    solution: IKSolution | None
+    solution: Answer | None
     failure: str = ''

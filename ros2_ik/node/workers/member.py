@@ -11,16 +11,16 @@ import threading
 import time
 from typing import Any
 
-from ros2_ik.core import IKSolution, Status
-from ros2_ik.node.workers.jobs import Job, Ready, TakeRobot
+from ros2_ik.core import Status
+from ros2_ik.node.workers.jobs import Answer, Job, Ready, TakeRobot
 from ros2_ik.node.workers.serve import serve
 
 AFTERMATH = 1.0  # so long the fork server may take to tell of an end [s]
 STUCK = 60.0     # a worker so long silent, with an answer overdue, is replaced [s]
 UNKNOWN = 255    # the exit code when the fork server has died
 
-Done = Callable[[IKSolution | Exception], None]
-Tell = Callable[[IKSolution], None]
+Done = Callable[[Answer | Exception], None]
+Tell = Callable[[Any], None]
 
 
 class WorkerError(RuntimeError):
@@ -56,7 +56,7 @@ class OpenJob:
     cancelled: bool = False
     ended: bool = False
 
-    def end(self, answer: IKSolution | Exception) -> None:
+    def end(self, answer: Answer | Exception) -> None:
         """Say what came of it, unless that has been said."""
         if not self.ended:
             self.ended = True

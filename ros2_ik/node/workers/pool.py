@@ -9,9 +9,9 @@ import threading
 import time
 from typing import Any
 
-from ros2_ik.core import Robot, Search
+from ros2_ik.core import Robot
 from ros2_ik.node.process import ensure_fork_server
-from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Result, TakeRobot
+from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Result, TakeRobot
 from ros2_ik.node.workers.member import Done, Member, OpenJob, Tell, UnansweredError, WorkerError
 
 PERIOD = 0.5        # how often stuck workers are looked for, and places are filled [s]
@@ -70,7 +70,7 @@ class Pool:
             for member in self._members:
                 member.send(message)
 
-    def submit(self, search: Search, done: Done, tell: Tell | None = None) -> int:
+    def submit(self, search: AnySearch, done: Done, tell: Tell | None = None) -> int:
         """
         Hand a search on; `done` gets its solution, or a WorkerError.
 
@@ -79,7 +79,7 @@ class Pool:
         `cancel`.
         """
         job = Job(next(self._numbers), search.problem.robot.key, search.question(),
-                  tell is not None, time.monotonic())
+                  tell is not None, time.monotonic(), type(search))
         if self._ending:
             search.budget.cancel = lambda: True
             done(search.solution())

@@ -14,8 +14,8 @@ import time
 import traceback
 from typing import Any
 
-from ros2_ik.core import collision_checker, Scene, Search
-from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Ready, Result, TakeRobot
+from ros2_ik.core import collision_checker, Scene
+from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Ready, Result, TakeRobot
 
 NICENESS = 10     # the node's own callbacks go first
 ROBOTS_KEPT = 2   # jobs for the robot before the newest may still be under way
@@ -27,7 +27,7 @@ TELL = 0.1        # how often the node is told of a search that is watched [s]
 class OpenSearch:
     """A search and the computing time it has had [s]; `told` is when the node last heard of it."""
 
-    search: Search
+    search: AnySearch
     watched: bool = False
     spent: float = 0.0
     told: float = field(default_factory=time.monotonic)
@@ -102,7 +102,7 @@ class Worker:
 
     def _begin(self, job: Job) -> None:
         try:
-            search = Search.of_question(self._robots[job.robot_key], job.question)
+            search = job.kind.of_question(self._robots[job.robot_key], job.question)
         except Exception:
             self._fail(job.number)
             return
