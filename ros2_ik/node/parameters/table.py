@@ -72,9 +72,10 @@ PARAMETERS = (
          'Start of the random numbers of each search, so that equal requests get equal answers; '
          '-1: different each time.', '', -1, 2**32 - 1),
     Spec('moveit_names', False,
-         "Offer MoveIt's services compute_ik, compute_fk, check_state_validity, "
-         'get_planning_scene and apply_planning_scene, and topic monitored_planning_scene, in '
-         'their types and by their names, where no move_group does.', read_only=True),
+         "Offer MoveIt's services compute_ik, compute_fk, compute_cartesian_path, "
+         'check_state_validity, get_planning_scene and apply_planning_scene, and topic '
+         'monitored_planning_scene, in their types and by their names, where no move_group does.',
+         read_only=True),
     Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for long searches. As '
          'many goals of the action are searched for at a time, the others wait; what has taken '
          'least time comes first.', '', 1, 256, read_only=True),

@@ -1,0 +1,145 @@
+"""Service compute_cartesian_path of MoveIt's type, GetCartesianPath."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+from moveit_msgs.srv import GetCartesianPath
+from rclpy.node import Node
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from ros2_ik.core import Array, Configuration, IKProblem, PathOptions, PathSearch, Robot, Status
+from ros2_ik.messages.answers import fill_stamped_state
+from ros2_ik.messages.frames import reference
+from ros2_ik.messages.moveit_requests import functions_of
+from ros2_ik.messages.poses import read_pose
+from ros2_ik.messages.request_error import check_lengths, wrong
+from ros2_ik.messages.robot_states import joint_values
+from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.trajectories import duration_message
+from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
+from ros2_ik.node.endpoints.ik_requests import IKRequests
+from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit, Wait
+from ros2_ik.node.motion.planning import SLOWEST
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.settled import Settled
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.workers import Pool
+from ros2_ik.srv import ComputeIK
+
+MAX_WAYPOINTS = 1000     # reading more would keep the node from other requests
+LARGEST_STEP = 0.1       # between two configurations of a path, whatever max_step allows [m]
+FASTEST = 10.0           # tool speed where the request bounds none [m/s]: joint limits bound it
+
+
+@dataclass(eq=False)
+class MoveItPath(Endpoint, name='moveit_path'):
+    """Finds straight paths through waypoints in a worker; never moves the robot."""
+
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    current_state: CurrentState
+    transforms: Transforms
+    settled: Settled
+    ik_requests: IKRequests
+    pool: Pool
+    wait: Wait
+
+    def __post_init__(self) -> None:
+        serve_as_moveit(self.node, self.parameters, GetCartesianPath, 'compute_cartesian_path',
+                        self.answer)
+
+    @answering('compute_cartesian_path')
+    async def answer(self, request: Any, response: Any) -> None:
+        """Answer a request; as in MoveIt a part of the path is a success with its fraction."""
+        search = await self.settled.read(lambda: self._search(request))
+
+        def hand_on(done: Callable[[Any], None]) -> None:
+            self.pool.submit(search, done)
+        found = await self.wait(hand_on)
+        fill_error_code(response.error_code, Status.SUCCESS if found.fraction > 0 else
+                        found.status, found.message)
+        robot, head = search.problem.robot, header(self.node, search.problem.robot.root_frame)
+        joints = robot.to_joints(search.problem.start, include_mimic=True)
+        fill_stamped_state(response.start_state, joints, joints, head)
+        response.fraction = found.fraction
+        trajectory = response.solution.joint_trajectory
+        trajectory.header.frame_id, trajectory.joint_names = head.frame_id, list(found.joints)
+        trajectory.points = [JointTrajectoryPoint(
+            positions=position, velocities=velocity, accelerations=acceleration,
+            time_from_start=duration_message(time)) for time, (
+                position, velocity, acceleration) in zip(
+                    found.times.tolist(), found.states.tolist(), strict=True)]
+
+    def _search(self, request: Any) -> PathSearch:
+        robot = self.description.current()
+        check_lengths(request, {'waypoints': MAX_WAYPOINTS})
+        if not request.max_step > 0:
+            raise wrong(f'max_step is {request.max_step:g}; valid: above 0 [m]')
+        problem = self._problem(request, robot)
+        # the path starts there, so that all of its joints must be known
+        self.current_state.start(robot, joint_values(request.start_state, robot, 'start_state'),
+                                 frozenset(problem.joint_names))
+        tip = problem.targets[0].tip
+        limits = motion_limits(robot, problem.joint_names, self.parameters).scaled(
+            _scaling(request, 'velocity', self.parameters),
+            _scaling(request, 'acceleration', self.parameters))
+        return PathSearch(problem, self._poses(request, problem, tip), limits,
+                          _tip_speed(request, tip), self._options(request))
+
+    def _problem(self, request: Any, robot: Robot) -> IKProblem:
+        """Return the problem of the first waypoint, whose pose does not matter."""
+        functions = functions_of(request.path_constraints, robot, self.transforms.lookup())
+        return self.ik_requests.read(ComputeIK.Request(
+            group=request.group_name, tips=[request.link_name] if request.link_name else [],
+            targets=[PoseStamped(header=request.header)], seed=request.start_state,
+            avoid_collisions=request.avoid_collisions,
+            constraints=[function for each in functions for function in each])).search.problem
+
+    def _poses(self, request: Any, problem: IKProblem, tip: str) -> list[Array]:
+        """Return the poses (4, 4) in the root frame, that of the start before all others."""
+        robot = problem.robot
+        at = Configuration(robot, problem.start, robot.scratch_data())
+        frame = reference(robot, request.header.frame_id, self.transforms.lookup())
+        origin, places = frame.placement(at), [at.placement(tip)]
+        for index, waypoint in enumerate(request.waypoints):
+            pose = read_pose(waypoint, f'waypoints[{index}]')
+            if frame.frame == tip:      # as in MoveIt: each in the frame of the one before
+                origin = places[-1]
+            places.append(pose if origin is None else origin * pose)
+        return [place.homogeneous for place in places]
+
+    def _options(self, request: Any) -> PathOptions:
+        jumps = [most for most in (request.revolute_jump_threshold,
+                                   request.prismatic_jump_threshold) if most > 0]
+        usual = PathOptions()
+        return PathOptions(spacing=min(request.max_step, LARGEST_STEP),
+                           max_joint_step=min([usual.max_joint_step, *jumps]),
+                           resolution=self.parameters.path_resolution,
+                           timeout=self.parameters.max_timeout)
+
+
+def _scaling(request: Any, kind: str, parameters: Any) -> float:
+    """Return a part of limits; 0, and the type of Humble, leave it to a parameter."""
+    name = f'max_{kind}_scaling_factor'
+    given = getattr(request, name, 0.0)
+    if given != 0 and not SLOWEST <= given <= 1:
+        raise wrong(f'{name} is {given:g}; valid: {SLOWEST:g} to 1, or 0 for parameter '
+                    f'{kind}_scaling')
+    return float(given or getattr(parameters, f'{kind}_scaling'))
+
+
+def _tip_speed(request: Any, tip: str) -> float:
+    """Return the largest speed of the tip [m/s]; raises RequestError."""
+    link = getattr(request, 'cartesian_speed_limited_link', '').removeprefix('/')
+    if not request.max_cartesian_speed > 0:
+        return FASTEST
+    if link not in ('', tip):
+        raise wrong(f"cartesian_speed_limited_link is '{link}'; valid: '{tip}', which follows "
+                    'the waypoints')
+    return float(request.max_cartesian_speed)
