@@ -34,6 +34,11 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--execute', action='store_true',
                         help='the robot goes there, if the way is free (with --allow-collisions '
                              'the way is not checked either); Ctrl-C stops it')
+    parser.add_argument('--straight', action='store_true',
+                        help='the tip goes there along a straight line')
+    parser.add_argument('--tip-speed', type=float, default=0.0, metavar='V',
+                        help='with --straight, at most so fast [m/s] (default: as fast as the '
+                             'joints may)')
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
@@ -46,7 +51,8 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.node_client import NodeClient
     goal = goal_of({**goal_fields(args), 'follow_frames': args.follow_frames,
-                    'execute': args.execute})
+                    'execute': args.execute, 'straight': args.straight,
+                    'tip_speed': args.tip_speed})
     with NodeClient(args.node) as client:
         answer = ask_goal(client, goal, args.wait, _seed(args, client))
         answer.message = with_options(answer.message, args)

@@ -43,7 +43,8 @@ GOAL = {
                            'default_entry_names': [''], 'default_entry_values': [False]},
     'link_padding': [{'link_name': '', 'padding': 0.0}], 'solver': '',
     'solver_options': [{'key': '', 'value': ''}], 'random_state': 0, 'select': '', 'solutions': 1,
-    'max_joint_change': 0.0, 'joint_change_names': [''], 'joint_changes': [0.0], 'execute': False}
+    'max_joint_change': 0.0, 'joint_change_names': [''], 'joint_changes': [0.0], 'execute': False,
+    'straight': False, 'tip_speed': 0.0}
 # a target in the words of the command, and how many numbers its lists have
 TARGET = {'tip': '', 'xyz': [0.0], 'rpy': [0.0], 'quat': [0.0], 'relative_to': '',
           'weights': [0.0]}

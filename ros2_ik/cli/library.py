@@ -53,6 +53,8 @@ def search(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array], Scene
     """Return the search for an answer after its end; raises BadQuestion."""
     if goal.execute:
         raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
+    if goal.straight:
+        raise BadQuestion('straight: a node finds that; without one `ros2_ik path` does')
     try:
         request, checker = read_problem(goal, robot, at, scene_of, checker_of)
         found = prepare(request, StaticWorld(robot, at, checker))

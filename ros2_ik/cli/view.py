@@ -167,4 +167,6 @@ def read_problem_file(problem: Mapping[str, Any], scene: 'Scene',
         raise IKError(str(error)) from None
     if goal.execute:
         raise IKError('execute: the robot goes there when you press the button')
+    if goal.straight:
+        raise IKError('straight: the page finds no ways; valid: `ros2_ik path`')
     return read_problem(goal, scene.robot, q, lambda _: scene, checker_of)

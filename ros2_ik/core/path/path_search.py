@@ -65,15 +65,16 @@ class PathSearch:
 
     def question(self) -> bytes:
         """Return what `of_question` makes the search of in another process."""
-        return pack((self.problem.question(), self.poses, self.limits, self.tip_speed,
-                     self.options), self.problem.robot)
+        robot = self.problem.robot
+        return pack((robot, self.problem.question(), self.poses, self.limits, self.tip_speed,
+                     self.options), robot.plain)
 
     @classmethod
     def of_question(cls, robot: Robot, data: bytes) -> 'PathSearch':
         """Begin the search of another process; raises InvalidOptionError for other bytes."""
         try:
-            question, *asked = unpack(data, robot)
-            return cls(IKProblem(robot, **question), *asked)
+            asked_about, question, *asked = unpack(data, robot)
+            return cls(IKProblem(asked_about, **question), *asked)
         except Exception as error:    # whatever bytes may do that are none of a question
             raise InvalidOptionError(f'data is not the question of a path: {error}') from error
 

@@ -19,6 +19,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
 USUAL_DELAY = 0.06   # an arm that is later is braked from where it is measured [s]
+N_PLACES = 50     # of a motion that are looked at, its ends included
 BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
 
 
@@ -221,6 +222,14 @@ def braked(motion: Motion, at: MotionState, limits: MotionLimits,
 
 
 def passes_goal(braking: Motion, motion: Motion) -> bool:
-    """Return whether braking goes beyond the end of a motion, which is near."""
-    ahead = np.sign(motion.goal - motion.at(0.0).position)
-    return bool((ahead * (braking.goal - motion.goal) > BEYOND).any())
+    """
+    Return whether braking goes beyond the end of a motion, which is near.
+
+    A joint that goes there and back may go as far as the motion takes it.
+    """
+    way = np.array([motion.at(time).position
+                    for time in np.linspace(0.0, motion.duration, N_PLACES)])
+    start, least, most = way[0], way.min(axis=0), way.max(axis=0)
+    above = (most > start) & (braking.goal > most + BEYOND)
+    below = (least < start) & (braking.goal < least - BEYOND)
+    return bool((above | below).any())

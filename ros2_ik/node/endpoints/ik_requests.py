@@ -40,6 +40,7 @@ from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.msg import Solution
 from ros2_ik.node.endpoints.answering import header, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, publisher, Wait
+from ros2_ik.node.endpoints.straight_way import StraightWay
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.path_checks import OwnScene
@@ -68,6 +69,7 @@ class PreparedRequest(NamedTuple):
     message. `scene` is the one that solutions are checked against, None if they may touch
     anything; it is made of the node's, which is `known`, by what is held, allowed or padded for
     this question only. `needed` joints do not move, but the solution depends on where they are.
+    With a `way` the solution is where that ends.
     """
 
     request: IKRequest
@@ -77,6 +79,7 @@ class PreparedRequest(NamedTuple):
     known: Scene
     needed: frozenset[str]
     notes: list[str]
+    way: StraightWay | None = None
 
     @property
     def robot(self) -> Robot:
@@ -170,7 +173,8 @@ class IKRequests(Endpoint, name='ik_requests'):
                                           for target in request.targets]
         return PreparedRequest(
             request, search, message.execute, scene if request.avoid_collisions else None,
-            self.scene.known.scene, world.needed, [*chosen, *world.notes, *notes])
+            self.scene.known.scene, world.needed, [*chosen, *world.notes, *notes],
+            StraightWay(message, search.problem, self.parameters) if message.straight else None)
 
     def _surroundings(self, message: Any, request: IKRequest, scene: Scene) \
             -> tuple[Scene | None, CollisionChecker | None, list[str]]:
@@ -221,7 +225,8 @@ class IKRequests(Endpoint, name='ik_requests'):
         `submitted` gets its number in the pool, `tell` the best so far, in the pool's thread.
         """
         search, newest, others = question.search, list[IKSolution](), self.pool.open_jobs
-        if _ended_at_once(search, others):
+        way = question.way
+        if way is None and _ended_at_once(search, others):
             return search.solution()
         if tell is None and others >= MAX_PENDING:    # goals wait for their turn
             self.statistics.busy += 1
@@ -236,6 +241,9 @@ class IKRequests(Endpoint, name='ik_requests'):
             if tell:
                 tell(solution)
         try:
+            if way:
+                return way.end(await self.wait(lambda done: submitted(
+                    self.pool.submit(way.search, done))))
             solution: IKSolution = await self.wait(lambda done: submitted(
                 self.pool.submit(search, done, hear if tell else None)))
             return solution
@@ -277,7 +285,7 @@ class IKRequests(Endpoint, name='ik_requests'):
             own=OwnScene(question.scene, question.known) if question.scene else None,
             cancelled=cancelled, stops=stops, who=who, assumed=request.seed, max_joint_change=(
                 request.options.max_joint_change if request.max_jump is None
-                else request.max_jump))
+                else request.max_jump), way=question.way.motion if question.way else None)
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,

@@ -9,7 +9,7 @@ from moveit_msgs.srv import GetCartesianPath
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from ros2_ik.core import Array, Configuration, IKProblem, PathOptions, PathSearch, Robot, Status
+from ros2_ik.core import Array, Configuration, IKProblem, PathOptions, PathSearch, Scene, Status
 from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.frames import reference
 from ros2_ik.messages.moveit_requests import functions_of
@@ -21,10 +21,11 @@ from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
 from ros2_ik.node.endpoints.ik_requests import IKRequests
 from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit, Wait
-from ros2_ik.node.motion.planning import SLOWEST
+from ros2_ik.node.motion.planning import FASTEST_TIP, SLOWEST
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.workers import Pool
@@ -32,7 +33,6 @@ from ros2_ik.srv import ComputeIK
 
 MAX_WAYPOINTS = 1000     # reading more would keep the node from other requests
 LARGEST_STEP = 0.1       # between two configurations of a path, whatever max_step allows [m]
-FASTEST = 10.0           # tool speed where the request bounds none [m/s]: joint limits bound it
 
 
 @dataclass(eq=False)
@@ -44,6 +44,7 @@ class MoveItPath(Endpoint, name='moveit_path'):
     statistics: Statistics
     description: Description
     current_state: CurrentState
+    scene: PlanningScene
     transforms: Transforms
     settled: Settled
     ik_requests: IKRequests
@@ -81,31 +82,32 @@ class MoveItPath(Endpoint, name='moveit_path'):
         check_lengths(request, {'waypoints': MAX_WAYPOINTS})
         if not request.max_step > 0:
             raise wrong(f'max_step is {request.max_step:g}; valid: above 0 [m]')
-        problem = self._problem(request, robot)
+        start = joint_values(request.start_state, robot, 'start_state')
+        scene, _ = self.scene.with_held(request.start_state, start, 'start_state.')
+        problem = self._problem(request, scene)
         # the path starts there, so that all of its joints must be known
-        self.current_state.start(robot, joint_values(request.start_state, robot, 'start_state'),
-                                 frozenset(problem.joint_names))
+        self.current_state.start(robot, start, frozenset(problem.joint_names))
         tip = problem.targets[0].tip
         limits = motion_limits(robot, problem.joint_names, self.parameters).scaled(
             _scaling(request, 'velocity', self.parameters),
             _scaling(request, 'acceleration', self.parameters))
-        return PathSearch(problem, self._poses(request, problem, tip), limits,
+        return PathSearch(problem, self._poses(request, problem, scene), limits,
                           _tip_speed(request, tip), self._options(request))
 
-    def _problem(self, request: Any, robot: Robot) -> IKProblem:
+    def _problem(self, request: Any, scene: Scene) -> IKProblem:
         """Return the problem of the first waypoint, whose pose does not matter."""
-        functions = functions_of(request.path_constraints, robot, self.transforms.lookup())
+        functions = functions_of(request.path_constraints, scene, self.transforms.lookup())
         return self.ik_requests.read(ComputeIK.Request(
             group=request.group_name, tips=[request.link_name] if request.link_name else [],
             targets=[PoseStamped(header=request.header)], seed=request.start_state,
             avoid_collisions=request.avoid_collisions,
             constraints=[function for each in functions for function in each])).search.problem
 
-    def _poses(self, request: Any, problem: IKProblem, tip: str) -> list[Array]:
+    def _poses(self, request: Any, problem: IKProblem, scene: Scene) -> list[Array]:
         """Return the poses (4, 4) in the root frame, that of the start before all others."""
-        robot = problem.robot
+        robot, tip = problem.robot, problem.targets[0].tip
         at = Configuration(robot, problem.start, robot.scratch_data())
-        frame = reference(robot, request.header.frame_id, self.transforms.lookup())
+        frame = reference(robot, scene, request.header.frame_id, self.transforms.lookup())
         origin, places = frame.placement(at), [at.placement(tip)]
         for index, waypoint in enumerate(request.waypoints):
             pose = read_pose(waypoint, f'waypoints[{index}]')
@@ -138,7 +140,7 @@ def _tip_speed(request: Any, tip: str) -> float:
     """Return the largest speed of the tip [m/s]; raises RequestError."""
     link = getattr(request, 'cartesian_speed_limited_link', '').removeprefix('/')
     if not request.max_cartesian_speed > 0:
-        return FASTEST
+        return FASTEST_TIP
     if link not in ('', tip):
         raise wrong(f"cartesian_speed_limited_link is '{link}'; valid: '{tip}', which follows "
                     'the waypoints')

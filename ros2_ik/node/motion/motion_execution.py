@@ -15,7 +15,7 @@ from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-WAY = 0.1      # seconds that a way takes where they mean nothing
+N_WAY = 200    # states of a motion among which the nearest to the arm is looked for
 
 Cancelled = Callable[[], str]   # why it is to end, or ''
 
@@ -51,6 +51,7 @@ class MotionExecution:
         self.limits = motion_limits(robot, self.joints, parameters)
         self.max_change: Mapping[str, float] = {}    # how far each joint may move [rad, m]
         self.assumed: Mapping[str, Any] = {}    # values of joints that nothing tells of
+        self.way: Motion | None = None      # where it is not straight in joint space
         self.motion: Motion | None = None
         self.phase = Phase.PLANNED
         self.sent_at = 0.0              # on the motion clock
@@ -102,12 +103,14 @@ class MotionExecution:
                    default=-np.inf)
 
     def way_left(self) -> Motion:
-        """Return a straight way from where the joints are measured to the goal, only to check."""
-        assert self.motion is not None
-        goal, rest = self.motion.goal, np.zeros(len(self.joints))
-        way = offset(self.robot, self.joints, goal, self._measured.state(self.joints)[0])
-        return Motion(self.joints, WAY, lambda time: MotionState(
-            goal + (min(time / WAY, 1.0) - 1.0) * way, rest, rest))
+        """Return the rest of the motion from where the joints are measured, only to check."""
+        motion = self.motion
+        assert motion is not None
+        times = np.linspace(0.0, motion.duration, N_WAY)
+        way = np.array([motion.at(time).position for time in times])
+        apart = offset(self.robot, self.joints, way, self._measured.state(self.joints)[0])
+        begin = float(times[int(np.argmin(np.abs(apart).max(axis=1)))])
+        return Motion(self.joints, motion.duration - begin, lambda time: motion.at(begin + time))
 
     # -- how it is stopped ----------------------------------------------------------------
 

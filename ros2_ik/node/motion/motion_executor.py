@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Array, IKError, Robot, Status
+from ros2_ik.core import Array, IKError, Motion, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
@@ -130,7 +130,8 @@ class MotionExecutor:
                   velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
                   stops: int | None = None, who: str = 'the node',
                   assumed: Mapping[str, Any] = MappingProxyType({}),
-                  max_joint_change: Mapping[str, float] | None = None) -> Outcome:
+                  max_joint_change: Mapping[str, float] | None = None,
+                  way: Motion | None = None) -> Outcome:
         """
         Move joints of a robot to values by name, and wait until it has arrived.
 
@@ -138,7 +139,8 @@ class MotionExecutor:
         node's), `velocity_scaling` 0 means the parameter's. `cancelled` is asked all the time. If
         `self.stops` is no longer `stops`, its value when the motion was asked for, the motion does
         not begin. `who` asks is told in the log. Joints that joint_states never told of are
-        checked where `assumed` has them. No joint moves farther than `max_joint_change`. Never
+        checked where `assumed` has them. No joint moves farther than `max_joint_change`. `way` is
+        a motion to the values, from where the joints stand; by default they go straight. Never
         raises for what is wrong with the question: the outcome says it.
         """
         execution = None
@@ -150,7 +152,7 @@ class MotionExecutor:
             execution = self._claim(robot, joints, group, cancelled)
             if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
-            execution.who, execution.group = who, group
+            execution.who, execution.group, execution.way = who, group, way
             execution.max_change, execution.assumed = max_joint_change or {}, assumed
             blocked = await self._set_out(execution, scaling, avoid_collisions, own)
             return blocked or await self._supervise(execution)

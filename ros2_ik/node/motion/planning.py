@@ -14,6 +14,7 @@ from ros2_ik.core import (
     JointLimitError,
     Motion,
     MotionLimits,
+    MotionState,
     Robot,
     Status,
     straight_motion,
@@ -90,6 +91,7 @@ def _there(robot: Robot, name: str, value: float, measured: MeasuredJoints,
 HEADROOM = 0.998   # between two points of a trajectory a controller is a bit faster,
 CORNER = 0.025     # and accelerates by this part of jerk * period more at corners
 SLOWEST = 1e-3     # as parameter velocity_scaling; far below it nothing can be timed
+FASTEST_TIP = 10.0     # speed of a tip that only joint limits bound [m/s]
 LONGEST = 600.0    # the node can do nothing else while it writes the points of a motion [s]
 
 
@@ -98,12 +100,10 @@ def planned_motion(execution: MotionExecution, start: Array, scaling: float,
     """Plan an execution from rest at a start (n,), with a part of the velocity limits."""
     goal = [_destination(execution, joint, at) for joint, at in zip(
         execution.joints, start.tolist(), strict=True)]
-    limits = _eased(execution.limits.scaled(scaling * HEADROOM, parameters.acceleration_scaling))
-    try:
-        motion = straight_motion(execution.robot, execution.joints, start, goal, limits)
-    except (InvalidStateError, JointLimitError) as error:   # the goal has been checked
-        raise RequestError(Status.INVALID_ROBOT_STATE,
-                           f'no motion can begin where the robot is: {error}') from None
+    if execution.way is not None:
+        motion = _along(execution, execution.way, start, np.array(goal), parameters)
+    else:
+        motion = _straight(execution, start, goal, usable(execution.limits, scaling, parameters))
     for joint, far in zip(execution.joints, np.abs(motion.goal - start), strict=True):
         if far > (most := execution.max_change.get(joint, np.inf)):
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
@@ -116,10 +116,50 @@ def planned_motion(execution: MotionExecution, start: Array, scaling: float,
     return motion
 
 
-def _eased(limits: MotionLimits) -> MotionLimits:
-    """Leave room for what a controller's interpolation makes of the corners of accelerations."""
+def usable(limits: MotionLimits, scaling: float, parameters: Any) -> MotionLimits:
+    """
+    Return the limits of a motion, with a part of the velocities.
+
+    They leave room for what a controller's interpolation makes of corners of accelerations.
+    """
+    limits = limits.scaled(scaling * HEADROOM, parameters.acceleration_scaling)
     most = limits.acceleration
     return replace(limits, acceleration=np.maximum(most - CORNER * PERIOD * limits.jerk, most / 2))
+
+
+def _straight(execution: MotionExecution, start: Array, goal: list[float],
+              limits: MotionLimits) -> Motion:
+    try:
+        return straight_motion(execution.robot, execution.joints, start, goal, limits)
+    except (InvalidStateError, JointLimitError) as error:   # the goal has been checked
+        raise RequestError(Status.INVALID_ROBOT_STATE,
+                           f'no motion can begin where the robot is: {error}') from None
+
+
+def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
+           parameters: Any) -> Motion:
+    """Return the motion along a way of all joints that an execution has; raises RequestError."""
+    robot, joints, moving = execution.robot, execution.joints, list(way.joints)
+    if others := sorted({*moving} - {*joints}):
+        # such a joint is where the goal wants it, but may have to move between
+        places = np.array([way.at(time).position for time in way.times(PERIOD)])
+        far = np.ptp(places[:, [moving.index(joint) for joint in others]], axis=0)
+        if far.max() > parameters.goal_tolerance:
+            raise RequestError(Status.CONTROL_FAILED, f"no controller moves joint '{others[0]}', "
+                               'which the way there needs')
+    places = [moving.index(joint) if joint in moving else -1 for joint in joints]
+    moved = np.array(places) >= 0
+    away = np.abs(offset(robot, joints, np.where(moved, way.at(0.0).position[places], start),
+                         start))
+    if away.max() > parameters.start_tolerance:
+        raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[int(away.argmax())]}' stands "
+                           f'{away.max():.3g} from where the way begins; nothing was moved')
+
+    def state(time: float) -> MotionState:
+        at = way.at(time)
+        return MotionState(np.where(moved, at.position[places], goal),
+                           *(np.where(moved, each[places], 0.0) for each in at[1:]))
+    return Motion(joints, way.duration, state)
 
 
 def _destination(execution: MotionExecution, joint: str, start: float) -> float:

@@ -1,0 +1,64 @@
+"""The straight way of the tip to the target of a request."""
+
+from dataclasses import replace
+from typing import Any
+
+from ros2_ik.core import (
+    Configuration,
+    IKProblem,
+    IKSolution,
+    largest_change,
+    Motion,
+    PathOptions,
+    PathSearch,
+    Search,
+    Status,
+    TimedPath,
+)
+from ros2_ik.messages.request_error import wrong
+from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.motion.planning import FASTEST_TIP, usable
+
+
+class StraightWay:
+    """
+    The search for a straight way, and the motion that it has found.
+
+    Raises RequestError for a message that asks for none which there could be.
+    """
+
+    def __init__(self, message: Any, problem: IKProblem, parameters: Any) -> None:
+        if len(problem.targets) != 1:
+            raise wrong(f'straight: {len(problem.targets)} targets; valid: one')
+        if not message.tip_speed >= 0:
+            raise wrong(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 (as fast '
+                        'as the joints may)')
+        target, robot = problem.targets[0], problem.robot
+        at = Configuration(robot, problem.start, robot.scratch_data())
+        limits = usable(motion_limits(robot, problem.joint_names, parameters),
+                        parameters.velocity_scaling, parameters)
+        timeout = message.timeout.sec + message.timeout.nanosec * 1e-9
+        self.search = PathSearch(
+            problem, [at.transform(target.tip, target.relative_to), target.transform], limits,
+            message.tip_speed or FASTEST_TIP, PathOptions(
+                resolution=parameters.path_resolution,
+                timeout=timeout or parameters.max_timeout))
+        self.motion: Motion | None = None   # None as well where the tip is there already
+
+    def end(self, found: TimedPath) -> IKSolution:
+        """Return the solution at the end of the way that was found, judged as any other."""
+        problem = self.search.problem
+        q = problem.start.copy()
+        q[problem.active.indices] = found.states[-1, 0]
+        judged = Search(problem, [q], allow_restarts=False)
+        if found.status is not Status.SUCCESS:
+            judged.budget.cancel = lambda: True
+            return replace(judged.solution(), status=found.status, message=found.message)
+        judged.run()
+        if len(found.times) > 1:
+            self.motion = Motion.spline(found.joints, found.times, found.states[:, 0],
+                                        found.states[:, 1])
+        solution, change = judged.solution(), largest_change(problem.active, problem.start, q)
+        if not solution.success:
+            return solution
+        return replace(solution, message=f'{found.message}; largest joint change {change}')
