@@ -151,3 +151,14 @@ def test_the_tip_of_what_is_held_follows_targets_in_its_place_in_a_bin(client, s
         servo.judge(since)
     finally:
         empty(client)
+
+
+def test_a_tool_goes_to_targets(servo):
+    T_tip_tool = pin.SE3(QUARTER, np.array([0.05, 0.0, 0.1]))
+    assert "of 'tool'" in servo.on('pose', tool=target(T_tip_tool, TIP)).message
+    since, goal = len(servo.record), FRAMES.tip(servo.q())
+    goal.translation += (0.03, -0.08, 0.04)
+    with servo.commanding('target', target(goal * T_tip_tool)):
+        eventually(lambda: away(servo, goal) < 1e-3, 'the target')
+    servo.rest()
+    servo.judge(since)

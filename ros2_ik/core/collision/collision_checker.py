@@ -142,19 +142,18 @@ class CollisionChecker:
         pin.forwardKinematics(self.robot.model, data, q)
         return deepest(nearness.contacts(q, data, touching))
 
-    def rigid_contacts(self, robot: Robot, frame: str, placement: Any, q: Array,
-                       moving: Collection[str], deeper_than: float = 0.0,
-                       turned: float = 0.0) -> tuple[Contact, ...]:
+    def rigid_contacts(self, frame: str, placement: Any, q: Array, moving: Collection[str],
+                       deeper_than: float = 0.0, turned: float = 0.0,
+                       robot: Robot | None = None) -> tuple[Contact, ...]:
         """
         Return the contacts with the world when a frame is at `placement` (pinocchio.SE3).
-
-        The frame may be one that was added to the `robot` of this checker.
 
         Counted are items rigid with the frame: no joint of `moving` is between them, the other
         joints stay as in q (nq,). Returned are contacts deeper than `deeper_than` [m], and than
         what an item's farthest point moves when it is `turned` [rad] about the frame's origin.
+        `robot` is that of the checker with the frame, if it was added.
         """
-        items, movers = self._pairs.items, {*moving}
+        robot, items, movers = robot or self.robot, self._pairs.items, {*moving}
         if not robot.moving_joints(frame) & movers:
             return ()
         model, data = robot.model, robot.scratch_data()

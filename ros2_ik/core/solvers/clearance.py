@@ -85,7 +85,6 @@ def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact
     for target in problem.targets:
         if target.counted.all() and target.relative_to is None:
             found += checker.rigid_contacts(
-                problem.robot, target.tip, target.function.reference, problem.start,
-                problem.joint_names, target.position_tolerance + DEEPER,
-                target.orientation_tolerance)
+                target.tip, target.function.reference, problem.start, problem.joint_names,
+                target.position_tolerance + DEEPER, target.orientation_tolerance, problem.robot)
     return tuple(found)
