@@ -142,8 +142,8 @@ def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
     robot, joints, moving = execution.robot, execution.joints, list(way.joints)
     if others := sorted({*moving} - {*joints}):
         # such a joint is where the goal wants it, but may have to move between
-        places = np.array([way.at(time).position for time in way.times(PERIOD)])
-        far = np.ptp(places[:, [moving.index(joint) for joint in others]], axis=0)
+        positions = np.array([way.at(time).position for time in way.times(PERIOD)])
+        far = np.ptp(positions[:, [moving.index(joint) for joint in others]], axis=0)
         if far.max() > parameters.goal_tolerance:
             raise RequestError(Status.CONTROL_FAILED, f"no controller moves joint '{others[0]}', "
                                'which the way there needs')
