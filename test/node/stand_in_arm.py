@@ -1,0 +1,276 @@
+"""
+A joint, its controller and joint_states in one process, where time passes only as tests say.
+
+Controllers, executions and what is measured are the node's own; stand-ins are the ROS node, the
+pipe to the servo's process, and the robot.
+"""
+
+from collections import deque
+from types import SimpleNamespace
+
+import numpy as np
+from rclpy.serialization import deserialize_message
+from scipy.interpolate import CubicHermiteSpline
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+
+from ros2_ik.core import Robot, Status, straight_motion
+from ros2_ik.node.controllers.controller import ControllerContext
+from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.position import PositionOutput
+from ros2_ik.node.controllers.stream import Stream
+from ros2_ik.node.controllers.trajectories import seconds_of
+from ros2_ik.node.controllers.trajectory_controller import TrajectoryController
+from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
+from ros2_ik.node.servo.messages import Open
+from ros2_ik.node.servo.player import Player
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.measured_joints import MeasuredJoints
+
+JOINT = 'panda_joint1'
+FASTEST, LIMIT = 2.175, 3.0   # of JOINT: velocity [rad/s], acceleration [rad/s^2]
+PERIOD = 0.01                 # of joint_states and of streams [s]
+CYCLE = 1e-3                  # of the robot's controller [s]
+LOOK = 0.02                   # between two looks at an execution [s]
+
+
+class Values(dict):
+    """Parameters with the usual values; `limits` are those of joint_limits."""
+
+    def __init__(self, **values):
+        super().__init__(
+            command_period=PERIOD, execute_state_timeout=0.5, default_max_velocity=1.0,
+            default_max_acceleration=LIMIT, default_max_jerk=60.0, start_tolerance=0.01,
+            goal_tolerance=1e-3, arrival_timeout=2.0, max_jump=0.0, acceleration_scaling=1.0,
+            max_tracking_error=0.2, path_resolution=0.01, limits={}, **values)
+
+    __getattr__ = dict.__getitem__
+
+    def limit(self, joint, kind):
+        return self.limits.get((joint, kind))
+
+
+class StandInNode:
+    """Has of a node what controllers call; `publish` gets the bytes of messages."""
+
+    def __init__(self, publish, clock):
+        self._publish, self.get_clock = publish, clock
+
+    def create_publisher(self, *_):
+        return SimpleNamespace(publish=self._publish, topic_name='c',
+                               get_subscription_count=lambda: 2)
+
+    def create_subscription(self, *_, **__):
+        return SimpleNamespace(topic_name='c')
+
+    def resolve_topic_name(self, name):
+        return name
+
+    def count_publishers(self, topic):
+        return 0
+
+
+class Positions(Stream):
+    """A stream of positions."""
+
+    kind, usual_topic = 'positions', '{}'
+
+    @property
+    def output(self):
+        return PositionOutput(self.topic, self.joints, (0,))
+
+
+class Servo:
+    """The servo's process, in this one."""
+
+    def __init__(self, node):
+        self.receivers, self.player = [], None
+        self.context = ControllerContext(node, None, None, None, self)
+
+    def send(self, message):
+        if isinstance(message, Open):
+            self.player = Player(self.context, self.context.clock, message, self.say)
+        else:
+            self.player.take(message)
+
+    def say(self, message):
+        for receive in self.receivers:
+            receive(message)
+
+
+class Trajectories(TrajectoryController):
+    """A controller that keeps what it is told last."""
+
+    kind, usual_topic = 'trajectories', '{}'
+    told = None
+
+    def unavailable_reason(self):
+        return ''
+
+    def servo_output(self, robot):
+        raise NotImplementedError
+
+    def send_trajectory(self, message):
+        self.told = message
+
+
+class Arm:
+    """A joint that goes where a controller has it; `simulated` is the time of a simulation."""
+
+    def __init__(self, monkeypatch, kind, robot='panda', joint=JOINT, start=0.0):
+        self.now, self.simulated = 100.0, None
+        monkeypatch.setattr('time.monotonic', lambda: self.now)
+        self.robot, self.joint, self.parameters, self.sent = (Robot.load(robot), joint, Values(),
+                                                              [])
+        self.servo = Servo(StandInNode(self._take, self._clock))
+        self.context = ControllerContext(self.servo.context.node, None, self.parameters, None,
+                                         self.servo)
+        self.controller = kind('c', (joint,), '', self.context)
+        self.forget()
+        self.stand(1.3, start)
+
+    def forget(self):
+        """Begin with no joint_states."""
+        self.states = JointStates(lambda _: True, lambda: round(self.stamp * 1e9),
+                                  simulated=lambda: bool(self.simulated))
+        self.states.set_robot(self.robot)
+        self.measured = MeasuredJoints(self.states, self.parameters, self.context.clock)
+
+    def simulate(self, time):
+        """Go by the time of a simulation from now on."""
+        self.simulated = time
+        self.forget()
+
+    @property
+    def stamp(self):
+        """The time of the node's clock [s]."""
+        return self.simulated() if self.simulated else self.now
+
+    def _clock(self):
+        now = round(self.stamp * 1e9)
+        return SimpleNamespace(ros_time_is_active=bool(self.simulated),
+                               now=lambda: SimpleNamespace(nanoseconds=now))
+
+    def _take(self, data):
+        self.sent.append(deserialize_message(data, Float64MultiArray).data[0])
+
+    def stand(self, seconds, position=0.0):
+        for _ in range(round(seconds / PERIOD)):
+            self.now += PERIOD
+            self.hear(position)
+            self.context.now()
+
+    def hear(self, position, stamp=None):
+        """Take joint_states of now; the velocity that they tell is wrong, as of some drivers."""
+        message = JointState(name=[self.joint], position=[float(position)], velocity=[-1.0])
+        stamp = round((self.stamp if stamp is None else stamp) * 1e9)
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
+        self.states.take(message)
+
+    def execution(self, goal):
+        return MotionExecution(self.robot, [self.controller], {self.joint: goal}, self.measured,
+                               self.parameters, None)
+
+    def go(self, goal, start=0.0):
+        """Begin a motion."""
+        execution = self.execution(goal)
+        limits = motion_limits(self.robot, (self.joint,), self.parameters)
+        execution.send(straight_motion(self.robot, (self.joint,), [start], [goal], limits), 0.0)
+        return execution
+
+    def run(self, seconds, late=0.0, behind=0.0):
+        """Go on with an arm that is `late`, or only what is told of it is `behind` [s]."""
+        for _ in range(round(seconds / PERIOD)):
+            self.now += PERIOD
+            self.tick()
+            state = self.controller.commanded(self.context.now() - late - behind)
+            self.hear(state.position[0], self.stamp - behind)
+
+    def tick(self):
+        """Publish what is due."""
+        if self.servo.player:
+            self.servo.player.tick(PERIOD)
+
+    def end(self):
+        """Return where, and how soon, the joint was told last to rest [rad, s]."""
+        point = self.controller.told.points[-1]
+        return point.positions[0], seconds_of(point)
+
+
+class Follower:
+    """
+    A trajectory controller on its own time, which goes `scale` times as fast, and its joint.
+
+    It begins what it is sent at the joint's state, by cubic polynomials; `stuck` does not move.
+    `hears` [s] later than it is sent, and joint_states come `late` [s]; a part of them is `lost`.
+    `measured`: its velocity then is the measured one, as with a speed slider, not its own.
+    `wrapped`: its angles are told within one turn.
+    """
+
+    def __init__(self, arm, scale=1.0, *, stuck=False, measured=False, wrapped=False, hears=0.0,
+                 late=0.0, lost=0.0, random=None, every=PERIOD, position=0.0):
+        self.arm, self.scale, self.stuck, self.measured = arm, scale, stuck, measured
+        self.wrapped, self.hears, self.late, self.every = wrapped, hears, late, every
+        self.lost, self.random = lost, random or np.random.default_rng(0)
+        self.time, self.position, self.velocity = 0.0, position, 0.0   # per its own second
+        self.peak = self.speed = 0.0    # largest acceleration and speed since they were set to 0
+        self.way, self.begun, self.seen, self.messages = None, 0.0, arm.controller.told, []
+        self.asked = 0.0                # largest acceleration of the last message
+        self._sent, self._told, self._next = deque(), deque(), 0.0
+
+    def step(self):
+        """Go on by a cycle."""
+        if self.arm.controller.told is not self.seen:
+            self.seen = self.arm.controller.told
+            self._sent.append((self.arm.now + self.hears, self.seen))
+        self.arm.now += CYCLE
+        self.time += CYCLE * self.scale
+        while self._sent and self._sent[0][0] <= self.arm.now:
+            self._take(self._sent.popleft()[1])
+        if self.way and not self.stuck:
+            at = min(self.time - self.begun, self.way.x[-1])
+            self.position, self.velocity, change = (float(self.way(at, k)) for k in range(3))
+            self.peak = max(self.peak, abs(change) * self.scale**2)
+            self.speed = max(self.speed, abs(self.velocity) * self.scale)
+
+    def _take(self, message):
+        velocity = 0.0 if self.stuck else self.velocity * (self.scale if self.measured else 1)
+        self.way = CubicHermiteSpline(
+            [0.0, *map(seconds_of, message.points)],
+            [self.position, *(point.positions[0] for point in message.points)],
+            [velocity, *(point.velocities[0] for point in message.points)])
+        self.asked = np.abs(self.way(np.linspace(0, self.way.x[-1], 200), 2)).max()
+        self.begun = self.time
+        self.messages.append(message)
+
+    def run(self, seconds, execution=None):
+        """Go on, with joint_states and looks at an execution; gives its outcome if it ends."""
+        for k in range(round(seconds / CYCLE)):
+            self.step()
+            self._tell()
+            if execution and k % round(LOOK / CYCLE) == 0 and (outcome := execution.supervise()):
+                return outcome
+        return None
+
+    def _tell(self):
+        own = self.time if self.arm.simulated else self.arm.now    # a paused one tells nothing
+        if own >= self._next:
+            self._next = own + self.every
+            place = np.remainder(self.position + np.pi, 2 * np.pi) - np.pi
+            self._told.append((self.arm.now, self.arm.stamp,
+                               place if self.wrapped else self.position))
+        while self._told and self._told[0][0] <= self.arm.now - self.late:
+            _, stamp, position = self._told.popleft()
+            if self.random.random() >= self.lost:
+                self.arm.hear(position, stamp)
+
+    def stopped(self, execution, seconds=20.0):
+        """Stop an execution that moves; gives the outcome, and where the joint was meanwhile."""
+        assert execution.phase is Phase.SENT
+        self.peak = self.speed = 0.0
+        execution.stop(Status.PREEMPTED, 'stopped')
+        way, outcome = [self.position], None
+        while outcome is None and len(way) < seconds / LOOK:
+            outcome = self.run(LOOK, execution)
+            way.append(self.position)
+        return outcome, np.array(way)

@@ -1,0 +1,175 @@
+"""Motions as goals of a controller's action, which answers late or never; without the action."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+from stand_in_arm import Arm, FASTEST, JOINT, LIMIT, LOOK
+
+from ros2_ik.core import Status
+from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
+from ros2_ik.node.controllers.trajectories import seconds_of
+
+CANCELED = 5
+
+
+class Future:
+    """An answer that may come later."""
+
+    def __init__(self):
+        self._calls, self._answer = [], None
+
+    def add_done_callback(self, call):
+        self._calls.append(call)
+
+    def result(self):
+        return self._answer
+
+    def answered(self, answer):
+        self._answer = answer
+        for call in self._calls:
+            call(self)
+
+
+class Handle:
+    """A goal that the controller has accepted, or not."""
+
+    def __init__(self, accepted=True):
+        self.accepted, self.cancelled, self._end = accepted, False, Future()
+
+    def cancel_goal_async(self):
+        self.cancelled = True
+
+    def get_result_async(self):
+        return self._end
+
+    def ends(self, status):
+        self._end.answered(SimpleNamespace(status=status, result=SimpleNamespace(
+            SUCCESSFUL=0, error_code=0, error_string='')))
+
+
+class ActionClient:
+    """Keeps the goals that it sends, each with the future of its answer."""
+
+    goals = []
+
+    def __init__(self, *_, **__):
+        pass
+
+    def server_is_ready(self):
+        return True
+
+    def send_goal_async(self, goal, goal_uuid):
+        self.goals.append((goal, Future()))
+        return self.goals[-1][1]
+
+
+@pytest.fixture
+def goals(monkeypatch):
+    """Give the goals that the action gets; control_msgs need not be installed."""
+    actions = SimpleNamespace(FollowJointTrajectory=SimpleNamespace(Goal=SimpleNamespace))
+    messages = SimpleNamespace(JointTolerance=SimpleNamespace)
+    for name, module in (('control_msgs', SimpleNamespace(action=actions, msg=messages)),
+                         ('control_msgs.action', actions), ('control_msgs.msg', messages)):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(ActionClient, 'goals', goals := [])
+    monkeypatch.setattr('rclpy.action.ActionClient', ActionClient)
+    return goals
+
+
+@pytest.fixture
+def arm(monkeypatch, goals):
+    return Arm(monkeypatch, FollowJointTrajectoryController)
+
+
+def standing(arm, execution, seconds):
+    """Let time pass with an arm that stands; gives the outcome, if it ends."""
+    for _ in range(round(seconds / LOOK)):
+        arm.now += LOOK
+        arm.hear(0.0)
+        if outcome := execution.supervise():
+            return outcome
+    return None
+
+
+@pytest.mark.parametrize('accepted', [True, False])
+def test_an_open_goal_is_cancelled_by_a_stop(arm, goals, accepted):
+    """Nothing else is sent, and the answer comes when the goal has ended."""
+    execution = arm.go(2.0)
+    assert standing(arm, execution, 0.3) is None
+    execution.stop(Status.PREEMPTED, 'stopped')
+    assert standing(arm, execution, 0.5) is None, 'it may still move'
+    handle = Handle(accepted)
+    goals[0][1].answered(handle)
+    assert handle.cancelled is accepted and len(goals) == 1
+    if accepted:
+        assert standing(arm, execution, 0.5) is None, 'the cancelled goal has not ended'
+        handle.ends(CANCELED)
+    outcome = standing(arm, execution, 3.0)
+    assert outcome and outcome.status == Status.PREEMPTED, outcome
+    assert outcome.message.startswith('nothing was moved') is not accepted
+
+
+def test_a_goal_that_is_never_answered_is_given_up(arm, goals):
+    """What the controller never answered is no reason not to rest, nor for the next motion."""
+    outcome = standing(arm, arm.go(2.0), 9.0)
+    assert outcome.status == Status.CONTROL_FAILED and 'has not said whether' in outcome.message
+    arm.controller.forget()
+    assert not arm.controller.unanswered()
+    again, late = arm.go(0.5), Handle()
+    goals[0][1].answered(late)      # of the motion before
+    assert late.cancelled
+    late.ends(CANCELED)
+    assert standing(arm, again, 0.3) is None and 'has not said' in arm.controller.unanswered()
+    goals[1][1].answered(Handle())
+    assert not arm.controller.unanswered() and not arm.controller.released
+
+
+def test_goals_have_tolerances_and_braking_has_none(arm, goals):
+    """The controller itself notices joints that do not follow."""
+    execution = arm.go(2.0)
+    goal, answer = goals[0]
+    path, = goal.path_tolerance
+    fastest = max(abs(point.velocities[0]) for point in goal.trajectory.points)
+    assert (path.name, path.position) == (JOINT, pytest.approx(0.2 + 0.3 * fastest))
+    end, = goal.goal_tolerance
+    assert (end.name, end.position) == (JOINT, 1e-3) and goal.goal_time_tolerance.sec == 2
+    answer.answered(Handle())
+    assert standing(arm, execution, 0.1) is None
+    execution.stop(Status.PREEMPTED, 'stopped')
+    assert len(goals) == 2 and not hasattr(goals[1][0], 'path_tolerance')
+
+
+@pytest.mark.parametrize(('delay', 'again', 'stop'), [
+    (0.1, 1.0, 0.4), (0.3, 0.0, 0.7), (0.5, 0.5, 0.1), (0.5, 1.0, 0.4)])
+def test_a_controller_that_is_slow_to_accept_goals_is_braked_within_limits(
+        monkeypatch, goals, delay, again, stop):
+    """A motion begins when it is accepted; braking, too, after a part `again` of that time."""
+    arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
+    execution, began = arm.go(2.8, -1.4), arm.now
+
+    def state():
+        return execution.motion.at(max(arm.now - began - delay, 0.0))
+
+    def goes_on(until):
+        while arm.now < until:
+            arm.now += LOOK
+            arm.hear(state().position[0])
+            assert execution.supervise() is None
+    goes_on(began + delay)
+    goals[0][1].answered(Handle())
+    goes_on(began + delay + stop)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    goes_on(arm.now + again * delay)
+    (_, (goal, answer)), there = goals, state()
+    answer.answered(Handle())
+    point = goal.trajectory.points[-1]
+    seconds = seconds_of(point)
+    braking = CubicHermiteSpline([0, seconds], [there.position[0], point.positions[0]],
+                                 [there.velocity[0], 0.0])
+    times = np.linspace(0, seconds, 100)
+    assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.05
+    assert braking(times, 1).min() > -1e-6
+    assert np.abs(braking(times, 1)).max() < FASTEST * 1.05

@@ -1,0 +1,81 @@
+"""What comes into the way of an arm under way counts from where the arm is; exactly."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scene_harness import HOME
+from stand_in_arm import Arm, JOINT, Positions, Trajectories
+
+from ros2_ik.core import Box, collision_checker, Scene, SceneObject, Status
+from ros2_ik.node.motion.path_checks import PathChecks
+
+AT, RADIUS, HEIGHT = 1.2, 0.3, 0.55     # of a post in the way of the hand [rad, m, m]
+
+
+class Surroundings:
+    """A scene with nothing, into which a post comes; joints but JOINT are at HOME."""
+
+    def __init__(self, arm):
+        self._robot, self.known = arm.robot, SimpleNamespace(scene=Scene(arm.robot))
+        self._state = SimpleNamespace(known=lambda _: HOME, start=self._start)
+        self.checks = PathChecks(self._state, self, arm.context)
+
+    def _start(self, robot, first, *_, **__):
+        return SimpleNamespace(q=robot.to_q({**HOME, **first}), notes=[])
+
+    def checker(self, scene):
+        return collision_checker(self._robot, scene), ()
+
+    def put_post(self, angle):
+        T = np.eye(4)
+        T[:3, 3] = RADIUS * np.cos(angle), RADIUS * np.sin(angle), HEIGHT
+        self.known.scene = self.known.scene.add(
+            SceneObject('post', [Box([0.01, 0.01, 0.05])], T))
+
+    def touches(self, angle):
+        """Whether the hand touches the post with JOINT there."""
+        return self.checker(self.known.scene)[0].collides(
+            self._robot.to_q({**HOME, JOINT: angle}))
+
+    def recheck(self, execution):
+        """Look until the check is finished; gives what is found."""
+        found = self.checks.recheck(execution)
+        while found is None and execution.check_left is not None:
+            found = self.checks.recheck(execution)
+        return found
+
+
+def under_way(monkeypatch, kind, until, late=0.0):
+    """Move until the arm, which is late [s], is at a place; gives it, all around, the motion."""
+    arm = Arm(monkeypatch, kind)
+    around, execution = Surroundings(arm), arm.go(2.6)
+    execution.world = execution.scene = around.known.scene
+    while arm.measured.state([JOINT])[0][0] < until:
+        arm.run(0.01, late)
+    assert around.recheck(execution) is None
+    return arm, around, execution
+
+
+@pytest.mark.parametrize('kind', [Trajectories, Positions])
+@pytest.mark.parametrize('late', [0.0, 0.3])
+def test_what_comes_between_the_arm_and_its_goal_is_found(monkeypatch, kind, late):
+    """The arm has yet to pass it, though a late arm's command is beyond."""
+    arm, around, execution = under_way(monkeypatch, kind, 0.6, late)
+    around.put_post(AT)
+    assert not late or arm.controller.commanded(arm.now).position[0] > 1.0
+    found = around.recheck(execution)
+    assert found and found.status == Status.INVALID_MOTION_PLAN
+    assert 'the scene has changed, and ahead' in found.message and "'post'" in found.message
+
+
+def test_what_the_arm_has_passed_is_no_obstacle(monkeypatch):
+    arm, around, execution = under_way(monkeypatch, Trajectories, 1.8, 0.1)
+    around.put_post(AT)
+    assert around.touches(AT) and around.recheck(execution) is None
+
+
+def test_an_arm_in_contact_is_told_of(monkeypatch):
+    _, around, execution = under_way(monkeypatch, Trajectories, AT, 0.1)
+    around.put_post(AT)
+    assert 'is in contact where it is' in around.recheck(execution).message

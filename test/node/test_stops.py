@@ -1,0 +1,356 @@
+"""Where and how an arm is stopped that is late, slow, stuck or hardly heard of; exactly."""
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicHermiteSpline
+from small_arm import URDF
+from stand_in_arm import (
+    Arm,
+    FASTEST,
+    Follower,
+    JOINT,
+    LIMIT,
+    LOOK,
+    PERIOD,
+    Positions,
+    Trajectories,
+    Values,
+)
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ros2_ik.core import Robot, Status, straight_motion
+from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.trajectories import duration_message
+from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
+
+BACK = 1e-6     # no joint goes back by more [rad]
+
+
+@pytest.fixture(params=[Positions, Trajectories])
+def arm(monkeypatch, request):
+    return Arm(monkeypatch, request.param)
+
+
+@pytest.fixture
+def sent(monkeypatch):
+    """Give an arm that is sent trajectories, and may be as late as it likes."""
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
+    return arm
+
+
+@pytest.mark.parametrize(('urdf', 'given', 'limit'), [
+    (2.0, None, 2.0), (2.0, 0.1, 0.1), (2.0, 5.0, 2.0), (0.0, None, 1.0)])
+def test_the_smaller_limit_of_velocity_counts_and_none_of_zero(urdf, given, limit):
+    robot = Robot.from_urdf(URDF.replace('velocity="1"', f'velocity="{urdf}"'))
+    parameters = Values()
+    parameters.limits['turn', 'velocity'] = given
+    assert motion_limits(robot, ['turn'], parameters).velocity.tolist() == [limit]
+
+
+# -- where it comes to rest --------------------------------------------------------------------
+
+def test_a_limit_that_is_lowered_lengthens_no_stop(arm):
+    """With less than its way was planned with the arm would leave its limits before it stands."""
+    execution = arm.go(2.5)
+    arm.run(0.9)
+    at, fast = (values[0] for values in arm.controller.commanded(arm.now)[:2])
+    assert fast > 1.5
+    arm.parameters.update(default_max_acceleration=0.3)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    arm.run(3.0)
+    end = arm.controller.commanded(arm.now)
+    assert abs(end.velocity[0]) < 1e-9 and at < end.position[0] < at + fast**2 / 6 + 0.3
+
+
+@pytest.mark.parametrize('ago', [0.05, 0.5, 1.2])
+def test_a_stop_does_not_pass_the_goal(arm, ago):
+    """Braking evenly, with time for controllers that begin late, takes longer than arriving."""
+    arm.parameters.update(default_max_velocity=10.0)
+    execution = arm.go(2.0)
+    arm.run(execution.motion.duration - ago)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    assert arm.controller.motion.goal[0] < 2.0 + 1e-6
+    arm.run(2.5)
+    assert execution.supervise().status == Status.PREEMPTED
+
+
+@pytest.mark.parametrize('late', [0.0, 0.3, 1.0])
+@pytest.mark.parametrize('stop', [0.03, 0.5, 1.0, 1.4])
+def test_a_stop_while_readings_are_late_brakes_from_the_command(sent, stop, late):
+    """The controller begins it from its own state, up to a cycle late."""
+    execution = sent.go(2.6)
+    sent.run(stop, behind=late)
+    way, limit = execution.motion, execution.limits.acceleration[0]
+    execution.stop(Status.PREEMPTED, 'stopped')
+    if len(sent.controller.told.points) > 1:   # it ends as soon by itself
+        assert way.duration - stop < 2.0
+        return
+    place, seconds = sent.end()
+    assert place < 2.6 + 1e-3
+    for begun in np.linspace(stop - 0.015, stop + 0.015, 5):
+        state = way.at(begun)
+        braking = CubicHermiteSpline([0.0, seconds], [state.position[0], place],
+                                     [state.velocity[0], 0.0])
+        assert np.abs(braking([0.0, seconds], 2)).max() < 1.001 * limit
+        assert braking(np.linspace(0, seconds, 100), 1).min() > -1e-6
+
+
+@pytest.mark.parametrize('late', [0.2, 0.5])
+def test_a_late_arm_rests_as_soon_as_it_can(sent, late):
+    """Not where the controller that begins at its command would come to rest, farther on."""
+    execution = sent.go(2.6)
+    sent.run(0.4 + late, late)
+    at, fast = (float(values[0]) for values in sent.controller.commanded(sent.now - late)[:2])
+    execution.stop(Status.PREEMPTED, 'stopped')
+    place, seconds = sent.end()
+    assert at + fast**2 / 2 / LIMIT < place < at + 1.5 * fast**2 / 2 / LIMIT + 0.08
+    braking = CubicHermiteSpline([0, seconds], [at, place], [fast, 0])
+    assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.01
+
+
+def test_a_stop_that_is_repeated_goes_nowhere_else(sent):
+    """Whatever is heard meanwhile."""
+    execution, random = sent.go(2.0), np.random.default_rng(1)
+    sent.run(0.4)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    place, _ = sent.end()
+    for _ in range(300):
+        sent.now += LOOK
+        sent.hear(random.uniform(-2.8, place))
+        if execution.supervise():
+            break
+        assert sent.end()[0] == place
+
+
+@pytest.mark.parametrize('how', [
+    {}, {'scale': 0.5}, {'scale': 0.2, 'measured': True}, {'every': 0.19}, {'every': 0.4}],
+    ids=str)
+@pytest.mark.parametrize('after', [0.54, 0.95])
+def test_a_stop_neither_speeds_up_nor_turns_back(sent, how, after):
+    """On a speed slider, or where joint_states are seldom. In .3 s before this is not known."""
+    follower, execution = Follower(sent, **how), sent.go(2.6)
+    assert follower.run(after, execution) is None
+    fast = follower.velocity * follower.scale
+    outcome, way = follower.stopped(execution)
+    assert outcome.status == Status.PREEMPTED and follower.peak < LIMIT * 1.05
+    assert follower.speed < fast * 1.05 + 0.06 and np.diff(way).min() > -BACK
+    assert way[-1] - way[0] < (FASTEST**2 / 6 + 0.3) / follower.scale
+
+
+@pytest.mark.parametrize('after', [0.4, 1.6])
+def test_a_stop_beyond_pi_where_angles_are_told_within_one_turn(monkeypatch, after):
+    """The place beyond pi was taken for one a turn away."""
+    arm = Arm(monkeypatch, Trajectories, 'kinova', 'j2s6s200_joint_1', start=3.0)
+    arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
+    follower = Follower(arm, wrapped=True, position=3.0)
+    execution = arm.go(-1.7, 3.0)
+    assert follower.run(after, execution) is None
+    outcome, way = follower.stopped(execution)
+    assert outcome and 'but' not in outcome.message, outcome
+    assert np.diff(way).min() > -BACK and follower.peak < LIMIT * 1.05
+    assert abs(arm.end()[0] - way[-1]) < 2e-3
+
+
+@pytest.mark.parametrize('seed', range(30))
+def test_random_motions_and_stops_stay_within_the_accelerations(monkeypatch, seed):
+    """Of an arm that is late or slow, and of which messages get lost."""
+    random = np.random.default_rng(seed)
+    arm, most = Arm(monkeypatch, Trajectories), random.choice([2.0, 3.0, 6.0])
+    arm.parameters.update(arrival_timeout=4.0, limits={
+        (JOINT, 'velocity'): random.uniform(0.5, 2.1), (JOINT, 'acceleration'): most})
+    scale, late = random.choice([1.0, 0.9, 0.5]), random.choice([0.0, 0.02, 0.1, 0.2])
+    follower = Follower(    # it is known too late that this one is slow
+        arm, scale, hears=random.choice([0.002, 0.02]), late=min(late, 0.1 if scale < 1 else late),
+        lost=random.choice([0.0, 0.2]), random=random)
+    for _ in range(random.integers(1, 4)):
+        execution = arm.go(random.uniform(-2.5, 2.5), follower.position)
+        outcome = follower.run(random.uniform(0.05, 1.5), execution)
+        assert follower.peak < 1.1 * most
+        if not outcome and execution.phase is not Phase.BRAKING:
+            execution.stop(Status.PREEMPTED, 'stopped')
+        outcome = outcome or follower.run(20.0, execution)
+        assert outcome and follower.peak < 1.1 * most, outcome
+        # what is heard of it is up to .22 s old
+        assert 'but' in outcome.message or abs(follower.velocity * follower.scale) < 0.05
+
+
+# -- an arm that does not move -----------------------------------------------------------------
+
+@pytest.mark.parametrize('after', [0.4, 1.5])
+def test_a_joint_that_never_moved_is_told_to_stay(sent, after):
+    """In a time in which a controller that begins at its commands gets back, too."""
+    follower, execution = Follower(sent, stuck=True), sent.go(1.5)
+    assert follower.run(after, execution) is None
+    told = sent.controller.commanded(sent.now)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    follower.run(0.05, execution)
+    place, seconds = sent.end()
+    assert place == 0.0 and follower.asked == 0 and seconds < 5
+    back = CubicHermiteSpline([0, seconds], [told.position[0], 0.0], [told.velocity[0], 0.0])
+    assert np.abs(back([0, seconds], 2)).max() < LIMIT + 0.01
+
+
+@pytest.mark.parametrize('wait', [0.0, 0.21])
+def test_a_late_stop_of_a_joint_that_never_moved_is_no_step(sent, wait):
+    """The delay of a joint that stands was taken for one of 0.3 s: as if it still braked."""
+    follower, execution = Follower(sent, stuck=True), sent.go(0.6)
+    follower.run(execution.motion.duration + wait, execution)
+    first = sent.controller.told
+    execution.stop(Status.CONTROL_FAILED, 'stopped')
+    for _ in range(10):
+        follower.run(0.1, execution)
+        assert sent.controller.told is first or follower.asked < LIMIT * 1.01
+
+
+@pytest.mark.parametrize('stop', [0.15, 0.4, 0.9])
+def test_joints_that_have_not_begun_are_told_to_stay(sent, stop):
+    """The controller hears each command a second later, and cannot take back the first one."""
+    follower, execution = Follower(sent, hears=1.0), sent.go(2.0)
+    follower.run(stop, execution)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    assert sent.end()[0] == 0
+    early = follower.run(1.0, execution)
+    while not follower.messages or follower.messages[-1] is not sent.controller.told:
+        follower.run(PERIOD)
+    follower.peak = 0.0
+    outcome = early or follower.run(10, execution)
+    assert outcome.status == Status.PREEMPTED
+    follower.run(3)
+    assert abs(follower.position) < 1e-6 and follower.peak < LIMIT * 1.05
+
+
+# -- what is noticed, and said -----------------------------------------------------------------
+
+@pytest.mark.parametrize('late', [0.0, 0.3])
+def test_an_arm_that_is_merely_late_goes_on(arm, late):
+    """At full speed, with the delays of ordinary motors and networks."""
+    execution = arm.go(2.5)
+    for _ in range(20):
+        arm.run(0.1, late)
+        outcome = execution.supervise()
+        assert outcome is None or outcome.status == Status.SUCCESS, outcome
+        assert execution.phase is not Phase.BRAKING
+
+
+def test_a_joint_that_is_held_is_noticed_after_200_mrad_and_300_ms(arm):
+    execution = arm.go(2.5)
+    arm.run(0.6)
+    at, begin = arm.controller.commanded(arm.now).position[0], arm.now
+    while execution.phase is not Phase.BRAKING:
+        arm.now += 0.01
+        arm.tick()
+        arm.hear(at)
+        far = arm.controller.commanded(arm.now - 0.3).position[0] - at
+        assert execution.supervise() is None and arm.now < begin + 1.0
+    assert 0.2 < far < 0.23
+
+
+def test_an_arm_that_cannot_be_stopped_is_told_of(sent):
+    execution = sent.go(2.0)
+    sent.run(0.5)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    place, _ = sent.end()
+    for _ in range(1000):
+        sent.now += LOOK
+        sent.hear(0.5 + 0.05 * np.sin(20 * sent.now))
+        if outcome := execution.supervise():
+            break
+        assert sent.end()[0] == place
+    assert outcome.status == Status.PREEMPTED and 'but the arm still moves' in outcome.message
+
+
+def test_a_stop_that_cannot_be_watched_says_so(arm):
+    execution = arm.go(2.0)
+    arm.run(0.5)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    for _ in range(400):
+        arm.now += LOOK
+        arm.tick()
+        if outcome := execution.supervise():
+            break
+    assert 'it is not known whether the arm stands: joint_states told' in outcome.message
+
+
+def test_an_arm_that_comes_by_has_not_arrived(sent):
+    """It goes slowly through the place where it was told to be."""
+    sent.parameters.update(goal_tolerance=0.01)
+    follower = Follower(sent, 0.5)
+    outcome = follower.run(30, sent.go(2.5))
+    assert outcome.status == Status.SUCCESS and abs(follower.velocity * 0.5) < 0.05
+
+
+def test_it_is_known_by_positions_and_stamps_whether_an_arm_stands(sent):
+    """Not at first, not while nothing is told, and not where it turns, whatever is told."""
+    sent.forget()
+    for k in range(30):
+        sent.stand(PERIOD)
+        unknown = 'it is not known whether it moves' in sent.measured.moves([JOINT])
+        assert unknown is (k < 11)
+    for k in range(300):
+        sent.now += PERIOD
+        place, speed = 0.5 - 0.5 * np.cos(1.5 * k * PERIOD), 0.75 * np.sin(1.5 * k * PERIOD)
+        sent.hear(place)
+        assert k < 60 or sent.measured.stood([JOINT]) < 0.5
+        assert k < 60 or abs(speed) < 0.15 or 'moves at' in sent.measured.moves([JOINT])
+    sent.stand(2.0, place)
+    assert not sent.measured.moves([JOINT]) and sent.measured.stood([JOINT]) >= 1.5
+    sent.now += 2.0
+    sent.stand(PERIOD, place)
+    assert sent.measured.stood([JOINT]) < 0.1
+
+
+@pytest.mark.parametrize(('late', 'kept'), [(0.2, True), (0.6, False)])
+def test_controllers_keep_step_or_are_stopped(monkeypatch, late, kept):
+    """The way is free for both together, and checked with what a late arm may be off."""
+    arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
+    pair = [arm.controller, Trajectories('d', joints[1:], '', arm.context)]
+
+    def hear(places):
+        for joint, place in zip(joints, places, strict=True):
+            arm.joint = joint
+            arm.hear(place)
+    hear([0.0, 0.0])
+    execution = MotionExecution(arm.robot, pair, dict.fromkeys(joints, 1.0), arm.measured,
+                                arm.parameters, None)
+    motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.0, 1.0],
+                             motion_limits(arm.robot, joints, arm.parameters))
+    execution.send(motion, 0.0)
+    began, outcome = arm.now, None
+    while outcome is None and arm.now < began + motion.duration + 5:
+        arm.now += LOOK
+        hear([motion.at(max(arm.now - began - after, 0.0)).position[k]
+              for k, after in enumerate((LOOK, LOOK + late))])
+        outcome = execution.supervise()
+    assert (outcome.status == Status.SUCCESS) is kept, outcome
+    assert ('do not keep step' in outcome.message) is not kept
+
+
+# -- other clients -----------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('stamped', 'ends'), [(True, 0.06), (False, 0.2)])
+def test_trajectory_of_another_client_lasts_from_its_stamp_on(sent, stamped, ends):
+    """The last one of the servo, received late, kept motions from beginning."""
+    message = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(
+        positions=[0.0], velocities=[0.0], time_from_start=duration_message(0.2))])
+    if stamped:
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(
+            round((sent.now - 0.14) * 1e9), 10**9)
+    sent.controller.on_foreign_command(message, 'c')
+    sent.now += ends - 0.01
+    assert 'of another client' in sent.controller.under_way()
+    sent.now += 0.02
+    assert not sent.controller.under_way()
+
+
+def test_an_arm_that_another_client_commands_right_after_this_node_is_braked(sent):
+    """Its command may have come before this node's."""
+    execution = sent.go(2.0)
+    sent.run(0.04)
+    first = sent.controller.told
+    sent.controller.on_foreign_command(
+        JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint()]), '/theirs')
+    assert execution.supervise() is None and execution.phase is Phase.BRAKING
+    assert sent.controller.told is not first
+    outcome = Follower(sent).run(9, execution)
+    assert 'which of them the joints obey' in outcome.message
