@@ -33,28 +33,17 @@ WRONG = [
     ('gaze_angel', AIM, BELOW, GOAL,
      "unknown function 'gaze_angel'; did you mean 'gaze_angle'?"),
     ('user_function', {}, BELOW, GOAL, "unknown function 'user_function'"),
-    ('', {}, BELOW, GOAL, "unknown function ''"),
-    ('gaze_angle', aim(axis=[0, 0, 0]), BELOW, GOAL, 'axis has length zero'),
     ('gaze_angle', aim(axis=None), BELOW, GOAL, 'gaze_angle needs axis: x y z, not zero'),
     ('gaze_angle', aim(axis=[1, 0]), BELOW, GOAL, 'axis must be 3 finite numbers'),
     ('gaze_angle', aim(axis='up'), BELOW, GOAL, "axis takes x y z, not zero, not ['up']"),
     ('gaze_angle', aim(axes='x'), BELOW, GOAL, "no field 'axes'; did you mean 'axis'?"),
-    ('gaze_angle', aim(checker=[1]), BELOW, GOAL, "gaze_angle has no field 'checker'; valid: "),
-    ('gaze_angle', aim(target=[0, NAN, 0]), BELOW, GOAL, 'target must be 3 finite'),
     ('gaze_angle', aim(frame=''), BELOW, GOAL, 'gaze_angle needs frame: a link or another'),
     ('gaze_angle', aim(frame='panda_hnad'), BELOW, LINK,
      "frame: unknown frame 'panda_hnad'; did you mean 'panda_hand'"),
-    ('gaze_angle', aim(relative_to='nowhere'), BELOW, LINK,
-     "relative_to: unknown frame 'nowhere'"),
     ('gaze_angle', AIM, {}, GOAL, 'one of target, lower'),
     ('gaze_angle', AIM, {'lower': [4.0]}, GOAL, 'never met'),
-    ('gaze_angle', AIM, {'lower': [2.0], 'upper': [1.0]}, GOAL,
-     'lower bound 2 is above the upper bound 1'),
     ('gaze_angle', AIM, {'target': [0.0], 'upper': [1.0]}, GOAL,
      'target alone, or lower, upper or both'),
-    ('gaze_angle', AIM, {'upper': [NAN]}, GOAL, 'not a number'),
-    ('gaze_angle', AIM, {'upper': [1.0], 'tolerance': -1.0}, GOAL,
-     'tolerance must be a number from 1e-12 to 1e+09'),
     ('gaze_angle', AIM, {'upper': [1.0], 'tolerance': NAN}, GOAL,
      'tolerance must be a number from 1e-12 to 1e+09'),
     ('gaze_angle', AIM, {'upper': [1.0], 'weight': [2.0]}, GOAL,
@@ -62,64 +51,25 @@ WRONG = [
     ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'tolerance': 0.1}, GOAL,
      'bounds.tolerance: soft constraints'),
     ('gaze_angle', AIM, {'soft': True}, GOAL, 'bounds are empty'),
-    ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'weight': [-1.0]}, GOAL,
-     'weight of gaze_angle is negative'),
-    ('gaze_angle', AIM, {'upper': [1.0], 'soft': True, 'weight': [NAN]}, GOAL,
-     'weight of gaze_angle is not finite'),
     ('gaze_angle', AIM, {'upper': [0.1, 0.2]}, GOAL,
      'upper bound of gaze_angle must be one number or 1'),
     ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'bounds.upper has 100000 numbers'),
-    ('angle_between_vectors', {'frame': HAND, 'vector': [1, 0, 0], 'other_vector': [0, 0, 0]},
-     EXACT, GOAL, 'other_vector has length zero'),
-    ('frame_position', {**LIFT, 'axes': 'xw'}, EXACT, GOAL, "axes is 'xw'"),
-    ('frame_position', {**LIFT, 'axes': ''}, EXACT, GOAL, "axes is ''"),
-    ('frame_position', {**LIFT, 'T_relative_A': [0, 0, 0, 0, 0, 0, 0]}, EXACT, GOAL,
-     'T_relative_A: the quaternion is zero'),
     ('frame_position', {**LIFT, 'T_relative_A': [0, 0]}, EXACT, GOAL,
      'T_relative_A takes x y z [m], and roll pitch yaw [rad] or a quaternion x y z w, not [0.0'),
     ('frame_position', {'frame': HAND}, {**EXACT, 'soft': True, 'weight': [1.0, 2.0]}, GOAL,
      'bounds.weight has 2 numbers; valid: none, 1, 3 (one a row) or 9'),
-    ('frame_position', {'frame': HAND},
-     {**EXACT, 'soft': True, 'weight': [1.0, 2, 0, 0, 1, 0, 0, 0, 1]}, GOAL, 'not symmetric'),
     ('frame_pose', {'frame': HAND, 'reference': [0, 0, 0, 0, 0, 0, 2]}, EXACT, GOAL,
      'reference: the quaternion has norm 2'),
-    ('frame_pose', {'frame': HAND}, EXACT, GOAL, 'frame_pose needs reference: x y z [m], and'),
-    ('center_of_mass', {'links': ['panda_hnad']}, EXACT, LINK, "'panda_hnad'"),
-    ('support_polygon', {}, ABOVE, GOAL, 'support_polygon needs corners: x y z [m] of each'),
-    ('support_polygon', {'corners': [[0, 0, 0], [1, 0, 0], [2, 0, 1]]}, ABOVE, GOAL,
-     'corners must span an area'),
-    ('polyhedron', {'frame': HAND}, BELOW, GOAL, 'polyhedron needs points: x y z [m] of each'),
-    ('polyhedron', {'frame': HAND, 'points': [0, 0, 0]}, BELOW, GOAL, 'polyhedron needs A: '),
     ('polyhedron', {'frame': HAND, 'points': [0, 0], 'A': [1]}, BELOW, GOAL,
      'points: 2 numbers do not make rows of 3'),
-    ('polyhedron', {'frame': HAND, 'points': [0, 0, 0], 'A': [1, 2]}, BELOW, GOAL,
-     'A must be rows of 3 numbers'),
     ('polyhedron', {'frame': HAND, 'points': [[0, 0, 0]] * 20_000, 'A': [1]}, BELOW, GOAL,
      'parameters[0].numbers has length 60000; at most 10000'),
-    ('polyhedron', {'frame': HAND, 'points': [0, 0, 0], 'A': [[1, 1, 1]] * 2000}, BELOW, GOAL,
-     'its 2000 rows make 2000'),
-    ('joint_coupling', {'names': ['panda_joint1']}, EXACT, GOAL, 'joint_coupling needs ratios'),
     ('joint_coupling', {'names': ['panda_jiont1'], 'ratios': [1]}, EXACT, GOAL,
      "unknown joint 'panda_jiont1'; did you mean 'panda_joint1'"),
-    ('joint_positions', {'names': ['panda_joint1'] * 2}, EXACT, GOAL,
-     "names has 'panda_joint1' twice"),
-    ('joint_positions', {'names': ['panda_joint1'], 'reference': [0, 1]}, EXACT, GOAL,
-     'the reference 2'),
-    ('joint_positions', {'names': ['panda_joint1']}, {'target': [0.0, 1.0]}, GOAL,
-     'must be one number or 1'),
     ('joint_positions', {'wrap': 2}, EXACT, GOAL, 'wrap takes true or false, not [2.0]'),
-    ('manipulability', {'frame': HAND, 'rows': 'any'}, ABOVE, GOAL,
-     "rows is 'any'; valid: all, position, orientation"),
-    ('minimum_distance', {'rows': 4_000_000_000}, ABOVE, GOAL, 'rows must be at most 1000'),
-    ('minimum_distance', {'rows': 0}, ABOVE, GOAL, 'rows must be a whole number from 1'),
     ('minimum_distance', {'rows': 1.5}, ABOVE, GOAL, 'rows takes a whole number from 1 to 1000'),
-    ('minimum_distance', {'influence': NAN}, ABOVE, GOAL,
-     'influence must be a positive finite number'),
     ('pair_distance', {'first': HAND, 'second': 'bxo'}, ABOVE, OBJECT,
      "unknown link or object with geometry 'bxo'; valid: panda_hand, "),
-    ('pair_distance', {'first': HAND, 'second': ''}, ABOVE, OBJECT,
-     'panda_rightfinger (11 in all)'),
-    ('point_to_line_distance', {'frame': HAND}, BELOW, GOAL, 'needs line_direction'),
 ]
 
 
@@ -166,9 +116,7 @@ def test_what_is_too_long_is_not_echoed(change, words, panda):
 
 @pytest.mark.parametrize(('bounds', 'words'), [
     (Bounds(upper=[1.0], tolerance=0.1), 'bounds.tolerance: soft constraints take a weight'),
-    (Bounds(target=[math.inf]), 'target of gaze_angle 2 is not finite'),
-    (Bounds(weight=[-1.0]), 'weight of gaze_angle 2 is negative'),
-    (Bounds(upper=[-1.0]), 'never met')])
+    (Bounds(target=[math.inf]), 'target of gaze_angle 2 is not finite')])
 def test_cost_refused_with_its_place(bounds, words, panda):
     costs = [function('gaze_angle', **AIM), function('gaze_angle', bounds, **AIM)]
     found = refusal(ComputeIK.Request(costs=costs), panda)
@@ -189,8 +137,6 @@ def near_things(count, rows):
 @pytest.mark.parametrize(('fields', 'words'), [
     ({'constraints': near_things(99, 1000)},
      'constraints[1] (minimum_distance): its 1000 rows make 2000'),
-    ({'constraints': near_things(60, 20)},
-     'constraints[50] (minimum_distance): its 20 rows make 1020'),
     ({'constraints': near_things(9, 100), 'costs': near_things(1, 101)},
      'costs[0] (minimum_distance): its 101 rows make 1001')])
 def test_too_many_rows_together(fields, words, panda, checker):
@@ -237,15 +183,11 @@ def matrix(names, rows, defaults=()):
     ({'link_padding': [LinkPadding(link_name='panda_hnad', padding=0.1)]}, LINK,
      "link_padding[0]: unknown link 'panda_hnad'"),
     ({'link_padding': [LinkPadding(link_name=HAND, padding=NAN)]}, GOAL, 'link_padding[0]: '),
-    ({'link_padding': [LinkPadding(link_name=HAND, padding=-0.1)]}, GOAL, 'link_padding[0]: '),
     ({'allowed_collisions': matrix([HAND, 'bxo'], [[True] * 2] * 2)}, OBJECT,
      "allowed_collisions: unknown name 'bxo'"),
-    ({'allowed_collisions': matrix([], [], ['bxo'])}, OBJECT, "unknown name 'bxo'"),
     ({'allowed_collisions': matrix([HAND], [])}, GOAL, 'the matrix has 0 rows for 1 names'),
     ({'allowed_collisions': matrix([HAND] * 300, [])}, GOAL,
      'allowed_collisions.entry_names has length 300; at most 200'),
-    ({'allowed_collisions': matrix([], [], ['bxo'] * 201)}, GOAL,
-     'allowed_collisions.default_entry_names has length 201; at most 200'),
     ({'link_padding': [LinkPadding(link_name=HAND, padding=0.01)] * 201}, GOAL,
      'link_padding has length 201; at most 200')])
 def test_rules_refused_with_their_place(fields, status, words, panda):
@@ -272,10 +214,8 @@ def test_rules_only_allow_more(panda):
 
 
 @pytest.mark.parametrize(('text', 'value'), [
-    ('0.01', 0.01), ('1e-3', 1e-3), ('40', 40), ('-7', -7), ('010', 10), ('2.', 2.0),
-    ('true', True), ('False', False), ('jlog6', 'jlog6'), ('', ''), ('[1, 2]', '[1, 2]'),
-    ('{', '{'), ('null', 'null'), ('yes', 'yes'), ('off', 'off'), ('1:30', '1:30'),
-    ('2020-99-99', '2020-99-99'), ('2020-01-01', '2020-01-01'), ('0x1f', '0x1f')])
+    ('1e-3', 1e-3), ('-7', -7), ('010', 10), ('False', False), ('[1, 2]', '[1, 2]'),
+    ('null', 'null'), ('off', 'off'), ('1:30', '1:30'), ('2020-99-99', '2020-99-99')])
 def test_values_of_options(text, value):
     found = read_options([KeyValue(key='it', value=text)])['it']
     assert found == value and type(found) is type(value)

@@ -19,9 +19,6 @@ from ros2_ik.core import (
     collision_checker,
     Configuration,
     IKError,
-    IKRequest,
-    InvalidOptionError,
-    PoseTarget,
     prepare,
     Robot,
     Scene,
@@ -29,13 +26,13 @@ from ros2_ik.core import (
     StaticWorld,
     Status,
 )
-from ros2_ik.messages.constraints import constraint_reports, read_constraints
+from ros2_ik.messages.constraints import read_constraints
 from ros2_ik.messages.frames import group_name, Reference, reference, tip_name
 from ros2_ik.messages.functions import function_message as function
 from ros2_ik.messages.poses import fill_pose, placement, read_pose
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_request
-from ros2_ik.messages.robot_states import fill_state, joint_pose, joint_values
+from ros2_ik.messages.robot_states import fill_state, joint_values
 from ros2_ik.msg import Bounds
 from ros2_ik.node.parameters import PARAMETERS
 from ros2_ik.srv import ComputeIK
@@ -70,17 +67,6 @@ def joints_of(asked, robot):
     return world.asked
 
 
-@pytest.mark.parametrize('field', ['moving_joints', 'locked_joints'])
-def test_joints_of_a_request_are_looked_up(field, panda):
-    """Not only those of a message; in whatever collection they come."""
-    target = PoseTarget('panda_hand', np.eye(4))
-    problem_of(IKRequest([target], **{field: ['panda_joint1']}), panda)
-    expected = f"{field}: unknown joint 'panda_joint11'; did you mean"
-    with pytest.raises(InvalidOptionError, match=expected):
-        prepare(IKRequest([target], **{field: ['panda_joint1', 'panda_joint11']}),
-                StaticWorld(panda))
-
-
 # -- poses ----------------------------------------------------------------------------------
 
 def test_pose_there_and_back():
@@ -94,8 +80,8 @@ def test_pose_there_and_back():
         assert np.allclose(matrix(pose), place.homogeneous, atol=1e-14)
 
 
-@pytest.mark.parametrize(('norm', 'good'), [(1, True), (1.009, True), (0.991, True),
-                                            (1.011, False), (0.989, False), (1e-12, False)])
+@pytest.mark.parametrize(('norm', 'good'), [(1.009, True), (0.991, True), (1.011, False),
+                                            (0.989, False)])
 def test_norm_of_quaternions(norm, good):
     rotation = Quaternion(x=0.6 * norm, y=0.0, z=0.0, w=0.8 * norm)
     if good:
@@ -125,47 +111,14 @@ def test_state_of_a_floating_joint():
     assert list(again.joint_state.name) == list(ARM)
 
 
-def test_state_of_a_planar_joint():
-    joint = small_arm(root_joint='planar').joints[0]
-    place = pin.SE3(Rotation.from_rotvec([0, 0, 0.7]).as_matrix(), np.array([1.0, 2, 0]))
-    assert joint_pose(joint, place) == pytest.approx([1, 2, 0.7])
-    state = RobotState()
-    fill_state(state, {joint.name: np.array([1, 2, 0.7])}, [joint.name])
-    rotation = state.multi_dof_joint_state.transforms[0].rotation
-    assert (rotation.z, rotation.w) == pytest.approx((math.sin(0.35), math.cos(0.35)))
-
-
-def test_mimic_joints_are_passed_over(panda):
-    follower = next(iter(panda.mimics))
-    assert joint_values(seed({follower: 5.0, 'panda_joint1': 0.1}), panda) == {'panda_joint1': 0.1}
-
-
-def test_anything_with_the_right_fields():
-    """As moveit_msgs has them, which is not installed here."""
-    state = SimpleNamespace(
-        joint_state=SimpleNamespace(name=['elbow'], position=[1.0]), is_diff=True,
-        multi_dof_joint_state=SimpleNamespace(joint_names=[], transforms=[]),
-        attached_collision_objects=[])
-    assert joint_values(state, small_arm()) == {'elbow': 1.0}
-
-
 # -- names ----------------------------------------------------------------------------------
 
-def test_defaults_of_a_shipped_robot(panda):
+def test_defaults_of_a_shipped_robot_are_not_for_another_one_of_that_name(panda):
     assert group_name(panda, '', DEFAULTS) == 'arm'
     assert tip_name(panda, 'arm', DEFAULTS) == 'panda_hand_tcp'
     assert tip_name(panda, 'hand', DEFAULTS) == 'panda_leftfinger'
-
-
-def test_defaults_of_an_unknown_robot():
-    robot = small_arm()
-    assert group_name(robot, '', DEFAULTS) == ''
-    assert tip_name(robot, '', DEFAULTS) == 'hand'
-
-
-def test_shipped_defaults_are_not_for_another_robot_of_that_name():
-    robot = Robot.from_urdf(small_arm().urdf.replace('"small_arm"', '"panda"'))
-    assert tip_name(robot, group_name(robot, '', DEFAULTS), DEFAULTS) == 'hand'
+    other = Robot.from_urdf(small_arm().urdf.replace('"small_arm"', '"panda"'))
+    assert tip_name(other, group_name(other, '', DEFAULTS), DEFAULTS) == 'hand'
 
 
 def test_several_tips_to_choose_from(panda):
@@ -193,17 +146,6 @@ def test_frame_of_tf():
     with pytest.raises(RequestError, match="unknown frame 'camera'.*no TF here") as error:
         reference(robot, scene, 'camera', no_tf)
     assert error.value.status is Status.FRAME_TRANSFORM_FAILURE
-
-
-def test_target_in_a_frame_of_tf():
-    robot = small_arm()
-    place = pin.SE3(np.eye(3), np.array([0.1, 0.2, 0.3]))
-    asked = question(robot, targets=[reachable(robot, 'hand')])
-    message = reachable(robot, 'hand')
-    message.header.frame_id = 'camera'
-    moved = question(robot, lambda robot, frame: Reference(None, place), targets=[message])
-    there, here = (problem_of(q, robot).targets[0].function.reference for q in (moved, asked))
-    assert np.allclose(there.homogeneous, (place * here).homogeneous)
 
 
 def on_the(link, **other):
@@ -255,24 +197,12 @@ def test_what_may_stand_still_is_not_followed():
 # -- questions ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('given', 'seconds'), [
-    (Duration(), 0.05), (Duration(sec=2), 2), (Duration(nanosec=500_000_000), 0.5),
-    (Duration(sec=1, nanosec=4_000_000_000), 5), (Duration(nanosec=1), 1e-9),
+    (Duration(), 0.05), (Duration(sec=1, nanosec=4_000_000_000), 5),
     (Duration(sec=-1, nanosec=1_500_000_000), 0.5)])
 def test_timeouts(given, seconds):
     robot = small_arm()
     asked = question(robot, targets=[reachable(robot, 'hand')], timeout=given)
     assert asked.options.timeout == pytest.approx(seconds)
-
-
-def test_weights_for_each_tip(panda):
-    targets = [reachable(panda, tip) for tip in ('panda_link7', 'panda_link5')]
-    tips = ['panda_link7', 'panda_link5']
-    six, other = [1.0, 2, 3, 4, 5, 6], [0.0, 0, 0, 1, 1, 1]
-    def weights(given):
-        asked = question(panda, tips=tips, targets=targets, weights=given)
-        return [target.weights.tolist() for target in asked.targets]
-    assert weights(six) == [six] * 2
-    assert weights(six + other) == [six, other]
 
 
 # -- joints ---------------------------------------------------------------------------------
@@ -297,18 +227,6 @@ def test_free_base_stays_unless_a_group_has_it():
     assert problem_of(asked, robot).joint_names == ('turn', *ARM)
 
 
-def test_frame_where_it_stands(panda):
-    q = panda.random_q(np.random.default_rng(3))
-    target = reachable(panda, 'panda_hand_tcp', 1, 'panda_link4')
-    asked = question(panda, targets=[target])
-    problem = problem_of(asked, panda, q)
-    wanted = Configuration(panda, q).transform('panda_link4') @ matrix(target.pose)
-    assert problem.targets[0].relative_to is None
-    assert np.allclose(problem.targets[0].function.reference.homogeneous, wanted)
-    asked = question(panda, targets=[target], follow_frames=True)
-    assert problem_of(asked, panda, q).targets[0].relative_to == 'panda_link4'
-
-
 # -- constraints ----------------------------------------------------------------------------
 
 def asked_with(robot, constraints=None, costs=None, **fields):
@@ -330,9 +248,8 @@ def pose_of(frame, relative_to=''):
 
 
 @pytest.mark.parametrize(('frame', 'relative_to', 'group', 'sides'), [
-    ('left_gripper', '', 'left_arm', {'left'}), ('right_gripper', '', '', {'right'}),
-    ('left_gripper', 'right_gripper', '', {'left', 'right'}),
-    ('left_gripper', 'torso', 'left_arm', {'left'})])
+    ('left_gripper', 'torso', 'left_arm', {'left'}), ('right_gripper', '', '', {'right'}),
+    ('left_gripper', 'right_gripper', '', {'left', 'right'})])
 def test_joints_that_a_constraint_is_about(frame, relative_to, group, sides):
     chosen, free, _ = asked_with(Robot.load('baxter'), pose_of(frame, relative_to))
     assert chosen == group
@@ -354,16 +271,8 @@ def mass_of(**links):
 NAMED = {
     'joints of one arm': (values_of('left_e1', 'left_s0'), 'left_arm', LEFT),
     'joints of both arms': (values_of('left_e1', 'right_e1'), '', {'left_e1', 'right_e1'}),
-    'a coupling of both arms': (
-        function('joint_coupling', names=['left_e1', 'right_e1'], ratios=[1, -1],
-                 bounds=Bounds(target=[0.3])), '', {'left_e1', 'right_e1'}),
-    'masses of one arm': (mass_of(links=['left_lower_forearm']), 'left_arm', LEFT),
     'masses of both arms': (mass_of(links=['left_wrist', 'right_wrist']), '', LEFT | RIGHT),
-    'masses of the whole robot': (mass_of(), 'left_arm', LEFT),
-    'balance in one hand': (
-        function('support_polygon', relative_to='left_gripper', links=['left_lower_forearm'],
-                 corners=[[1, 0, 0], [0, 1, 0], [-1, -1, 0]], bounds=Bounds(lower=[-9.0])),
-        'left_arm', LEFT)}
+    'masses of the whole robot': (mass_of(), 'left_arm', LEFT)}
 
 
 @pytest.mark.parametrize('part', ['constraints', 'costs'])
@@ -401,14 +310,6 @@ def test_the_default_group_moves_what_is_named_against_each_other(panda):
     assert problem_of(asked, panda).group is None and joints_of(asked, panda)[0] >= finger
 
 
-def test_a_group_that_is_named_stays():
-    robot = Robot.load('baxter')
-    group, free, needed = asked_with(robot, pose_of('left_gripper', 'right_gripper'),
-                                     group='right_arm')
-    assert group == 'right_arm' and {name.split('_')[0] for name in free} == {'right'}
-    assert {name.split('_')[0] for name in needed} == {'left'} and len(needed) == 7
-
-
 def test_joints_that_costs_are_about(panda):
     posture = [function('joint_positions', reference=[0.0] * 8)]
     group, free, needed = asked_with(panda, costs=posture)
@@ -419,18 +320,3 @@ def test_joints_that_costs_are_about(panda):
     group, free, _ = asked_with(panda, as_constraint)
     assert group == '' and len(free) == 8   # all must be there
     assert asked_with(panda, as_constraint, group='arm')[2] == {'panda_finger_joint1'}
-    posture[0] = function('joint_positions', names=['panda_finger_joint1'])
-    group, free, _ = asked_with(panda, costs=posture)
-    assert group == '' and free == {'panda_finger_joint1'}
-
-
-def test_constraints_reach_the_problem(panda):
-    asked = with_functions(ComputeIK.Request(constraints=pose_of('panda_hand'),
-                                             costs=[function('joint_positions')]), panda)
-    problem = problem_of(asked, panda)
-    assert [item.name for item in (*problem.constraints, *problem.costs)] == [
-        'frame_pose', 'joint_positions']
-    states = constraint_reports(problem, panda.neutral)
-    assert [(state.kind, state.soft) for state in states] == [
-        ('frame_pose', False), ('joint_positions', True)]
-    assert not states[0].holds and states[0].violation > 0.1 and len(states[0].value) == 6

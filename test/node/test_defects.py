@@ -8,15 +8,13 @@ import pytest
 from ros2_ik.core import InvalidTargetError, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.answering import Statistics
-from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
 from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.workers import WorkerError
-from ros2_ik.srv import ComputeFK as ComputeFKService, ComputeIK as ComputeIKService
+from ros2_ik.srv import ComputeIK as ComputeIKService
 
 CASES = [
     (ZeroDivisionError('division by zero'), Status.FAILURE, 'ZeroDivisionError: division', True),
-    (AssertionError(), Status.FAILURE, 'AssertionError', True),
     (WorkerError('died'), Status.FAILURE, 'died', False),
     (InvalidTargetError('no'), Status.INVALID_GOAL_CONSTRAINTS, 'no', False),
     (RequestError(Status.INVALID_LINK_NAME, 'who?'), Status.INVALID_LINK_NAME, 'who?', False),
@@ -55,15 +53,6 @@ def test_compute_ik(error, status, message, traced, logged):
     endpoint = ComputeIK(node, statistics, settled(), failing, SimpleNamespace(stops=0))
     half_filled = ComputeIKService.Response(status=1, message='all is well')
     response = finish(endpoint.answer(ComputeIKService.Request(), half_filled))
-    assert response.status == status and message in response.message
-    assert any('Traceback' in text for text in logged) == traced
-
-
-@pytest.mark.parametrize(('error', 'status', 'message', 'traced'), CASES)
-def test_compute_fk(error, status, message, traced, logged):
-    node, statistics, failing = parts(error, logged)
-    endpoint = ComputeFK(node, None, statistics, failing, None, None, settled())
-    response = finish(endpoint.answer(ComputeFKService.Request(), ComputeFKService.Response()))
     assert response.status == status and message in response.message
     assert any('Traceback' in text for text in logged) == traced
 

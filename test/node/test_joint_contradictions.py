@@ -55,8 +55,7 @@ def alternate(stream, one, other, seconds=1.0, period=0.01, every=2, **how):
     return found
 
 
-@pytest.mark.parametrize('stamped', [True, False])
-@pytest.mark.parametrize('apart', [1.57, 0.3, 0.05])
+@pytest.mark.parametrize(('stamped', 'apart'), [(True, 0.05), (False, 1.57)])
 def test_two_that_disagree(stream, stamped, apart):
     found = alternate(stream, lambda _: 0.4, lambda _: 0.4 - apart, stamped=stamped)
     assert found and found < 0.06
@@ -67,7 +66,14 @@ def test_two_that_disagree(stream, stamped, apart):
     assert any('contradict' in line for line in stream.lines)
 
 
-@pytest.mark.parametrize('delay', [0.0, 0.1, 0.6, 1.0])
+def test_a_factor_of_zero_finds_none_and_an_only_publisher_is_named(monkeypatch):
+    assert alternate(Stream(monkeypatch, factor=0.0), lambda _: 0.4, lambda _: 0.0) is None
+    only = Stream(monkeypatch, ('/driver',))
+    alternate(only, lambda _: 0.4, lambda _: 0.0)
+    assert '/driver is the only publisher' in only.wrong()
+
+
+@pytest.mark.parametrize('delay', [0.1, 1.0])
 def test_a_relay_of_the_same_robot_agrees(stream, delay):
     """It moves at its limit, and the copy comes late with the stamp of then."""
     def at(now):
@@ -86,20 +92,14 @@ def test_an_older_one_is_no_news(stream):
     assert stream.states.get('shoulder').value == 0.505 and not stream.wrong()
 
 
-@pytest.mark.parametrize('behind', [0.05, 0.3, 2.0, 50.0])
+@pytest.mark.parametrize('behind', [0.05, 50.0])
 def test_a_clock_behind_does_not_hide_who_disagrees(stream, behind):
     """Which of them is the robot is not known: the older stamps may be."""
     assert alternate(stream, lambda _: 0.0, lambda _: 0.4, late=behind) is not None
 
 
-def test_two_that_agree_roughly(stream):
-    random = np.random.default_rng(0)
-    assert alternate(stream, lambda _: 0.4 + random.normal(0, 1e-3),
-                     lambda _: 0.402 + random.normal(0, 1e-3), 5, stamped=False) is None
-
-
 @pytest.mark.parametrize('stamped', [True, False])
-@pytest.mark.parametrize('rate', [500, 100, 10, 1])
+@pytest.mark.parametrize('rate', [500, 10])
 def test_one_at_its_speed_limit(stream, rate, stamped):
     """With jitter of 10 ms in stamps and receipts, and readings that get lost."""
     random = np.random.default_rng(1)
@@ -136,16 +136,6 @@ def test_one_that_disagrees_now_and_then_is_not_settled(stream):
         stream.now += 0.01
         stream.tell(0.0 if i % 50 == 0 else 0.4)
         assert stream.wrong()
-
-
-def test_it_can_be_switched_off(monkeypatch):
-    assert alternate(Stream(monkeypatch, factor=0.0), lambda _: 0.4, lambda _: 0.0) is None
-
-
-def test_the_only_publisher_is_named(monkeypatch):
-    stream = Stream(monkeypatch, ('/driver',))
-    alternate(stream, lambda _: 0.4, lambda _: 0.0)
-    assert '/driver is the only publisher' in stream.wrong()
 
 
 # -- age ------------------------------------------------------------------------------------
@@ -197,17 +187,3 @@ def test_a_driver_whose_clock_was_set_back(stream):
         stream.tell(0.4, off=-10.0)
     assert 'behind' in stream.states.clock_fault('shoulder')
     assert stream.states.age('shoulder') == pytest.approx(10.0)
-
-
-@pytest.mark.parametrize('stamped', [True, False])
-def test_who_turns_does_not_stand(stream, stamped):
-    """A joint that swings is at rest for a moment; one that trembles stands."""
-    random = np.random.default_rng(2)
-    for _ in range(600):
-        stream.now += 0.01
-        stream.tell(0.2 * np.sin(4 * stream.now), stamped=stamped)
-        assert stream.states.history('shoulder').stood < 0.4
-    for i in range(100):
-        stream.now += 0.01
-        stream.tell(0.1 + random.normal(0, 1e-3), stamped=stamped)
-        assert i < 55 or stream.states.history('shoulder').stood > 0.5

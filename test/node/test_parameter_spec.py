@@ -9,16 +9,13 @@ from ros2_ik.node.parameters import ParameterError, PARAMETERS
 SPECS = {spec.name: spec for spec in PARAMETERS}
 
 WRONG = [
-    ('max_timeout', 'abc', 'a number'), ('max_timeout', -1.0, '0.0001 to 3600 s'),
-    ('max_timeout', True, 'a number'), ('max_timeout', '1e', 'a number'),
-    ('max_timeout', '5', 'a number'), ('max_timeout', '1e-05', 'such as 0.5 or 1.0e-3'),
+    ('max_timeout', True, 'a number'), ('max_timeout', '5', 'a number'),
+    ('max_timeout', '1e-05', 'such as 0.5 or 1.0e-3'),
     ('max_timeout', math.nan, '0.0001 to 3600 s'), ('joint_state_timeout', -1, '0 s or more'),
-    ('path_resolution', 1, '0.0001 to 0.1 rad or m'),
-    ('random_state', 1.5, 'a whole number'),
-    ('random_state', -2, '-1 to'), ('workers', 0, '1 to 256'), ('default_tip', 5, 'a text'),
-    ('require_joint_states', 1, 'truth value'), ('default_solver', 'kdl', 'auto, '),
-    ('base_pose', [1.0, 2.0], '7 finite numbers'), ('base_pose', 5, '7 finite numbers'),
-    ('base_pose', [math.nan] * 7, '7 finite numbers'), ('base_pose', ['a'] * 7, '7 finite'),
+    ('random_state', 1.5, 'a whole number'), ('workers', 0, '1 to 256'),
+    ('default_tip', 5, 'a text'), ('require_joint_states', 1, 'truth value'),
+    ('default_solver', 'kdl', 'auto, '), ('base_pose', [1.0, 2.0], '7 finite numbers'),
+    ('base_pose', [math.nan] * 7, '7 finite numbers'),
 ]
 
 

@@ -78,13 +78,6 @@ def test_types_weights_and_detach_postures_change_nothing(panda, now):
     assert changed_scene(known, message, now) == changed_scene(known, scene_change(), now)
 
 
-@pytest.mark.parametrize('operation', [0, b'\x00', np.uint8(0)])
-def test_operations_as_bytes_or_numbers(panda, now, operation):
-    message = plain(box('a'))
-    message.operation = operation
-    assert 'a' in changed_object(Scene(panda), message, now).objects
-
-
 def reach(shape):
     """Give the distance of the farthest corner of the box round a shape [m]."""
     shape.geometry.computeLocalAABB()
@@ -115,17 +108,6 @@ def test_shapes_are_all_there():
     assert {shape.kind for shape in SHAPES} == set(shape_kinds())
 
 
-@pytest.mark.parametrize('shape', [Capsule(0.1, 0.3), Cone(0.1, 0.3)], ids=lambda s: s.kind)
-def test_triangles_reach_the_ends(shape):
-    """Closed forms of the volumes."""
-    vertices, faces = shape.surface()
-    a, b, c = (vertices[faces[:, i]] for i in range(3))
-    volume = np.einsum('ij,ij->i', a, np.cross(b, c)).sum() / 6
-    exact = {'capsule': np.pi * 0.01 * 0.3 + 4 / 3 * np.pi * 0.001,
-             'cone': np.pi * 0.01 * 0.3 / 3}[shape.kind]
-    assert 0.97 * exact < volume < exact
-
-
 def plate(side):
     """Give a wavy mesh of 2 (side - 1)^2 triangles."""
     x, y = (axis.ravel() for axis in np.meshgrid(*[np.linspace(-1, 1, side)] * 2))
@@ -136,9 +118,8 @@ def plate(side):
 
 
 @pytest.mark.parametrize(('side', 'wanted', 'taken', 'words'), [
-    (4, 'hull', 'hull', None), (4, 'exact', 'exact', None), (30, 'exact', 'exact', None),
-    *((230, wanted, 'hull', 'of a mesh of 104882 triangles, more than 100000, the convex hull')
-      for wanted in ('hull', 'exact'))])
+    (4, 'hull', 'hull', None), (30, 'exact', 'exact', None),
+    (230, 'exact', 'hull', 'of a mesh of 104882 triangles, more than 100000, the convex hull')])
 def test_what_stands_for_a_mesh(panda, side, wanted, taken, words):
     notes, message = [], plate(side)
     now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, wanted,

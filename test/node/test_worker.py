@@ -1,4 +1,4 @@
-"""A worker's side, without a process: who gets the next attempt, and what it answers."""
+"""A worker's side, without a process: who gets the next attempt, and what is told meanwhile."""
 
 import pickle
 
@@ -6,15 +6,15 @@ from node_harness import matrix, reachable, unreachable
 import pytest
 
 from ros2_ik.core import IKProblem, PoseTarget, Search, Status
-from ros2_ik.node.workers.jobs import Cancel, Job, Ready, TakeRobot
+from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Ready, TakeRobot
 
 TIP = 'panda_hand_tcp'
 
 
-def job(number, robot, target, timeout=60.0, **options):
+def job(number, robot, target, timeout=60.0, watched=False, **options):
     search = Search(IKProblem(robot, [PoseTarget(TIP, matrix(target.pose))]), random_state=0,
                     timeout=timeout, **options)
-    return Job(number, robot.key, search.question())
+    return Job(number, robot.key, search.question(), watched)
 
 
 def results(here):
@@ -26,6 +26,16 @@ def results(here):
     return found
 
 
+def turns_until(worker, here, count):
+    """Let the worker go on until so many results are there; gives them, and the turns taken."""
+    found, turns = [], 0
+    while len(found) < count:
+        worker.turn()
+        turns += 1
+        found += results(here)
+    return found, turns
+
+
 def test_new_search_does_not_wait_for_long_ones(pipe, worker, panda):
     here, _ = pipe
     for number in range(3):
@@ -33,11 +43,7 @@ def test_new_search_does_not_wait_for_long_ones(pipe, worker, panda):
     for _ in range(60):
         worker.turn()
     here.send(job(9, panda, reachable(panda, TIP, 1), solutions=3))
-    turns = 0
-    while not (found := results(here)):
-        worker.turn()
-        turns += 1
-    result = found[0]
+    (result, *_), turns = turns_until(worker, here, 1)
     assert result.number == 9 and result.solution.status is Status.SUCCESS
     assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
 
@@ -46,13 +52,19 @@ def test_deadlines_hold_for_all(pipe, worker, panda):
     here, _ = pipe
     for number in range(8):
         here.send(job(number, panda, unreachable(), timeout=0.2))
-    found = []
-    while len(found) < 8:
-        worker.turn()
-        found += results(here)
-    for result in found:
+    for result in turns_until(worker, here, 8)[0]:
         assert result.solution.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
         assert 0.2 <= result.solution.seconds < 2.0
+
+
+def test_tells_of_watched_ones_only(pipe, worker, panda):
+    here, _ = pipe
+    here.send(job(1, panda, unreachable()))
+    here.send(job(2, panda, unreachable(), watched=True))
+    told, _ = turns_until(worker, here, 3)
+    assert all(isinstance(message, Progress) and message.number == 2 for message in told)
+    restarts = [message.solution.restarts for message in told]
+    assert restarts == sorted(restarts) and not told[-1].solution.success
 
 
 def test_cancel(pipe, worker, panda):
@@ -68,41 +80,27 @@ def test_cancel(pipe, worker, panda):
 
 
 def test_same_answer_as_without_worker(pipe, worker, panda):
-    target = reachable(panda, TIP, 4)
-    problem = IKProblem(panda, [PoseTarget(TIP, matrix(target.pose))])
+    problem = IKProblem(panda, [PoseTarget(TIP, matrix(reachable(panda, TIP, 4).pose))])
     options = {'solutions': 3, 'random_state': 5, 'timeout': 60.0}    # ends by what it finds
-    alone = Search(problem, **options)
+    alone, begun = Search(problem, **options), Search(problem, **options)
     alone.run()
-    begun = Search(problem, **options)
     begun.run(seconds=0)
     pipe[0].send(Job(0, panda.key, begun.question()))
-    while not (found := results(pipe[0])):
-        worker.turn()
-    here, there = alone.solution(), found[0].solution
+    (found, *_), _ = turns_until(worker, pipe[0], 1)
+    here, there = alone.solution(), found.solution
     assert (there.iterations, there.restarts) == (here.iterations, here.restarts)
     assert there.q.tolist() == here.q.tolist()
 
 
-def test_robot_that_it_does_not_know(pipe, worker, panda):
-    here, _ = pipe
-    here.send(job(0, panda, unreachable())._replace(robot_key='another'))
-    here.send(job(1, panda, reachable(panda, TIP)))
-    worker.turn()
-    result = results(here)[0]
-    assert result.number == 0 and result.solution is None and 'KeyError' in result.failure
-
-
-def test_keeps_two_robots(pipe, worker, panda):
+def test_keeps_two_robots_and_fails_for_another_one(pipe, worker, panda):
     here, _ = pipe
     for key in 'abc':
         here.send(TakeRobot(key, pickle.dumps(panda)))
     for number, key in enumerate('abc'):
         here.send(job(number, panda, reachable(panda, TIP))._replace(robot_key=key))
-    found = {}
-    while len(found) < 3:
-        worker.turn()
-        found |= {result.number: result.solution for result in results(here)}
-    assert found[0] is None and found[1].success and found[2].success
+    found = {result.number: result for result in turns_until(worker, here, 3)[0]}
+    assert found[0].solution is None and 'KeyError' in found[0].failure
+    assert found[1].solution.success and found[2].solution.success
 
 
 def test_node_that_is_gone(pipe, worker, panda):
