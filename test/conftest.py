@@ -63,10 +63,9 @@ sys.meta_path.insert(0, MissingJudges)
 # Judged by when an arm is where: beside others of their kind, each with a node and a mock, they
 # would have to wait for a processor. So one process has them all, while another one has the core.
 MOTIONS = {f'test/node/test_{name}.py' for name in (
-    'action_motion', 'compute_ik_execute', 'execute', 'execute_action', 'execute_continuous',
-    'execute_faults', 'execute_streams', 'interactive_goals', 'motion_faults', 'motion_kills',
-    'motion_replacement', 'motion_restarts', 'random_motions', 'right_of_way', 'servo',
-    'servo_action', 'servo_end', 'servo_frames', 'stuck_arm', 'two_publishers', 'view_node')}
+    'controllers', 'execute', 'execute_action', 'execute_continuous',
+    'execute_streams', 'interactive_goals', 'motion_faults', 'motion_kills', 'right_of_way',
+    'servo', 'servo_command', 'servo_end', 'servo_frames', 'two_publishers', 'view_node')}
 
 NICE = 10
 

@@ -25,6 +25,7 @@ from ros2_ik.srv import CheckState, Execute
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 HOME = dict(zip(ARM, (0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398), strict=True))
 TRAJECTORIES = {'controllers': ['arm_controller'], 'arm_controller.group': 'arm'}
+STILL = 20      # messages of joint_states that show the same: the arm stands
 FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 POSITIONS = {'controllers': ['arm_position_controller'],
              'arm_position_controller.kind': 'position', 'arm_position_controller.group': 'arm'}
@@ -107,14 +108,17 @@ class Recorder:
         return (np.array([stamp for stamp, _ in rows]),
                 np.array([[values[joint] for joint in joints] for _, values in rows]))
 
-    def still(self) -> np.ndarray:
-        """Wait until nothing moves; gives where."""
+    def still(self, joints: tuple[str, ...] = ARM) -> np.ndarray:
+        """Wait until nothing moves, for so many messages from now on; gives where."""
+        count = len(self.states)
+
         def stands() -> bool:
-            before = self.at()
-            time.sleep(0.1)
-            return bool(np.abs(self.at() - before).max() < 1e-6)
-        eventually(stands, 'the arm stands')
-        return self.at()
+            if len(self.states) < count + STILL:
+                return False
+            positions = self.way(-STILL, joints)[1]
+            return bool(np.ptp(positions, axis=0).max() < 1e-6)
+        eventually(stands, 'the arm stands', 60)
+        return self.at(joints)
 
     def close(self) -> None:
         """Listen no more."""

@@ -1,7 +1,7 @@
 """A node in a process of its own, and a client that talks to it over DDS."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 import io
 import os
 from pathlib import Path
@@ -61,25 +61,6 @@ def eventually(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT
         assert time.monotonic() < end, f'not within {timeout} s: {what}'
         pause.wait(0.01)
     return result
-
-
-class Stopwatch:
-    """Counts the time but for what the machine was too busy to give to all who asked for it."""
-
-    def __init__(self) -> None:
-        self._began, self._withheld = time.monotonic(), _withheld()
-
-    @property
-    def seconds(self) -> float:
-        """Return the time since this was made [s]."""
-        return time.monotonic() - self._began - (_withheld() - self._withheld)
-
-
-def _withheld() -> float:
-    """Return how long there was anybody who waited for a processor [s]; 0 if it is not told."""
-    with suppress(OSError):
-        return int(Path('/proc/pressure/cpu').read_text().split()[4].removeprefix('total=')) * 1e-6
-    return 0.0
 
 
 class NodeProcess:
@@ -308,10 +289,17 @@ class Client:
         """Call a function in the thread that spins: rclpy's action clients are made for one."""
         return self.wait(self._executor.create_task(function))
 
-    def retract(self, topic: str) -> None:
-        """Publish there no more: what was latched is gone with the publisher."""
-        if topic in self._publishers:
-            self.node.destroy_publisher(self._publishers.pop(topic))
+    @contextmanager
+    def other_node(self, name: str, **parameters: Any) -> Iterator[Any]:
+        """Have another node spin, with parameters; without any it tells none."""
+        node = rclpy.create_node(name, context=self.context, use_global_arguments=False,
+                                 start_parameter_services=bool(parameters))
+        for key, value in parameters.items():
+            node.declare_parameter(key, value)
+        self._executor.add_node(node)
+        yield node
+        self._executor.remove_node(node)
+        node.destroy_node()
 
     def describe(self, robot: Robot) -> None:
         """Publish a robot's SRDF and URDF, and wait until the node has it."""

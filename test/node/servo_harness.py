@@ -2,7 +2,6 @@
 
 from contextlib import contextmanager
 from pathlib import Path
-import time
 
 from arm_harness import ARM
 from geometry_msgs.msg import PoseStamped, TwistStamped
@@ -24,6 +23,7 @@ FASTEST = 0.25 * np.array([2.175] * 4 + [2.61] * 3)    # servo_velocity_scaling 
 ACCELERATION = 0.5 * 3.0                               # of default_max_acceleration
 HAIR = 1e-4
 PERIOD = 0.02      # of commands [s]
+REST = 40          # messages of joint_states that show the same: the arm stands
 HELD_UP = 0.02     # no stream comes from a process that waits for so long for the processor [s]
 
 
@@ -49,6 +49,11 @@ class Servo:
     def switch(self, mode, **fields):
         return self.client.call(SwitchServo, 'ros2_ik/servo/switch',
                                 SwitchServo.Request(mode=mode, **fields), 30)
+
+    def switch_later(self, mode):
+        """Switch without waiting; gives the future."""
+        return self.client.service(SwitchServo, 'ros2_ik/servo/switch').call_async(
+            SwitchServo.Request(mode=mode))
 
     def on(self, mode, **fields):
         answer = self.switch(mode, **fields)
@@ -82,13 +87,11 @@ class Servo:
         return self.record.way().positions[-1]
 
     def rest(self):
-        """Wait until it stands."""
-        def stands():
-            before = self.q()
-            time.sleep(0.15)
-            return np.abs(self.q() - before).max() < 1e-9
-        eventually(stands, 'rest')
-        return self.q()
+        """Wait until it stands, for so many messages from now on; gives where."""
+        count = len(self.record)
+        eventually(lambda: len(self.record) > count + REST and np.ptp(
+            self.record.way(-REST).positions, axis=0).max() < 1e-9, 'rest')
+        return self.record.way(-1).positions[-1]
 
     def said(self, since, text):
         return [one for one in self.statuses[since:] if text in one.message]

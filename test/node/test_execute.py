@@ -1,28 +1,28 @@
-"""Service ~/execute with a joint_trajectory_controller: the arm goes, or it is said why not."""
+"""~/execute, and compute_ik and the action with `execute`: the arm goes, or it is said why not."""
 
+from action_msgs.msg import GoalStatus
 from arm_harness import (
     ARM,
     execute,
-    execute_later,
     FAST,
-    goal_request,
     HOME,
     knows_the_robot,
     near,
     Recorder,
-    stop,
     TRAJECTORIES,
 )
+from builtin_interfaces.msg import Duration
+from diagnostic_msgs.msg import DiagnosticArray
 from moveit_msgs.msg import CollisionObject
-from node_harness import eventually
+from node_harness import eventually, seed, stamped, values
 import numpy as np
 import pytest
-from scene_harness import applied, attached, box, change, diff, pose
+from scene_harness import applied, attached, box, change, diff, pose, state_holding
 
-from ros2_ik.msg import Status
-from ros2_ik.srv import Execute
+from ros2_ik.messages.functions import function_message as function
+from ros2_ik.msg import Bounds, Solution, Status
 
-BACK = 0.1   # a busy arm that hears late of the braking has to come back this far [rad]
+ROOT, HAND = 'panda_link0', 'panda_hand'
 ASIDE = {'panda_joint1': 0.6, 'panda_joint4': -2.0}
 LIMITS = {'panda_joint1': 2.175, 'panda_joint2': 2.175, 'panda_joint3': 2.175,
           'panda_joint4': 2.175, 'panda_joint5': 2.61, 'panda_joint6': 2.61, 'panda_joint7': 2.61}
@@ -36,13 +36,10 @@ def node(mock, start_shared_node):
 
 @pytest.fixture
 def record(client, node, mock):
-    """Give a record, with the arm at home in an empty scene and everything at work."""
+    """Give a record, with the arm at home in an empty scene."""
     record = Recorder(client)
     knows_the_robot(client)
     applied(client, diff(change('', CollisionObject.REMOVE)))
-    for name, value in (('publish_joint_states', True), ('follow', True), ('nan_joint', '')):
-        mock.set(name, value)
-    record.listen()
     eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home')
     yield record
     record.close()
@@ -81,19 +78,6 @@ def test_what_is_sent(client, record):
     assert np.abs(np.diff(np.vstack([list(HOME.values()), positions]), axis=0)).max() < 0.1
 
 
-@pytest.mark.slow
-def test_slower_on_demand(client, record):
-    fast = execute(client, ASIDE).motion_seconds
-    slow = execute(client, HOME, velocity_scaling=0.1)
-    assert slow.status == Status.SUCCESS, slow.message
-    assert slow.motion_seconds > 0.6 / 0.2175 > fast
-
-
-def test_there_already(client, record):
-    answer = execute(client, HOME)
-    assert answer.status == Status.SUCCESS and near(record.at(), {}) < 1e-3
-
-
 def test_joints_that_no_controller_moves(client, record):
     finger = record.listen()['panda_finger_joint1']
     assert execute(client, {**ASIDE, 'panda_finger_joint1': finger}).status == Status.SUCCESS
@@ -107,7 +91,6 @@ def test_joints_that_no_controller_moves(client, record):
     ({}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'names no joint'),
     ({'panda_joint9': 0.0}, {}, Status.INVALID_ROBOT_STATE, "'panda_joint9'"),
     ({'panda_joint1': float('nan')}, {}, Status.INVALID_ROBOT_STATE, 'is at nan'),
-    ({'panda_joint1': float('inf')}, {}, Status.INVALID_ROBOT_STATE, 'is at inf'),
     ({'panda_joint1': 3.0}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'outside its limits'),
     ({'panda_finger_joint2': 0.01}, {}, Status.INVALID_GOAL_CONSTRAINTS,
      "follows 'panda_finger_joint1', which must be named"),
@@ -115,10 +98,10 @@ def test_joints_that_no_controller_moves(client, record):
      Status.INVALID_GOAL_CONSTRAINTS, 'puts it at 0.01'),
     (ASIDE, {'group': 'hand'}, Status.INVALID_GOAL_CONSTRAINTS, "not in group 'hand'"),
     (ASIDE, {'group': 'leg'}, Status.INVALID_GROUP_NAME, "unknown group 'leg'"),
-    (ASIDE, {'velocity_scaling': 1e-300}, Status.INVALID_GOAL_CONSTRAINTS,
-     'velocity_scaling is 1e-300; valid: 0.001 to 1, or 0'),
-    (ASIDE, {'velocity_scaling': 1.5}, Status.INVALID_GOAL_CONSTRAINTS, 'velocity_scaling is 1.5'),
-    (ASIDE, {'velocity_scaling': float('nan')}, Status.INVALID_GOAL_CONSTRAINTS, 'nan')])
+    (ASIDE, {'velocity_scaling': 1.5}, Status.INVALID_GOAL_CONSTRAINTS,
+     'velocity_scaling is 1.5; valid: 0.001 to 1, or 0'),
+    ({'panda_joint1': 2.0}, {'velocity_scaling': 0.001}, Status.INVALID_GOAL_CONSTRAINTS,
+     'at most 600 s')])
 def test_questions_that_make_no_sense(client, record, joints, fields, status, text):
     record.trajectories.clear()
     answer = execute(client, joints, **fields)
@@ -172,138 +155,180 @@ def test_the_goal_or_the_start_in_contact(client, record):
     assert near(record.still(), {}) < 1e-3
 
 
-def test_attached_objects_move_along(client, record):
-    """A stick in the hand hits what the hand alone would pass."""
+def test_what_the_hand_holds_moves_along(client, record):
+    """A stick hits what the hand alone would pass; the question or the scene has it."""
     applied(client, diff(box('wall', 0.1, at=pose(0.2, 0.45, 0.5))))
-    assert execute(client, {'panda_joint1': 2.3}).status == Status.SUCCESS
+    far, touching = {'panda_joint1': 2.3}, ('panda_leftfinger', 'panda_rightfinger',
+                                            'panda_link7', 'panda_link8')
+    assert execute(client, far).status == Status.SUCCESS
     assert execute(client, HOME).status == Status.SUCCESS
-    stick = box('stick', 0.3, at=pose(0, 0, 0.27), frame='panda_hand')
-    touching = ('panda_leftfinger', 'panda_rightfinger', 'panda_link7', 'panda_link8')
-    applied(client, diff(holding=[attached(stick, touch=touching)]))
-    answer = execute(client, {'panda_joint1': 2.3})
-    held = change('', CollisionObject.REMOVE)
-    applied(client, diff(holding=[attached(held, '')]))
-    assert answer.status == Status.INVALID_MOTION_PLAN, answer.message
-    assert "'stick'" in answer.message and "'wall'" in answer.message
+    stick = attached(box('stick', 0.3, at=pose(0, 0, 0.27), frame='panda_hand'), touch=touching)
+    answers = [execute(client, {}, goal=state_holding(stick, at=far))]
+    applied(client, diff(holding=[stick]))
+    answers.append(execute(client, far))
+    applied(client, diff(holding=[attached(change('', CollisionObject.REMOVE), '')]))
+    for answer in answers:
+        assert answer.status == Status.INVALID_MOTION_PLAN, answer.message
+        assert "'stick'" in answer.message and "'wall'" in answer.message
 
 
-def test_objects_of_the_question_alone(client, record):
-    applied(client, diff(box('wall', 0.1, at=pose(0.2, 0.45, 0.5))))
-    request = goal_request({'panda_joint1': 2.3})
-    touching = ('panda_leftfinger', 'panda_rightfinger', 'panda_link7', 'panda_link8')
-    request.goal.attached_collision_objects = [attached(
-        box('stick', 0.3, at=pose(0, 0, 0.27), frame='panda_hand'), touch=touching)]
-    answer = client.call(Execute, 'ros2_ik/execute', request)
-    assert answer.status == Status.INVALID_MOTION_PLAN and "'stick'" in answer.message
+# -- what is told ----------------------------------------------------------------------------
+
+def test_a_motion_is_told_of_while_it_is_under_way_and_when_it_is_over(client, record, node):
+    told = []
+
+    def take(message):
+        told.extend((status.message, {pair.key: pair.value for pair in status.values})
+                    for status in message.status if status.name.endswith(': motions'))
+    subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', take, 10)
+    answer = execute(client, {'panda_joint1': 0.9}, group='arm', velocity_scaling=0.15)
+    assert answer.status == Status.SUCCESS, answer.message
+    moving = [said for text, said in told if text == '1 under way']
+    assert moving
+    for said in moving:
+        assert said['asked for by'] == 'service execute' and said['group'] == 'arm'
+        assert said['controllers'] == 'arm_controller' and said['state'] == 'moving'
+        assert 0 <= float(said['fraction']) <= 1 and float(said['time left [s]']) < 4
+        assert float(said['tracking error [rad, m]']) < 0.01
+    eventually(lambda: told[-1][0] == 'nothing is moved', 'the end')
+    line, = (line for line in node.text.splitlines() if 'went 0.9' in line)
+    assert ("motion by service execute of group 'arm' with arm_controller: joint "
+            "'panda_joint1' went 0.9") in line
+    assert 'SUCCESS: arrived after' in line
+    client.node.destroy_subscription(subscription)
 
 
-# -- stopping and fighting -------------------------------------------------------------------
+# -- compute_ik and the action ---------------------------------------------------------------
 
-def under_way(record):
-    """Wait until the arm moves."""
-    start = record.at()
-    eventually(lambda: np.abs(record.at() - start).max() > 0.02, 'the arm moves')
-
-
-def test_stop(client, record):
-    future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.3)
-    under_way(record)
-    since = len(record.states)
-    answer = stop(client)
-    assert answer.success and answer.message == '1 motion is being stopped'
-    ended = client.wait(future)
-    assert ended.status == Status.PREEMPTED and 'stopped' in ended.message
-    assert record.still()[0] < 1.8
-    _, positions = record.way(since)
-    assert positions[:, 0].max() - positions[-1, 0] < BACK
-    assert stop(client).message == 'nothing was moving'
+def height(lower, upper):
+    return [function('point_to_plane',
+        frame=HAND, normal=[0, 0, 1.0], bounds=Bounds(lower=[lower], upper=[upper]))]
 
 
-def test_a_second_one_is_refused(client, record):
-    future = execute_later(client, {'panda_joint1': 1.0}, velocity_scaling=0.3)
-    under_way(record)
-    answer = execute(client, HOME)
-    assert answer.status == Status.CONTROL_FAILED and 'while_executing' in answer.message
-    assert client.wait(future).status == Status.SUCCESS
-    assert near(record.at(), {'panda_joint1': 1.0}) < 1e-3
+NEAR = {'costs': [function('joint_positions',
+    names=list(ARM), reference=[HOME[name] for name in ARM], bounds=Bounds(weight=[0.1]))],
+    'timeout': Duration(sec=10)}
+BIG = {'max_joint_change': 9.0}
 
 
-def test_a_second_one_replaces(client, record):
-    """From where the arm is and as fast as it is: no step, nothing faster than allowed."""
-    assert client.set('while_executing', 'replace').successful
-    try:
-        since = len(record.states)
-        first = execute_later(client, {'panda_joint1': 1.5}, velocity_scaling=0.3)
-        under_way(record)
-        second = execute(client, {'panda_joint1': -0.5, 'panda_joint4': -2.0},
-                         velocity_scaling=0.3)
-    finally:
-        client.set('while_executing', 'refuse')
-    ended = client.wait(first)
-    assert ended.status == Status.PREEMPTED and 'another motion' in ended.message
-    assert second.status == Status.SUCCESS, second.message
-    assert near(record.at(), {'panda_joint1': -0.5, 'panda_joint4': -2.0}) < 1e-3
-    times, positions = record.way(since)
-    speeds = np.abs(np.diff(positions, axis=0) / np.diff(times)[:, None])
-    # 1.1 at rest; on a busy machine the arm is farther behind its commands, and catches up
-    assert speeds.max() < 0.3 * 2.61 * 1.5
+@pytest.mark.parametrize(('action', 'band'), [(False, (0.3, 0.4)), (True, (0.7, 0.8))])
+def test_goes_to_the_solution(client, record, panda_judge, action, band):
+    asked, published = {'constraints': height(*band), 'execute': True, **NEAR}, []
+    subscription = client.node.create_subscription(Solution, 'ros2_ik/solution',
+                                                   published.append, 10)
+    if action:
+        assert client.set('velocity_scaling', 0.05).successful    # feedback comes twice a second
+        goal = client.goal(**asked)
+        state, response = goal.result(60)
+        assert client.set('velocity_scaling', 1.0).successful
+        assert state == GoalStatus.STATUS_SUCCEEDED
+        assert any(told.phase == 'moving' for told in goal.feedback)
+        elapsed = [told.seconds for told in goal.feedback]
+        assert elapsed == sorted(elapsed) and elapsed[-1] > response.motion_seconds / 2
+    else:
+        response = client.ik(**asked)
+    assert response.status == Status.SUCCESS, response.message
+    assert response.motion_seconds > 0 and 'arrived' in response.message
+    eventually(lambda: published, 'the solution as a topic')
+    client.node.destroy_subscription(subscription)
+    there = dict(zip(ARM, record.still(), strict=True))
+    solution = values(response.solution)
+    assert max(abs(there[name] - solution[name]) for name in ARM) < 1e-3
+    z = panda_judge.transform(there, HAND, ROOT)[2, 3]
+    assert band[0] - 2e-3 <= z <= band[1] + 2e-3
 
 
-def test_many_at_once(client, record):
-    """Only one of them moves the arm."""
-    futures = [execute_later(client, {'panda_joint1': 0.1 * i}) for i in range(1, 9)]
-    answers = [client.wait(future) for future in futures]
-    good = [i for i, answer in enumerate(answers) if answer.status == Status.SUCCESS]
-    assert len(good) == 1
-    assert all(answer.status == Status.CONTROL_FAILED for i, answer in enumerate(answers)
-               if i not in good)
-    assert near(record.at(), {'panda_joint1': 0.1 * (good[0] + 1)}) < 1e-3
+def test_no_solution_or_no_execute_no_motion(client, record):
+    before = record.still()
+    response = client.ik(constraints=height(0.3, 0.4), **NEAR)
+    assert response.status == Status.SUCCESS and response.motion_seconds == 0
+    response = client.ik(constraints=height(5.0, 6.0), execute=True,
+                         timeout=Duration(nanosec=200_000_000))
+    assert response.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT), response.message
+    assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
 
 
-# -- faults ----------------------------------------------------------------------------------
-
-def test_joint_states_stop_on_the_way(client, record, mock):
-    record.trajectories.clear()
-    future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.2)
-    under_way(record)
-    mock.set('publish_joint_states', False)
-    ended = client.wait(future)
-    assert ended.status == Status.ROBOT_STATE_STALE, ended.message
-    # all went silent at once
-    assert 'stopped' in ended.message and 'panda_joint' in ended.message
-    assert len(record.trajectories) == 2                 # the second one brakes
-    refused = execute(client, HOME)
-    assert refused.status == Status.ROBOT_STATE_STALE and 'execute_state_timeout' in \
-        refused.message and refused.motion_seconds == 0
-    mock.set('publish_joint_states', True)
-    assert 0.02 < record.still()[0] < 1.9
+def turned(to):
+    """Ask for the arm at HOME but for its first joint."""
+    reference = [to, *(HOME[name] for name in ARM[1:])]
+    return [function('joint_positions',
+        names=list(ARM), reference=reference, bounds=Bounds(target=[0.0]))]
 
 
-def test_nan_in_joint_states_is_no_news(client, record, mock):
-    mock.set('nan_joint', 'panda_joint3')
-    eventually(lambda: execute(client, ASIDE).status == Status.ROBOT_STATE_STALE,
-               'a joint that is not known')
-    mock.set('nan_joint', '')
-    eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'joints that are known')
+def test_a_big_move_must_be_asked_for(client, record, panda_judge):
+    """By default a solution with execute moves no joint by more than 1 rad: parameter max_jump."""
+    before = record.still()
+    target = stamped(panda_judge.transform({**HOME, 'panda_joint1': 2.4}, HAND, ROOT), ROOT)
+    arm = {'targets': [target], 'tips': [HAND], 'group': 'arm', 'timeout': Duration(sec=1)}
+    response = client.ik(execute=True, **arm, joint_change_names=['panda_joint1'],
+                         joint_changes=[0.1], max_joint_change=0.9)
+    assert response.status == Status.NO_IK_SOLUTION, response.message
+    assert 'panda_joint1: 0.1' in response.message
+    assert 'a larger max_joint_change may have one' in response.message
+    assert 'parameter max_jump' not in response.message
+    there = values(response.best_attempt)
+    assert abs(there['panda_joint1'] - before[0]) <= 0.1 + 1e-6
+    response = client.ik(constraints=turned(1.2), execute=True)
+    assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED
+    assert "'panda_joint1'" in response.message and 'parameter max_jump' in response.message
+    assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
+    response = client.ik(**arm)     # without a motion nothing is bounded
+    assert response.status == Status.SUCCESS
+    assert 'largest joint change ' in response.message
+    response = client.ik(execute=True, **arm, **BIG)
+    assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
 
 
-def test_an_arm_that_does_not_follow(client, record, mock):
-    assert client.set('arrival_timeout', 0.3).successful
-    assert client.set('max_tracking_error', 0.0).successful
-    mock.set('follow', False)
-    try:
-        answer = execute(client, ASIDE)
-    finally:
-        client.set('arrival_timeout', 2.0)
-        client.set('max_tracking_error', 0.2)
-        mock.set('follow', True)
-    assert answer.status == Status.CONTROL_FAILED, answer.message
-    assert "'panda_joint1' (and 1 more) is at" in answer.message
-    assert 'goal_tolerance' in answer.message
-    assert answer.motion_seconds > 0
+def test_max_jump_counts_from_where_the_robot_stands(client, record):
+    """Not from a seed elsewhere: what is found there could not be gone to."""
+    stands = {**HOME, 'panda_joint1': 1.5}
+    assert execute(client, stands).status == Status.SUCCESS
+    before = record.still()
+    asked = {'execute': True, 'seed': seed({name: HOME[name] for name in ARM}), 'group': 'arm'}
+    response = client.ik(constraints=turned(0.3), **asked)
+    assert response.status == Status.GOAL_CONSTRAINTS_VIOLATED, response.message
+    assert 'parameter max_jump, from where the robot stands' in response.message
+    assert np.abs(record.still() - before).max() < 1e-6
+    response = client.ik(constraints=turned(1.2), **asked)
+    assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
+
+
+@pytest.mark.parametrize('fields, word', [
+    ({'max_joint_change': -1.0}, 'max_joint_change is -1'),
+    ({'max_joint_change': float('nan')}, 'max_joint_change is nan'),
+    ({'joint_change_names': ['panda_joint1'], 'joint_changes': [0.0]},
+     "joint_changes[0], of 'panda_joint1', is 0"),
+    ({'joint_change_names': ['panda_joint1']}, '1 joint_change_names but 0 joint_changes'),
+    ({'joint_change_names': ['panda_joint9'], 'joint_changes': [1.0]},
+     "joint_change_names[0]: unknown joint 'panda_joint9'")])
+def test_bounds_that_make_no_sense(client, record, fields, word):
+    response = client.ik(constraints=turned(0.1), **fields)
+    assert response.status == Status.INVALID_GOAL_CONSTRAINTS and word in response.message
+
+
+def test_what_is_in_the_way_is_named(client, record):
+    """The solution is free, the straight way to it leads through a pillar."""
+    assert client.ik(constraints=turned(1.2), execute=True, **BIG).status == Status.SUCCESS
+    before = record.still()
+    applied(client, diff(box('pillar', 0.2, at=pose(0.38, 0.0, 0.5))))
+    response = client.ik(constraints=turned(-1.2), execute=True, **BIG)
+    assert response.status == Status.INVALID_MOTION_PLAN, response.message
+    names = {name for c in response.contacts for name in (c.contact_body_1, c.contact_body_2)}
+    assert 'pillar' in names and "'pillar'" in response.message
+    assert values(response.solution)['panda_joint1'] == pytest.approx(-1.2, abs=1e-5)
+    assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
+    applied(client, diff(change('pillar', CollisionObject.REMOVE)))
+    assert client.ik(constraints=turned(-1.2), execute=True, **BIG).status == Status.SUCCESS
+
+
+def test_a_seed_that_is_not_true_is_refused(client, record):
+    """A solution for a hand that is elsewhere is none for this one."""
+    response = client.ik(constraints=height(0.3, 0.4), execute=True, group='arm',
+                         seed=seed({'panda_finger_joint1': 0.035}))
+    assert response.status == Status.INVALID_ROBOT_STATE, response.message
+    assert "execute: the seed has joint 'panda_finger_joint1' at 0.035" in response.message
 
 
 def test_the_mock_saw_no_defect(record, mock):
     """It says when a command steps, or has NaN."""
     assert 'defect' not in mock.text, mock.text
-

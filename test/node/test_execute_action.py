@@ -4,16 +4,28 @@ import pytest
 
 pytest.importorskip('control_msgs.action')
 
-from arm_harness import execute, execute_later, goal_request, HOME, near, stop  # noqa: E402
+from action_msgs.msg import GoalStatus  # noqa: E402
+from arm_harness import (  # noqa: E402
+    ARM,
+    execute,
+    execute_later,
+    goal_request,
+    HOME,
+    near,
+    stop,
+)
+from builtin_interfaces.msg import Duration  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from node_harness import eventually, nodes  # noqa: E402
-from rclpy.action import ActionServer, GoalResponse  # noqa: E402
+from rclpy.action import ActionClient, ActionServer, GoalResponse  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from ros2_ik.msg import Status  # noqa: E402
-from ros2_ik.srv import Execute  # noqa: E402
+from ros2_ik.srv import Execute, SwitchServo  # noqa: E402
 
 BACK = 0.1   # a busy arm that hears late of the braking has to come back this far [rad]
 ASIDE = {'panda_joint1': 0.4, 'panda_joint4': -2.0}
+ACTION = 'arm_controller/follow_joint_trajectory'
 
 
 @pytest.fixture(scope='module')
@@ -37,10 +49,14 @@ def test_goes_there(client, record):
     assert near(record.at(), ASIDE) < 1e-3 and not record.trajectories
 
 
-def test_stop_brakes(client, record):
+def moving(client, record):
     future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.3)
     eventually(lambda: record.at()[0] > 0.05, 'the arm moves')
-    since = len(record.states)
+    return future
+
+
+def test_stop_brakes(client, record):
+    future, since = moving(client, record), len(record.states)
     assert stop(client).success
     assert client.wait(future).status == Status.PREEMPTED
     assert 0.05 < record.still()[0] < 1.8
@@ -48,16 +64,43 @@ def test_stop_brakes(client, record):
     assert positions[:, 0].max() - positions[-1, 0] < BACK
 
 
+@pytest.mark.parametrize('begun', [True, False])
+def test_another_goal_has_the_right_of_way(client, record, begun):
+    """It preempts ours, and none of ours begins while it lasts, though the arm may stand."""
+    other = ActionClient(client.node, FollowJointTrajectory, ACTION)
+    eventually(other.server_is_ready, 'the action')
+    future = moving(client, record) if begun else None
+    theirs = JointTrajectory(joint_names=list(ARM), points=[JointTrajectoryPoint(
+        positions=list({**HOME, 'panda_joint1': to}.values()), velocities=[0.0] * 7,
+        time_from_start=Duration(sec=seconds)) for to, seconds in ((0.0, 3), (-0.5, 4))])
+    handle = client.wait(other.send_goal_async(FollowJointTrajectory.Goal(trajectory=theirs)))
+    assert handle.accepted
+    answer = client.wait(future or execute_later(client, {'panda_joint1': 1.0}))
+    assert answer.status == Status.CONTROL_FAILED, answer.message
+    assert ('preempted by a new goal' if begun else 'another client') in answer.message
+    ended = client.wait(handle.get_result_async())
+    assert ended.status == GoalStatus.STATUS_SUCCEEDED, ended.result.error_string
+    assert near(record.still(), {'panda_joint1': -0.5}) < 1e-3
+    other.destroy()
+
+
 @pytest.mark.parametrize('accepts, text', [
     (False, "'refusing_controller' rejected the trajectory"),
     (True, "'refusing_controller' gave up: no more (-4)")])
 def test_a_controller_that_refuses(client, record, domain, tmp_path, accepts, text):
+    """No other goal follows; and the servo, which needs its topic, is refused as well."""
+    goals = []
+
+    def judge(goal):
+        goals.append(goal)
+        return GoalResponse.ACCEPT if accepts else GoalResponse.REJECT
+
     def give_up(goal):
         goal.abort()
         return FollowJointTrajectory.Result(error_code=-4, error_string='no more')
     server = ActionServer(
         client.node, FollowJointTrajectory, 'refusing_controller/follow_joint_trajectory', give_up,
-        goal_callback=lambda _: GoalResponse.ACCEPT if accepts else GoalResponse.REJECT)
+        goal_callback=judge)
     with nodes(domain, tmp_path) as start:
         start(('__node:=other_ik',), controllers=['refusing_controller'],
               **{'refusing_controller.kind': 'follow_joint_trajectory',
@@ -65,6 +108,10 @@ def test_a_controller_that_refuses(client, record, domain, tmp_path, accepts, te
         answer = eventually(lambda: (found := client.call(
             Execute, 'other_ik/execute', goal_request(ASIDE))).status == Status.CONTROL_FAILED
             and 'no action' not in found.message and found, 'an answer')
+        refused = eventually(lambda: 'no subscriber' in (found := client.call(
+            SwitchServo, 'other_ik/servo/switch', SwitchServo.Request(mode='joint'), 30)).message
+            and found, 'a refusal')
     server.destroy()
-    assert text in answer.message, answer.message
+    assert text in answer.message and len(goals) == 1, answer.message
+    assert not refused.success and 'joint_trajectory, position, joint_state' in refused.message
     assert near(record.at(), {}) < 1e-3

@@ -1,5 +1,9 @@
 """Controllers that are told bit by bit: positions, and joint commands of simulators."""
 
+from contextlib import contextmanager
+import signal
+import time
+
 from arm_harness import (
     ARM,
     execute,
@@ -16,7 +20,6 @@ from arm_harness import (
 from node_harness import eventually, nodes
 import numpy as np
 import pytest
-import rclpy
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -88,33 +91,25 @@ def test_stop_brakes(client, record):
     assert (steps >= -1e-9).all() and steps.max() < 0.055 and abs(steps[-1]) < 1e-6
 
 
-def parameter_node(client, name, joints):
-    """Make a node of the test's context that has a parameter `joints`."""
-    node = rclpy.create_node(name, context=client.context, use_global_arguments=False)
-    node.declare_parameter('joints', joints)
-    client._executor.add_node(node)
-    return node
-
-
 @pytest.fixture
-def own_controller(client, domain, mock, tmp_path):
-    """Run a second node whose controller is a node of the test's own; gives what it is told."""
-    told, made = [], []
-
-    def begin(joints):
-        made.append(parameter_node(client, 'own_controller', list(joints)))
-        made[0].create_subscription(Float64MultiArray, 'own_controller/commands',
-                                    lambda message: told.append(list(message.data)),
-                                    QoSProfile(depth=1000))
-        return told
+def other_ik(client, domain, mock, tmp_path):
+    """Run a second node, whose controller is a node of the test's own."""
     with nodes(domain, tmp_path) as start:
         start(('__node:=other_ik',), controllers=['own_controller'], arrival_timeout=0.1,
               max_tracking_error=0.0,
               **{'own_controller.kind': 'position', 'own_controller.group': 'arm'}, **FAST)
-        yield begin
-    for node in made:
-        client._executor.remove_node(node)
-        node.destroy_node()
+        yield
+
+
+@contextmanager
+def own_controller(client, **parameters):
+    """Have that controller; gives what it is told."""
+    told = []
+    with client.other_node('own_controller', **parameters) as node:
+        node.create_subscription(Float64MultiArray, 'own_controller/commands',
+                                 lambda message: told.append(list(message.data)),
+                                 QoSProfile(depth=1000))
+        yield told
 
 
 def other(client, joints):
@@ -122,25 +117,29 @@ def other(client, joints):
 
 
 @pytest.mark.slow
-def test_the_order_is_that_of_the_controller(client, record, own_controller):
+def test_the_order_is_that_of_the_controller(client, record, other_ik):
     """It hears the joints in its order; the arm itself does not move, which is said."""
-    told = own_controller(ARM[::-1])
-    knows_the_robot(client, 'other_ik')
+    with own_controller(client, joints=list(ARM[::-1])) as told:
+        knows_the_robot(client, 'other_ik')
 
-    def told_so():   # not before the controller and its parameters are found
-        answer = other(client, ASIDE)
-        assert answer.status == Status.CONTROL_FAILED
-        return told and near(np.array(told[-1][::-1]), ASIDE) < 1e-9
-    eventually(told_so, 'the goal, backwards', 60)
+        def told_so():   # not before the controller and its parameters are found
+            answer = other(client, ASIDE)
+            assert answer.status == Status.CONTROL_FAILED
+            return told and near(np.array(told[-1][::-1]), ASIDE) < 1e-9
+        eventually(told_so, 'the goal, backwards', 60)
 
 
 @pytest.mark.slow
-def test_a_controller_of_other_joints_is_refused(client, record, own_controller):
-    told = own_controller([*ARM[:6], 'elbow'])
-    answer = eventually(lambda: (found := other(client, ASIDE)) and 'elbow' in found.message
-                        and found, 'the controller is found')
-    assert answer.status == Status.CONTROL_FAILED and answer.motion_seconds == 0
-    assert 'own_controller moves panda_joint1' in answer.message and not told
+@pytest.mark.parametrize(('parameters', 'words'), [
+    ({'joints': [*ARM[:6], 'elbow']}, 'own_controller moves panda_joint1'),
+    ({}, 'controller /own_controller does not say within 2 s')], ids=['others', 'unknown'])
+def test_a_controller_of_other_joints_or_unknown_ones_is_sent_nothing(
+        client, record, other_ik, parameters, words):
+    with own_controller(client, **parameters) as told:
+        answer = eventually(lambda: words in (found := other(client, ASIDE)).message and found,
+                            'the controller is found', 60)
+        assert answer.status == Status.CONTROL_FAILED and answer.motion_seconds == 0
+        assert not told
 
 
 @pytest.mark.slow
@@ -160,6 +159,25 @@ def test_joint_state_commands(client, record, domain, tmp_path):
     assert tuple(told[-1].name) == ARM and len(told[-1].velocity) == 7
     assert near(np.array(told[-1].position), ASIDE) < 1e-9 and not any(told[-1].velocity)
     assert max(message.velocity[0] for message in told) > 0.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('seconds', [0.3, 2.0])
+def test_a_node_that_is_held_up_holds_up_no_stream(client, record, mock, node, seconds):
+    """It goes on in the servo's process, and ends when the node is known to be silent."""
+    record.commands.clear()
+    future = execute_later(client, {'panda_joint1': 2.5}, avoid_collisions=False)
+    eventually(lambda: record.commands and record.commands[-1][1][0] > 0.5, 'the arm moves')
+    node.process.send_signal(signal.SIGSTOP)
+    before = len(record.commands)
+    time.sleep(seconds)     # the node is held up for so long
+    assert len(record.commands) > before + 10, 'the stream was held up with the node'
+    node.process.send_signal(signal.SIGCONT)
+    answer = client.wait(future, 60)
+    assert answer.status in (Status.SUCCESS, Status.ROBOT_STATE_STALE), answer.message
+    way = np.array([command[0] for _, command in record.commands])
+    assert (np.diff(way) > -1e-9).all() and np.diff(way).max(initial=0.0) < 0.02 * 2.2
+    assert np.abs(record.still()[0] - way[-1]) < 1e-3
 
 
 def test_the_mock_saw_no_defect(record, mock):

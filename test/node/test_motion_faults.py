@@ -1,12 +1,23 @@
-"""What goes wrong while the arm moves, however it was asked for: it stops, and it is said why."""
+"""What ends a motion under way, however it was asked for: the arm stops, and it is said why."""
 
 import re
 import time
 
 from action_msgs.msg import GoalStatus
-from arm_harness import ARM, execute, FAST, HOME, near, Recorder, stop, TRAJECTORIES
-from motion_requests import FAR, moving, Requested, SLOW, WAYS
-from moveit_msgs.msg import AllowedCollisionMatrix, LinkPadding, RobotState
+from arm_harness import (
+    ARM,
+    execute,
+    execute_later,
+    FAST,
+    HOME,
+    knows_the_robot,
+    near,
+    Recorder,
+    stop,
+    TRAJECTORIES,
+)
+from motion_requests import FAR, moving, NEAR, Requested, WAYS
+from moveit_msgs.msg import AllowedCollisionMatrix, RobotState
 from node_harness import Client, eventually
 import numpy as np
 import pytest
@@ -14,9 +25,10 @@ from scene_harness import applied, attached, box, diff, empty, pose
 
 from ros2_ik.msg import Status
 
-pytestmark = pytest.mark.slow
-
-ASIDE = {'panda_joint1': 0.5, 'panda_joint4': -2.0}
+ASIDE = {'panda_joint1': -0.5, 'panda_joint4': -2.0}
+BACK = 0.1   # a busy arm that hears late of the braking has to come back this far [rad]
+USUAL = {'velocity_scaling': 0.3, 'while_executing': 'refuse', 'goals': 'queue',
+         'arrival_timeout': 2.0, 'max_tracking_error': 0.2}
 
 
 @pytest.fixture(scope='module')
@@ -31,17 +43,16 @@ def record(client, node, mock):
     record = Recorder(client)
     for name, value in (('publish_joint_states', True), ('follow', True), ('nan_joint', '')):
         mock.set(name, value)
+    knows_the_robot(client)
     record.listen()
-    eventually(lambda: execute(client, HOME, avoid_collisions=False).status == Status.SUCCESS,
-               'the arm at home', 90.0)
+    eventually(lambda: execute(client, HOME, avoid_collisions=False,
+                               velocity_scaling=1.0).status == Status.SUCCESS, 'home', 90.0)
     empty(client)
-    for name, value in (*SLOW.items(), ('while_executing', 'refuse'), ('arrival_timeout', 2.0),
-                        ('max_tracking_error', 0.2)):
+    for name, value in USUAL.items():
         assert client.set(name, value).successful
     record.still()
     record.trajectories.clear()
     yield record
-    assert client.set('velocity_scaling', 1.0).successful
     record.close()
     assert 'defect' not in mock.text, mock.text
 
@@ -55,50 +66,84 @@ def stopped_short(record):
     assert near(record.at(), {'panda_joint1': last.points[-1].positions[0]}) < 1e-3
 
 
-# -- joint_states ----------------------------------------------------------------------------
+# -- who asked ends it -----------------------------------------------------------------------
 
-@pytest.mark.parametrize('way', ['solve_constrained_ik'])
-def test_joint_states_stop(client, record, mock, way):
-    asked = moving(client, record, way)
-    mock.set('publish_joint_states', False)
+def test_the_service_stop(client, record):
+    asked, since = moving(client, record, 'compute_ik'), len(record.states)
+    answer = stop(client)
+    assert answer.success and answer.message == '1 motion is being stopped'
     ended = asked.answer()
-    assert ended.status == Status.ROBOT_STATE_STALE, ended.message
-    assert 'stopped on the way' in ended.message and 'execute_state_timeout' in ended.message
-    assert ended.motion_seconds > 0
-    again = Requested(client, way, FAR).answer()
-    assert again.status == Status.ROBOT_STATE_STALE and again.motion_seconds == 0
-    mock.set('publish_joint_states', True)
+    assert ended.status == Status.PREEMPTED and 'by service stop' in ended.message
+    stopped_short(record)
+    _, positions = record.way(since)
+    assert positions[:, 0].max() - positions[-1, 0] < BACK
+    assert stop(client).message == 'nothing was moving'
+
+
+def test_a_goal_that_is_cancelled(client, record):
+    """The arm has stopped when the result comes, which keeps the solution."""
+    asked = moving(client, record, 'solve_constrained_ik')
+    asked.goal.cancel()
+    state, ended = asked.goal.result(60)
+    assert state == GoalStatus.STATUS_CANCELED and ended.status == Status.PREEMPTED
+    assert 'stopped on the way' in ended.message and ended.solution.joint_state.name
     stopped_short(record)
 
 
-@pytest.mark.parametrize('way', ['compute_ik'])
-def test_nan_in_joint_states(client, record, mock, way):
+def test_a_goal_that_a_newer_one_preempts(client, record):
+    """The new goal's motion begins when the old one's has come to its end."""
+    assert client.set('goals', 'preempt').successful
+    first = moving(client, record, 'solve_constrained_ik')
+    second = Requested(client, 'solve_constrained_ik', NEAR)
+    state, result = second.goal.result(60)
+    assert (state, result.status) == (GoalStatus.STATUS_SUCCEEDED, Status.SUCCESS), result
+    state, result = first.goal.result(60)
+    assert (state, result.status) == (GoalStatus.STATUS_ABORTED, Status.PREEMPTED)
+    assert 'stopped on the way: preempted by a newer goal' in result.message
+    assert near(record.still(), NEAR) < 1e-3
+
+
+# -- joint_states, and the arm ---------------------------------------------------------------
+
+@pytest.mark.parametrize(('way', 'name', 'value', 'words'), [
+    ('execute', 'publish_joint_states', False, 'execute_state_timeout'),
+    ('compute_ik', 'nan_joint', 'panda_joint3', "'panda_joint3'")])
+def test_joint_states_that_fail(client, record, mock, way, name, value, words):
     """A motion that runs ends as stale, and none begins."""
+    assert client.set('velocity_scaling', 0.1).successful
     asked = moving(client, record, way)
-    mock.set('nan_joint', 'panda_joint3')
+    mock.set(name, value)
     ended = asked.answer()
-    assert ended.status == Status.ROBOT_STATE_STALE, ended.message
-    assert 'stopped on the way' in ended.message and "'panda_joint3'" in ended.message
+    assert ended.status == Status.ROBOT_STATE_STALE and ended.motion_seconds > 0, ended.message
+    assert 'stopped on the way' in ended.message and words in ended.message
     sent = len(record.trajectories)
     again = Requested(client, way, FAR).answer()
     assert again.status == Status.ROBOT_STATE_STALE and again.motion_seconds == 0, again.message
-    assert "'panda_joint3'" in again.message
-    assert len(record.trajectories) == sent
-    mock.set('nan_joint', '')
+    assert words in again.message and len(record.trajectories) == sent
+    mock.set(name, '' if value else True)
     stopped_short(record)
 
 
-# -- the controller --------------------------------------------------------------------------
+def test_an_arm_that_is_stuck(client, record, mock):
+    """It is stopped soon, with the joint and both values told."""
+    asked = moving(client, record, 'execute')
+    mock.set('follow', False)
+    ended = asked.answer()
+    assert ended.status == Status.CONTROL_FAILED, ended.message
+    joint, at, commanded, far = re.search(
+        r"joint '(\w+)' does not follow: it was at (\S+), commanded to be at (\S+), "
+        r'and (\S+) from', ended.message).groups()
+    assert joint == 'panda_joint1' and 0.2 <= float(far) < 0.6   # it moves at 0.65 rad/s
+    assert abs(float(at) - record.at()[0]) < 1e-3 and float(commanded) > float(at) + 0.2
+    assert 'max_tracking_error allows 0.2' in ended.message
 
-@pytest.mark.parametrize('way', ['execute'])
-def test_an_arm_that_does_not_follow(client, record, mock, way):
-    """The answer says which joint is how far from its goal."""
-    assert client.set('velocity_scaling', 1.0).successful
+
+def test_an_arm_that_does_not_arrive(client, record, mock):
+    """The answer says which joint is how far from its goal; a bound of zero is none."""
     assert client.set('arrival_timeout', 0.3).successful
     assert client.set('max_tracking_error', 0.0).successful
     mock.set('follow', False)
-    ended = Requested(client, way, ASIDE).answer()
-    mock.set('follow', True)
+    ended = Requested(client, 'execute', ASIDE, velocity_scaling=1.0).answer()
     assert ended.status == Status.CONTROL_FAILED and ended.motion_seconds > 0, ended.message
     joint, more, at, far = re.search(r"joint '(\w+)' \(and (\d) more\) is at (\S+), (\S+) from "
                                      'its goal', ended.message).groups()
@@ -107,96 +152,79 @@ def test_an_arm_that_does_not_follow(client, record, mock, way):
     assert near(record.still(), {}) < 2e-3
 
 
-@pytest.mark.parametrize('way', ['compute_ik'])
-def test_the_service_stop(client, record, way):
-    asked = moving(client, record, way)
-    assert stop(client).message == '1 motion is being stopped'
-    ended = asked.answer()
-    assert ended.status == Status.PREEMPTED and 'by service stop' in ended.message
-    stopped_short(record)
-    assert stop(client).message == 'nothing was moving'
-
-
-def test_a_goal_that_is_cancelled(client, record):
-    """The arm has stopped when the result comes, which keeps the solution."""
-    asked = moving(client, record, 'solve_constrained_ik')
-    asked.goal.cancel()
-    state, ended = asked.goal.result()
-    assert state == GoalStatus.STATUS_CANCELED and ended.status == Status.PREEMPTED
-    assert 'stopped on the way' in ended.message and ended.solution.joint_state.name
-    stopped_short(record)
-
-
 # -- what comes into the way -----------------------------------------------------------------
 
 @pytest.mark.parametrize('way, fields', [
-    ('execute', {}), ('compute_ik', {}),
-    ('compute_ik', {'link_padding': [LinkPadding(link_name='panda_hand', padding=0.005)]}),
+    ('execute', {}),
     ('compute_ik', {'allowed_collisions': AllowedCollisionMatrix(
         default_entry_names=['panda_hand'], default_entry_values=[False])}),
     ('solve_constrained_ik', {'seed': RobotState(is_diff=True, attached_collision_objects=[
         attached(box('nut', 0.01, at=pose(0.0, 0.0, 0.1), frame='panda_hand'),
                  touch=['panda_leftfinger', 'panda_rightfinger'])])})])
 def test_an_object_that_comes_into_the_way(client, record, way, fields):
-    """The motion stops for it, and the next one there is refused."""
-    assert client.set('velocity_scaling', 0.3).successful
+    """The motion stops for it, not for another one, and the next one there is refused."""
+    assert client.set('velocity_scaling', 0.15).successful
     asked = moving(client, record, way, **fields)
+    applied(client, diff(box('aside', at=pose(-0.6, -0.6, 0.5))))
     applied(client, diff(box('late', 0.16, at=pose(0.06, 0.34, 0.55))))
     ended = asked.answer()
     for answer in (ended, Requested(client, 'execute', FAR).answer()):
         assert answer.status == Status.INVALID_MOTION_PLAN, answer.message
         assert 'late' in {name for c in answer.contacts for name in (c.contact_body_1,
                                                                      c.contact_body_2)}
-    assert 'stopped on the way: the scene has changed' in ended.message
+    assert 'stopped on the way: the scene has changed, and ahead' in ended.message
     assert answer.motion_seconds == 0
     assert 0.0 < record.still()[0] < 0.7
 
 
-# -- two who want the arm --------------------------------------------------------------------
+# -- several who want the arm ----------------------------------------------------------------
 
-@pytest.fixture
-def rival(domain):
-    """Give another client."""
-    rival = Client(domain)
-    yield rival
-    rival.close()
-
-
-@pytest.mark.parametrize('way', ['solve_constrained_ik'])
-def test_the_second_one_is_refused(client, rival, record, way):
+def test_the_second_one_is_refused(client, record):
     first = moving(client, record, 'execute')
-    for _ in range(3):
-        second = Requested(rival, way, ASIDE).answer()
-        assert second.status == Status.CONTROL_FAILED, second.message
-        assert 'another motion is under way' in second.message and second.motion_seconds == 0
-    assert not first.done()
-    assert first.answer().status == Status.SUCCESS
+    second = Requested(client, 'solve_constrained_ik', ASIDE).answer()
+    assert second.status == Status.CONTROL_FAILED and second.motion_seconds == 0, second.message
+    assert 'another motion is under way' in second.message and 'while_executing' in second.message
+    assert not first.done() and first.answer().status == Status.SUCCESS
     assert near(record.still(), FAR) < 1e-3 and len(record.trajectories) == 1
 
 
-@pytest.mark.parametrize('way', ['execute'])
-def test_the_second_one_replaces(client, rival, record, way):
+def test_the_second_one_replaces(client, record):
+    """From where the arm is and as fast as it is: no step, nothing faster than allowed."""
     assert client.set('while_executing', 'replace').successful
-    first = moving(client, record, way)
-    assert client.set('velocity_scaling', 0.5).successful
-    second = Requested(rival, way, ASIDE).answer()
+    since, first = len(record.states), moving(client, record, 'execute')
+    second = Requested(client, 'execute', ASIDE).answer()
     assert second.status == Status.SUCCESS, second.message
     ended = first.answer()
     assert ended.status == Status.PREEMPTED and 'another motion took its place' in ended.message
     assert near(record.still(), ASIDE) < 1e-3
+    times, positions = record.way(since)
+    speeds = np.abs(np.diff(positions, axis=0) / np.diff(times)[:, None])
+    # 1.1 at rest; on a busy machine the arm is farther behind its commands, and catches up
+    assert speeds.max() < 0.3 * 2.61 * 1.5
 
 
+def test_one_of_many_at_once_moves_the_arm(client, record):
+    futures = [execute_later(client, {'panda_joint1': 0.1 * i}) for i in range(1, 9)]
+    answers = [client.wait(future) for future in futures]
+    good = [i for i, answer in enumerate(answers) if answer.status == Status.SUCCESS]
+    assert len(good) == 1
+    assert all(answer.status == Status.CONTROL_FAILED for i, answer in enumerate(answers)
+               if i not in good)
+    assert near(record.at(), {'panda_joint1': 0.1 * (good[0] + 1)}) < 1e-3
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize('mode', ['refuse', 'replace'])
-def test_a_fight(client, rival, record, mode):
+def test_a_fight_of_two_clients(client, domain, record, mode):
     """Every motion that was begun was sent once; the arm ends where the last one sent wants it."""
     assert client.set('while_executing', mode).successful
-    assert client.set('velocity_scaling', 0.5).successful
-    fights, places = [], np.linspace(-0.9, 0.9, 12)
+    rival, fights, places = Client(domain), [], np.linspace(-0.9, 0.9, 12)
     for i, place in enumerate(places):
-        who = (client, rival)[i % 2]
-        fights.append(Requested(who, WAYS[i % 3], {'panda_joint1': float(place)}))
-        time.sleep(0.15)
+        fights.append(Requested((client, rival)[i % 2], WAYS[i % 3],
+                                {'panda_joint1': float(place)}))
+        time.sleep(0.15)    # they come while motions are planned, checked, sent and under way
     answers = [fight.answer() for fight in fights]
+    rival.close()
     won = [i for i, answer in enumerate(answers) if answer.status == Status.SUCCESS]
     allowed = Status.CONTROL_FAILED if mode == 'refuse' else Status.PREEMPTED
     lost = [(answer.status, answer.message) for answer in answers

@@ -1,4 +1,4 @@
-"""What becomes of a motion when the node is killed."""
+"""What becomes of a motion when the node, its servo, the controller or the robot goes."""
 
 import os
 import signal
@@ -12,16 +12,14 @@ from arm_harness import (
     POSITIONS,
     TRAJECTORIES,
 )
-from builtin_interfaces.msg import Duration
-from motion_requests import FAR, moving, NEAR, Requested, SLOW
-from node_harness import Client, eventually, unreachable
+from motion_requests import FAR, moving, Requested, SLOW
+from node_harness import Client, eventually
 import numpy as np
 import pytest
 from servo_harness import processes
+from std_msgs.msg import String
 
 from ros2_ik.msg import Status
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -45,23 +43,43 @@ def newcomer(client):
         one.close()
 
 
-def test_the_node_is_killed_while_the_arm_stands(newcomer, record, start_node):
-    """The one who waits asks the next node; the arm does not move by that."""
-    node = start_node(**TRAJECTORIES, **FAST)
-    lost = at_home(newcomer()).ik_later(targets=[unreachable()], timeout=Duration(sec=9),
-                                        execute=True)
-    node.process.kill()
-    node.process.wait(20)
-    before = record.still()
-    record.trajectories.clear()
-    start_node(**TRAJECTORIES, **FAST)
-    knows_the_robot(other := newcomer())
-    assert not lost.done() and not record.trajectories
-    assert np.abs(record.still() - before).max() < 1e-3
-    answer = Requested(other, 'compute_ik', NEAR).answer()
-    assert answer.status == Status.SUCCESS and near(record.still(), NEAR) < 1e-3
+@pytest.mark.parametrize(('controllers', 'number', 'way'), [
+    (TRAJECTORIES, signal.SIGTERM, 'compute_ik'),
+    pytest.param(POSITIONS, signal.SIGHUP, 'execute', marks=pytest.mark.slow)])
+def test_a_node_that_is_stopped_brakes_before_it_ends(newcomer, record, mock, start_node,
+                                                      controllers, number, way):
+    """And answers then, also if that takes a second."""
+    mock.set('active', controllers['controllers'])
+    node = start_node(**controllers, **SLOW, **{
+        'joint_limits.panda_joint1.max_acceleration': 0.5})
+    asked = moving(at_home(newcomer()), record, way)
+    assert node.end(number) == 0
+    since = len(record.states) - 1
+    ended = asked.answer()
+    assert ended.status == Status.PREEMPTED, ended.message
+    assert 'stopped on the way: the node was stopped' in ended.message
+    assert 0.03 < record.still()[0] < 1.9
+    assert np.abs(np.diff(record.way(since)[1], axis=0)).max() < 0.05, mock.text
 
 
+@pytest.mark.slow
+def test_another_description_ends_a_motion(newcomer, record, start_node, panda):
+    """The next one is made by the controllers of the new robot."""
+    start_node(**TRAJECTORIES, **SLOW)
+    client = at_home(newcomer())
+    asked = moving(client, record, 'solve_constrained_ik')
+    slower = panda.urdf.replace('velocity="2.175"', 'velocity="2.0"')
+    assert slower != panda.urdf
+    client.publish('robot_description', String(data=slower), latched=True)
+    ended = asked.answer()
+    assert ended.status == Status.INVALID_ROBOT_STATE, ended.message
+    assert 'stopped on the way: the robot description was replaced' in ended.message
+    assert 0.03 < record.still()[0] < 1.9
+    assert Requested(client, 'execute', {}).answer().status == Status.SUCCESS
+    assert near(record.still(), {}) < 1e-3
+
+
+@pytest.mark.slow
 def test_the_node_is_killed_on_the_way(newcomer, record, start_node):
     """The controller goes on with what it has; the next node sends nothing unless it is asked."""
     node = start_node(**TRAJECTORIES, **SLOW)
@@ -77,6 +95,7 @@ def test_the_node_is_killed_on_the_way(newcomer, record, start_node):
     assert near(record.still(), {}) < 1e-3
 
 
+@pytest.mark.slow
 def test_the_node_is_killed_while_it_streams_positions(newcomer, mock, record, start_node):
     """The arm stays where it was sent last, at once: nobody slows it down."""
     mock.set('active', ['arm_position_controller', 'hand_controller'])
@@ -89,6 +108,7 @@ def test_the_node_is_killed_while_it_streams_positions(newcomer, mock, record, s
     assert np.abs(stopped - record.commands[-1][1]).max() < 1e-3
 
 
+@pytest.mark.slow
 def test_the_process_that_streams_positions_is_killed(newcomer, mock, record, start_node):
     """The arm stays where it was sent last; the next motion is streamed by another process."""
     mock.set('active', ['arm_position_controller', 'hand_controller'])

