@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 
 from arm_harness import at_home, mock_robot, POSITIONS, TRAJECTORIES
 from node_harness import eventually, nodes
@@ -13,9 +12,7 @@ from servo_harness import ACCELERATION, FRAMES, Servo, twist
 
 @pytest.mark.parametrize(('number', 'kind'), [
     (signal.SIGTERM, 'joint_trajectory'),
-    pytest.param(signal.SIGINT, 'position', marks=pytest.mark.slow),
-    pytest.param(signal.SIGTERM, 'position', marks=pytest.mark.slow),
-    pytest.param(signal.SIGINT, 'joint_trajectory', marks=pytest.mark.slow)])
+    pytest.param(signal.SIGINT, 'position', marks=pytest.mark.slow)])
 def test_a_node_that_ends_brakes(client, domain, kind, number, tmp_path):
     """Its servo was killed in full motion, and a stream ended without a ramp."""
     streams = kind == 'position'
@@ -28,7 +25,8 @@ def test_a_node_that_ends_brakes(client, domain, kind, number, tmp_path):
         servo.on('twist')
         since = len(servo.record)
         with servo.commanding('twist', twist(0, 0.2, 0, 0, 0, 0)):
-            time.sleep(0.8)
+            before = servo.q()
+            eventually(lambda: np.abs(servo.q() - before).max() > 0.1, 'full motion')
             os.kill(node.pid, number)
             assert node.process.wait(5) == 0
             servo.rest()
@@ -36,22 +34,21 @@ def test_a_node_that_ends_brakes(client, domain, kind, number, tmp_path):
         servo.record.close()
 
 
-@pytest.mark.parametrize('scale', [0.2, 0.75])
-def test_a_speed_slider_neither_slows_nor_jerks_the_arm(client, domain, scale, tmp_path):
+def test_a_speed_slider_neither_slows_nor_jerks_the_arm(client, domain, tmp_path):
     """Between messages the arm went as slowly as the slider says, and then caught up."""
     with mock_robot(client, tmp_path, active=str(TRAJECTORIES['controllers']),
                     rate=100.0) as mock, nodes(domain, tmp_path) as start:
         start(**TRAJECTORIES)
         at_home(client)
         servo = Servo(client, mock, False)
-        mock.set('time_scale', scale)
+        mock.set('time_scale', 0.2)
         servo.on('twist')
         with servo.commanding('twist', twist(0, 0.15, 0, 0, 0, 0)):
             begin = FRAMES.tip(servo.q()).translation
             eventually(lambda: np.linalg.norm(
                 FRAMES.tip(servo.q()).translation - begin) > 0.05, 'a steady motion')
             since = len(servo.record)
-            time.sleep(1.0)
+            eventually(lambda: len(servo.record) > since + 100, 'a second of it')
             way = servo.record.way(since)
         servo.rest()
         first, last = (FRAMES.tip(q).translation for q in (way.positions[0], way.positions[-1]))

@@ -1,0 +1,84 @@
+"""`ros2_ik servo`: keys of a terminal, and a gamepad, move the tip."""
+
+import os
+import pty
+import signal
+import subprocess
+
+from ament_index_python.packages import get_package_prefix
+from arm_harness import at_home, mock_robot, TRAJECTORIES
+from node_harness import eventually, nodes, repeating
+import numpy as np
+import pytest
+from sensor_msgs.msg import Joy
+from servo_harness import FRAMES, PERIOD, Servo, TIP
+
+
+@pytest.fixture(scope='module')
+def servo(client, domain, tmp_path_factory):
+    """Give a client of the servo of a node that moves a panda."""
+    with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock, \
+            nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        start(**TRAJECTORIES)
+        made = Servo(at_home(client), mock, False)
+        yield made
+        made.close()
+
+
+def command(domain, *words, **options):
+    return subprocess.Popen(
+        [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ros2_ik', 'servo', *words],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, **options)
+
+
+def begins(servo):
+    """Wait until the command has switched the servo on, and the servo takes its commands."""
+    eventually(lambda: servo.statuses and servo.statuses[-1].mode == 'twist'
+               and servo.client.node.count_publishers('ros2_ik/servo/twist'), 'the servo', 30)
+
+
+@pytest.mark.slow
+def test_keys_move_the_tip(domain, servo):
+    mine, its = pty.openpty()
+    before = servo.rest()
+    with command(domain, '--tip', TIP, '--speed', '0.1', stdin=its) as process:
+        try:
+            begins(servo)
+            assert np.abs(servo.rest() - before).max() < 1e-9
+            with repeating(lambda: os.write(mine, b'a'), 0.1):
+                eventually(lambda: FRAMES.tip(servo.q()).translation[1]
+                           > FRAMES.tip(before).translation[1] + 0.02, 'motion')
+            way = FRAMES.tip(servo.rest()).translation - FRAMES.tip(before).translation
+            assert np.abs(way[[0, 2]]).max() < 2e-3
+            os.write(mine, b'x')
+            text = process.communicate(timeout=20)[0]
+            assert process.returncode == 0, text
+        finally:
+            process.kill()
+            os.close(mine)
+            os.close(its)
+    assert servo.switch('off').message == 'the servo was off'
+
+
+@pytest.mark.slow
+def test_a_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
+    with command(domain, '--joy', '/joy', stdin=subprocess.DEVNULL) as process:
+        try:
+            begins(servo)
+            before, joy = servo.rest(), Joy(axes=[0.0, 1.0, 0, 0, 0], buttons=[0] * 8)
+            publisher = servo.client.node.create_publisher(Joy, '/joy', 10)
+            with repeating(lambda: publisher.publish(joy), PERIOD):
+                assert np.abs(servo.rest() - before).max() < 0.01
+                joy.buttons[4] = 1
+                eventually(lambda: np.abs(servo.q() - before).max() > 0.01, 'motion')
+            process.send_signal(signal.SIGINT)
+            assert process.wait(20) == 0, process.stdout.read()
+        finally:
+            process.kill()
+    servo.client.node.destroy_publisher(publisher)
+
+
+def test_without_a_terminal_there_are_no_keys(domain):
+    with command(domain, stdin=subprocess.DEVNULL) as process:
+        assert process.wait(20) == 2 and 'stdin is none' in process.stdout.read()
