@@ -1,12 +1,6 @@
 """Large scenes: the node answers others while they are made, and refuses too large ones."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 import json
-import os
-from pathlib import Path
-import subprocess
-import sys
 import time
 
 from moveit_msgs.msg import CollisionObject
@@ -29,11 +23,12 @@ from scene_harness import (
     state_holding,
 )
 from shape_msgs.msg import SolidPrimitive
+from steady_client import steady_client
 
 from ros2_ik.msg import Status
 from ros2_ik.srv import ApplyPlanningScene
 
-pytestmark = pytest.mark.usefixtures('flooded')
+pytestmark = pytest.mark.usefixtures('flooded', 'empty_scene')
 
 ADD, REMOVE = CollisionObject.ADD, CollisionObject.REMOVE
 FAR = pose(0, 0, 5)
@@ -56,50 +51,25 @@ def wavy(side: int) -> CollisionObject:
     return change('wavy', ADD, meshes=[mesh(points.tolist(), faces.tolist())], pose=FAR)
 
 
-@contextmanager
-def asked_meanwhile(domain: int, panda) -> Iterator[list]:
-    """Give a list of how long another client waits for its answers; it is filled at the end."""
-    target = reachable(panda, 'panda_hand_tcp', 1).pose
-    numbers = [getattr(target.position, axis) for axis in 'xyz'] \
-        + [getattr(target.orientation, axis) for axis in 'xyzw']
-    with subprocess.Popen([sys.executable, str(Path(__file__).parent / 'steady_client.py')],
-                          stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                          env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}) as other:
-        other.stdin.write(json.dumps(numbers) + '\n')
-        other.stdin.flush()
-        assert other.stdout.readline() == 'ready\n'
-        seconds = []
-        yield seconds
-        answers = json.loads(other.communicate('\n')[0])
-    assert {status for status, _ in answers} == {Status.SUCCESS}
-    seconds.extend(taken for _, taken in answers)
-
-
 def apply_later(client, scene):
     """Begin to apply a scene; gives the future of the response."""
     service = client.service(ApplyPlanningScene, 'ros2_ik/apply_planning_scene')
     return service.call_async(ApplyPlanningScene.Request(scene=scene))
 
 
-@pytest.mark.usefixtures('empty_scene')
-@pytest.mark.parametrize('item', [
-    boxes('many', 500), pytest.param(boxes('many', 990), marks=pytest.mark.slow), wavy(150)],
-    ids=['500 boxes', '990 boxes', 'mesh'])
+@pytest.mark.parametrize('item', [boxes('many', 500), wavy(150)], ids=['500 boxes', 'mesh'])
 def test_answers_come_while_a_large_scene_is_made(client, domain, panda, item):
-    with asked_meanwhile(domain, panda) as seconds:
+    with steady_client(domain, reachable(panda, 'panda_hand_tcp', 1)) as other:
         begin = time.monotonic()
         response = client.wait(apply_later(client, diff(item)), 120.0)
         made = time.monotonic() - begin
         assert response.success, response.message
-        for i in range(3):
-            applied(client, diff(box(f'one more {i}', at=FAR)))
-    print(f'{item.id}: made in {made:.2f} s; answers: {np.median(seconds):.4f} s, 99 % '
-          f'{np.quantile(seconds, 0.99):.3f} s, slowest {max(seconds):.3f} s of {len(seconds)}')
-    assert max(seconds) < max(made / 3, 1.5)    # a busy machine; the node would have waited
-    assert np.median(seconds) < 0.3
+        answers = json.loads(other.communicate('\n')[0])
+    assert {status for status, _ in answers} == {Status.SUCCESS}
+    # a busy machine; the node would have waited
+    assert max(seconds for _, seconds in answers) < max(made / 3, 1.5)
 
 
-@pytest.mark.usefixtures('empty_scene')
 def test_changes_are_made_in_their_order_and_seen_after_the_reply(client):
     """Twenty at once: of one object that moves in and out of the hand, and one of another."""
     inside = pose(0.307, 0, 0.5)
@@ -114,7 +84,6 @@ def test_changes_are_made_in_their_order_and_seen_after_the_reply(client):
     assert any('a' in pair for pair in pairs(check(client)))
 
 
-@pytest.mark.usefixtures('empty_scene')
 def test_one_wrong_change_among_others_is_refused_alone(client):
     wrong = box('wrong', -1.0)
     replies = [apply_later(client, diff(item)) for item in (
@@ -124,14 +93,6 @@ def test_one_wrong_change_among_others_is_refused_alone(client):
     assert {item.id for item in get(client).world.collision_objects} == {'a', 'b', 'c'}
 
 
-@pytest.mark.usefixtures('empty_scene')
-def test_twenty_thousand_boxes_are_refused_in_words(client):
-    item = boxes('far too many', 20_000)
-    said = refused(client, diff(item))
-    assert '20000 shapes' in said and 'at most 1000' in said
-
-
-@pytest.mark.usefixtures('empty_scene')
 def test_a_scene_has_a_thousand_shapes_at_most(client):
     """One that has them may become smaller."""
     applied(client, diff(boxes('a', 9), boxes('b', 991)))
@@ -140,7 +101,6 @@ def test_a_scene_has_a_thousand_shapes_at_most(client):
     applied(client, diff(box('c', at=FAR)))
 
 
-@pytest.mark.usefixtures('empty_scene')
 @pytest.mark.parametrize(('item', 'words'), [
     (boxes('held', 101), '101 shapes'), (wavy(102), '20402 triangles')], ids=['shapes', 'mesh'])
 def test_what_a_request_holds_for_itself_is_bounded(client, item, words):
