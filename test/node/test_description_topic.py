@@ -1,7 +1,6 @@
 """How the node comes to its robot: descriptions that come, change, or are wrong."""
 
 from pathlib import Path
-import threading
 
 from builtin_interfaces.msg import Duration
 from node_harness import eventually, neutral, reachable, seed, stamped
@@ -38,26 +37,17 @@ def test_no_robot_yet(client, node):
     for response in (client.ik(), client.fk()):
         assert response.status == Status.INVALID_ROBOT_STATE
         assert 'no robot yet' in response.message and 'robot_description' in response.message
+    eventually(lambda: 'waiting for robot_description' in node.text, 'a reminder')
 
 
-def test_volatile_publisher_of_the_description_is_named_in_the_answer(client, node, panda):
+def test_volatile_publisher_and_a_broken_description_are_named_in_the_answer(client, node, panda):
     publisher = client.node.create_publisher(String, 'robot_description', 1)
     publisher.publish(String(data=panda.urdf))
     eventually(lambda: 'volatile' in client.ik().message, 'the reason')
     assert 'transient_local' in client.ik().message
     client.node.destroy_publisher(publisher)
-
-
-@pytest.mark.slow
-def test_waiting_is_told_of(client, node):
-    eventually(lambda: 'waiting for robot_description' in node.text, 'a reminder')
-    assert "topic '/robot_description'" in node.text
-
-
-def test_broken_description_while_there_is_none(client, node):
     refused(client, node, '<robot name="x"><link name="a"/>')
-    response = client.ik()
-    assert response.status == Status.INVALID_ROBOT_STATE and 'not well-formed' in response.message
+    assert 'not well-formed' in client.ik().message
 
 
 def test_swap(client, node, panda, ur5):
@@ -126,51 +116,39 @@ BOMB = f"""<!DOCTYPE bomb [<!ENTITY e0 "aaaaaaaaaa"> {ENTITIES}]>
 <robot name="bomb"><link name="&e9;"/></robot>"""
 
 BROKEN = {
-    'no XML': ('hello', 'no XML'),
-    'a path': ('/etc/passwd', 'no XML'),
+    'no XML': ('/etc/passwd', 'no XML'),
     'empty': ('', 'empty'),
     'not closed': ('<robot name="x"><link name="a"/>', 'not well-formed'),
-    'other root': ('<sdf/>', '<sdf>'),
     'no links': ('<robot name="x"/>', 'no links'),
     'joint to nowhere': (URDF.replace('<child link="hand"/>', '<child link="hnad"/>'), 'hnad'),
     'limits upside down': (URDF.replace('lower="-3" upper="3"', 'lower="3" upper="-3"'), "'turn'"),
-    'NaN': (URDF.replace('0 0 0.4', '0 0 nan'), 'nan'),
     'entity bomb': (BOMB, 'DOCTYPE or entities'),
     'external entity': ('<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot/>',
                         'DOCTYPE or entities'),
+    'too long': ('<robot>' + ' ' * 2_000_000, 'at most 2000000 are read'),
 }
 
 
-@pytest.mark.parametrize('name', BROKEN)
-def test_broken_description(client, node, panda, name):
-    """It is refused with the reason, and the old robot stays."""
+@pytest.fixture
+def described(client, node, panda):
+    """Give the node, which has the Panda."""
     client.describe(panda)
+    return node
+
+
+@pytest.mark.parametrize('name', BROKEN)
+def test_broken_description(client, described, panda, name):
+    """It is refused with the reason, and the old robot stays."""
     text, words = BROKEN[name]
-    line = refused(client, node, text)
+    line = refused(client, described, text)
     assert words in line and "robot 'panda' stays" in line
     assert client.ik(targets=[reachable(panda, 'panda_hand_tcp')]).status == Status.SUCCESS
 
 
-def test_broken_srdf(client, node, panda):
-    client.describe(panda)
-    line = refused(client, node, '<robot name="panda"><group', 'robot_description_semantic')
+def test_broken_srdf(client, described, panda):
+    line = refused(client, described, '<robot name="panda"><group', 'robot_description_semantic')
     assert 'SRDF' in line and "robot 'panda' stays" in line
     assert client.ik(group='arm').message.startswith('there is no target')
-
-
-@pytest.mark.slow
-def test_description_of_100_megabytes(client, node, panda):
-    client.describe(panda)
-    answers = []
-
-    def ask():
-        answers.append(client.fk(state=neutral(panda)).status)
-    asking = threading.Thread(target=ask)
-    line = refused(client, node, '<robot>' + ' ' * 100_000_000)
-    assert '100000007 characters' in line and 'at most 2000000 are read' in line
-    asking.start()
-    asking.join(10)
-    assert answers == [Status.SUCCESS]
 
 
 def chain(joints):

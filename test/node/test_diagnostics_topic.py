@@ -1,6 +1,5 @@
 """The state of health on /diagnostics."""
 
-import time
 
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -12,10 +11,9 @@ from std_msgs.msg import String
 @pytest.fixture(scope='module')
 def health(client):
     """Give a function that waits for a part's status with a given level or text."""
-    latest, times = {}, []
+    latest = {}
 
     def take(message):
-        times.append(time.monotonic())
         latest.update({status.name.split(': ')[1]: status for status in message.status})
 
     subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', take, 10)
@@ -26,7 +24,6 @@ def health(client):
             values = {value.key: value.value for value in status.values} if status else {}
             return status and condition(status, values) and (status, values)
         return eventually(found, f'{part}: {latest.get(part)}')
-    wait.times = times
     yield wait
     client.node.destroy_subscription(subscription)
 
@@ -67,6 +64,8 @@ def test_requests(client, health, node, panda):
     assert int(values['failures NO_IK_SOLUTION']) == 1
     assert int(values['failures INVALID_GOAL_CONSTRAINTS']) >= 1
     assert values['refused as busy'] == '0'
+    _, workers = health('workers', lambda *_: True)
+    assert workers['workers'] == '1' and workers['replaced'] == '0'
     times = [float(values[f'solve time p{percent} [ms]']) for percent in (50, 90, 99)]
     assert 0 < times[0] <= times[1] <= times[2] < 5000
 
@@ -78,14 +77,3 @@ def test_joint_states(client, health, node):
     _, values = health('joint_states', fresh)
     assert float(values['age [s]']) < 0.5
     health('joint_states', lambda status, _: status.level == DiagnosticStatus.STALE)
-
-
-def test_workers(health, node):
-    _, values = health('workers', lambda *_: True)
-    assert values['workers'] == '1' and values['replaced'] == '0'
-
-
-def test_rate(health, node):
-    """Once a second, give or take what a busy machine takes."""
-    eventually(lambda: len(health.times) >= 4, 'four messages')
-    assert (health.times[3] - health.times[0]) / 3 == pytest.approx(1.0, abs=0.4)

@@ -73,18 +73,6 @@ def test_base_from_the_parameter(client, robot):
     assert response.status == Status.SUCCESS, response.message
 
 
-def test_target_in_the_base_frame_needs_no_base(client, robot):
-    at = Configuration(robot, HOME)
-    wanted = stamped(at.transform('hand', 'base'), 'base')
-    response = client.ik(targets=[wanted], seed=seed({'turn': 0.5}))
-    assert response.status == Status.SUCCESS, response.message
-
-
-def test_wrong_base_pose(client, robot):
-    assert not client.set('base_pose', [0.0] * 7).successful
-    assert not client.set('base_pose', [0.0, 0.0, 0.0]).successful
-
-
 def test_base_that_the_solution_moves(client, node):
     """The base is part of a group: it is in the answer, too."""
     robot = small_arm(root_joint='freeflyer')

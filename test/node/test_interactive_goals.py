@@ -102,16 +102,8 @@ def test_in_a_block(client, rviz):
 
 
 def test_presets(rviz):
+    """They may bring a marker of their own."""
     start = rviz.place(TIP)
-    turned = pin.SE3(start.rotation @ pin.exp3(np.array([0.6, 0, 0])), start.translation)
-    rviz.choose(TIP, 'keep level')
-    rviz.drag(TIP, turned, release=True)
-    was = hand(rviz.ghosts[-1]).rotation[:, 2]
-    time.sleep(0.5)
-    shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
-    assert hand(rviz.ghosts[-1]).rotation[:, 2] @ was > np.cos(0.11)
-    rviz.choose(TIP, 'keep level')
-    eventually(lambda: hand(rviz.ghosts[-1]).rotation[:, 2] @ was < np.cos(0.5), 'it leans')
     rviz.choose(TIP, 'look at a point')
     eventually(lambda: 'looked at' in rviz.markers, 'the point')
     aim = start.translation + [0.1, 0.2, -0.4]
@@ -124,26 +116,6 @@ def test_presets(rviz):
     eventually(looks, 'it looks there')
     rviz.choose(TIP, 'look at a point')
     eventually(lambda: 'looked at' not in rviz.markers, 'no point')
-    rviz.choose(TIP, 'keep elbow low')
-    rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, 0, 0.1]), release=True)
-    time.sleep(0.5)
-    assert Ghost(rviz.ghosts[-1]).color in (GREEN, RED)
-    rviz.choose(TIP, 'keep elbow low')
-    shown(rviz, lambda ghost: ghost.color == GREEN, 'green')
-
-
-def test_all_solutions(rviz):
-    time.sleep(0.3)
-    seen, before = set(), hand(rviz.ghosts[-1])
-    for _ in range(6):
-        count = len(rviz.ghosts)
-        rviz.choose(TIP, 'next solution')
-        eventually(lambda count=count: len(rviz.ghosts) > count, 'another ghost')
-        links = [placed(each.pose).translation for each in Ghost(rviz.ghosts[-1]).links]
-        seen.add(tuple(np.round(np.concatenate(links), 2)))
-        np.testing.assert_allclose(hand(rviz.ghosts[-1]).homogeneous, before.homogeneous,
-                                   atol=1e-3)
-    assert len(seen) >= 3
 
 
 def test_the_arm_goes_there_only_by_the_menu(client, rviz):
@@ -153,8 +125,7 @@ def test_the_arm_goes_there_only_by_the_menu(client, rviz):
     goal = pin.SE3(start.rotation, start.translation + [0.05, 0.1, -0.05])
     rviz.drag(TIP, goal, release=True)
     eventually(lambda: np.allclose(rviz.place(TIP).homogeneous, goal.homogeneous), 'it is told')
-    time.sleep(0.5)
-    np.testing.assert_allclose(record.at(), at, atol=1e-9)
+    np.testing.assert_allclose(record.still(), at, atol=1e-9)
     rviz.choose(TIP, 'execute')     # of the answer to the drag, be it under way still
     panda = Robot.load('panda')
 

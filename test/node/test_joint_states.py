@@ -6,7 +6,6 @@ from builtin_interfaces.msg import Time
 from node_harness import eventually, Judge, matrix, seed, stamped, values
 import numpy as np
 import pytest
-from sensor_msgs.msg import JointState
 from small_arm import ARM, small_arm
 
 from ros2_ik.core import Configuration
@@ -63,13 +62,11 @@ def arm(node, client):
     return Arm(client)
 
 
-def test_locked_joint_that_nobody_told(arm):
+def test_locked_joint_that_nobody_told_is_taken_from_the_seed_or_needed(arm):
     response = arm.ik()
     assert response.status == STALE
     assert "joint 'turn" in response.message and 'never' in response.message
-
-
-def test_locked_joint_in_the_seed(arm):
+    assert arm.ik(frame='torso').status == Status.SUCCESS    # it carries frame and tip
     response = arm.ik({'turn': 0.5})
     assert response.status == Status.SUCCESS, response.message
     assert 'joint_states has nothing of' in response.message   # the arm's own joints
@@ -77,12 +74,6 @@ def test_locked_joint_in_the_seed(arm):
     reached = Judge(arm.robot).transform(
         {**values(response.solution), **arm.named({'turn': 0.5})}, 'hand', 'base')
     assert np.allclose(reached, matrix(arm.target().pose), atol=2e-4)
-
-
-def test_locked_joint_that_carries_frame_and_tip(arm):
-    """Where it stands does not matter."""
-    response = arm.ik(frame='torso')
-    assert response.status == Status.SUCCESS, response.message
 
 
 def test_frame_that_the_solution_moves_needs_its_joints(arm):
@@ -134,39 +125,22 @@ def test_stamp_counts(arm):
     eventually(fresh, 'the new stamp')
 
 
-def test_not_a_number_is_no_position(arm):
+def test_not_a_number_is_no_position_and_told_of(arm, node):
+    def warned():
+        arm.tell({'turn': float('nan')})
+        return f"no finite position for 'turn{arm.suffix}' (nan)" in node.text
+    eventually(warned, 'a warning')
+    assert arm.ik().status == STALE
     arm.tell_until_solved(HOME)
     assert arm.client.set('joint_state_timeout', 0.0).successful
-    changed = {**HOME, 'elbow': 1.2}
-    height = Configuration(arm.robot, arm.named(changed)).transform('hand')[2, 3]
+    height = Configuration(arm.robot, arm.named({**HOME, 'elbow': 1.2})).transform('hand')[2, 3]
 
     def came():
         arm.tell({'turn': float('nan'), 'elbow': 1.2})
         pose = arm.client.fk(links=['hand']).poses[0].pose   # one jump is believed
         return abs(pose.position.z - height) < 1e-9
     eventually(came, 'the message with NaN')
-    assert arm.ik().status == Status.SUCCESS
-
-
-def test_nan_is_told_of(arm, node):
-    def warned():
-        arm.tell({'turn': float('nan')})
-        return f"no finite position for 'turn{arm.suffix}' (nan)" in node.text
-    eventually(warned, 'a warning')
-    assert arm.ik().status == STALE
-
-
-@pytest.mark.slow
-def test_lengths_that_differ(arm, node):
-    def warned():
-        arm.client.publish('joint_states', JointState(name=[f'turn{arm.suffix}', 'elbow'],
-                                                      position=[0.5]))
-        return 'with 2 names and 1 positions is ignored' in node.text
-    eventually(warned, 'a warning')
-    assert arm.ik().status == STALE
-    message = JointState(name=[f'turn{arm.suffix}'], velocity=[1.0])   # has no position: fine
-    arm.client.publish('joint_states', message)
-    assert arm.ik().status == STALE
+    assert arm.ik().status == Status.SUCCESS     # the turn of before counts
 
 
 def test_required(arm):

@@ -6,8 +6,7 @@ import subprocess
 from ament_index_python.packages import get_package_prefix
 from node_harness import eventually, reachable, unreachable
 import pytest
-from rcl_interfaces.msg import ParameterType
-from rcl_interfaces.srv import DescribeParameters, GetParameters, ListParameters
+from rcl_interfaces.srv import DescribeParameters, ListParameters
 
 from ros2_ik.msg import Status
 from ros2_ik.node.parameters import PARAMETERS
@@ -16,7 +15,6 @@ TIP = 'panda_hand_tcp'
 
 WRONG_AT_START = {
     'text for a number': ('max_timeout:=abc', 'max_timeout'),
-    'out of range': ('max_timeout:=-1.0', '0.0001 to 3600 s'),
     'two that exclude each other': ('default_timeout:=20.0', 'above max_timeout'),
     'broken robot': ('robot_description:=hello', 'no XML'),
 }
@@ -32,29 +30,12 @@ def test_wrong_at_start(name):
     assert words in run.stderr.splitlines()[-1] and 'Traceback' not in run.stderr
 
 
-@pytest.mark.parametrize('argument', ['-h', '--help'])
-def test_usage(argument):
-    run = subprocess.run([f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node', argument],
+def test_usage():
+    run = subprocess.run([f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node', '--help'],
                          capture_output=True, text=True, timeout=30)
     assert run.returncode == 0 and not run.stderr
     for words in ('usage: ik_node', '--ros-args', 'ros2 param describe', 'ros2_ik --help'):
         assert words in run.stdout
-
-
-@pytest.mark.slow
-def test_whole_number_for_a_float(start_node, client, panda):
-    start_node(max_timeout=2, default_timeout=1)
-    client.describe(panda)
-    assert client.ik(targets=[unreachable()]).seconds > 0.9
-    assert client.set('default_timeout', 2).successful
-    assert client.set('base_pose', [1, 0, 0, 0, 0, 0, 1]).successful
-    names = ['max_timeout', 'default_timeout', 'base_pose']
-    found = client.call(GetParameters, 'ros2_ik/get_parameters',
-                        GetParameters.Request(names=names)).values
-    assert [value.type for value in found] == [
-        ParameterType.PARAMETER_DOUBLE, ParameterType.PARAMETER_DOUBLE,
-        ParameterType.PARAMETER_DOUBLE_ARRAY]   # as before: tools take these as they come
-    assert found[1].double_value == 2.0
 
 
 def test_misspelt(start_node):
@@ -92,12 +73,9 @@ def test_every_parameter_is_described(client, panda_node):
 REFUSED = {
     'max_timeout': (-1.0, 'Max: 3600'),
     'default_timeout': (11.0, 'above max_timeout'),
-    'default_select': ('best', 'first, nearest'),
-    'require_joint_states': (1, 'truth value'),
     'workers': (3, 'read-only'),
     'base_source': ('tf', 'tf2_ros is not installed'),
     'root_joint': ('floating', 'fixed, planar, freeflyer'),
-    'robot_description': ('<robot/>', 'no links'),
     'default_tip': ('panda_hnd_tcp', "default_tip: unknown frame 'panda_hnd_tcp'; did you mean '"),
     'default_group': ('amr', "default_group: unknown group 'amr'; did you mean 'arm'"),
 }

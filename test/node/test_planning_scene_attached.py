@@ -1,7 +1,6 @@
 """Attached objects through ~/apply_planning_scene and the topic: MoveIt's rules, and its traps."""
 
 from moveit_msgs.msg import CollisionObject, ObjectColor, PlanningScene
-from node_harness import eventually
 import numpy as np
 import pytest
 from scene_harness import (
@@ -150,13 +149,3 @@ def test_held_in_a_question_only(client):
     assert not held(client)
     response = check(client, state=state_holding(attached(stick, 'nowhere')))
     assert response.status == -18 and 'state.attached_collision_objects[0]' in response.message
-
-
-def test_topic(client, panda_node):
-    client.publish('ros2_ik/attached_collision_object',
-                   attached(box('a', 0.02, frame='panda_hand')))
-    eventually(lambda: 'a' in held(client), 'the object of the topic')
-    client.publish('ros2_ik/attached_collision_object', attached(change('b', ADD)))
-    eventually(lambda: "attached object 'b': joint" in panda_node.text
-               or "attached object 'b': unknown object" in panda_node.text,
-               'the refusal in the log')

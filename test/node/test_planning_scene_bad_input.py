@@ -4,7 +4,6 @@ import math
 
 from geometry_msgs.msg import Point32
 from moveit_msgs.msg import CollisionObject
-import numpy as np
 import pytest
 from scene_harness import (
     applied,
@@ -13,7 +12,6 @@ from scene_harness import (
     change,
     diff,
     floor,
-    get,
     mesh,
     objects,
     pose,
@@ -51,55 +49,35 @@ SPHERE, BOX = SolidPrimitive.SPHERE, SolidPrimitive.BOX
 CYLINDER, CONE = SolidPrimitive.CYLINDER, SolidPrimitive.CONE
 BAD = {
     'NaN position': (box('new', at=pose(NAN)), 'not finite'),
-    'infinite position': (box('new', at=pose(0, INF)), 'not finite'),
     'a position further than any robot': (box('new', at=pose(1e9)), 'further away'),
     'zero quaternion': (box('new', at=pose(0, 0, 3, (0, 0, 0, 0))), 'quaternion of pose is zero'),
     'long quaternion': (box('new', at=pose(0, 0, 3, (0, 0, 0, 2.0))),
                         'quaternion of pose has norm 2; it must be 1'),
-    'short quaternion of a shape': (box('new', at=FAR,
-                                        primitive_poses=[pose(quat=(0, 0, 0, 0.98))]),
-                                    'primitive_poses[0] has norm 0.98'),
-    'NaN quaternion': (box('new', at=pose(0, 0, 3, (NAN, 0, 0, 1))), 'not finite'),
-    'zero quaternion of a shape': (box('new', at=FAR, primitive_poses=[pose(quat=(0, 0, 0, 0))]),
-                                   'primitive_poses[0] is zero'),
     'zero quaternion of a subframe': (box('new', at=FAR, subframe_names=['s'],
                                           subframe_poses=[pose(quat=(0, 0, 0, 0))]),
                                       "subframe 's' is zero"),
     'negative size': (of(solid(BOX, 1, -1, 1)), 'primitives[0]: the size of a box'),
     'NaN radius': (of(solid(SPHERE, NAN)), 'the radius of a sphere'),
-    'infinite height': (of(solid(CYLINDER, INF, 1)), 'the length of a cylinder'),
-    'zero radius': (of(solid(CONE, 1, 0)), 'the radius of a cone'),
     'missing dimensions': (of(solid(CYLINDER, 1)), 'a CYLINDER needs 2 dimensions, not 1'),
-    'no dimensions': (of(solid(SPHERE)), 'a SPHERE needs 1 dimensions, not 0'),
-    'the second shape': (of(solid(SPHERE, 1), solid(SPHERE, -1)), 'primitives[1]'),
     'no type': (of(SolidPrimitive()), 'valid: BOX 1, SPHERE 2'),
-    'unknown type': (of(solid(77, 1)), 'type is 77'),
     'prism of two corners': (of(prism(1, [(0, 0), (1, 0)])), 'at least 3 points'),
-    'prism without height': (of(prism(0, [(0, 0), (1, 0), (0, 1)])), 'a height above 0'),
     'hollow prism': (of(prism(1, [(0, 0), (2, 0), (2, 2), (1, 0.5)])), 'must be convex'),
-    'prism round twice': (of(prism(1, [(math.cos(2.4 * i), math.sin(2.4 * i))
-                                       for i in range(5)])), 'must be convex'),
     'no shapes': (change('new', ADD), 'no shapes; ros2cli sends REMOVE as operation: [1]'),
     'nothing to append': (change('old', APPEND), 'it has no shapes'),
     'more poses than shapes': (box('new', primitive_poses=[pose()] * 2),
                                '2 primitive_poses for 1 primitives'),
-    'poses without meshes': (box('new', mesh_poses=[pose()]), '1 mesh_poses for 0 meshes'),
-    'poses without planes': (box('new', plane_poses=[pose()]), '1 plane_poses for 0 planes'),
     'plane without normal': (change('new', ADD, planes=[type(floor(0))()]),
                              'the normal of a plane'),
     'empty mesh': (meshed(Mesh()), 'is empty'),
-    'mesh without triangles': (meshed(mesh([(0, 0, 0)], [])), 'is empty'),
     'mesh index out of range': (meshed(mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 3)])),
                                 'triangle 0 is'),
     'mesh with NaN': (meshed(mesh([(0, 0, NAN), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])),
                       'the vertices of a mesh must be rows of 3 finite numbers'),
     'unknown frame': (box('new', frame='tabel'), "unknown frame 'tabel'"),
-    'unknown subframe': (box('new', frame='old/top'), "unknown frame 'old/top'"),
     'subframes without poses': (box('new', subframe_names=['s']),
                                 '1 subframe_names but 0 subframe_poses'),
     'a subframe twice': (box('new', subframe_names=['s', 's'], subframe_poses=[pose()] * 2),
                          "subframe 's' twice"),
-    'no id': (box(''), 'a text that is not empty'),
     'an id of two lines': (box('a\nb'), 'characters that can be printed'),
     'the id of a link': (box('panda_hand'), 'is a frame of the robot'),
     "the octomap's id": (box('<octomap>'), 'kept for an octree'),
@@ -122,13 +100,12 @@ def test_bad_object(client, panda_node, name):
     assert panda_node.process.poll() is None
 
 
-@pytest.mark.parametrize('name', [name for name in BAD if name not in (
-    'nothing to append', "the octomap's id", 'unknown operation', 'no shapes')])
+@pytest.mark.parametrize('name', ['NaN position', 'negative size', 'unknown frame',
+                                  'an id of two lines'])
 def test_bad_attached_object(client, name):
     item, words = BAD[name]
-    if item.operation == ADD:
-        said = refused(client, diff(holding=[attached(item)]))
-        assert words in said and 'robot_state.attached_collision_objects[0]' in said
+    said = refused(client, diff(holding=[attached(item)]))
+    assert words in said and 'robot_state.attached_collision_objects[0]' in said
 
 
 def test_an_id_twice(client):
@@ -151,23 +128,6 @@ def test_bad_parts_of_a_scene(client):
     assert 'world.octomap' in refused(client, scene)
     scene.world.octomap.octomap.resolution = NAN
     assert 'world.octomap' in refused(client, scene)
-
-
-@pytest.mark.slow
-def test_mesh_of_half_a_million_triangles(client):
-    """Its hull stands for it, which is said, and the node lives on."""
-    side = 500
-    x, y = np.meshgrid(np.linspace(-1, 1, side), np.linspace(-1, 1, side))
-    points = np.column_stack([x.ravel(), y.ravel(), 3 + 0.1 * np.sin(9 * x * y).ravel()])
-    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
-    faces = np.vstack([np.column_stack([corner, corner + 1, corner + side]),
-                       np.column_stack([corner + 1, corner + side + 1, corner + side])])
-    faces = np.vstack([faces, faces[:3000]])
-    item = change('huge', ADD, meshes=[mesh(points.tolist(), faces.tolist())])
-    said = applied(client, diff(item))
-    assert '501002' in said and 'convex hull' in said
-    assert 'huge' in {item.id for item in get(client, 8).world.collision_objects}
-    applied(client, diff(change('huge', CollisionObject.REMOVE)))
 
 
 def test_flat_and_tiny_meshes_have_hulls(client):

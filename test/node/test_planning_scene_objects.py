@@ -1,24 +1,22 @@
-"""World objects through ~/apply_planning_scene: MoveIt's operations, and its traps."""
-
-import math
+"""World objects by ~/apply_planning_scene, with MoveIt's operations; ~/scene_markers of them."""
 
 from geometry_msgs.msg import Point32
 from moveit_msgs.msg import CollisionObject, PlanningScene
-from node_harness import eventually, matrix
+from node_harness import eventually
 import numpy as np
 import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from scene_harness import (
     applied,
     attached,
     box,
     change,
-    check,
     diff,
+    empty,
     floor,
     get,
     HOME,
     objects,
-    pairs,
     place,
     pose,
     refused,
@@ -26,6 +24,7 @@ from scene_harness import (
     tetrahedron,
 )
 from shape_msgs.msg import SolidPrimitive
+from visualization_msgs.msg import Marker, MarkerArray
 
 from ros2_ik.core import Configuration
 
@@ -69,37 +68,24 @@ def test_shapes_of_every_kind(client):
     item.primitives = [solid(SolidPrimitive.BOX, 0.1, 0.2, 0.3), solid(SolidPrimitive.SPHERE, 0.1),
                        solid(SolidPrimitive.CYLINDER, 0.3, 0.1),
                        solid(SolidPrimitive.CONE, 0.3, 0.1)]
-    item.meshes, item.planes = [tetrahedron()], [floor(2.0)]
+    prism = solid(SolidPrimitive.PRISM, 0.4)      # MoveIt drops it without a word
+    prism.polygon.points = [Point32(x=x, y=y) for x, y in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.1))]
+    item.primitives, item.meshes, item.planes = [*item.primitives, prism], [tetrahedron()], [
+        floor(2.0)]
     item.primitive_poses = [pose(0.5)]
     applied(client, diff(item))
     back = objects(client)['all']
     assert [list(shape.dimensions) for shape in back.primitives] \
-        == [list(shape.dimensions) for shape in item.primitives]
+        == [list(shape.dimensions) for shape in item.primitives[:4]]
     assert [shape.type for shape in back.primitives] == [1, 2, 3, 4]
-    assert len(back.meshes[0].triangles) == 4 and list(back.planes[0].coef) == [0, 0, 1, -2]
+    assert list(back.planes[0].coef) == [0, 0, 1, -2]
+    meshes = {len(mesh.vertices): mesh for mesh in back.meshes}
+    assert len(meshes[4].triangles) == 4
+    assert {(round(p.x, 6), round(p.y, 6), round(p.z, 6)) for p in meshes[6].vertices} == {
+        (x, y, z) for x, y in ((0, 0), (0.1, 0), (0, 0.1)) for z in (-0.2, 0.2)}
+    assert not get(client, 8).world.collision_objects[0].primitives     # names alone
     assert place(back.primitive_poses[0]) == [0.5, 0, 0]
     assert place(back.primitive_poses[1]) == [0, 0, 0]   # missing ones are the identity
-
-
-def test_cylinder_stands_and_height_comes_first(client):
-    """The arm at HOME is 0.59 m high at x = 0.3; a post of 1 m reaches it, a disc does not."""
-    for height, radius, hit in ((1.0, 0.02, True), (0.02, 0.3, False)):
-        item = change('post', ADD, pose=pose(0.31, 0, 0.5 if hit else -0.5))
-        item.primitives = [solid(SolidPrimitive.CYLINDER, height, radius)]
-        applied(client, diff(item))
-        assert check(client).valid is not hit
-
-
-def test_prism_is_not_dropped(client):
-    """MoveIt drops it without a word."""
-    item = change('prism', ADD, pose=FAR)
-    prism = solid(SolidPrimitive.PRISM, 0.4)
-    prism.polygon.points = [Point32(x=x, y=y) for x, y in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.1))]
-    item.primitives = [prism]
-    applied(client, diff(item))
-    points = {(round(p.x, 6), round(p.y, 6), round(p.z, 6))
-              for p in objects(client)['prism'].meshes[0].vertices}
-    assert points == {(x, y, z) for x, y in ((0, 0), (0.1, 0), (0, 0.1)) for z in (-0.2, 0.2)}
 
 
 def test_one_shape_rule(client):
@@ -157,14 +143,6 @@ def test_remove(client):
     assert not objects(client)
 
 
-def test_a_changed_frame_and_turned_poses(client):
-    half = math.sqrt(0.5)
-    applied(client, diff(box('a', at=pose(0, 0, 3, (0, 0, half, half)))))
-    applied(client, diff(box('b', at=pose(1, 0, 0), frame='/a')))
-    assert place(objects(client)['b'].pose) == [0, 1, 3]
-    assert np.allclose(matrix(objects(client)['b'].pose)[:3, 0], [0, 1, 0])
-
-
 def test_frames_of_links_are_those_of_now(client, panda):
     applied(client, diff(box('a', 0.01, at=pose(0, 0, 0.3), frame='panda_hand')))
     T = Configuration(panda, HOME).transform('panda_hand')
@@ -180,11 +158,6 @@ def test_frame_of_a_link_needs_joint_values(client):
     assert applied(client, diff(box('a', at=FAR, frame='panda_link0'), joints={}))
 
 
-def test_quaternions_are_normalised(client):
-    applied(client, diff(box('a', at=pose(0, 0, 3, (0, 0, 0, 1.009)))))
-    assert objects(client)['a'].pose.orientation.w == 1.0
-
-
 def test_topic_of_objects(client, panda_node):
     client.publish('ros2_ik/collision_object', box('a', at=FAR))
     eventually(lambda: 'a' in objects(client), 'the object of the topic')
@@ -197,14 +170,65 @@ def test_topic_of_objects(client, panda_node):
     eventually(lambda: 'a' not in objects(client), 'the change of the topic')
 
 
-def test_ids_only_or_geometry(client):
-    applied(client, diff(box('a', at=FAR)))
-    assert not get(client, 8).world.collision_objects[0].primitives
-    assert get(client, 16).world.collision_objects[0].primitives
-    assert not get(client, 1).world.collision_objects
+# -- markers -----------------------------------------------------------------------------------
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
-def test_what_touches(client):
-    applied(client, diff(box('a', at=pose(0.31, 0, 0.55))))
-    response = check(client)
-    assert not response.valid and any('a' in pair for pair in pairs(response))
+@pytest.fixture
+def shown(client, panda_node):
+    """Give a function that waits for markers of the scene as it is."""
+    arrays = []
+    subscription = client.node.create_subscription(MarkerArray, 'ros2_ik/scene_markers',
+                                                   arrays.append, LATCHED)
+
+    def markers(*ids):
+        def found():
+            return arrays and {m.ns for m in arrays[-1].markers if m.action == Marker.ADD} \
+                == set(ids) and arrays[-1]
+        return eventually(found, f'markers of {ids}').markers
+
+    yield markers
+    client.node.destroy_subscription(subscription)
+    empty(client)
+
+
+def test_latched_and_begun_with_a_delete(client, panda_node, shown):
+    applied(client, diff(box('a', 0.2, at=pose(1, 2, 3))))
+    first, marker = shown('a')
+    assert first.action == Marker.DELETEALL
+    assert marker.type == Marker.CUBE and marker.header.frame_id == 'panda_link0'
+    assert (marker.scale.x, marker.scale.y, marker.scale.z) == (0.2, 0.2, 0.2)
+    assert (marker.pose.position.x, marker.pose.position.y, marker.pose.position.z) == (1, 2, 3)
+    assert marker.color.a == 1.0
+    applied(client, diff(change('a', CollisionObject.REMOVE)))
+    assert [m.action for m in shown()] == [Marker.DELETEALL]
+
+
+def test_every_shape(client, panda_node, shown):
+    item = change('all', CollisionObject.ADD, pose=pose(0, 0, 3))
+    item.primitives = [solid(SolidPrimitive.SPHERE, 0.1), solid(SolidPrimitive.CYLINDER, 0.3, 0.1),
+                       solid(SolidPrimitive.CONE, 0.4, 0.1)]
+    item.meshes, item.planes = [tetrahedron()], [floor(2.0)]
+    applied(client, diff(item))
+    markers = shown('all')[1:]
+    sphere, cylinder, cone, mesh, plane = markers
+    assert len({marker.id for marker in markers}) == 5
+    assert sphere.type == Marker.SPHERE and sphere.scale.x == 0.2
+    assert cylinder.type == Marker.CYLINDER and (cylinder.scale.x, cylinder.scale.z) == (0.2, 0.3)
+    for shape, height in ((cone, 0.2), (mesh, 0.1)):
+        assert shape.type == Marker.TRIANGLE_LIST and len(shape.points) % 3 == 0
+        assert max(p.z for p in shape.points) == pytest.approx(height)
+        assert shape.scale.x == 1.0
+    assert len(mesh.points) == 12
+    assert plane.type == Marker.CUBE and plane.pose.position.z == pytest.approx(5.0)
+    assert plane.scale.z < 0.01
+
+
+def test_attached_ones_move_with_their_link(client, panda_node, shown):
+    applied(client, diff(holding=[attached(box('tool', 0.02, at=pose(0, 0, 0.1),
+                                               frame='panda_hand'))]))
+    marker = shown('tool')[1]
+    assert marker.header.frame_id == 'panda_hand' and marker.frame_locked
+    assert marker.header.stamp.sec == 0     # the newest transform, whenever RViz looks
+    assert marker.pose.position.z == 0.1

@@ -1,7 +1,5 @@
 """The scene before, after and in spite of robot descriptions, and of geometry that is missing."""
 
-import time
-
 from moveit_msgs.msg import CollisionObject, PlanningScene
 from node_harness import eventually, neutral, reachable, stamped
 import numpy as np
@@ -83,9 +81,9 @@ def test_robot_without_collision_elements(start_node, client):
     assert ask(client, arm).status == Status.SUCCESS and check(client, state=state).valid
 
 
-def test_missing_mesh_refused(start_node, client):
+def test_missing_mesh_is_refused_or_left_out(start_node, client):
     node = start_node()
-    arm = meshed()
+    arm = meshed(box_too=True)
     client.describe(arm)
     response = ask(client, arm)
     assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
@@ -93,10 +91,12 @@ def test_missing_mesh_refused(start_node, client):
         assert words in response.message
     assert MISSING in node.text
     assert ask(client, arm, avoid_collisions=False).status == Status.SUCCESS
+    assert not client.set('missing_meshes', 'ignore').successful
     assert client.set('missing_meshes', 'skip').successful
     response = ask(client, arm)
     assert response.status == Status.SUCCESS, response.message
-    assert 'not checked for collisions' in response.message and MISSING in response.message
+    assert 'left out' in response.message and MISSING in response.message
+    assert MISSING in check(client, state=neutral(arm)).message
 
 
 def unusable(folder):
@@ -112,47 +112,18 @@ def unusable(folder):
             '/etc/passwd', folder / 'closed' / 'absent']
 
 
-@pytest.mark.parametrize('missing', [
-    'refuse', pytest.param('skip', marks=pytest.mark.slow)])
-def test_answers_do_not_tell_which_files_exist(start_node, client, tmp_path, missing):
+def test_answers_do_not_tell_which_files_exist(start_node, client, tmp_path):
     """A description may come from anybody, and name any file."""
-    node = start_node(missing_meshes=missing)
+    node = start_node()
     arm, said = meshed(box_too=True), set()
     for file in unusable(tmp_path):
         robot = Robot.from_urdf(arm.urdf.replace(MISSING, f'file://{file}'), srdf=arm.srdf)
         client.describe(robot)
         messages = ask(client, robot).message, check(client, state=neutral(robot)).message
         assert str(file) in messages[0] and "the node's log says why" in messages[0]
-        said.update(text.partition(';')[0] if missing == 'refuse' else text[text.index("link '"):]
-                    for text in (each.replace(str(file), 'FILE') for each in messages))
+        said.update(text.replace(str(file), 'FILE').partition(';')[0] for text in messages)
     assert len(said) == 1, said
     assert 'No such file' in node.text or 'cannot be found' in node.text
-
-
-@pytest.mark.slow
-def test_zero_scale_does_not_tell_either(start_node, client, tmp_path):
-    start_node()
-    arm, said = meshed(), set()
-    (tmp_path / 'there.stl').touch()
-    for name in ('there.stl', 'absent.stl'):
-        urdf = arm.urdf.replace(f'{MISSING}"', f'{tmp_path}/{name}" scale="1 0 1"')
-        robot = Robot.from_urdf(urdf, srdf=arm.srdf)
-        client.describe(robot)
-        said.add(ask(client, robot).message.replace(name, 'FILE'))
-    assert len(said) == 1 and 'scale' in said.pop()
-
-
-@pytest.mark.slow
-def test_missing_mesh_left_out(start_node, client):
-    node = start_node(missing_meshes='skip')
-    arm = meshed(box_too=True)
-    client.describe(arm)
-    response = ask(client, arm)
-    assert response.status == Status.SUCCESS, response.message
-    assert MISSING in response.message and 'left out' in response.message
-    assert MISSING in node.text
-    assert MISSING in check(client, state=neutral(arm)).message
-    assert not client.set('missing_meshes', 'ignore').successful
 
 
 def test_described_anew(start_node, client, panda):
@@ -167,14 +138,6 @@ def test_described_anew(start_node, client, panda):
     client.describe(small_arm())
     assert not objects(client)
     assert "the scene of robot 'panda' is gone, with 1 object" in node.text
-
-
-def test_scene_by_parameter_at_the_start(start_node, client, panda):
-    start_node(scene='table')
-    client.describe(panda)
-    scene = get(client)
-    assert [item.id for item in scene.world.collision_objects] == ['table']
-    assert scene.name == 'table'
 
 
 @pytest.mark.slow
@@ -221,33 +184,18 @@ def test_scene_that_needs_joint_values_waits_for_them(start_node, client, panda,
     assert set(objects(client)) == {'a'}
 
 
-@pytest.mark.parametrize('meshes', ['hull', 'exact'])
-@pytest.mark.slow
-def test_meshes_as_hulls_or_exact(start_node, client, panda, meshes):
-    start_node(meshes=meshes)
-    client.describe(panda)
-    response = client.ik(targets=[reachable(panda, TIP)])
-    assert response.status == Status.SUCCESS, response.message
+FACES = ((0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
+         (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3))      # of a box
 
 
-@pytest.mark.parametrize('meshes', ['exact', pytest.param('hull', marks=pytest.mark.slow)])
-def test_meshes_of_messages_are_solid(start_node, client, panda, meshes):
-    """What is wholly inside a closed mesh is in contact: an arm inside a large box."""
-    start_node(meshes=meshes)
-    client.describe(panda)
-    corners = np.array([[x, y, z] for x in (-2, 2) for y in (-2, 2) for z in (-2, 2)], float)
-    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7),
-             (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
-    room = change('room', CollisionObject.ADD, meshes=[mesh(corners, faces)])
-    applied(client, diff(room))
-    assert not check(client).valid
-
-
-@pytest.mark.slow
-def test_a_bin_of_a_message_is_open(start_node, client, panda):
-    """The gripper stands in a bin of five overlapping boxes, which its hull closes."""
+def test_meshes_of_messages_are_solid_and_may_be_open(start_node, client, panda):
+    """An arm inside a large box is in contact, a gripper in a bin is not, unless by its hull."""
     start_node()
     client.describe(panda)
+    corners = np.array([[x, y, z] for x in (-2, 2) for y in (-2, 2) for z in (-2, 2)], float)
+    applied(client, diff(change('room', CollisionObject.ADD, meshes=[mesh(corners, FACES)])))
+    assert not check(client).valid
+    applied(client, diff(change('room', CollisionObject.REMOVE)))
     corners, faces = [], []
     for low, high in (((-15, -15, 0), (15, 15, 1)), ((-15, -15, 0), (-14, 15, 13)),
                       ((14, -15, 0), (15, 15, 13)), ((-15, -15, 0), (15, -14, 13)),
@@ -255,9 +203,7 @@ def test_a_bin_of_a_message_is_open(start_node, client, panda):
         first = len(corners)
         corners += [[x / 100, y / 100, z / 100] for x in (low[0], high[0])
                     for y in (low[1], high[1]) for z in (low[2], high[2])]
-        faces += [[first + i for i in face] for face in (
-            (0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7),
-            (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3))]
+        faces += [[first + i for i in face] for face in FACES]
     tip = Configuration(panda, panda.to_q(HOME)).transform(TIP)[:3, 3]
     bin_ = change('bin', CollisionObject.ADD, meshes=[mesh(corners, faces)],
                   pose=pose(tip[0], tip[1], tip[2] - 0.06))
@@ -279,42 +225,12 @@ def test_a_refused_scene_changes_nothing(start_node, client, panda, tmp_path):
     """Not even later, when the joint values come that it would have needed."""
     start_node(scene='table')
     client.describe(panda)
+    assert get(client).name == 'table'
     applied(client, diff(box('a', at=FAR)))
     path = tmp_path / 'cell.yaml'
     path.write_text('objects: [{id: b, frame: panda_hand, shapes: [{sphere: {radius: 0.1}}]}]')
     result = client.set('scene', str(path))
     assert not result.successful and "frame 'panda_hand' moves" in result.reason
-    client.joint_states({'panda_joint1': 0.0})
-    time.sleep(1.1)
-    assert set(objects(client)) == {'table', 'a'}
-
-
-PALM = ('<link name="{0}"><collision><geometry><sphere radius="0.05"/></geometry>'
-        '</collision></link>'
-        '<joint name="to_{0}" type="prismatic"><parent link="hand"/><child link="{0}"/>'
-        '<origin xyz="{1} 0 0"/><axis xyz="{2} 0 0"/>'
-        '<limit lower="0" upper="0.04" effort="1" velocity="1"/></joint>')
-
-
-def gripping():
-    """Give the small arm with fingers that overlap by 0.04 mm; its SRDF disables nothing."""
-    fingers = PALM.format('left', 0.04998, 1) + PALM.format('right', -0.04998, -1)
-    arm = small_arm()
-    return Robot.from_urdf(arm.urdf.replace('</robot>', fingers + '</robot>'), srdf=arm.srdf)
-
-
-@pytest.mark.slow
-def test_closed_fingers_without_an_srdf(start_node, client):
-    """They are left out and that is said, in the log and by check_state."""
-    robot = gripping()
-    node = start_node()
-    client.describe(robot)
-    closed = dict.fromkeys(robot.joint_names, 0.0)
-    response = check(client, closed)
-    assert response.status == Status.SUCCESS
-    assert frozenset(('left', 'right')) not in pairs(response)
-    assert any('left - right' in text for text in response.not_checked)
-    def lines():
-        return [line for line in node.text.splitlines() if 'left - right' in line]
-    eventually(lines, 'a line of the log, when no SRDF came for a moment')
-    assert len(lines()) == 1 and all('no SRDF' in line for line in lines())
+    client.joint_states(HOME)
+    applied(client, diff(box('c', at=FAR)))
+    assert set(objects(client)) == {'table', 'a', 'c'}

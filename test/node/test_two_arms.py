@@ -43,17 +43,6 @@ def test_two_tips(start_node, client, baxter):
 
 
 @pytest.mark.slow
-def test_arm_that_is_not_the_default_one(start_node, client, baxter):
-    start_node(default_group='left_arm')
-    client.describe(baxter)
-    at = Configuration(baxter, untouched(baxter, 5, ARMS[7:]))
-    response = client.ik(tips=TIPS[1:], targets=[stamped(at.transform(TIPS[1]))],
-                         timeout=LONG)
-    assert response.status == Status.SUCCESS, response.message
-    assert all(name.startswith('right') for name in response.solution.joint_state.name)
-
-
-@pytest.mark.slow
 def test_one_hand_relative_to_the_other(client, start_node, baxter):
     start_node()
     client.describe(baxter)

@@ -2,21 +2,19 @@
 
 import os
 import signal
-import time
 
 from arm_harness import ARM, at_home, HOME, mock_robot, Recorder, TRAJECTORIES
 from node_harness import eventually, nodes, seed
 import numpy as np
-import pinocchio as pin
 import pytest
-from scene_harness import empty, objects
+from scene_harness import applied, box, diff, empty, objects, pose
 from std_msgs.msg import String
 
 from ros2_ik.cli.node_arm import LATCHED
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.view import node_session
 from ros2_ik.core import Box, Configuration, IKError, SceneObject
-from ros2_ik.srv import ComputeFK, GetPlanningScene
+from ros2_ik.srv import ComputeFK
 from ros2_ik.view.answer import Reached
 
 TIP = 'panda_hand_tcp'
@@ -79,6 +77,23 @@ def test_a_drag_is_answered_and_the_robot_goes_there(client, viewer):
     record.close()
 
 
+def test_stop_brakes_the_robot_on_its_way(client, viewer):
+    assert client.set('velocity_scaling', 0.02).successful
+    viewer.back_to_robot()
+    T, record = viewer.problem.targets[TIP].copy(), Recorder(client)
+    T[:3, 3] += [0.0, -0.2, 0.0]
+    viewer.drag(TIP, T)
+    before = record.at()
+    viewer.move_there()
+    until(viewer, lambda: np.abs(record.at() - before).max() > 1e-3, 'it moves')
+    viewer.stop()
+    until(viewer, lambda: 'PREEMPTED: stopped on the way' in viewer.status, 'it is said')
+    q = viewer.robot.to_q(dict(zip(ARM, record.still(), strict=True)), viewer.arm.q)
+    assert tip_of(viewer, q)[1, 3] > T[1, 3] + 0.05
+    assert client.set('velocity_scaling', 0.1).successful
+    record.close()
+
+
 def test_objects_go_to_the_node(client, viewer):
     viewer.back_to_robot()
     T = viewer.problem.targets[TIP].copy()
@@ -102,24 +117,7 @@ def test_objects_go_to_the_node(client, viewer):
         empty(client)
 
 
-def test_what_was_sent_is_what_the_node_has(client, viewer):
-    """Else a text that was made of it would count as outdated."""
-    tilted = pin.SE3(pin.rpy.rpyToMatrix(0.1, 0.5, 0.7), np.array([0.5, 0.6, 0.7]))
-    try:
-        viewer.change_scene(viewer.arm.scene.add(SceneObject(
-            'tilted', [Box([0.1, 0.2, 0.3])], pose=tilted, color=(0.1, 0.2, 0.3, 0.4))))
-        sent = viewer.arm.scene
-        assert sent.objects['tilted'].color == pytest.approx((0.1, 0.2, 0.3, 0.4))
-        for _ in range(20):
-            viewer.step()
-            time.sleep(0.02)
-        assert viewer.arm.scene == sent
-    finally:
-        empty(client)
-
-
 def test_what_others_put_there_is_seen(client, viewer):
-    from scene_harness import applied, box, diff, pose
     applied(client, diff(box('theirs', 0.1, at=pose(0.5, 0.5, 0.5))))
     until(viewer, lambda: 'theirs' in viewer.arm.scene.objects, 'their object')
     empty(client)
@@ -159,8 +157,6 @@ def test_another_robot_than_the_one_drawn_is_said_and_nothing_is_done(client, vi
         </robot>"""))    # the last test of this file: the node has it, too
     known = ComputeFK.Request(links=['tip'], state=seed({'turn': 0.0}))
     eventually(lambda: client.answered(ComputeFK, 'ros2_ik/compute_fk', known), 'the node has it')
-    # as when this was asked just before: the answer is a scene of the other robot
-    viewer.arm._later(GetPlanningScene, GetPlanningScene.Request(), viewer.arm._take_scene)
     until(viewer, lambda: 'another robot_description' in viewer.status, 'it is said')
     for work in viewer.move_there, viewer.solve:
         with pytest.raises(IKError, match='another robot_description'):

