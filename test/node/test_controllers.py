@@ -1,5 +1,7 @@
 """Controllers by parameters: which there are, how they limit motions, and what is refused."""
 
+from importlib.util import find_spec
+
 from arm_harness import (
     ARM,
     at_home,
@@ -36,7 +38,11 @@ def mock(client, tmp_path):
     ({'joint_limits.a.max_velocity': -1.0}, 'joint_limits.a.max_velocity is -1'),
     ({'controllers': ['one', 'two'], 'one.kind': 'position', 'two.kind': 'position',
       'two.topic': '/one/commands'},
-     "two.topic is '/one/commands', which is that of 'one', too")])
+     "two.topic is '/one/commands', which is that of 'one', too"),
+    pytest.param({'controllers': ['a'], 'a.kind': 'follow_joint_trajectory'},
+                 "a.kind is 'follow_joint_trajectory': control_msgs is not installed",
+                 marks=pytest.mark.skipif(bool(find_spec('control_msgs.action')),
+                                          reason='control_msgs is installed'))])
 @pytest.mark.slow
 def test_parameters_that_make_no_sense(start_node, parameters, text):
     node = start_node(**parameters)

@@ -279,8 +279,14 @@ def test_a_big_move_must_be_asked_for(client, record, panda_judge):
     assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
 
 
-def test_max_jump_counts_from_where_the_robot_stands(client, record):
+def test_bounds_on_changes_count_from_where_the_robot_stands(client, record):
     """Not from a seed elsewhere: what is found there could not be gone to."""
+    response = client.ik(constraints=turned(0.9), execute=True, max_joint_change=0.5,
+                         seed=seed({'panda_joint1': 0.8}))
+    assert response.status == Status.INVALID_GOAL_CONSTRAINTS, response.message
+    assert ("joint 'panda_joint1' would move by 0.9; max_joint_change allows 0.5"
+            in response.message)
+    assert near(record.still(), {}) < 1e-3
     stands = {**HOME, 'panda_joint1': 1.5}
     assert execute(client, stands).status == Status.SUCCESS
     before = record.still()

@@ -92,6 +92,12 @@ def test_worker_that_gets_no_computing_time(client, panda, node):
     assert node.started_workers() == workers
 
 
+def test_workers_are_polite(node):
+    for worker in node.started_workers():
+        eventually(lambda worker=worker: os.getpriority(os.PRIO_PROCESS, worker)
+                   == min(os.nice(0) + 10, 19), 'its niceness')
+
+
 @pytest.mark.slow
 def test_every_process_killed_in_turn(client, panda, node):
     """Whatever the node has started, requests are answered without it."""
