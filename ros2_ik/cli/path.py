@@ -69,7 +69,10 @@ def run(args: argparse.Namespace) -> Exit:
         raise BadQuestion(f"'{args.file}' must have tip and path")
     robot, shipped = load_robot(args)
     start = read_start([], robot, shipped.home if shipped else None, degrees=False)
-    options = {'seed': {**start, **(content.pop('seed', None) or {})}}
+    seed = content.pop('seed', None) or {}
+    if not isinstance(seed, dict):
+        raise BadQuestion(f'seed must be joint values by name, not {seed!r}')
+    options = {'seed': {**start, **seed}}
     scene = load_scene_of(args, robot, robot.to_q(options['seed']))
     goal = goal_of({name: content.pop(name) for name in ('constraints', 'costs')
                     if name in content})

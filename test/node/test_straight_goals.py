@@ -18,7 +18,7 @@ import pinocchio as pin
 import pytest
 from scene_harness import applied, box, change, diff, pose
 
-from ros2_ik.msg import Status
+from ros2_ik.msg import Function, Status
 
 TIP = 'panda_hand_tcp'
 SHIFT = np.array([0.05, 0.25, -0.1])
@@ -127,20 +127,21 @@ def test_too_far_is_no_solution(client, record, place):
     assert answer.status == Status.NO_IK_SOLUTION and 'breaks at' in answer.message
 
 
-def test_a_stop_on_a_curved_way_stops(client, record, place):
+@pytest.mark.parametrize('far', [0.03, 0.12, 0.2, 0.3])
+def test_a_stop_brakes_wherever_it_comes(client, record, place, far):
     """Joints that go there and back on their way are braked as others are."""
     target, T = goal_at(place, (0.0, 0.45, 0.0))
     since = len(record.states)
     asked = client.ik_later(targets=[target], tips=[TIP], execute=True, straight=True,
                             tip_speed=0.15, max_joint_change=3.0)
     start = place(list(HOME.values()))[:3, 3]
-    eventually(lambda: np.linalg.norm(place(record.at())[:3, 3] - start) > 0.1, 'the arm moves')
+    eventually(lambda: np.linalg.norm(place(record.at())[:3, 3] - start) > far, 'the arm moves')
     assert stop(client).success
     answer = client.wait(asked)
     assert answer.status == Status.PREEMPTED and 'stopped on the way' in answer.message
     rest = place(record.still())[:3, 3] - start
-    assert 0.1 < rest[1] < 0.25
-    assert off_the_line(place, record.way(since)[1], T)[0] < 0.01
+    assert far < rest[1] < far + 0.08
+    assert off_the_line(place, record.way(since)[1], T)[0] < 5e-3
     times, positions = record.way(since)
     speeds = np.abs(np.diff(positions, axis=0)) / np.diff(times)[:, None]
     assert speeds.max() < 2.2
@@ -156,6 +157,15 @@ def test_a_scene_that_changes_stops_it(client, record, place):
     answer = client.wait(asked)
     assert answer.status == Status.INVALID_MOTION_PLAN and "'post'" in answer.message
     assert place(record.still())[1, 3] - start[1] < 0.3
+
+
+def test_costs_and_joints_at_bounds_are_told(client, record, place):
+    target, _ = goal_at(place, SHIFT)
+    answer = client.ik(targets=[target], tips=[TIP], straight=True, costs=[Function(
+        kind='joint_positions')])
+    assert answer.status == Status.INVALID_GOAL_CONSTRAINTS and 'costs' in answer.message
+    answer = client.ik(targets=[target], tips=[TIP], straight=True, max_joint_change=0.1)
+    assert answer.status != Status.SUCCESS and 'max_joint_change' in answer.message
 
 
 @pytest.mark.parametrize('fields, text', [

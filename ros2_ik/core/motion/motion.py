@@ -26,13 +26,15 @@ class Motion:
     How the joints called `joints` (n names) move; at rest after `duration` [s].
 
     `state` gives where they are at a time from 0 to `duration`. `rests` are earlier times, in
-    order, at which one of them comes to rest.
+    order, at which one of them comes to rest. On a motion that `is_curved` joints may turn back,
+    as where a tool goes along a line.
     """
 
     joints: tuple[str, ...]
     duration: float
     state: Callable[[float], MotionState]
     rests: tuple[float, ...] = ()
+    is_curved: bool = False
 
     def at(self, time: float) -> MotionState:
         """Return the state at a time [s] after the start; from the end on it stands still."""
@@ -58,7 +60,8 @@ class Motion:
         return np.append(inner, max(self.duration, period if count == 0 else 0.0))
 
     @classmethod
-    def spline(cls, joints: tuple[str, ...], times: Array, p: Array, v: Array) -> 'Motion':
+    def spline(cls, joints: tuple[str, ...], times: Array, p: Array, v: Array,
+               is_curved: bool = True) -> 'Motion':
         """Make the cubic spline of positions p and velocities v (k, n) at times (k,) from 0."""
         h = np.diff(times)[:, None]
         slope = np.diff(p, axis=0) / h
@@ -69,10 +72,10 @@ class Motion:
             t = time - times[k]
             return MotionState(p[k] + t * (v[k] + t * (c2[k] + t * c3[k])),
                                v[k] + t * (2 * c2[k] + 3 * t * c3[k]), 2 * c2[k] + 6 * t * c3[k])
-        return cls(joints, float(times[-1]), state)
+        return cls(joints, float(times[-1]), state, is_curved=is_curved)
 
     def part(self, joints: tuple[str, ...]) -> 'Motion':
         """Return the same motion of some of its joints, in that order."""
         chosen = [self.joints.index(joint) for joint in joints]
         return Motion(joints, self.duration, lambda time: MotionState(
-            *(values[chosen] for values in self.at(time))))
+            *(values[chosen] for values in self.at(time))), is_curved=self.is_curved)

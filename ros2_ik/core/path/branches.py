@@ -60,6 +60,11 @@ class Branches:
         return (float(self.needed[(low + high) // 2]), True) if low < high else (
             (s + end) / 2, False)
 
+    @property
+    def left(self) -> float:
+        """The time that is left of the search [s], at least SHORTEST."""
+        return max(self.budget.deadline - time.monotonic(), SHORTEST)
+
     def first(self) -> IKProblem:
         """Return the problem of the first pose with its own limits, for a start that is held."""
         return self.given.again([self.path.pose(0.0)])
@@ -92,7 +97,7 @@ class Branches:
         search = Search(self.at(s), options=SolveOptions(
             solutions=self.options.starts, random_state=self.options.random_state,
             max_iterations=START_ITERATIONS, cancel=self.options.cancel,
-            timeout=max(self.budget.deadline - time.monotonic(), SHORTEST)))
+            timeout=self.left))
         search.run()
         return [one.attempt.q for one in search.accepted][:self.options.starts]
 

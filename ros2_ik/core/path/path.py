@@ -28,6 +28,7 @@ class PathOptions:
     configurations are added where needed. `starts` is how many configurations at the first pose
     are tried; with `hold_start` the path starts at the seed, and nowhere else. Between
     configurations contacts are checked each time a joint has moved by `resolution` [rad, m].
+    With `advice` a path that breaks is searched for anew, with other starts and with axes freed.
     `timeout` [s] is that of the whole search; `random_state` a number: the same number gives the
     same answer, unless the time runs out. `cancel` is an event or callable.
     """
@@ -39,6 +40,7 @@ class PathOptions:
     starts: int = 16
     hold_start: bool = False
     resolution: float = 0.01
+    advice: bool = True
     timeout: float = 30.0
     random_state: int = 0
     cancel: Any = None
@@ -51,6 +53,7 @@ class PathOptions:
         whole(self.starts, 'starts', InvalidOptionError, most=1000)
         whole(self.random_state, 'random_state', InvalidOptionError, 0)
         flag(self.hold_start, 'hold_start', InvalidOptionError)
+        flag(self.advice, 'advice', InvalidOptionError)
 
 
 @dataclass(frozen=True)

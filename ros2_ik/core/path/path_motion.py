@@ -91,7 +91,7 @@ def _check(path: Path, spline: Any) -> None:
     for s in (path.parameters[1:] + path.parameters[:-1]) / 2:
         q[problem.active.indices] = spline(s)
         error, = accept(problem.again([path.tool_path.pose(float(s))]), q).errors
-        outside = np.maximum(problem.lower - q, q - problem.upper).max()
+        outside = np.maximum(problem.lower - q, q - problem.upper)[problem.active.indices].max()
         if not (error.position <= options.max_deviation and outside <= LIMIT_ROUNDING
                 and error.orientation <= options.max_rotation):
             raise InvalidStateError(

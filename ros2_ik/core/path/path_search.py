@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import IKError, InvalidOptionError
+from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError
 from ros2_ik.core.motion import Motion, MotionLimits
 from ros2_ik.core.path.path import Path, PathOptions
 from ros2_ik.core.path.path_motion import path_motion
@@ -88,7 +88,8 @@ class PathSearch:
             for part in parts:
                 left = max(self.budget.deadline - time.monotonic(), 1e-3)
                 path = follow_path(self.problem.varied(start=q), part, replace(
-                    self.options, timeout=left, cancel=self.budget.cancelled, hold_start=True))
+                    self.options, timeout=left, cancel=self.budget.cancelled, hold_start=True,
+                    advice=False))
                 if not path.success:
                     self._ended = path.status, path.message
                 if (reached := _reached(path)) is None:
@@ -98,6 +99,8 @@ class PathSearch:
                 if not path.success:
                     break
                 q = reached.q[-1]
+        except InvalidStateError as error:      # there is a path, but no motion along it
+            self._ended = Status.INVALID_MOTION_PLAN, str(error)
         except IKError as error:
             self._ended = error.status, str(error)
         return True

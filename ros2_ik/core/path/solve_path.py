@@ -143,7 +143,8 @@ def _break(branches: Branches, chain: Chain) -> tuple[Status, PathBreak]:
     reached = chain[-1][0] if chain else -1.0
     s = float(branches.needed[int(np.searchsorted(branches.needed, reached, 'right'))])
     status, reason, text = reason_of(branches, chain, s)
-    advice = '' if reason == 'time' else _advice(branches, reached)
+    is_open = reason != 'time' and branches.options.advice
+    advice = _advice(branches, reached) if is_open else ''
     return status, PathBreak(len(chain) - 1, s, branches.path.pose(s), reason, text, advice)
 
 

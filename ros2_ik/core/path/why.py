@@ -37,7 +37,7 @@ def reason_of(branches: Branches, chain: Chain, s: float) -> Reason:
     end = branches.descend(s, q)
     if chain and branches.is_step(q, end) and accept(problem, end).touches:
         return _contact(problem, end)
-    found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.options.timeout,
+    found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.left,
                   random_state=branches.options.random_state, cancel=branches.options.cancel)
     if not found.success:
         return _unreached(problem, found, q, branches)
@@ -68,8 +68,8 @@ def _unreached(problem: IKProblem, found: IKSolution, q: Array, branches: Branch
     if problem.kinds != {'targets'}:
         return Reason(found.status, 'constraint', found.message)
     free = problem.varied(joint_limits=False, collisions=False, checker=None)
-    if problem.joint_limits and solve(free, [q], max_iterations=ITERATIONS,
-                                      timeout=branches.options.timeout, random_state=0):
+    if problem.joint_limits and solve(free, [q], max_iterations=ITERATIONS, timeout=branches.left,
+                                      random_state=0, cancel=branches.options.cancel):
         names = ', '.join(f"'{name}'" for name in found.at_limits) or 'some joints'
         return Reason(found.status, 'joint limit', 'no configuration reaches the next pose within '
                       f'the joint limits; at their limits: {names}')
@@ -87,7 +87,9 @@ def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
     text = f'the nearest other configuration found is {change} away'
     if limited and not accept(problem, end).accepted:
         names = ', '.join(f"'{name}'" for name in limited)
-        return Reason(Status.NO_IK_SOLUTION, 'joint limit', f'{names} at the limit; {text}')
+        what = ('the limit' if problem.change_bound is None else
+                'the limit, or at that of max_joint_change')
+        return Reason(Status.NO_IK_SOLUTION, 'joint limit', f'{names} at {what}; {text}')
     sizes = np.linalg.svd(pose_jacobian(problem, q), compute_uv=False)
     condition = float(sizes[0] / max(sizes[-1], 1e-12))
     if condition > ILL:

@@ -19,7 +19,6 @@ from ros2_ik.node.state.motion_clock import MotionClock
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
 USUAL_DELAY = 0.06   # an arm that is later is braked from where it is measured [s]
-N_PLACES = 50     # of a motion that are looked at, its ends included
 BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
 
 
@@ -213,23 +212,22 @@ def controller_kind(kind: str) -> type[Controller]:
     return _KINDS[kind]
 
 
-def braked(motion: Motion, at: MotionState, limits: MotionLimits,
+def braked(motion: Motion, at: MotionState, left: float, limits: MotionLimits,
            bounds: tuple[Array, Array]) -> Motion | None:
-    """Return what brakes joints from a state of a motion, None where that ends before."""
+    """Return what brakes joints from a state of a motion, `left` [s] before its end, if needed."""
     braking = braking_motion(motion.joints, at.position, at.velocity, limits, at.acceleration,
                              bounds)
-    return None if passes_goal(braking, motion) else braking
+    return None if passes_goal(braking, motion, left) else braking
 
 
-def passes_goal(braking: Motion, motion: Motion) -> bool:
+def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
-    Return whether braking goes beyond the end of a motion, which is near.
+    Return whether a motion, `left` [s] before its end, comes to rest before braking would.
 
-    A joint that goes there and back may go as far as the motion takes it.
+    That is where braking goes beyond its goal, but on a curved motion: there a joint may be
+    beyond its goal long before the end.
     """
-    way = np.array([motion.at(time).position
-                    for time in np.linspace(0.0, motion.duration, N_PLACES)])
-    start, least, most = way[0], way.min(axis=0), way.max(axis=0)
-    above = (most > start) & (braking.goal > most + BEYOND)
-    below = (least < start) & (braking.goal < least - BEYOND)
-    return bool((above | below).any())
+    if motion.is_curved:
+        return left <= braking.duration
+    ahead = np.sign(motion.goal - motion.at(0.0).position)
+    return bool((ahead * (braking.goal - motion.goal) > BEYOND).any())

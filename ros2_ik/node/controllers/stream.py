@@ -60,7 +60,7 @@ class Stream(Controller):
         states = [motion.at(max(time - join, 0.0)) for time in times]
         self.context.servo.send(Play(
             self._player, self.output, times, np.array([state.position for state in states]),
-            np.array([state.velocity for state in states])))
+            np.array([state.velocity for state in states]), motion.is_curved))
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
@@ -68,8 +68,9 @@ class Stream(Controller):
         # What is kept here predicts where the joints rest, up to the pipe's delay.
         if not self.released:
             self.context.servo.send(Brake(self._player, limits, bounds))
-            told = self.commanded(self.context.now())
-            if braking := braked(self.motion, told, limits, bounds):
+            now = self.context.now()
+            if braking := braked(self.motion, self.commanded(now), self.rest_at - now, limits,
+                                 bounds):
                 self._begin(braking, braking=True)
 
     def cancel(self) -> None:

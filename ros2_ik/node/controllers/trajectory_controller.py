@@ -165,7 +165,8 @@ class TrajectoryController(Controller):
             return
         braking = (self._held(limits, bounds, measured) if measured
                    else self._braked(limits, bounds, delay))
-        if measured is None and passes_goal(braking, self.motion):
+        left = self.rest_at - self.context.now()
+        if measured is None and passes_goal(braking, self.motion, left):
             return
         joining = max(self.began - self.context.now(), 0.0)    # joints are on their way to a start
         self._begin(braking, braking=True)
@@ -181,9 +182,18 @@ class TrajectoryController(Controller):
         """Return what brakes joints that follow, from each state in which they may be."""
         now = self.context.now()
         middle = self.commanded(now - delay / 2)
-        moments = np.linspace(now - delay - EARLY, now + self.received, N_COMMANDS)
-        return even_braking_motion(self.joints, middle.position, middle.velocity, limits,
-                                   [self.commanded(moment) for moment in moments], bounds)
+        states = [self.commanded(moment) for moment in np.linspace(
+            now - delay - EARLY, now + self.received, N_COMMANDS)]
+        return self._braking_from(middle, states, [], limits, bounds)
+
+    def _braking_from(self, at: MotionState, moving: list[MotionState],
+                      commands: list[MotionState], limits: MotionLimits,
+                      bounds: tuple[Array, Array]) -> Motion:
+        """Return what brakes joints from a state, and from others; on a curve they may turn."""
+        if self.motion.is_curved:
+            moving, commands = [], [*moving, *commands]
+        return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
+                                   commands)
 
     def _held(self, limits: MotionLimits, bounds: tuple[Array, Array],
               at: MotionState) -> Motion:
@@ -204,8 +214,7 @@ class TrajectoryController(Controller):
             moving, commands = [*moving, nearest], []
         elif min(apart) <= ASIDE:
             commands.append(nearest)
-        return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
-                                   commands)
+        return self._braking_from(at, moving, commands, limits, bounds)
 
     def close(self) -> None:
         self.context.node.destroy_subscription(self._goal_states)

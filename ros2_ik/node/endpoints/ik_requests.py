@@ -169,6 +169,9 @@ class IKRequests(Endpoint, name='ik_requests'):
     def _prepared(self, message: Any, preparation: BoundRequest, scene: Scene | None,
                   world: '_World', notes: list[str]) -> PreparedRequest:
         request, search = preparation.request, preparation.search()
+        if message.straight:    # the way begins there
+            self.current_state.start(world.robot, request.seed,
+                                     frozenset(search.problem.joint_names))
         chosen = [] if message.tips else [f'{target.tip} is the default tip'
                                           for target in request.targets]
         return PreparedRequest(

@@ -22,9 +22,9 @@ from ros2_ik.node.motion.planning import FASTEST_TIP, usable
 
 class StraightWay:
     """
-    The search for a straight way, and the motion that it has found.
+    The search for a straight way of the tip to a request's target, and the motion along it.
 
-    Raises RequestError for a message that asks for none which there could be.
+    Raises RequestError for a request with costs or without exactly one target.
     """
 
     def __init__(self, message: Any, problem: IKProblem, parameters: Any) -> None:
@@ -33,6 +33,9 @@ class StraightWay:
         if not message.tip_speed >= 0:
             raise wrong(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 (as fast '
                         'as the joints may)')
+        if problem.costs:
+            raise wrong('straight: costs are not taken; valid: constraints')
+        problem = problem.varied(start=problem.within_limits(problem.start))    # by a hair
         target, robot = problem.targets[0], problem.robot
         at = Configuration(robot, problem.start, robot.scratch_data())
         limits = usable(motion_limits(robot, problem.joint_names, parameters),

@@ -15,7 +15,7 @@ from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-N_WAY = 200    # states of a motion among which the nearest to the arm is looked for
+N_WAY = 100    # states of a motion among which the nearest to the arm is looked for
 
 Cancelled = Callable[[], str]   # why it is to end, or ''
 
@@ -103,13 +103,14 @@ class MotionExecution:
                    default=-np.inf)
 
     def way_left(self) -> Motion:
-        """Return the rest of the motion from where the joints are measured, only to check."""
+        """Return the rest of the motion from just before where the joints are measured."""
         motion = self.motion
         assert motion is not None
         times = np.linspace(0.0, motion.duration, N_WAY)
         way = np.array([motion.at(time).position for time in times])
         apart = offset(self.robot, self.joints, way, self._measured.state(self.joints)[0])
-        begin = float(times[int(np.argmin(np.abs(apart).max(axis=1)))])
+        nearest = int(np.argmin(np.abs(apart).max(axis=1)))
+        begin = float(times[max(nearest - 1, 0)])
         return Motion(self.joints, motion.duration - begin, lambda time: motion.at(begin + time))
 
     # -- how it is stopped ----------------------------------------------------------------
@@ -152,14 +153,13 @@ class MotionExecution:
         """
         Return where a controller's joints are by now, in the turns of its commands.
 
-        Drivers may tell of continuous joints within one turn; no motion takes them farther.
+        Drivers may tell of continuous joints within one turn; they are less than half a turn late.
         """
         position, velocity = self._measured.state(controller.joints)
-        motion = controller.motion
-        middle = (motion.at(0.0).position + motion.goal) / 2
+        told = controller.commanded(self.now()).position
         age = max(self.now() - self._measured.moment(controller.joints), 0.0)
         return MotionState(
-            middle + offset(self.robot, controller.joints, position, middle) + age * velocity,
+            told + offset(self.robot, controller.joints, position, told) + age * velocity,
             velocity, np.zeros(len(velocity)))
 
     # -- how it goes on -------------------------------------------------------------------

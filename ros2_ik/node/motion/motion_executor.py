@@ -149,10 +149,10 @@ class MotionExecutor:
                 raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                                    'after this one was asked for')
             scaling = checked_scaling(velocity_scaling, self._parameters)
-            execution = self._claim(robot, joints, group, cancelled)
+            execution = self._claim(robot, joints, group, cancelled, way)
             if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
-            execution.who, execution.group, execution.way = who, group, way
+            execution.who, execution.group = who, group
             execution.max_change, execution.assumed = max_joint_change or {}, assumed
             blocked = await self._set_out(execution, scaling, avoid_collisions, own)
             return blocked or await self._supervise(execution)
@@ -202,7 +202,7 @@ class MotionExecutor:
     # -- before anything is sent ----------------------------------------------------------
 
     def _claim(self, robot: Robot, joints: Mapping[str, Any], group: str,
-               cancelled: Cancelled | None) -> MotionExecution | None:
+               cancelled: Cancelled | None, way: Motion | None) -> MotionExecution | None:
         """Make one that owns its joints, None where all are there; raises RequestError."""
         self._check_ready(robot)
         goal = read_goal(robot, joints, group, self._controllers, self._measured,
@@ -211,6 +211,7 @@ class MotionExecutor:
             return None
         execution = MotionExecution(robot, self._controllers.choose(goal), goal, self._measured,
                                     self._parameters, cancelled)
+        execution.way = way
         if self.servo and (taken := {*execution.joints} & {*self.servo.joints}):
             raise RequestError(
                 Status.CONTROL_FAILED, f"the servo is on for joint '{min(taken)}'; nothing was "
@@ -246,6 +247,9 @@ class MotionExecutor:
     def _make_way(self, execution: MotionExecution) -> None:
         """Raise RequestError if another motion has some of the joints, or have that one end."""
         others = list(self._sharing(execution))
+        if others and execution.way is not None:    # it begins where they stood
+            raise RequestError(Status.CONTROL_FAILED, 'another motion is under way, so that the '
+                               'arm is not where the way begins; ask again when it has ended')
         if others and self._parameters.while_executing == 'refuse':
             raise RequestError(
                 Status.CONTROL_FAILED, 'another motion is under way; with parameter '
@@ -281,7 +285,7 @@ class MotionExecutor:
         execution.check()
         if refusal := self._unknown_rest(execution):
             raise refusal
-        away = offset(execution.robot, execution.joints, start,
+        away = offset(execution.robot, execution.joints, motion.at(0.0).position,
                       self._measured.state(execution.joints)[0])
         if np.abs(away).max() > self._parameters.start_tolerance:
             raise RequestError(

@@ -145,21 +145,23 @@ def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
         positions = np.array([way.at(time).position for time in way.times(PERIOD)])
         far = np.ptp(positions[:, [moving.index(joint) for joint in others]], axis=0)
         if far.max() > parameters.goal_tolerance:
-            raise RequestError(Status.CONTROL_FAILED, f"no controller moves joint '{others[0]}', "
-                               'which the way there needs')
-    places = [moving.index(joint) if joint in moving else -1 for joint in joints]
-    moved = np.array(places) >= 0
-    away = np.abs(offset(robot, joints, np.where(moved, way.at(0.0).position[places], start),
-                         start))
-    if away.max() > parameters.start_tolerance:
-        raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[int(away.argmax())]}' stands "
-                           f'{away.max():.3g} from where the way begins; nothing was moved')
+            raise RequestError(Status.CONTROL_FAILED, 'no controller moves joint '
+                               f"'{others[int(far.argmax())]}', which the way there needs")
+    places = np.array([moving.index(joint) if joint in moving else -1 for joint in joints])
+    moved = places >= 0
+    begin = np.where(moved, way.at(0.0).position[places], goal)
+    away = offset(robot, joints, begin, start)
+    worst = int(np.abs(away).argmax())
+    if abs(away[worst]) > parameters.start_tolerance:
+        raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[worst]}' stands "
+                           f'{abs(away[worst]):.3g} from where the way begins; nothing was moved')
+    turns = begin - start - away    # of continuous joints
 
     def state(time: float) -> MotionState:
         at = way.at(time)
-        return MotionState(np.where(moved, at.position[places], goal),
+        return MotionState(np.where(moved, at.position[places] - turns, start),
                            *(np.where(moved, each[places], 0.0) for each in at[1:]))
-    return Motion(joints, way.duration, state)
+    return Motion(joints, way.duration, state, is_curved=True)
 
 
 def _destination(execution: MotionExecution, joint: str, start: float) -> float:

@@ -99,6 +99,7 @@ class Play(NamedTuple):
     times: Array
     positions: Array
     velocities: Array
+    is_curved: bool
 
 
 class Brake(NamedTuple):

@@ -54,14 +54,14 @@ class Player:
         """Begin a motion, from rest."""
         self._output = play.output
         self._begin(Motion.spline(play.output.joints, play.times, play.positions,
-                                  play.velocities))
+                                  play.velocities, play.is_curved))
         self._now, self._ticked = self._clock.now(), time.monotonic()
 
     def brake(self, brake: Brake) -> None:
         """Brake from the last command, unless nothing moves."""
         if self._motion is not None and self._time < self._motion.duration:
-            at = self._motion.at(self._time)
-            if braking := braked(self._motion, at, brake.limits, brake.bounds):
+            at, left = self._motion.at(self._time), self._motion.duration - self._time
+            if braking := braked(self._motion, at, left, brake.limits, brake.bounds):
                 self._begin(braking)
 
     def _begin(self, motion: Motion) -> None:
