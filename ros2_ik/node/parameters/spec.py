@@ -47,7 +47,9 @@ class Spec:
         return value
 
     def _list(self, value: Any) -> list[Any]:
-        values: list[Any] = list(value) if hasattr(value, '__iter__') else [None]
+        # a text is no list of its letters
+        is_list = hasattr(value, '__iter__') and not isinstance(value, str)
+        values: list[Any] = list(value) if is_list else [None]
         if isinstance(self.default[0], str):
             if all(isinstance(each, str) for each in values):
                 return values
