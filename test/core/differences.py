@@ -38,11 +38,3 @@ def robots_with_frames(load, small):
             (small('fingers'), 'left_tip', 'right_tip'),
             (small('nested'), 'tip', 'cart'),
             (small('gantry'), 'tip', 'a')]
-
-
-def check_jacobians(load, small, make):
-    """Check what make(frame, other) gives on robots of many kinds; other may be None."""
-    for robot, frame, other in robots_with_frames(load, small):
-        q = robot.random_q(np.random.default_rng(1))
-        check_jacobian(make(frame, None), robot, q)
-        check_jacobian(make(frame, other), robot, q)

@@ -66,6 +66,12 @@ def orientation_cost_by_vector(a, at):
     return [a['c'] * (1 - cos(angle))], [a['c'] * sin(angle) / angle * w @ J]
 
 
+def orientation_cost_by_chord(a, at):
+    f, J = FrameOrientation(a['frameBbar'], a['R_AbarA'], frame(a['frameAbar']), a['R_BbarB'],
+                            form='chord').evaluate(at)
+    return [a['c'] / 2 * f @ f], [a['c'] * f @ J]
+
+
 def gaze(a, at):
     B = frame(a['frameB'])
     angle, J = row(GazeAngle(a['frameA'], a['p_AS'], a['n_A'], a['p_BT'], B), at)
@@ -89,11 +95,18 @@ def vectors_cost(a, at):
     return [a['c'] * (1 - cos(angle))], [a['c'] * sin(angle) * J]
 
 
+def vectors_cost_by_chord(a, at):
+    f, J = AngleBetweenVectors(a['frameB'], a['nb_B'], a['na_A'], frame(a['frameA']),
+                               form='chord').evaluate(at)
+    return [a['c'] / 2 * f @ f], [a['c'] * f @ J]
+
+
 OURS = {'PositionConstraint': [position],
         'OrientationConstraint': [orientation_constraint],
-        'OrientationCost': [orientation_cost, orientation_cost_by_vector],
+        'OrientationCost': [orientation_cost, orientation_cost_by_vector,
+                            orientation_cost_by_chord],
         'GazeTargetConstraint': [gaze], 'AngleBetweenVectorsConstraint': [vectors_constraint],
-        'AngleBetweenVectorsCost': [vectors_cost]}
+        'AngleBetweenVectorsCost': [vectors_cost, vectors_cost_by_chord]}
 
 
 @pytest.mark.parametrize('case', DRAKE['cases'], ids=lambda case: case['kind'])

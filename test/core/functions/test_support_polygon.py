@@ -1,6 +1,5 @@
 """How far inside the area it stands on a robot has its centre of mass."""
 
-from differences import check_jacobian, robots_with_frames
 from judge import inverse, pose, TreeJudge
 import numpy as np
 import pytest
@@ -24,12 +23,11 @@ def distances(corners, point):
     return np.sort(-(normals[:, :2] @ point[:2] + normals[:, 2]))
 
 
-@pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('two_arms', 'freeflyer'),
-                                        ('two_arms', 'planar'), ('nested', 'fixed')])
-@pytest.mark.parametrize('count', [3, 4, 12])
+@pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('two_arms', 'freeflyer')])
+@pytest.mark.parametrize('count', [3, 12])
 def test_value(small, name, root, count):
     """By Qhull and a judge that adds up the links; seen from the root and from a frame."""
-    robot, judge = small(name, root), None
+    robot = small(name, root)
     judge = TreeJudge(robot.urdf, root)
     for seed in range(5):
         generator = np.random.default_rng(seed)
@@ -52,14 +50,6 @@ def test_up(small):
     c = inverse(TILTED) @ [*TreeJudge(robot.urdf, 'freeflyer').center_of_mass(at.joints), 1]
     np.testing.assert_allclose(np.sort(SupportPolygon(turned, None, TILTED[:3, 2]).value(at)),
                                distances(corners, c), atol=1e-12)
-
-
-def test_jacobian(load, small):
-    corners = np.random.default_rng(1).normal(size=(5, 3))
-    for robot, frame, other in robots_with_frames(load, small):
-        q = robot.random_q(np.random.default_rng(1))
-        for relative in (None, frame, other):
-            check_jacobian(SupportPolygon(corners, relative, (0.1, 0.2, 1)), robot, q)
 
 
 def test_only_corners_of_the_hull_make_edges():
@@ -103,8 +93,7 @@ def test_bad_arguments(small):
             SupportPolygon(SQUARE, *arguments).joints(small('scara'))
 
 
-@pytest.mark.parametrize('margin', [0.0, 0.03])
-def test_a_humanoid_keeps_its_balance(load, margin):
+def test_a_humanoid_keeps_its_balance(load):
     """On both feet, one of them raised, with a hand far ahead; Qhull and the link masses judge."""
     robot = load('talos', 'freeflyer')
     judge, start = TreeJudge(robot.urdf, 'freeflyer'), robot.to_joints(robot.neutral)
@@ -119,10 +108,10 @@ def test_a_humanoid_keeps_its_balance(load, margin):
         ik = InverseKinematics(robot, collisions=False)
         for sole, T in zip(soles, feet, strict=True):
             ik.add_pose_target(sole, T)
-        ik.add_support_polygon_constraint(corners, margin)
+        ik.add_support_polygon_constraint(corners, 0.03)
         ik.add_position_constraint(hand, [0, 0, 0], None, ahead, ahead)
         solution = ik.solve(robot.neutral, timeout=5.0, random_state=0)
         assert solution.success, solution.explain()
         c = judge.center_of_mass(solution.joints)
-        assert distances(corners, c).min() >= margin - 2e-6
+        assert distances(corners, c).min() >= 0.03 - 2e-6
         np.testing.assert_allclose(judge.transform(solution.joints, hand)[:3, 3], ahead, atol=1e-5)

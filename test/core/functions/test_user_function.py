@@ -2,7 +2,7 @@
 
 import pickle
 
-from differences import check_jacobian, robots_with_frames
+from differences import check_jacobian
 import numpy as np
 import pytest
 
@@ -30,8 +30,7 @@ def height(at):
 LABELS = ('x [m]', 'y [m]', 'z [m]')
 
 
-@pytest.mark.parametrize('name, root', [('scara', 'fixed'), ('mimic_chain', 'freeflyer'),
-                                        ('nested', 'planar'), ('one_joint', 'fixed')])
+@pytest.mark.parametrize('name, root', [('mimic_chain', 'freeflyer'), ('nested', 'planar')])
 def test_value_and_jacobian(small, name, root):
     robot = small(name, root)
     q = robot.random_q(np.random.default_rng(0))
@@ -41,12 +40,6 @@ def test_value_and_jacobian(small, name, root):
         np.testing.assert_allclose(function.jacobian(at), position.jacobian(at), atol=1e-8)
         check_jacobian(function, robot, q)
         np.testing.assert_array_equal(at.q, q)
-
-
-def test_on_many_robots(load, small):
-    for robot, frame, _ in robots_with_frames(load, small):
-        function = UserFunction(lambda at, frame=frame: at.placement(frame).translation[2] ** 2)
-        check_jacobian(function, robot, robot.random_q(np.random.default_rng(0)))
 
 
 def test_no_joints(small):
@@ -104,8 +97,7 @@ def test_pickled(small):
     ((1, 2), r"value of user function 'odd' must be of shape \(3,\), not \(2,\)"),
     (1, r'of shape \(3,\), not \(\)'), (np.zeros((3, 1)), 'shape'),
     (None, "'odd' is None: does it return"), ('abc', "'odd' must be"),
-    ((1, 2, np.nan), "'odd' is not finite"), ((1j, 2, 3), "'odd'"),
-    ((1, np.inf, 2), "'odd' is not finite")])
+    ((1, 2, np.nan), "'odd' is not finite"), ((1j, 2, 3), "'odd'")])
 def test_bad_results(small, result, words):
     at = Configuration(small('scara'))
     with pytest.raises(InvalidConstraintError, match=words):
@@ -116,7 +108,7 @@ def test_bad_results(small, result, words):
 
 @pytest.mark.parametrize('result, words', [
     (np.zeros((3, 5)), r"Jacobian of user function 'odd' must be of shape \(3, 4\)"),
-    (np.full((3, 4), np.nan), 'Jacobian .* not finite'), (None, 'Jacobian'), (0, 'Jacobian')])
+    (np.full((3, 4), np.nan), 'Jacobian .* not finite'), (None, 'Jacobian')])
 def test_bad_jacobians(small, result, words):
     function = UserFunction(tip, 3, lambda at: result, name='odd')
     with pytest.raises(InvalidConstraintError, match=words):
