@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from test_meshes import open_box, outside_all, own_cache as own_cache
+from test_meshes import outside_all, own_cache as own_cache
 import trimesh
 
 from ros2_ik.core.meshes.convex_pieces import MOST_PIECES
-from ros2_ik.core.meshes.mesh_solids import solids_of
 from ros2_ik.core.scene import Mesh
 
 
@@ -39,9 +38,8 @@ def in_the_bin(thick, count=300):
     return free, points[(x > 0.3 - thick) | (y > 0.2 - thick) | (z < thick)]
 
 
-@pytest.mark.parametrize('merged', [False, True])
-@pytest.mark.parametrize('thick', [0.005, 0.01, 0.05])
-@pytest.mark.parametrize('inset', [0.0, 0.002])
+@pytest.mark.parametrize('thick, inset, merged', [
+    (0.005, 0.0, True), (0.01, 0.002, True), (0.01, 0.0, False), (0.05, 0.002, False)])
 def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
     made = five_boxes(thick, inset)
     if merged:
@@ -58,32 +56,6 @@ def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
             part.volume for part in bin_.split()))
 
 
-def test_the_bin_of_a_file_stays_open(tmp_path):
-    """Files have their equal corners merged when they are read."""
-    five_boxes().export(tmp_path / 'bin.stl')
-    mesh = Mesh.from_file(tmp_path / 'bin.stl')
-    free, solid = in_the_bin(0.01)
-    assert outside_all(mesh.convex_parts, free).min() > 0.0099
-    assert outside_all(mesh.convex_parts, solid).max() < 1e-9
-
-
-def test_solids_are_told_apart():
-    made = five_boxes()
-    for mesh in (made, made.copy()):
-        found = solids_of(mesh.vertices, mesh.faces, MOST_PIECES)
-        assert [len(faces) for faces in found] == [12] * 5
-        assert sorted(np.vstack(found).tolist()) == sorted(mesh.faces.tolist())
-        made.merge_vertices()
-
-
-def test_a_closed_surface_of_many_patches_is_one_solid():
-    vertices, triangles = open_box()
-    assert [len(faces) for faces in solids_of(vertices, triangles, 24)] == [len(triangles)]
-    glued = trimesh.util.concatenate([block([0, 0, 0], [1, 1, 1]), block([1, 0, 0], [2, 1, 1])])
-    glued.merge_vertices()
-    assert sum(len(faces) for faces in solids_of(glued.vertices, glued.faces, 24)) == 24
-
-
 def test_an_open_part_beside_a_bin_leaves_the_bin_open():
     flap = np.array([[0.4, 0, 0], [0.5, 0, 0], [0.4, 0, 0.1]])
     bin_ = five_boxes()
@@ -94,10 +66,9 @@ def test_an_open_part_beside_a_bin_leaves_the_bin_open():
     assert outside_all(mesh.convex_parts, np.vstack([solid, mesh.vertices])).max() < 1e-9
 
 
-@pytest.mark.parametrize('count', [30, 150, 300])
-def test_many_solids_are_no_more_pieces_than_others(count):
+def test_many_solids_are_no_more_pieces_than_others():
     generator = np.random.default_rng(3)
-    balls = [trimesh.creation.icosphere(1, 0.05) for _ in range(count)]
+    balls = [trimesh.creation.icosphere(1, 0.05) for _ in range(150)]
     for ball in balls:
         ball.apply_translation(generator.uniform(-1, 1, 3))
     made = trimesh.util.concatenate(balls)

@@ -1,11 +1,8 @@
 """Mesh files, hulls and convex pieces, judged by trimesh and python-fcl."""
 
-import os
-import stat
 
 import coal
 from example_data import data_folder
-import fcl
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -13,8 +10,8 @@ import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes import cache, convex_pieces as pieces_module, meshes
-from ros2_ik.core.meshes.convex_pieces import convex_pieces, cut
-from ros2_ik.core.meshes.meshes import hull_of, mesh_volume, read_triangles
+from ros2_ik.core.meshes.convex_pieces import convex_pieces
+from ros2_ik.core.meshes.meshes import hull_of, mesh_volume
 from ros2_ik.core.scene import Mesh
 
 
@@ -57,9 +54,9 @@ def open_box(thick=0.01):
 
 
 def link_meshes():
-    found = [data_folder() / 'ur_description/meshes/ur5/collision' / f'{name}.stl'
-             for name in ('base', 'forearm', 'upperarm', 'wrist1')]
-    return found + sorted((data_folder() / 'panda_description/meshes/collision').glob('*.stl'))
+    return [data_folder() / folder / 'collision' / f'{name}.stl' for folder, name in (
+        ('ur_description/meshes/ur5', 'base'), ('ur_description/meshes/ur5', 'forearm'),
+        ('panda_description/meshes', 'link2'), ('panda_description/meshes', 'hand'))]
 
 
 @pytest.mark.parametrize('path', link_meshes(), ids=lambda path: path.stem)
@@ -75,10 +72,8 @@ def test_the_hull_of_a_link_contains_it(path):
 
 
 @pytest.mark.parametrize('points', [
-    [[1, 2, 3]], [[0, 0, 0]] * 5, [[0, 0, 0], [1, 1, 1]], [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
-    [[x, y, 0.3] for x in (0, 1) for y in (0, 1)] * 2,
+    [[0, 0, 0]] * 5, [[0, 0, 0], [1, 1, 1]], [[0, 0, 0], [1, 0, 0], [0, 1, 0]],
     [[x, y, 1e-14 * x] for x in (0, 1, 2) for y in (0, 1, 2)],
-    [[x, y, z] for x in (0, 1) for y in (0, 1e-13) for z in (0, 1)],
     [[500, 500, 500], [500, 501, 500]]])
 def test_points_without_a_volume_become_thin_solids(points):
     hull = hull_of(np.array(points, dtype=float))
@@ -106,7 +101,7 @@ def test_pieces_of_a_bin_leave_it_open():
     assert outside_all(bin_.convex_parts, held).min() > 0.005
 
 
-@pytest.mark.parametrize('path', link_meshes()[:4], ids=lambda path: path.stem)
+@pytest.mark.parametrize('path', link_meshes()[:2], ids=lambda path: path.stem)
 def test_pieces_of_a_link_contain_surface_and_inside(path):
     mesh, judge = Mesh.from_file(path), trimesh.load(path)
     assert 1 < len(mesh.convex_parts) <= pieces_module.MOST_PIECES
@@ -158,43 +153,6 @@ def test_pieces_contain_what_is_far_from_the_surface(turn):
         assert sum(hull.volume for hull in hulls) < 1.15 * mesh.volume
 
 
-@pytest.mark.parametrize('axis', range(3))
-@pytest.mark.parametrize('place', [-0.09, -0.05, 0.0, 0.02, 0.08])
-def test_cutting_keeps_area_and_volume(axis, place):
-    ring = trimesh.creation.torus(0.3, 0.1)
-    below, above, lid = cut(ring.triangles, axis, place)
-    area = trimesh.triangles.area(np.concatenate([below, above])).sum()
-    assert area == pytest.approx(ring.area)
-    assert below[..., axis].max() <= place <= above[..., axis].min()
-    if len(lid):
-        lid[:, 0] = lid[0, 1]
-    judge = trimesh.intersections.slice_mesh_plane(
-        ring, -np.eye(3)[axis], place * np.eye(3)[axis], cap=False)
-    assert trimesh.triangles.area(below).sum() == pytest.approx(judge.area)
-    closed = np.concatenate([below, lid])
-    assert np.abs(trimesh.triangles.cross(closed).sum(axis=0)).max() < 1e-12
-
-
-def test_exact_triangles_collide_like_fcl():
-    ring, rng = trimesh.creation.torus(0.3, 0.1), np.random.default_rng(4)
-    mesh = Mesh(ring.vertices, ring.faces, detail='exact')
-    assert mesh.hull.volume > ring.volume
-    judge = fcl.BVHModel()
-    judge.beginModel(len(ring.vertices), len(ring.faces))
-    judge.addSubModel(ring.vertices, ring.faces)
-    judge.endModel()
-    hits = 0
-    for p in rng.uniform(-0.4, 0.4, (200, 3)):
-        result = coal.CollisionResult()
-        coal.collide(mesh.geometry, coal.Transform3s.Identity(), coal.Box(0.1, 0.1, 0.1),
-                     coal.Transform3s(np.eye(3), p), coal.CollisionRequest(), result)
-        told = fcl.collide(fcl.CollisionObject(judge), fcl.CollisionObject(
-            fcl.Box(0.1, 0.1, 0.1), fcl.Transform(np.eye(3), p)))
-        assert result.isCollision() == bool(told)
-        hits += bool(told)
-    assert 20 < hits < 180
-
-
 @pytest.mark.parametrize('kind', ['stl', 'obj', 'ascii'])
 def test_files_are_read_and_scaled(kind, tmp_path):
     ring = trimesh.creation.torus(0.3, 0.1)
@@ -209,42 +167,18 @@ def test_files_are_read_and_scaled(kind, tmp_path):
         assert mesh_volume(mesh.vertices, mesh.triangles) == pytest.approx(volume, rel=1e-4)
 
 
-@pytest.mark.parametrize(('name', 'content', 'words'), [
-    ('none.stl', None, 'No such file'), ('ring.ply', b'ply', 'stl, .obj, .dae'),
-    ('empty.stl', b'', 'cannot be read'), ('short.stl', b'\0' * 80 + b'\xff\xff\xff\x00',
-                                           'cannot be read'),
-    ('text.obj', b'hello', 'cannot be read'), ('text.dae', b'<COLLADA', 'cannot be read'),
-    ('nan.obj', b'v 0 0 nan\nv 1 0 0\nv 0 1 0\nf 1 2 3\n', 'finite|cannot be read'),
-    ('far.obj', b'v 0 0 1e9\nv 1 0 0\nv 0 1 0\nf 1 2 3\n', 'up to 1e'),
-    ('out.obj', b'v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 9\n', 'cannot be read|indices')])
-def test_bad_files_are_refused_in_words(name, content, words, tmp_path):
-    path = tmp_path / name
-    if content is not None:
-        path.write_bytes(content)
-    with pytest.raises(InvalidSceneError, match=words) as caught:
-        Mesh.from_file(path)
-    assert name in str(caught.value)
-
-
-def test_a_folder_is_no_mesh(tmp_path):
-    (tmp_path / 'folder.stl').mkdir()
-    with pytest.raises(InvalidSceneError, match='Is a directory'):
-        read_triangles(tmp_path / 'folder.stl')
-
-
-@pytest.mark.parametrize('scale', [0, [1, 0, 1], np.nan, [1, 2], 'large', None])
+@pytest.mark.parametrize('scale', [[1, 0, 1], np.nan, [1, 2], 'large'])
 def test_bad_scales_are_refused(scale):
     with pytest.raises(InvalidSceneError, match='scale of a mesh'):
         Mesh.from_file(link_meshes()[0], scale)
 
 
-@pytest.mark.parametrize('detail', ['hull', 'exact'])
-def test_a_mesh_of_very_many_triangles_becomes_its_hull(detail):
+def test_a_mesh_of_very_many_triangles_becomes_its_hull():
     generator = np.random.default_rng(0)
     vertices = generator.normal(size=(80_000, 3))
     vertices /= np.linalg.norm(vertices, axis=1)[:, None]
     triangles = generator.integers(0, len(vertices), (500_001, 3))
-    mesh = Mesh(vertices, triangles, detail)
+    mesh = Mesh(vertices, triangles, 'exact')
     assert mesh.detail == 'hull'
     assert isinstance(mesh.geometry, coal.Convex) and mesh.geometry.num_points < 5000
 
@@ -254,21 +188,18 @@ def many_points(kind, count=15_000):
     generator = np.random.default_rng(0)
     ball = generator.normal(size=(count, 3))
     ball /= np.linalg.norm(ball, axis=1)[:, None]
-    turns, up = generator.uniform(0, 2 * np.pi, count), generator.uniform(0, 1, count)
+    turns = generator.uniform(0, 2 * np.pi, count)
     ring = np.column_stack([np.cos(turns), np.sin(turns)])
     cube = generator.uniform(-1, 1, (count, 3))
     cube[np.arange(count), np.arange(count) % 3] = np.sign(cube[:, 0])
     return {'ball': (ball, 4 / 3 * np.pi), 'cube': (cube, 8.0),
             'rod': (ball * [1, 0.01, 0.01] + 3, 4 / 3 * np.pi * 1e-4),
             'foil': (ball * [1, 1, 1e-4], 4 / 3 * np.pi * 1e-4),
-            'cylinder': (np.column_stack([ring, up]), np.pi),
-            'cone': (np.column_stack([ring * up[:, None], up]), np.pi / 3),
-            'disc': (np.column_stack([ring, 0 * up]), 2e-4 * np.pi),
+            'disc': (np.column_stack([ring, 0 * turns]), 2e-4 * np.pi),
             'cloud': (np.vstack([0.9 * cube, [[-1, -1, -1], [1, 1, 1]]]), 6.0)}[kind]
 
 
-@pytest.mark.parametrize('kind', ['ball', 'cube', 'rod', 'foil', 'cylinder', 'cone', 'disc',
-                                  'cloud'])
+@pytest.mark.parametrize('kind', ['ball', 'cube', 'rod', 'foil', 'disc', 'cloud'])
 def test_the_hull_of_very_many_points_contains_them_and_is_hardly_larger(kind):
     points, volume = many_points(kind)
     hull = hull_of(points)
@@ -277,8 +208,7 @@ def test_the_hull_of_very_many_points_contains_them_and_is_hardly_larger(kind):
     assert 0.98 * volume < hull.volume < 1.12 * volume
 
 
-@pytest.mark.parametrize('segments', [300, 1000])
-@pytest.mark.parametrize('top', ['point', 'circle'])
+@pytest.mark.parametrize('segments, top', [(300, 'point'), (1000, 'circle')])
 def test_a_vertex_of_many_neighbours(segments, top):
     """The geometry library counts 255; the tip of a fine cone, or a vertex of a cap, has more."""
     turn = np.arange(segments) * 2 * np.pi / segments
@@ -293,53 +223,26 @@ def test_a_vertex_of_many_neighbours(segments, top):
 
 # -- the cache ------------------------------------------------------------------------------
 
-CALLS = []
-
-
-def count(monkeypatch):
-    CALLS.clear()
-    make = meshes.hull_of
-    monkeypatch.setattr(meshes, 'hull_of', lambda *a: (CALLS.append(a), make(*a))[1])
-
-
-def test_hulls_are_kept_in_memory_and_on_disk(monkeypatch, own_cache):
-    count(monkeypatch)
-    points = np.random.default_rng(0).normal(size=(2000, 3))
-    first = meshes.cached_hull(points)
-    assert meshes.cached_hull(points.copy()).vertices is not None and len(CALLS) == 1
-    cache._memory.clear()
-    again = meshes.cached_hull(points)
-    assert len(CALLS) == 1 and list(own_cache.rglob('*.npz'))
-    assert (again.vertices == first.vertices).all() and (again.faces == first.faces).all()
-    meshes.cached_hull(points + 1e-9)
-    assert len(CALLS) == 2
-    assert not list(own_cache.rglob('*.part'))
-
 
 @pytest.mark.parametrize('content', [b'', b'no zip', b'PK\3\4' + b'\0' * 40])
-def test_broken_files_of_the_cache_are_made_anew(monkeypatch, own_cache, content):
-    count(monkeypatch)
+def test_hulls_are_kept_on_disk_and_broken_files_made_anew(own_cache, content):
     points = np.random.default_rng(0).normal(size=(2000, 3))
     first = meshes.cached_hull(points)
     path, = own_cache.rglob('*.npz')
-    path.write_bytes(content)
-    cache._memory.clear()
-    assert meshes.cached_hull(points).volume == first.volume and len(CALLS) == 2
-    cache._memory.clear()
-    assert meshes.cached_hull(points).volume == first.volume and len(CALLS) == 2
+    kept = path.read_bytes()
+    for written in (content, kept):
+        path.write_bytes(written)
+        cache._memory.clear()
+        again = meshes.cached_hull(points)
+        assert (again.vertices == first.vertices).all() and (again.faces == first.faces).all()
+        assert len(path.read_bytes()) > len(content)
+    meshes.cached_hull(points + 1e-9)
+    assert len(list(own_cache.rglob('*.npz'))) == 2 and not list(own_cache.rglob('*.part'))
 
 
-def test_without_a_place_for_the_cache_things_work(monkeypatch, tmp_path):
-    blocked = tmp_path / 'file'
-    blocked.write_text('not a folder')
-    monkeypatch.setenv('XDG_CACHE_HOME', str(blocked))
+@pytest.mark.parametrize('place', ['/dev/null', '/proc'])
+def test_without_a_place_for_the_cache_things_work(monkeypatch, place):
+    """Even root can write to neither."""
+    monkeypatch.setenv('XDG_CACHE_HOME', place)
     points = np.random.default_rng(0).normal(size=(2000, 3))
     assert hull_of(points).volume == meshes.cached_hull(points).volume
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason='root may write anywhere')
-def test_a_read_only_cache_is_no_error(monkeypatch, tmp_path):
-    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
-    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
-    assert meshes.cached_hull(np.random.default_rng(0).normal(size=(2000, 3))).volume > 0
-    tmp_path.chmod(stat.S_IRWXU)
