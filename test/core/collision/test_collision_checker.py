@@ -9,12 +9,11 @@ from fcl_judge import FclJudge
 from judge import pose, TreeJudge
 import numpy as np
 import pytest
-from scenes import collision, pair, pairs, random_pose, scattered, solid, tool
+from scenes import collision, pair, pairs, random_pose, scattered, solid
 
-from ros2_ik.core import Configuration, Robot
+from ros2_ik.core import Robot
 from ros2_ik.core.collision import collision_checker, CollisionChecker
-from ros2_ik.core.collision.contact_check import ContactCheck
-from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError, UnknownNameError
+from ros2_ik.core.errors import InvalidSceneError, UnknownNameError
 from ros2_ik.core.scene import (
     AllowedCollisions,
     Box,
@@ -23,8 +22,6 @@ from ros2_ik.core.scene import (
     Cylinder,
     HalfSpace,
     Mesh,
-    OcTree,
-    Plane,
     Scene,
     SceneObject,
     Sphere,
@@ -65,43 +62,11 @@ def one_box(robot, box=COLUMN, T=None):
 @pytest.mark.parametrize('name', SHIPPED)
 def test_as_fcl_among_boxes(name, load):
     robot = load(name)
-    for seed in range(3):
+    for seed in range(2):
         scene = scattered(robot, seed=seed)
         judge = FclJudge(robot).surround(scene)
         hits = compare(CollisionChecker(robot, scene, 'hull'), judge, 60, seed)
         assert 5 < hits <= 60
-
-
-@pytest.mark.parametrize('name', SHIPPED)
-def test_as_fcl_among_all_kinds(name, load):
-    robot, generator = load(name), np.random.default_rng(3)
-    shapes = [Box([0.2, 0.1, 0.3]), Sphere(0.12), Cylinder(0.1, 0.3), Cone(0.15, 0.3),
-              Capsule(0.06, 0.3), Mesh(*_tetrahedron()), HalfSpace([0, 0, 1], -0.6)]
-    scene = Scene(robot)
-    for i, shape in enumerate(shapes):
-        T = None if isinstance(shape, HalfSpace) else random_pose(generator)
-        scene = scene.add(SceneObject(f'object {i}', [shape], T))
-    judge = FclJudge(robot).surround(scene)
-    assert compare(CollisionChecker(robot, scene, 'hull'), judge, 100) > 10
-
-
-ENDLESS = {
-    'two half-spaces': [HalfSpace([0, 0, 1], -0.1), HalfSpace([1, 0, 0], -0.5)],
-    'one of them tilted': [HalfSpace([0, 0, 1], -0.1), HalfSpace([1, 0, 0.5], -0.4)],
-    'three': [HalfSpace(n, -0.5) for n in np.eye(3)],
-    'two planes': [Plane([0, 0, 1], -0.3), Plane([0, 1, 0], 0.5)],
-    'mixed': [HalfSpace([0, 0, 1], -0.3), Plane([0.2, 1, 0], 0.6), HalfSpace([1, 1, 0], -0.7)]}
-
-
-@pytest.mark.parametrize('boxes', [0, 6])
-@pytest.mark.parametrize('flats', ENDLESS)
-def test_shapes_without_end_are_not_missed(flats, boxes, load):
-    robot = load('ur5')
-    scene = scattered(robot, boxes)
-    for i, shape in enumerate(ENDLESS[flats]):
-        scene = scene.add(SceneObject(f'flat {i}', [shape]))
-    judge = FclJudge(robot).surround(scene)
-    assert 10 < compare(CollisionChecker(robot, scene, 'hull'), judge, 100)
 
 
 @pytest.mark.parametrize('ids', [('0', '1'), ('link', '0'), ('0', 'link')])
@@ -109,7 +74,7 @@ def test_one_pair_with_a_shape_without_end(ids, load):
     robot = load('ur5')
     names = {'0': 'flat 0', '1': 'flat 1', 'link': 'forearm_link'}
     scene = Scene(robot)
-    for i, shape in enumerate(ENDLESS['two half-spaces']):
+    for i, shape in enumerate((HalfSpace([0, 0, 1], -0.1), HalfSpace([1, 0, 0], -0.5))):
         scene = scene.add(SceneObject(f'flat {i}', [shape]))
     checker, whole = CollisionChecker(robot, scene), 0
     only = checker.only(*(names[i] for i in ids))
@@ -151,25 +116,6 @@ def test_threads_share_a_checker(load):
         sys.setswitchinterval(interval)
 
 
-def test_other_threads_change_which_pair_touched_last(load):
-    """As they may at any moment: here it is another one each time that somebody looks."""
-    class Restless(ContactCheck):
-        turns = itertools.cycle(range(7))
-        _last = property(lambda self: next(self.turns), lambda self, value: None)
-    robot, generator = load('ur5'), np.random.default_rng(6)
-    checker = CollisionChecker(robot, scattered(robot))
-    restless = Restless(checker._pairs)
-    for _ in range(100):
-        q = robot.random_q(generator)
-        assert restless.touching(q) == checker._check.touching(q)
-        assert restless.collides(q) == checker._check.collides(q)
-
-
-def _tetrahedron():
-    return ([[0, 0, 0], [0.3, 0, 0], [0, 0.3, 0], [0, 0, 0.3]],
-            [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]])
-
-
 @pytest.mark.parametrize(('name', 'root'), SMALL)
 def test_as_fcl_on_all_kinds_of_joints(name, root):
     robot = solid(name, root)
@@ -183,34 +129,16 @@ def test_as_fcl_on_all_kinds_of_joints(name, root):
     assert compare(CollisionChecker(robot, scene, 'hull'), judge, 100) > 2
 
 
-@pytest.mark.parametrize('name', SHIPPED)
-def test_hulls_miss_nothing_that_triangles_touch(name, load):
-    robot, scene = load(name), scattered(load(name), seed=7)
+def test_hulls_miss_nothing_that_triangles_touch(load):
+    robot, scene = load('baxter'), scattered(load('baxter'), seed=7)
     raw = FclJudge(robot, raw=True).surround(scene)
     checker, generator, seen = CollisionChecker(robot, scene, 'hull'), np.random.default_rng(4), 0
-    for _ in range(60):
+    for _ in range(100):
         q = robot.random_q(generator)
         wanted = raw.touching(robot.to_joints(q))
         assert wanted <= pairs(checker.in_collision(q))
         seen += bool(wanted)
     assert seen > 5
-
-
-def test_a_configuration_or_q(load):
-    robot = load('panda')
-    checker = CollisionChecker(robot, one_box(robot))
-    q = robot.to_q({'panda_joint2': 0.9, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
-    at = Configuration(robot, q)
-    assert checker.collides(at) and checker.collides(q)
-    assert pairs(checker.in_collision(at)) == pairs(checker.in_collision(q)) != set()
-    assert checker.distances(at).distance == pytest.approx(checker.distances(q).distance)
-
-
-def test_an_empty_scene_by_default(load):
-    robot = load('panda')
-    checker = CollisionChecker(robot, meshes='hull')
-    assert dict(checker.scene.objects) == {}
-    assert compare(checker, FclJudge(robot).surround(Scene(robot)), 100) > 0
 
 
 @pytest.mark.parametrize('shape', ['<sphere radius="0.05"/>', '<box size="0.1 0.2 0.3"/>',
@@ -292,18 +220,6 @@ def test_allowed_pairs(load):
     assert pairs(CollisionChecker(robot, again).in_collision(q)) == {one}
 
 
-def test_links_of_two_allowing_defaults(load):
-    robot = load('panda')
-    q = robot.to_q({'panda_joint2': 1.6, 'panda_joint4': -3.0})
-    found = pairs(CollisionChecker(robot).in_collision(q))
-    assert found
-    names = {name for one in found for name in one}
-    matrix = AllowedCollisions.of_robot(robot)
-    for name in names:
-        matrix = matrix.with_entry(name, None)
-    assert not CollisionChecker(robot, Scene(robot).with_allowed(matrix)).collides(q)
-
-
 def test_what_does_not_move_is_left_out(load):
     """A table through the pedestal is there for good."""
     robot = load('panda')
@@ -366,68 +282,7 @@ def test_survives_pickling(load):
                                    atol=1e-9)
 
 
-def test_distances_and_collisions_do_not_disturb_each_other(load):
-    robot, scene = load('panda'), scattered(load('panda'))
-    mixed, generator = CollisionChecker(robot, scene), np.random.default_rng(1)
-    for _ in range(50):
-        q, other = robot.random_q(generator), robot.random_q(generator)
-        fresh = CollisionChecker(robot, scene)
-        mixed.distances(other), mixed.in_collision(other)
-        assert mixed.collides(q) == fresh.collides(q)
-        assert pairs(mixed.in_collision(q)) == pairs(fresh.in_collision(q))
-        mixed.collides(other)
-        np.testing.assert_allclose(mixed.distances(q).distance, fresh.distances(q).distance,
-                                   atol=1e-9)
-
-
 # -- shapes without an end, hollow ones, pieces -------------------------------------------
-
-@pytest.mark.parametrize('height', [-0.2, 0.3, 0.6])
-@pytest.mark.parametrize('kind', [HalfSpace, Plane])
-def test_flats(kind, height, load):
-    robot = load('panda')
-    scene = Scene(robot).add(SceneObject('flat', [kind([0, 0.6, 0.8], height)]))
-    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
-    hulls = FclJudge(robot)
-    for _ in range(30):
-        q = robot.random_q(generator)
-        below, above = set(), set()
-        for link in set(hulls.links) - {'panda_link0'}:
-            heights = _corners(robot, link, q) @ np.array([0, 0.6, 0.8])
-            below |= {pair(link, 'flat')} if heights.min() <= height else set()
-            above |= {pair(link, 'flat')} if heights.max() >= height else set()
-        found = {one for one in pairs(checker.in_collision(q)) if 'flat' in one}
-        assert found == (below if kind is HalfSpace else below & above)
-
-
-def _corners(robot, link, q):
-    """All vertices of a link's hulls in the root frame, (n, 3)."""
-    from ros2_ik.core.scene.robot_geometry import robot_geometry
-    at, found = Configuration(robot, q), []
-    for body in robot_geometry(robot).bodies:
-        if body.link == link:
-            T = (at.placement(link) * body.in_link).homogeneous
-            points = (body.shape.vertices if isinstance(body.shape, Mesh) else np.array(
-                np.meshgrid(*[[-s / 2, s / 2] for s in body.shape.size])).reshape(3, -1).T)
-            found.append(points @ T[:3, :3].T + T[:3, 3])
-    return np.vstack(found)
-
-
-def test_cells_of_an_octree_are_boxes(load):
-    robot, generator = load('panda'), np.random.default_rng(6)
-    cells = np.unique(np.round(generator.uniform(-0.6, 0.6, (40, 3)) / 0.1 - 0.5), axis=0)
-    centres = (cells + 0.5) * 0.1 + [0, 0, 0.0]
-    tree = Scene(robot).add(SceneObject('cells', [OcTree(centres, 0.1)]))
-    boxes = Scene(robot).add(SceneObject('cells', [
-        (Box([0.1] * 3), pose(centre)) for centre in centres]))
-    one, other = CollisionChecker(robot, tree), CollisionChecker(robot, boxes)
-    hits = 0
-    for _ in range(100):
-        q = robot.random_q(generator)
-        assert one.collides(q) == other.collides(q)
-        assert pairs(one.in_collision(q)) == pairs(other.in_collision(q))
-        hits += one.collides(q)
-    assert hits > 10
 
 
 @pytest.mark.parametrize('size', [1e-3, 1.0])
@@ -478,11 +333,6 @@ def _bin():
 
 # -- refusals -----------------------------------------------------------------------------
 
-@pytest.mark.parametrize('options', [{'meshes': 'fine'}, {'missing': 'ignore'}])
-def test_bad_options_are_refused(options, load):
-    with pytest.raises(InvalidOptionError, match='valid: '):
-        CollisionChecker(load('panda'), **options)
-
 
 def test_missing_meshes():
     shape = '<mesh filename="package://nowhere/none.stl"/>'
@@ -509,22 +359,3 @@ def test_only_one_pair(load):
 def test_a_scene_of_another_robot_is_refused(load):
     with pytest.raises(InvalidSceneError):
         CollisionChecker(load('panda'), Scene(load('ur5')))
-
-
-def test_attached_objects_are_held(load):
-    robot = load('panda')
-    scene = scattered(robot, seed=4).attach(tool(), 'panda_hand', ['panda_leftfinger',
-                                                                   'panda_rightfinger'])
-    judge = FclJudge(robot).surround(scene)
-    assert compare(CollisionChecker(robot, scene, 'hull'), judge, 100) > 10
-
-
-def test_judges_agree(load):
-    """A plain product of matrices and yourdfpy put the same things into contact."""
-    robot, scene = load('baxter'), scattered(load('baxter'))
-    one = FclJudge(robot).surround(scene)
-    other = FclJudge(robot, TreeJudge(robot.urdf)).surround(scene)
-    generator = np.random.default_rng(0)
-    for _ in range(10):
-        joints = robot.to_joints(robot.random_q(generator))
-        assert one.touching(joints) == other.touching(joints)

@@ -9,7 +9,7 @@ from itertools import product
 
 import fcl
 from fcl_judge import distance, fcl_shape, FclJudge
-from judge import pose, step, TreeJudge
+from judge import pose, step
 import numpy as np
 import pytest
 from scenes import random_pose, scattered, solid, tool
@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 from small_robots import SMALL
 
 from ros2_ik.core import Robot
-from ros2_ik.core.collision import CollisionChecker, near_pairs
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.kernels.velocity_rows import DISTANCE
 from ros2_ik.core.scene import (
     Box,
@@ -227,8 +227,7 @@ def gradient(checker, q, wanted, h):
     return np.array(rows)
 
 
-GRADIENTS = [('one_joint', 'fixed'), ('mimic_chain', 'fixed'), ('fingers', 'fixed'),
-             ('nested', 'fixed'), ('two_arms', 'freeflyer'), ('two_arms', 'planar')]
+GRADIENTS = [('mimic_chain', 'fixed'), ('nested', 'fixed'), ('two_arms', 'planar')]
 
 
 @pytest.mark.parametrize(('name', 'root'), GRADIENTS)
@@ -247,11 +246,9 @@ def solid_tip(robot):
     return next(name for name in ('tip', 'left_tip', 'left_hand') if name in robot.frame_names)
 
 
-@pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
-def test_gradients_of_hulls(name, load):
-    robot, scene = load(name), scattered(load(name), seed=6)
-    count = 2 if name == 'baxter' else 4
-    checks_gradients(CollisionChecker(robot, scene), np.random.default_rng(1), count)
+def test_gradients_of_hulls(load):
+    robot, scene = load('ur5'), scattered(load('ur5'), seed=6)
+    checks_gradients(CollisionChecker(robot, scene), np.random.default_rng(1), 4)
 
 
 def checks_gradients(checker, generator, count):
@@ -274,7 +271,7 @@ def checks_gradients(checker, generator, count):
     assert compared > 10 and True in signs
 
 
-@pytest.mark.parametrize('offset', [0.1, 0.01, 1e-4, 1e-7, 0.0, -1e-7, -1e-4, -0.01, -0.1])
+@pytest.mark.parametrize('offset', [0.1, 1e-7, 0.0, -1e-7, -0.1])
 def test_gradient_of_two_balls_through_contact(offset):
     """The one is (p - c) / |p - c|, in and out: exact."""
     robot, generator = flying('sphere'), np.random.default_rng(0)
@@ -293,21 +290,9 @@ def test_gradient_of_two_balls_through_contact(offset):
         assert found.normal[0] == pytest.approx(sign * away, abs=1e-4)
 
 
-@pytest.mark.parametrize('depth', [0.05, 0.01, 0.001, 0.0, -0.001, -0.01, -0.03])
-def test_gradient_over_a_table(depth):
-    """Straight up and nothing else, apart, touching and sunk in."""
-    robot = flying('sphere')
-    scene = Scene(robot).add(SceneObject('table', [Box([2, 2, 0.4])], pose((0, 0, -0.2))))
-    found = CollisionChecker(robot, scene).distances(
-        robot.to_q({'fly': [0.3, -0.1, 0.12 + depth, 0, 0, 0, 1]}), 1.0)
-    assert found.distance == pytest.approx([depth], abs=1e-6)
-    assert found.jacobian[0] == pytest.approx([0, 0, 1, 0, 0, 0], abs=1e-4)
-
-
-@pytest.mark.parametrize('name', ['panda', 'baxter'])
-def test_a_step_along_the_gradient_parts_what_touches(name, load):
+def test_a_step_along_the_gradient_parts_what_touches(load):
     """The sign that Pink's barrier has wrong in penetration."""
-    robot, scene = load(name), scattered(load(name), seed=8)
+    robot, scene = load('panda'), scattered(load('panda'), seed=8)
     checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
     parted = seen = 0
     for _ in range(150):
@@ -325,51 +310,11 @@ def test_a_step_along_the_gradient_parts_what_touches(name, load):
     assert seen > 20 and parted == seen
 
 
-def twist(frames, robot, name, q, v, h=1e-6):
-    """Twist of a link about the root frame's origin as q moves along v, by differences."""
-    ahead, behind = (frames.transform(robot.to_joints(step(robot, q, sign * h * v)), name)
-                     for sign in (1, -1))
-    W = (ahead - behind) / (2 * h) @ np.linalg.inv((ahead + behind) / 2)
-    return np.array([*W[:3, 3], W[2, 1], W[0, 2], W[1, 0]])
-
-
-def test_wrenches_are_the_same_derivative():
-    """The distance grows at wrench @ (V_second - V_first), twists of the root frame's origin."""
-    robot = solid('two_arms')
-    scene = scattered(robot, 5, 3)
-    checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
-    frames = TreeJudge(robot.urdf)
-    for _ in range(10):
-        q, v = robot.random_q(generator), generator.normal(size=robot.nv)
-        found = checker.distances(q, 0.5)
-        for names, wrench, J in zip(found.names, found.wrench, found.jacobian, strict=True):
-            first, second = (np.zeros(6) if name in scene.objects else
-                             twist(frames, robot, name, q, v) for name in names)
-            assert wrench @ (second - first) == pytest.approx(J @ v, abs=1e-6)
-
-
 # -- odd ones -----------------------------------------------------------------------------
 
-def test_an_octree_as_its_boxes():
-    robot, generator = flying('capsule'), np.random.default_rng(0)
-    cells = np.unique(np.round(generator.uniform(-3, 3, (15, 3))), axis=0)
-    centres = (cells + 0.5) * 0.1
-    one, other = (CollisionChecker(robot, Scene(robot).add(SceneObject('cells', parts)))
-                  for parts in ([OcTree(centres, 0.1)],
-                                [(Box([0.1] * 3), pose(centre)) for centre in centres]))
-    for _ in range(100):
-        q = at_pose(robot, random_pose(generator, -0.5, 0.5))
-        mine, theirs = one.distances(q, 2.0), other.distances(q, 2.0, most=1)
-        if theirs.distance[0] > 1e-3:
-            assert mine.distance == pytest.approx(theirs.distance, abs=1e-5)
-            assert mine.jacobian == pytest.approx(theirs.jacobian, abs=1e-2)
-        else:
-            assert mine.distance[0] < 2e-3
-        assert np.isfinite(mine.jacobian).all() and np.isfinite(mine.distance).all()
 
-
-@pytest.mark.parametrize('names', [('cells', 'held'), ('held', 'cells')])
-@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('kind, names', [
+    ('box', ('cells', 'held')), ('box', ('held', 'cells')), ('cone', ('cells', 'held'))])
 def test_an_octree_is_as_far_from_what_is_held_as_its_boxes(kind, names):
     """Whichever is named first: the gradient is that of the distance."""
     robot, generator = Robot.from_urdf(FREE.format('')), np.random.default_rng(0)
@@ -451,15 +396,15 @@ def test_pieces_of_a_mesh_are_nearest_pieces(load):
 
 def test_the_first_distances_are_those_of_later_calls():
     """What the first call prepares leaves the placements of the robot's joints alone."""
-    robot = Robot.from_urdf(SMALL['two_arms'])
-    q, scene = robot.random_q(np.random.default_rng(8)), Scene(robot)
-    for link, radius in (('left_hand', 0.05), ('right_hand', 2.0), ('chest', 0.05)):
-        scene = scene.attach(SceneObject(f'ball of {link}', [Sphere(radius)]), link)
-    for ask in (lambda checker: checker.distances(q, 10.0).distance.tolist(),
-                lambda checker: checker.in_collision(q)):
+    for number, ask in enumerate((
+            lambda checker, q: checker.distances(q, 10.0).distance.tolist(),
+            lambda checker, q: checker.in_collision(q))):
+        robot = Robot.from_urdf(SMALL['two_arms'].replace('name="small"', f'name="{number}"'))
+        q, scene = robot.random_q(np.random.default_rng(8)), Scene(robot)
+        for link, radius in (('left_hand', 0.05), ('right_hand', 2.0), ('chest', 0.05)):
+            scene = scene.attach(SceneObject(f'ball of {link}', [Sphere(radius)]), link)
         checker = CollisionChecker(robot, scene)
-        near_pairs._bodies.cache_clear()    # as after work with other robots
-        first, second = (ask(checker) for _ in range(2))
+        first, second = (ask(checker, q) for _ in range(2))
         assert first == second and len(first)
 
 

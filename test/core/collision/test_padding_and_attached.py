@@ -1,6 +1,5 @@
 """Padding, and what a robot holds."""
 
-import pickle
 
 from fcl_judge import FclJudge
 from judge import pose, TreeJudge
@@ -18,23 +17,16 @@ BALL = '<sphere radius="0.1"/>'
 
 # -- padding ------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(('padding', 'touches'), [(0.0, False), (0.019, False), (0.021, True)])
-def test_padding_keeps_objects_that_far(padding, touches):
-    robot = ball_arm()
-    scene = Scene(robot).add(ball_at(1.02)).with_padding({'tip': padding})
+@pytest.mark.parametrize(('gap', 'padding'), [(0.02, 0.019), (0.02, 0.021), (-0.05, 0.03)])
+def test_padding_keeps_objects_that_far(gap, padding):
+    robot, touches = ball_arm(), gap < padding
+    scene = Scene(robot).add(ball_at(1.0 + gap)).with_padding({'tip': padding})
     checker = CollisionChecker(robot, scene)
     assert checker.collides(robot.neutral) == touches
     found = checker.distances(robot.neutral)
-    assert found.distance == pytest.approx([0.02 - padding], abs=1e-6)
+    assert found.distance == pytest.approx([gap - padding], abs=1e-6)
     contacts = checker.in_collision(robot.neutral)
-    assert [c.depth for c in contacts] == pytest.approx([padding - 0.02] * touches, abs=1e-6)
-
-
-def test_padding_of_an_overlap_makes_it_deeper():
-    robot = ball_arm()
-    scene = Scene(robot).add(ball_at(0.95)).with_padding({'tip': 0.03})
-    contact, = CollisionChecker(robot, scene).in_collision(robot.neutral)
-    assert contact.depth == pytest.approx(0.08, abs=1e-6)
+    assert [c.depth for c in contacts] == pytest.approx([padding - gap] * touches, abs=1e-6)
 
 
 def test_links_are_not_padded_against_each_other():
@@ -184,8 +176,8 @@ def test_attaching_what_is_in_the_world_stops_it_from_touching(load):
 
 
 @pytest.mark.parametrize(('name', 'root', 'link'), [
-    ('mimic_chain', 'fixed', 'lc'), ('fingers', 'fixed', 'left_tip'),
-    ('two_arms', 'freeflyer', 'left_hand'), ('nested', 'fixed', 'drone')])
+    ('mimic_chain', 'fixed', 'lc'), ('two_arms', 'freeflyer', 'left_hand'),
+    ('nested', 'fixed', 'drone')])
 def test_held_on_all_kinds_of_joints(name, root, link):
     robot = solid(name, root)
     scene = scattered(robot, 5, 1, guess_pairs=False).attach(tool(0.4, 0.05), link)
@@ -194,16 +186,6 @@ def test_held_on_all_kinds_of_joints(name, root, link):
     for _ in range(80):
         q = robot.random_q(generator)
         assert pairs(checker.in_collision(q)) == judge.touching(robot.to_joints(q))
-
-
-def test_survives_pickling(load):
-    robot = load('panda')
-    scene = scattered(robot).attach(tool(0.3), 'panda_hand').with_padding({'panda_link5': 0.1})
-    checker = CollisionChecker(robot, scene)
-    copy, generator = pickle.loads(pickle.dumps(checker)), np.random.default_rng(0)
-    for _ in range(30):
-        q = robot.random_q(generator)
-        assert pairs(copy.in_collision(q)) == pairs(checker.in_collision(q))
 
 
 @pytest.mark.parametrize('normal', [[0, 0, 1], [0, -1, 0], [2, 0, 0]])

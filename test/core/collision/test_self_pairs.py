@@ -13,14 +13,13 @@ from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.collision.self_pairs import (
     ADJACENT,
     DISABLED,
-    LinkContacts,
     NEUTRAL,
     RIGID,
     self_pairs,
     TOUCHING,
 )
 from ros2_ik.core.meshes import cache
-from ros2_ik.core.robot import Configuration, Robot, shipped_robots
+from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 
@@ -55,18 +54,11 @@ def chain(radii, kinds=None, srdf=None):
     return Robot.from_urdf(f'<robot name="chain">{links}{joints}</robot>', srdf=srdf)
 
 
-def contacts_at_home(name, geometry, pairs, load):
-    robot, pairs = load(name), sorted(pairs)
-    touching = LinkContacts(robot, geometry, pairs).touching(
-        robot.to_q(shipped_robots()[name].home))
-    return [pair for pair, touch in zip(pairs, touching, strict=True) if touch]
-
-
 @pytest.mark.parametrize('name', ROBOTS)
-def test_shipped_robots_are_free_of_contact_at_home(name, load):
+def test_shipped_robots_are_free_of_contact_at_home(name, load, home_of):
     geometry = robot_geometry(load(name))
     pairs = self_pairs(load(name), geometry)
-    assert contacts_at_home(name, geometry, pairs.checked, load) == []
+    assert CollisionChecker(load(name)).in_collision(load(name).to_q(home_of(name))) == ()
     everything = len(geometry.links) * (len(geometry.links) - 1) // 2
     assert len(pairs.checked) + len(pairs.allowed) == everything
     assert all(a < b for a, b in [*pairs.checked, *pairs.allowed])
@@ -92,24 +84,13 @@ def test_links_without_geometry_make_nobody_adjacent():
 
 
 @pytest.mark.parametrize('kinds, adjacent', [
-    (['continuous', 'fixed'], True), (['fixed', 'prismatic'], True), (['revolute', 'fixed'], True),
-    (['continuous', 'revolute'], False), (['floating', 'fixed'], False),
-    (['fixed', 'planar'], False)])
+    (['continuous', 'fixed'], True), (['fixed', 'prismatic'], True),
+    (['continuous', 'revolute'], False), (['floating', 'fixed'], False)])
 def test_adjacent_is_one_moving_joint_apart(kinds, adjacent):
     """What floats can be anywhere; it is not next to where it begins."""
     text = chain([0.1, None, 0.1], kinds).urdf.replace('<axis', LIMIT)
     pairs = self_pairs(Robot.from_urdf(text))
     assert pairs.allowed == ({('a', 'c'): ADJACENT} if adjacent else {})
-
-
-def test_fork_of_two_links():
-    """Over the palm, which has no geometry, fingers are two joints apart."""
-    text = ('<robot name="fork"><link name="palm"/>' + ''.join(
-        f'<link name="{name}">{BALL.format(0.1)}</link><joint name="to_{name}" type="revolute">'
-        f'<parent link="palm"/><child link="{name}"/><origin xyz="{x} 0 0"/><axis xyz="0 0 1"/>'
-        '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>'
-        for name, x in (('left', 1), ('right', -1))) + '</robot>')
-    assert self_pairs(Robot.from_urdf(text)).checked == {('left', 'right')}
 
 
 def test_pairs_are_those_of_drake():
@@ -187,25 +168,19 @@ def test_the_guess_can_be_switched_off(caplog):
             assert one.guess_pairs is guess
 
 
-def test_what_is_deep_in_neutral_is_checked(caplog):
-    """It may be the posture: then to leave it out would be to allow a real contact."""
+OTHERS = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" reason="Never"/>'
+          '</robot>')
+
+
+@pytest.mark.parametrize('robot', [fingers(-5e-3), fingers(-4e-5, lower=-0.02),
+                                   fingers(-4e-5, srdf=OTHERS)],
+                         ids=['deep in neutral', 'deeper elsewhere', 'SRDF'])
+def test_what_may_be_a_real_contact_is_checked(robot, caplog):
+    """A posture, arms that hang beside the hips, or what an SRDF leaves in."""
     with caplog.at_level(logging.WARNING, 'ros2_ik'):
-        pairs = self_pairs(fingers(-5e-3))
+        pairs = self_pairs(robot)
     assert pairs.checked == {('left', 'right')} and not pairs.guessed
     assert not caplog.records
-
-
-def test_what_touches_just_in_neutral_but_goes_deeper_is_checked():
-    """As arms do that hang beside the hips."""
-    pairs = self_pairs(fingers(-4e-5, lower=-0.02))
-    assert pairs.checked == {('left', 'right')} and not pairs.guessed
-
-
-def test_an_srdf_that_disables_others_leaves_nothing_to_guess():
-    srdf = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" reason="Never"/>'
-            '</robot>')
-    pairs = self_pairs(fingers(-4e-5, srdf=srdf))
-    assert pairs.checked == {('left', 'right')} and not pairs.guessed
 
 
 @pytest.mark.parametrize('name, guessed', [
@@ -238,32 +213,6 @@ def test_without_an_srdf_only_meshes_that_meet_are_told(load):
         assert touching <= judge.touching(at.joints)
         flagged += bool(touching)
     assert flagged <= 35       # 56 of 100 with hulls
-
-
-def test_samples_are_drawn_once_and_kept(monkeypatch):
-    robot, calls = chain([0.5, 0.1, 1.6, 0.1]), []
-    measure = module._measure
-    monkeypatch.setattr(module, '_measure', lambda *a: (calls.append(a), measure(*a))[1])
-    first = self_pairs(robot)
-    assert self_pairs(robot) is first
-    module._known.clear()
-    cache._memory.clear()
-    assert self_pairs(robot) == first and len(calls) == 1
-    monkeypatch.setenv('XDG_CACHE_HOME', '/dev/null')
-    module._known.clear()
-    cache._memory.clear()
-    assert self_pairs(robot) == first and len(calls) == 2
-
-
-def test_contacts_are_between_bodies_in_place():
-    robot = chain([0.3, 0.1, 0.3])
-    contacts = LinkContacts(robot, robot_geometry(robot), [('a', 'c')])
-    for angle, touch in ((0.0, False), (np.pi, True), (np.pi - 0.5, True), (np.pi - 0.7, False)):
-        q = np.array([angle, 0.4])
-        assert contacts.touching(q).tolist() == [touch]   # 2 cos(x/2)
-        depth, = contacts.depths(q, np.array([touch]))
-        wanted = 0.6 - 2 * abs(np.cos(angle / 2)) if touch else -1
-        assert depth == pytest.approx(wanted, abs=1e-5)
 
 
 def test_a_robot_without_geometry_has_no_pairs():
