@@ -18,34 +18,6 @@ NAMES = sorted(set(SMALL) - {'crank'})
 ROOTS = ['fixed', 'planar', 'freeflyer']
 
 
-def judge_and_frames(name, root_joint):
-    """Give a judge, and the judge's link for each frame of the robot."""
-    judge = TreeJudge(SMALL[name], root_joint)
-    frames = {link: link for link in judge.links} | {
-        entry[0]: link for link, entry in judge._joints.items()}
-    if root_joint != 'fixed':
-        frames['world'] = 'world'
-    return judge, frames
-
-
-@pytest.mark.parametrize('root_joint', ROOTS)
-@pytest.mark.parametrize('name', NAMES)
-def test_every_frame_is_where_the_judge_has_it(small, name, root_joint):
-    robot = small(name, root_joint)
-    judge, frames = judge_and_frames(name, root_joint)
-    assert set(frames) == set(robot.frame_names)
-    for seed in range(5):
-        q = robot.random_q(np.random.default_rng(seed)) * 1.5      # turns beyond pi, too
-        at = Configuration(robot, q)
-        for frame, link in frames.items():
-            np.testing.assert_allclose(at.transform(frame), judge.transform(at.joints, link),
-                                       atol=1e-12)
-        one, other = robot.frame_names[-1], robot.frame_names[len(frames) // 2]
-        np.testing.assert_allclose(
-            at.transform(one, other), judge.transform(at.joints, frames[one], frames[other]),
-            atol=1e-12)
-
-
 def test_a_link_and_a_joint_of_one_name():
     """The link is meant; here it is the parent's, not the child's."""
     robot = Robot.from_urdf(urdf(

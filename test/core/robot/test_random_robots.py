@@ -1,6 +1,7 @@
 """Robots nobody would build: random trees of all kinds of joints, mimics and names."""
 
 import random
+from xml.etree import ElementTree
 
 from judge import check, numeric_jacobian, TreeJudge
 import numpy as np
@@ -73,7 +74,13 @@ def test_kinematics():
         for link in judge.links:
             np.testing.assert_allclose(at.transform(link), judge.transform(at.joints, link),
                                        atol=1e-12)
+        for entry in ElementTree.fromstring(robot.urdf).iter('joint'):
+            name, child = entry.get('name'), entry.find('child').get('link')
+            if name not in judge.links:     # else the link is meant
+                np.testing.assert_allclose(at.transform(name), at.transform(child), atol=1e-12)
         frame, other = judge.links[-1], judge.links[len(judge.links) // 2]
+        np.testing.assert_allclose(at.transform(frame, other),
+                                   judge.transform(at.joints, frame, other), atol=1e-12)
         expected = numeric_jacobian(robot, q, lambda q, r=robot, j=judge, f=frame, o=other:
                                     j.transform(r.to_joints(q), f, o))
         np.testing.assert_allclose(at.jacobian(frame, other), expected.reshape(6, robot.nv),
