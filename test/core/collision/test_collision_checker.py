@@ -19,9 +19,9 @@ from ros2_ik.core.scene import (
     Box,
     Capsule,
     Cone,
+    ConvexHull,
     Cylinder,
     HalfSpace,
-    Mesh,
     Scene,
     SceneObject,
     Sphere,
@@ -148,8 +148,9 @@ def test_what_is_deep_inside_collides(shape):
     """With the centres near each other, where coal gives up unless asked for contacts."""
     robot = solid('one_joint', shapes={'tip': shape}, xyz=(0, 0, 0))
     generator = np.random.default_rng(0)
+    corners = 0.15 * np.array(list(itertools.product((-1, 1), repeat=3)))
     others = [Box([0.3] * 3), Sphere(0.2), Cylinder(0.2, 0.4), Cone(0.2, 0.4),
-              Capsule(0.1, 0.3), Mesh(*_bin(), 'hull')]
+              Capsule(0.1, 0.3), ConvexHull(corners)]
     for other in others:
         for _ in range(60):
             off = generator.uniform(-1, 1, 3) * 10 ** generator.uniform(-6, -1.5)
@@ -282,8 +283,7 @@ def test_survives_pickling(load):
                                    atol=1e-9)
 
 
-# -- shapes without an end, hollow ones, pieces -------------------------------------------
-
+# -- narrow gaps --------------------------------------------------------------------------
 
 @pytest.mark.parametrize('size', [1e-3, 1.0])
 @pytest.mark.parametrize('far', [0.0, 1500.0])
@@ -304,31 +304,6 @@ def test_what_collides_is_named_however_narrow_the_gap(size, far):
         assert all(contact.depth >= 0 for contact in found) and not (found and gap > 1.1e-6)
         touching += bool(found)
     assert 10 < touching < 90
-
-
-def test_a_bin_can_be_reached_into_but_not_its_hull():
-    robot = solid('one_joint', shapes={'tip': '<sphere radius="0.05"/>'}, xyz=(0, 0, 0))
-    inside = {}
-    for detail in ('hull', 'exact'):
-        scene = Scene(robot).add(SceneObject('bin', [Mesh(*_bin(), detail)], pose((0.7, 0, 0.1))))
-        checker = CollisionChecker(robot, scene)
-        inside[detail] = checker.collides(robot.neutral)
-        assert checker.collides(robot.to_q({'turn': 0.17}))    # in the wall
-        assert not checker.collides(robot.to_q({'turn': 1.5}))
-    assert inside == {'hull': True, 'exact': False}
-
-
-def _bin():
-    """Make a box without a lid, outside 0.3 m wide, its walls 5 cm."""
-    rings = [(0.15, -0.15), (0.15, 0.15), (0.1, 0.15), (0.1, -0.1)]    # half width, height
-    vertices = [(x * half, y * half, z) for half, z in rings
-                for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-    faces = [(0, 2, 1), (0, 3, 2), (12, 13, 14), (12, 14, 15)]
-    for ring in (0, 4, 8):
-        for i in range(4):
-            a, b, c, d = ring + i, ring + (i + 1) % 4, ring + 4 + (i + 1) % 4, ring + 4 + i
-            faces += [(a, b, c), (a, c, d)]
-    return np.array(vertices), np.array(faces)
 
 
 # -- refusals -----------------------------------------------------------------------------

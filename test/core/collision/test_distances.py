@@ -26,7 +26,6 @@ from ros2_ik.core.scene import (
     ConvexHull,
     Cylinder,
     HalfSpace,
-    Mesh,
     OcTree,
     Plane,
     Scene,
@@ -356,42 +355,6 @@ def test_a_plane_is_parted_to_the_nearer_side(side):
         found = checker.distances(robot.to_q({'fly': [0, 0, 0.1 + side * height, 0, 0, 0, 1]}), 1)
         assert found.distance == pytest.approx([height - 0.12], abs=1e-6)
         assert found.jacobian[0] == pytest.approx([0, 0, side, 0, 0, 0], abs=1e-6)
-
-
-@pytest.mark.parametrize('kind', KINDS)
-def test_what_is_held_in_the_same_way(kind):
-    """Of an attached object the order of the pair is another one."""
-    robot, generator = flying('sphere'), np.random.default_rng(0)
-    table = SceneObject('table', [Box([2, 2, 0.4])], pose((0, 0, -0.2)))
-    held = SceneObject('held', [KINDS[kind]])
-    checker = CollisionChecker(robot, Scene(robot).add(table).attach(held, 'body'))
-    for _ in range(30):
-        T = random_pose(generator, (-0.5, -0.5, 0), (0.5, 0.5, 0.5))
-        found = checker.only('held', 'table').distances(at_pose(robot, T), 2.0)
-        wanted = gap(Box([2, 2, 0.4]), pose((0, 0, -0.2)), KINDS[kind], T, np.array([0, 0, 1.0]))
-        assert found.distance == pytest.approx([wanted], abs=5e-6)
-        assert found.jacobian[0][:3] == pytest.approx(T[2, :3], abs=2e-3)
-
-
-def test_pieces_of_a_mesh_are_nearest_pieces(load):
-    """Pieces contain the mesh, and are no larger than its hull."""
-    robot = flying('sphere')
-    arm = next(body.shape for body in robot_geometry(load('ur5')).bodies
-               if body.link == 'forearm_link')
-    by_detail = {}
-    for detail in ('hull', 'exact'):
-        mesh = Mesh(arm.vertices, arm.triangles, detail)
-        mesh.make_parts()
-        scene = Scene(robot).add(SceneObject('arm', [mesh]))
-        by_detail[detail] = CollisionChecker(robot, scene)
-    generator = np.random.default_rng(0)
-    for _ in range(50):
-        T = random_pose(generator, -0.6, 0.6)
-        hull, pieces = (checker.distances(at_pose(robot, T), 3.0, most=1).distance[0]
-                        for checker in by_detail.values())
-        vertices = np.linalg.norm(arm.vertices - T[:3, 3], axis=1).min() - 0.12
-        assert pieces <= vertices + 1e-6
-        assert hull <= pieces + 1e-3 or pieces < 0
 
 
 def test_the_first_distances_are_those_of_later_calls():

@@ -1,6 +1,5 @@
 """Which links of a robot are checked against each other."""
 
-from importlib import import_module
 import logging
 import re
 
@@ -18,14 +17,10 @@ from ros2_ik.core.collision.self_pairs import (
     self_pairs,
     TOUCHING,
 )
-from ros2_ik.core.meshes import cache
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 
-# hidden by their functions
-geometry_module = import_module('ros2_ik.core.scene.robot_geometry')
-module = import_module('ros2_ik.core.collision.self_pairs')
 # collision_candidates of the scene in which Drake's distances were recorded, obstacles left out
 DRAKE_PAIRS = (('s_hand', 's_link0'), ('s_hand', 's_link3'), ('s_hand', 's_link5'),
                ('s_link0', 's_link3'), ('s_link0', 's_link5'), ('s_link3', 's_link5'))
@@ -35,11 +30,8 @@ BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
 
 
 @pytest.fixture(autouse=True)
-def nothing_known(tmp_path, monkeypatch):
+def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
-    for known in (module._known, geometry_module._known):
-        known.clear()
-    cache._memory.clear()
 
 
 def chain(radii, kinds=None, srdf=None):
