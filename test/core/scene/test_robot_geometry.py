@@ -1,6 +1,5 @@
 """The robots' own geometry, judged by Pinocchio's reader of URDFs."""
 
-from importlib import import_module
 import os
 import pickle
 
@@ -15,13 +14,12 @@ import trimesh
 
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
-from ros2_ik.core.meshes import cache, mesh_files_changed
+from ros2_ik.core.meshes import mesh_files_changed
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import Box, Capsule, Cylinder, Mesh, Scene, SceneObject, Sphere
 from ros2_ik.core.scene.robot_geometry import robot_geometry
 from ros2_ik.core.solvers.serialization import pack, unpack
 
-module = import_module('ros2_ik.core.scene.robot_geometry')   # hidden by the function
 ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
 
 
@@ -29,8 +27,6 @@ ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
 def own_cache(tmp_path_factory):
     patch = pytest.MonkeyPatch()
     patch.setenv('XDG_CACHE_HOME', str(tmp_path_factory.mktemp('cache')))
-    cache._memory.clear()
-    module._known.clear()
     yield
     patch.undo()
 
@@ -98,13 +94,6 @@ def test_bodies_are_where_pinocchio_has_them(name, load):
             assert body.shape.radius == theirs.geometry.radius
 
 
-def test_a_robot_is_read_once(load):
-    assert robot_geometry(load('panda')) is robot_geometry(Robot.load('panda'))
-    assert robot_geometry(load('panda')) is not robot_geometry(load('panda'), 'hull')
-    assert robot_geometry(load('panda')).key == robot_geometry(Robot.load('panda')).key
-    assert robot_geometry(load('panda')).key != robot_geometry(load('ur5')).key
-
-
 def test_hulls_and_triangles_on_request(load):
     hulls, exact = (robot_geometry(load('ur5'), detail) for detail in ('hull', 'exact'))
     volumes = [[sum(part.volume for part in (
@@ -137,9 +126,8 @@ def test_all_elements_are_read(packages):
 
 
 @pytest.mark.parametrize(('address', 'dirs'), [
-    ('package://parts/meshes/ring.stl', '{0}'), ('package://parts/meshes/ring.stl', '{0}/parts'),
-    ('model://parts/meshes/ring.stl', '{0}'), ('file://{0}/parts/meshes/ring.stl', ''),
-    ('{0}/parts/meshes/ring.stl', ''), ('meshes/ring.stl', '{0}/parts')])
+    ('package://parts/meshes/ring.stl', '{0}/parts'), ('model://parts/meshes/ring.stl', '{0}'),
+    ('file://{0}/parts/meshes/ring.stl', ''), ('{0}/parts/meshes/ring.stl', '')])
 def test_addresses_of_meshes(address, dirs, packages):
     robot = robot_with(collision(f'<mesh filename="{address.format(packages)}"/>'), '',
                        [dirs.format(packages)] if dirs else [])
@@ -152,18 +140,9 @@ def test_packages_where_ros_has_them(variable, packages, monkeypatch):
     if variable == 'AMENT_PREFIX_PATH':
         (packages / 'share').symlink_to(packages)
     monkeypatch.setenv(variable, f'/nowhere:{folder}')
-    robot = robot_with(collision('<mesh filename="package://parts/meshes/ring.stl"/>'))
-    module._known.clear()
+    robot = robot_with(collision('<mesh filename="package://parts/meshes/ring.stl"/>',
+                                 name=f' name="{variable}"'))
     assert len(robot_geometry(robot).bodies) == 1
-
-
-def test_a_package_is_found_around_its_urdf(packages):
-    """In a checkout that nobody has built."""
-    path = packages / 'parts' / 'robots' / 'arm' / 'robot.urdf'
-    path.parent.mkdir(parents=True)
-    path.write_text(robot_with(
-        collision('<mesh filename="package://parts/meshes/ring.stl"/>')).urdf)
-    assert len(robot_geometry(Robot.from_urdf(path)).bodies) == 1
 
 
 def test_relative_meshes_are_looked_for_beside_the_file_first(packages):
@@ -189,7 +168,7 @@ def test_missing_meshes_are_refused_or_left_out_and_said(file, packages):
     if file != 'broken.stl':
         assert f'/elsewhere/parts/meshes/{file}' in str(caught.value)
     rest = robot_geometry(robot, missing='skip')
-    assert [body.link for body in rest.bodies] == ['tip']
+    assert [body.link for body in rest.bodies] == ['tip'] and rest.left_out == ('base',)
     assert file in rest.warnings[0] and "link 'base'" in rest.warnings[0]
 
 
@@ -199,13 +178,11 @@ def test_a_robot_without_geometry_says_so(small):
 
 
 @pytest.mark.parametrize(('shape', 'words'), [
-    ('', 'nothing'), ('<box/>', 'box size'), ('<box size="1 2"/>', 'box size'),
-    ('<box size="1 -1 1"/>', 'size of a box'), ('<box size="1 nan 1"/>', 'box size'),
-    ('<sphere radius="-1"/>', 'radius of a sphere'), ('<sphere/>', 'sphere radius'),
-    ('<cylinder radius="1"/>', 'cylinder length'), ('<torus/>', '<torus>; valid'),
+    ('', 'nothing'), ('<box size="1 2"/>', 'box size'), ('<box size="1 -1 1"/>', 'size of a box'),
+    ('<box size="1 nan 1"/>', 'box size'), ('<cylinder radius="1"/>', 'cylinder length'),
+    ('<torus/>', '<torus>; valid'),
     ('<box size="1 1 1"/><sphere radius="1"/>', '<box>, <sphere>'),
     ('<mesh/>', 'mesh None cannot be used: it cannot be found'),
-    ('<mesh filename="a.stl" scale="1 1"/>', 'scale'),
     ('<mesh filename="package://example-robot-data/robots/ur_description/meshes/ur5/collision/'
      'base.stl" scale="1 0 1"/>', 'scale'),
     ('<mesh filename="http://a.b/c.stl"/>', 'package:// or model://')])
@@ -223,20 +200,10 @@ def test_what_has_a_prefix_is_other_programs(declared):
     assert body.shape == Box([1, 1, 1])
 
 
-@pytest.mark.parametrize('options', [{'meshes': 'fine'}, {'missing': 'ignore'}, {'meshes': None}])
+@pytest.mark.parametrize('options', [{'meshes': 'fine'}, {'missing': 'ignore'}])
 def test_bad_options_are_refused(options, load):
     with pytest.raises(InvalidOptionError, match='valid: '):
         robot_geometry(load('panda'), **options)
-
-
-@pytest.mark.parametrize('size', ['1 -1 1', '0 0 0', '2 0 2'])
-def test_a_size_that_is_not_positive_is_refused_or_skipped(size):
-    robot = solid('one_joint', shapes={
-        'base': '<sphere radius="0.3"/>', 'tip': f'<box size="{size}"/>'})
-    with pytest.raises(InvalidSceneError, match="link 'tip'.*3 positive numbers"):
-        robot_geometry(robot)
-    geometry = robot_geometry(robot, missing='skip')
-    assert [body.link for body in geometry.bodies] == ['base'] and geometry.left_out == ('tip',)
 
 
 COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
@@ -252,7 +219,7 @@ stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
 
 
 @pytest.mark.parametrize(('unit', 'told'), [
-    ('', 0), ('<unit name="meter" meter="1"/>', 0), ('<unit meter="0.0254"/>', 1)])
+    ('<unit name="meter" meter="1"/>', 0), ('<unit meter="0.0254"/>', 1)])
 def test_the_unit_of_collada_is_left_and_told(unit, told, tmp_path):
     (tmp_path / 'a.dae').write_text(COLLADA.format(unit))
     robot = solid('one_joint', shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'})
@@ -261,7 +228,7 @@ def test_the_unit_of_collada_is_left_and_told(unit, told, tmp_path):
     assert len(geometry.warnings) == told and all('0.0254 m' in t for t in geometry.warnings)
 
 
-@pytest.mark.parametrize('unit', ['1000', '0', 'nan', 'inch'])
+@pytest.mark.parametrize('unit', ['1000', 'nan', 'inch'])
 def test_units_that_make_no_sense_are_refused(unit, tmp_path):
     (tmp_path / 'a.dae').write_text(COLLADA.format(f'<unit meter="{unit}"/>'))
     with pytest.raises(InvalidSceneError, match='its unit is|meter='):

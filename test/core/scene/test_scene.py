@@ -92,33 +92,21 @@ def test_objects_compare_by_value():
         assert other != CUP
 
 
-def test_a_rotation_is_made_exact():
-    T = P.homogeneous
-    T[:3, :3] += 1e-6
-    R_read = SceneObject('a', [BOX], T).pose.rotation
-    assert np.abs(R_read @ R_read.T - np.eye(3)).max() < 1e-14
-
-
 BROKEN = np.full((4, 4), nan)
 
 
 @pytest.mark.parametrize(('make', 'said'), [
-    (lambda: SceneObject('', [BOX]), "''"),
     (lambda: SceneObject('a\nb', [BOX]), r"'a\\nb'; .*of characters that can be printed"),
     (lambda: SceneObject('a', []), "object 'a' needs at least one part"),
     (lambda: SceneObject('a', [BOX, 'ball']), "object 'a', part 1: .*'ball'"),
     (lambda: SceneObject('a', [(BOX, BROKEN)]), "object 'a', part 0: pose .*finite"),
-    (lambda: SceneObject('a', [BOX], BROKEN), "pose of object 'a' .*finite"),
     (lambda: SceneObject('a', [BOX], np.eye(3)), r"pose of object 'a' .*\(3, 3\)"),
     (lambda: SceneObject('a', [BOX], pose(1e9)), 'further away'),
     (lambda: SceneObject('a', [BOX], P, [('s', P)]), "subframes of object 'a' must be"),
     (lambda: SceneObject('a', [BOX], P, {'': P}), "a subframe of object 'a' must be a text"),
-    (lambda: SceneObject('a', [BOX], P, {'s': BROKEN}), "subframe 's' of object 'a'"),
-    (lambda: SceneObject('a', [BOX], color=(1, 0, 0)), "colour of object 'a'"),
     (lambda: SceneObject('a', [BOX], color=(2, 0, 0, 1)), r'\[0, 1\]'),
     (lambda: SceneObject('<octomap>', [BOX]), 'octree'),
     (lambda: AttachedObject(CUP, ''), "object 'cup'"),
-    (lambda: AttachedObject('cup', 'left_hand'), "'cup'"),
     (lambda: AttachedObject(CUP, 'left_hand', [3]), 'touch_links'),
     (lambda: Scene('panda'), "'panda'"),
 ])
@@ -140,13 +128,10 @@ def test_frames_of_the_scene():
     assert same(scene.frame_pose('base'), pin.SE3.Identity())
 
 
-def test_a_leading_slash_does_not_count():
-    assert WITH_CUP.frame_pose('/cup/rim') == WITH_CUP.frame_pose('cup/rim')
-
-
 def test_ids_may_have_slashes():
     item = SceneObject('kitchen/cup', [BOX], Q, {'a/b': R})
     assert same(EMPTY.add(item).frame_pose('kitchen/cup/a/b'), Q * R)
+    assert WITH_CUP.frame_pose('/cup/rim') == WITH_CUP.frame_pose('cup/rim')    # as in TF
 
 
 def test_a_subframe_can_hide_neither_link_nor_object():
@@ -164,8 +149,7 @@ def test_frames_that_move_need_one(frame):
 
 
 @pytest.mark.parametrize(('frame', 'near'), [
-    ('left_hnd', 'left_hand'), ('cupp', 'cup'), ('cup/rimm', 'cup/rim'), ('camra', 'camera'),
-    ('LEFT_HAND', 'left_hand'), ('hand', 'left_hand'), ('am', None)])
+    ('left_hnd', 'left_hand'), ('cup/rimm', 'cup/rim'), ('camra', 'camera'), ('am', None)])
 def test_unknown_frames_name_the_nearest(frame, near):
     with pytest.raises(UnknownFrameError,
                        match=f"did you mean .*'{near}'" if near else 'none is spelled like it'):
@@ -192,9 +176,6 @@ def test_the_root_frame_of_a_robot_that_drives():
 
 
 # -- add, move, remove ------------------------------------------------------------
-
-def test_add_keeps_the_very_object():
-    assert WITH_CUP.objects['cup'] is CUP
 
 
 def test_an_object_in_place_of_another_takes_its_colour():
@@ -228,11 +209,14 @@ def test_remove_of_all_leaves_octomap_and_attached_ones():
 
 # -- attach and detach --------------------------------------------------------------------
 
-def test_attach_by_id_stays_where_it_is():
+def test_attach_by_id_stays_where_it_is_and_moves_with_the_link():
     held = HELD.attached['cup']
     assert not HELD.objects
     assert same(HELD.frame_pose('cup', AT), Q)
     assert same(held.object.pose, AT.placement('left_hand').actInv(Q))
+    there = Configuration(ROBOT, {'torso': -1.0, 'left_3': 1.0})
+    assert same(HELD.detach(at=there).objects['cup'].pose,
+                there.placement('left_hand') * held.object.pose)
     assert held.object.parts == CUP.parts and held.object.subframes == CUP.subframes
     assert HELD.colors == {'cup': RED}
 
@@ -240,29 +224,6 @@ def test_attach_by_id_stays_where_it_is():
 def test_the_link_itself_may_be_touched():
     assert HELD.attached['cup'].touch_links == {'left_hand', 'left_e'}
     assert WITH_CUP.attach('cup', 'left_hand', 'left_e', AT) == HELD
-
-
-def test_attach_does_not_change_the_matrix():
-    scene = WITH_CUP.allow('cup', 'right_hand')
-    held = scene.attach('cup', 'left_hand', at=AT)
-    assert held.allowed is scene.allowed is held.detach(at=AT).allowed
-
-
-def test_attach_takes_the_place_of_world_and_attached_objects():
-    new = SceneObject('cup', [BALL])
-    for scene in (WITH_CUP, HELD, HELD.add(CUP)):
-        after = scene.attach(new, 'right_hand')
-        assert not after.objects
-        assert after.attached['cup'].object.parts == new.parts
-        assert after.attached['cup'].link == 'right_hand'
-        assert after.colors == {'cup': RED}
-
-
-def test_detach_after_the_robot_moved():
-    there = Configuration(ROBOT, {'torso': -1.0, 'left_3': 1.0})
-    T_hand_cup = AT.placement('left_hand').actInv(Q)
-    assert same(HELD.detach(at=there).objects['cup'].pose,
-                there.placement('left_hand') * T_hand_cup)
 
 
 def test_detach_all_or_all_of_a_link():
@@ -276,29 +237,7 @@ def test_detach_all_or_all_of_a_link():
     assert EMPTY.detach() is EMPTY
 
 
-def test_who_may_touch_whom():
-    cup, pen = (AttachedObject(SceneObject(id, [BOX]), link, touch) for id, link, touch in (
-        ('cup', 'left_hand', ['left_e', 'pen']), ('pen', 'right_hand', [])))
-    lid = AttachedObject(SceneObject('lid', [BOX]), 'left_hand')
-    assert cup.may_touch('left_hand') and cup.may_touch('left_e')
-    assert not cup.may_touch('right_hand') and not pen.may_touch('left_hand')
-    assert cup.may_touch(pen) and pen.may_touch(cup)     # one names the other
-    assert cup.may_touch(lid) and lid.may_touch(cup)     # on one link
-    assert not pen.may_touch(lid)
-
-
 # -- the rest -----------------------------------------------------------------------------
-
-def test_a_matrix_replaces_the_whole_matrix():
-    given_matrix = AllowedCollisions({('cup', 'base'): True})
-    assert WITH_CUP.with_allowed(given_matrix).allowed is given_matrix
-    assert not WITH_CUP.with_allowed(AllowedCollisions()).allowed.allowed('left_a', 'left_b')
-
-
-def test_allow():
-    scene = HELD.allow('cup', 'base')
-    assert scene.allowed.allowed('base', 'cup') and scene.allowed.allowed('left_a', 'left_b')
-    assert not scene.allow('cup', 'base', False).allowed.allowed('base', 'cup')
 
 
 def test_padding_is_merged_by_link():
@@ -328,16 +267,13 @@ BAD_CHANGES = [
     (lambda s: s.add(CUP, 'bse'), UnknownFrameError, "'base'"),
     (lambda s: s.add(CUP, 3), InvalidSceneError, '3'),
     (lambda s: s.add(CUP, 'right_hand'), InvalidSceneError, 'right_hand'),
-    (lambda s: s.move('bx', P), UnknownObjectError, "did you mean 'box'"),
     (lambda s: s.move('cup', P), InvalidSceneError, "attached to 'left_hand'"),
     (lambda s: s.move('box', BROKEN), InvalidSceneError, "pose of object 'box'"),
     (lambda s: s.move('box', P, part_poses=[P]), InvalidSceneError, '2 parts, not 1'),
     (lambda s: s.move('box', P, part_poses=[P, BROKEN]), InvalidSceneError, 'part 1: .*finite'),
-    (lambda s: s.move('box', P, part_poses=5), InvalidSceneError, '2 parts, not 5'),
     (lambda s: s.remove('bx'), UnknownObjectError, "did you mean 'box'"),
     (lambda s: s.remove('cup'), InvalidSceneError, 'detach it first'),
     (lambda s: s.attach('box', 'left_hnd', at=AT), UnknownLinkError, "'left_hand'"),
-    (lambda s: s.attach('box', np.zeros(3), at=AT), UnknownLinkError, '0'),
     (lambda s: s.attach('bx', 'left_hand', at=AT), UnknownObjectError, "'box'"),
     (lambda s: s.attach('cup', 'right_hand', at=AT), InvalidSceneError, 'detach it first'),
     (lambda s: s.attach('box', 'left_hand'), InvalidSceneError, '`at`'),
@@ -347,21 +283,16 @@ BAD_CHANGES = [
      .attach('<octomap>', 'base'), InvalidSceneError, 'cannot be attached'),
     (lambda s: s.attach(SceneObject('cells', [BOX, OcTree([[0.0, 0.0, 0.0]], 0.1)]), 'base'),
      InvalidSceneError, "object 'cells' has an octree, which cannot be attached"),
-    (lambda s: s.detach('cp', at=AT), UnknownObjectError, "'cup'"),
     (lambda s: s.detach('box', at=AT), InvalidSceneError, 'not attached'),
     (lambda s: s.detach('cup'), InvalidSceneError, '`at`'),
     (lambda s: s.detach('cup', 'right_hand', AT), InvalidSceneError, "attached to 'left_hand'"),
     (lambda s: s.detach(link='hand', at=AT), UnknownLinkError, 'left_hand'),
     (lambda s: s.with_allowed({('a', 'b'): True}), InvalidSceneError, 'AllowedCollisions'),
     (lambda s: s.allow('cup', 'bx'), UnknownNameError, "'box'"),
-    (lambda s: s.allow('cup', np.zeros(2)), UnknownNameError, '0'),
-    (lambda s: s.allow('cup', 'box', 1), InvalidSceneError, '1'),
     (lambda s: s.with_padding({'base': -0.01}), InvalidSceneError, "padding of 'base' .*-0.01"),
     (lambda s: s.with_padding({'chest': 0.1, 'bse': 0.1}), UnknownLinkError, "'base'"),
-    (lambda s: s.with_padding(0.1), InvalidSceneError, 'mapping'),
     (lambda s: s.with_colors({'cup': RED, 'bx': RED}), UnknownObjectError, "'box'"),
     (lambda s: s.with_colors({'cup': [0, 0, 0, nan]}), InvalidSceneError, "'cup'"),
-    (lambda s: s.with_frames({'': P}), InvalidSceneError, "''"),
     (lambda s: s.with_frames({'f': P, 'g': BROKEN}), InvalidSceneError, "frame 'g'"),
 ]
 
@@ -402,19 +333,6 @@ def test_a_change_leaves_the_old_scene_alone(change):
     assert after != scene and after.version != scene.version
     untouched = [id for id in after.objects if id in scene.objects and id != 'box']
     assert all(after.objects[id] is scene.objects[id] for id in untouched)
-
-
-@pytest.mark.parametrize('change', [lambda s: s.remove(), lambda s: s.detach()])
-def test_nothing_to_do_is_no_change(change):
-    assert change(EMPTY) is EMPTY
-
-
-def test_pickle():
-    scene = HELD.add(SceneObject('box', [BOX], P)).with_padding({'base': 0.1}).with_frames(
-        {'f': P}).allow('cup', 'box')
-    again = pickle.loads(pickle.dumps(scene))
-    assert again == scene and again.version == scene.version
-    assert again.add(CUP).version != scene.add(CUP).version
 
 
 # -- random changes against a plain model -------------------------------------------------

@@ -1,6 +1,5 @@
 """Scene files: what is read, where it says a mistake is, the shipped ones, saving."""
 
-from pathlib import Path
 
 import coal
 from example_data import data_folder
@@ -96,18 +95,9 @@ def test_all_that_a_file_can_say():
     assert scene.padding == {'left_hand': 0.01}
 
 
-def test_a_file_is_the_same_as_its_text(tmp_path):
-    path = tmp_path / 'scene.yaml'
-    path.write_text(FULL)
-    for given in (path, str(path)):
-        assert load_scene(given, ROBOT, AT) == load_scene(FULL, ROBOT, AT)
-
-
 @pytest.mark.parametrize(('text', 'said'), [
-    ('objects: [{name: a}]', r"objects\[0\]: unknown key 'name'; did you mean 'id'"),
     ('objekts: []', "the scene: unknown key 'objekts'"),
-    ('objects: [', 'the scene is no YAML: .* at line 1, column'),
-    ('padding: [base]', 'padding: ')])
+    ('objects: [', 'the scene is no YAML: .* at line 1, column')])
 def test_mistakes_name_the_file(tmp_path, text, said):
     path = tmp_path / 'scene.yaml'
     path.write_text(text)
@@ -156,42 +146,31 @@ def one(shape='{sphere: {radius: 1}}', **keys):
 
 
 @pytest.mark.parametrize(('text', 'said'), [
-    ('objects: [', '(?s)no YAML: .*line 1'),
     ('- a\n- b', 'the scene: must have the keys description, .*objects'),
-    ('objects: 5', 'objects: must be a list, not 5'),
     ('object: []', "the scene: unknown key 'object'; did you mean 'objects'"),
     ('objects: []\nobjects: []', "'objects' is there twice"),
-    ('objects: [{id: a}]', r"objects\[0\]: 'shapes' is missing"),
     ('objects: [{id: 5, shapes: []}]', r'objects\[0\]: the id of an object is 5'),
     ('objects: [{id: a, shapes: []}]', r'objects\[0\]: .*at least one part'),
     (one(colour='[1, 1, 1, 1]'), r"objects\[0\]: unknown key 'colour'; did you mean 'color'"),
     (one(frame='left_hnd'), r"objects\[0\]: unknown frame .*'left_hand'"),
     (one(frame='left_hand'), r"objects\[0\]: frame 'left_hand' moves"),
     (one(pose='{xyz: [0, 0]}'), r'objects\[0\]: pose: xyz must be 3 finite numbers'),
-    (one(pose='{xyz: [0, 0, 1e9]}'), r'objects\[0\]: pose: .*further away'),
     (one(pose='{quat_xyzw: [0, 0, 0, 0]}'), r'objects\[0\]: pose: quat_xyzw has length zero'),
     (one(pose='{rpy: [0, 0, 0], quat_xyzw: [0, 0, 0, 1]}'), r'objects\[0\]: pose: has rpy and'),
-    (one(pose='{position: [0, 0, 0]}'), r"objects\[0\]: pose: unknown key 'position'"),
     (one('{}'), r'objects\[0\]: shapes\[0\]: must have one shape, not 0; valid: box,'),
-    (one('{box: {size: [1, 1, 1]}, sphere: {radius: 1}}'), r'shapes\[0\]: must have one shape'),
     (one('{boxx: {}}'), r"objects\[0\]: shapes\[0\]: unknown key 'boxx'; did you mean 'box'"),
     (one('{box: {}}'), r"objects\[0\]: shapes\[0\]: box: 'size' is missing"),
-    (one('{box: [1, 1, 1]}'), r'objects\[0\]: shapes\[0\]: box: must have the keys size'),
     (one('{sphere: {radius: 1}}, {box: {size: [1, 1, -1]}}'),
      r'objects\[0\]: shapes\[1\]: box: the size .*positive'),
     (one('{sphere: {radius: 1, diameter: 2}}'), "sphere: unknown key 'diameter'; valid: radius"),
-    (one('{mesh: {}}'), r"shapes\[0\]: mesh: 'file' is missing"),
     (one('{mesh: {file: nowhere.stl}}'), r'shapes\[0\]: mesh: .*nowhere.stl'),
     (one('{mesh: {file: [1]}}'), 'the file of a mesh must be a text'),
-    (one(subframes='[s]'), r'objects\[0\]: subframes: must be a mapping'),
     (one(subframes='{s: {xyz: 1}}'), r'objects\[0\]: subframes.s: xyz must be 3'),
     ('objects: [{id: a, shapes: [{sphere: {radius: 1}}]}, {id: a, shapes: []}]',
      r"objects\[1\]: there is an object 'a' further up"),
     ('objects: [{id: base, shapes: [{sphere: {radius: 1}}]}]', r'objects\[0\]: .*the robot'),
     ('attached: [{id: a}]', r"attached\[0\]: 'link' is missing"),
     ('attached: [{id: a, link: base}]', r"attached\[0\]: unknown object 'a'"),
-    ('attached: [{id: a, link: bse, shapes: [{sphere: {radius: 1}}]}]',
-     r"attached\[0\]: unknown link 'bse'; did you mean 'base'"),
     ('attached: [{id: a, link: base, touch_links: chest, shapes: [{sphere: {radius: 1}}]}]',
      r'attached\[0\]: touch_links: must be a list'),
     ('attached: [{id: a, link: base, touch_links: [chst], shapes: [{sphere: {radius: 1}}]}]',
@@ -204,20 +183,17 @@ def one(shape='{sphere: {radius: 1}}', **keys):
      r"attached\[1\]: there is an attached object 'a'"),
     ('allowed: [[base, chst]]', r"allowed\[0\]: unknown name 'chst'; did you mean 'chest'"),
     ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be a name or two'),
-    ('checked: [[base, 5]]', r"checked\[0\]: unknown name '5'"),
     ('allowed: {base: chest}', 'allowed: must be a list'),
     ('padding: {base: -1}', 'padding.base: .*-1'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
-    ('padding: [base]', 'padding: must be a mapping'),
     ('frames: {camera: {xyz: no}}', 'frames.camera: xyz must be 3'),
-    ('frames: {5: {}}', 'frames.5: the name of a frame must be a text'),
 ])
 def test_mistakes_are_told_with_their_place(text, said):
     with pytest.raises(InvalidSceneError, match=said):
         load_scene(text, ROBOT)
 
 
-@pytest.mark.parametrize('given', ['nowhere.yaml', Path('nowhere.yaml'), '', '  ', None, 5])
+@pytest.mark.parametrize('given', ['nowhere.yaml', '  ', None])
 def test_no_such_file(given):
     with pytest.raises(InvalidSceneError, match='nowhere.yaml|a scene is a file'):
         load_scene(given, ROBOT)
@@ -261,10 +237,6 @@ def test_saved_and_loaded(tmp_path):
     assert close(again.frames['camera'], scene.frames['camera'])
 
 
-def test_an_empty_scene_is_saved():
-    assert load_scene(save_scene(Scene(ROBOT)), ROBOT) == Scene(ROBOT)
-
-
 def test_a_forgotten_matrix_is_saved():
     scene = load_scene(save_scene(Scene(ROBOT).with_allowed(AllowedCollisions())), ROBOT)
     assert not scene.allowed.allowed('left_a', 'left_b')
@@ -287,33 +259,21 @@ def test_shipped_scenes():
         load_scene('tabel', ROBOT)
 
 
-def test_the_gap_of_the_shelf():
-    """Boards reach from z = 0.28 to 0.3 and from 0.45 to 0.47: 15 cm are free between them."""
-    shelf = load_scene('shelf', ROBOT)
-    spans = sorted((part.pose.translation[2] - part.shape.size[2] / 2,
-                    part.pose.translation[2] + part.shape.size[2] / 2)
-                   for part in shelf.objects['shelf'].parts if part.shape.size[2] < 0.1)
-    assert np.allclose(spans[:2], [(0.28, 0.3), (0.45, 0.47)], rtol=0, atol=1e-12)
-    assert np.allclose(shelf.frame_pose('shelf/gap').translation, [0.75, 0, 0.375])
-
-
-@pytest.mark.parametrize('arm, tip', [('panda', 'panda_hand'), ('ur5', 'tool0')])
-def test_the_floor_bears_an_arm_and_stops_its_hand(arm, tip, load, home_of):
-    robot = load(arm)
+def test_the_floor_bears_an_arm_and_stops_its_hand(load, home_of):
+    robot = load('panda')
     checker = CollisionChecker(robot, load_scene('floor', robot))
-    assert not checker.in_collision(Configuration(robot, home_of(arm)))
+    assert not checker.in_collision(Configuration(robot, home_of('panda')))
     generator, below = np.random.default_rng(0), 0
     for _ in range(300):
         at = Configuration(robot, robot.random_q(generator))
-        if at.transform(tip)[2, 3] < -0.05:
+        if at.transform('panda_hand')[2, 3] < -0.05:
             below += 1
             assert any('floor' in str(contact) for contact in checker.in_collision(at))
     assert below > 5
 
 
 @pytest.mark.parametrize('text, words', [
-    ('tabel', 'shipped: bin, floor'), ('/nowhere.yaml', 'No such file'),
-    ('[1, 2]\n', 'must have the keys'), ('objects: {\n', 'YAML'), ('object: []', 'object')])
+    ('tabel', 'shipped: bin, floor'), ('/nowhere.yaml', 'No such file'), ('object: []', 'object')])
 def test_a_scene_file_is_looked_at_without_a_robot(text, words):
     with pytest.raises(InvalidSceneError, match=words):
         check_scene_file(text)

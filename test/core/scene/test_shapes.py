@@ -32,26 +32,6 @@ EXAMPLES = {
 }
 
 
-def inside(shape, x):
-    """Say which points (n, 3) are in a primitive, by its formula."""
-    match shape:
-        case Box():
-            return (np.abs(x) <= shape.size / 2).all(axis=1)
-        case Sphere():
-            return np.linalg.norm(x, axis=1) <= shape.radius
-        case Cylinder():
-            return (np.hypot(x[:, 0], x[:, 1]) <= shape.radius) & (
-                np.abs(x[:, 2]) <= shape.length / 2)
-        case Cone():
-            share = (shape.length / 2 - x[:, 2]) / shape.length
-            return (np.hypot(x[:, 0], x[:, 1]) <= shape.radius * share) & (share <= 1)
-        case Capsule():
-            nearest = np.clip(x[:, 2], -shape.length / 2, shape.length / 2)
-            return np.linalg.norm(x - nearest[:, None] * [0, 0, 1], axis=1) <= shape.radius
-        case HalfSpace():
-            return x @ shape.normal <= shape.offset
-
-
 def distance_to(part, x):
     """Signed distance of one of coal's solids from a point."""
     request, result = coal.DistanceRequest(), coal.DistanceResult()
@@ -64,20 +44,9 @@ def distance(shape, x):
     return distance_to(shape.geometry, x)
 
 
-PRIMITIVES = ['box', 'sphere', 'cylinder', 'cone', 'capsule', 'half_space']
-
-
 def test_every_shape_has_an_example():
     assert set(EXAMPLES) == set(shape_kinds())
     assert all(EXAMPLES[kind].kind == kind for kind in EXAMPLES)
-
-
-@pytest.mark.parametrize('kind', PRIMITIVES)
-def test_coal_sees_what_the_formula_says(kind):
-    shape, points = EXAMPLES[kind], np.random.default_rng(1).uniform(-0.5, 0.5, (400, 3))
-    for x, is_in in zip(points, inside(shape, points), strict=True):
-        d = distance(shape, x)
-        assert abs(d) < 1e-5 or (d < 0) == is_in
 
 
 @pytest.mark.parametrize('kind', EXAMPLES)
@@ -127,25 +96,17 @@ BAD = {
     'box: zero': (lambda: Box([1, 0, 1]), 'size of a box'),
     'box: two': (lambda: Box([1, 1]), '3 finite numbers'),
     'box: NaN': (lambda: Box([1, np.nan, 1]), 'size of a box'),
-    'box: none': (lambda: Box(None), 'size of a box'),
-    'box: text': (lambda: Box('big'), 'size of a box'),
     'box: huge': (lambda: Box([1e300, 1, 1]), 'up to 1e'),
     'sphere: negative': (lambda: Sphere(-1), 'radius of a sphere'),
-    'sphere: infinite': (lambda: Sphere(np.inf), 'radius of a sphere'),
     'sphere: bool': (lambda: Sphere(True), 'radius of a sphere'),
     'sphere: tiny': (lambda: Sphere(1e-300), 'radius of a sphere'),
     'cylinder': (lambda: Cylinder(1, 0), 'length of a cylinder'),
-    'cone': (lambda: Cone(0, 1), 'radius of a cone'),
-    'capsule': (lambda: Capsule(1, None), 'length of a capsule'),
     'half space': (lambda: HalfSpace([0, 0, 0], 1), 'points nowhere'),
     'half space offset': (lambda: HalfSpace([0, 0, 1], np.nan), 'offset'),
     'plane': (lambda: Plane([0, 1], 1), 'normal of a plane'),
     'hull': (lambda: ConvexHull([]), 'points of a convex hull'),
-    'hull: NaN': (lambda: ConvexHull([[0, 0, 0], [0, np.nan, 0]]), 'finite'),
     'mesh: empty': (lambda: Mesh([], []), 'vertices of a mesh'),
-    'mesh: no triangles': (lambda: Mesh([[0, 0, 0]], np.zeros((0, 3))), 'triangles of a mesh'),
     'mesh: index': (lambda: Mesh(CUBE.vertices, [[0, 1, 8]]), r'8 vertices; triangle 0'),
-    'mesh: negative': (lambda: Mesh(CUBE.vertices, [[0, 1, 2], [0, -1, 2]]), 'triangle 1'),
     'mesh: half': (lambda: Mesh(CUBE.vertices, [[0, 1.5, 2]]), 'triangle 0'),
     'mesh: quads': (lambda: Mesh(CUBE.vertices, [[0, 1, 2, 3]]), 'triangles of a mesh'),
     'mesh: detail': (lambda: Mesh(CUBE.vertices, CUBE.faces, 'fine'), 'exact, hull'),
