@@ -1,7 +1,6 @@
 """The pose of a frame compared with a reference."""
 
 
-
 from differences import jacobian_by_differences
 from hypothesis import given, settings, strategies as st
 from judge import pose, pose_error
@@ -10,7 +9,7 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import Configuration, FramePose, InvalidTargetError, UnknownFrameError
+from ros2_ik.core import Configuration, FramePose, InvalidTargetError
 
 
 def expected_value(T, T_target):
@@ -111,11 +110,3 @@ def test_references_that_are_no_pose(reference, words):
         FramePose('tip', reference)
     for word in [*words, 'tip']:
         assert word in str(caught.value)
-
-
-def test_unknown_frames(small):
-    at = Configuration(small('scara'))
-    for function in (FramePose('tipp', np.eye(4)), FramePose('tip', np.eye(4), 'tipp'),
-                     FramePose(None, np.eye(4))):
-        with pytest.raises(UnknownFrameError):
-            function.value(at)

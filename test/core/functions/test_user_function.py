@@ -1,6 +1,5 @@
 """A function that a user brings along."""
 
-import pickle
 
 from differences import check_jacobian
 import numpy as np
@@ -85,12 +84,6 @@ def test_names():
     assert UserFunction(height, name='up').labels == ('up',)
     assert UserFunction(tip, LABELS).labels == LABELS
     assert str(UserFunction(tip, LABELS)) == 'user_function tip'
-
-
-def test_pickled(small):
-    at = Configuration(small('scara'))
-    copy = pickle.loads(pickle.dumps(UserFunction(tip, LABELS, tip_jacobian)))
-    np.testing.assert_array_equal(copy.value(at), tip(at))
 
 
 @pytest.mark.parametrize('result, words', [
