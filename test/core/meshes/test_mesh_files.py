@@ -8,7 +8,6 @@ import pytest
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes import cache
 from ros2_ik.core.meshes.meshes import read_colored_triangles, read_triangles
 from ros2_ik.core.scene import Mesh
 
@@ -23,9 +22,6 @@ BOUND = ('><bind_material><technique_common>'
 def own_cache(monkeypatch, tmp_path):
     """Give each test an empty cache: what an older version left there judges nothing."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
-    cache._memory.clear()
-    yield
-    cache._memory.clear()
 
 
 def boxes(apart=FAR):
