@@ -110,7 +110,8 @@ def test_a_humanoid_keeps_its_balance(load):
             ik.add_pose_target(sole, T)
         ik.add_support_polygon_constraint(corners, 0.03)
         ik.add_position_constraint(hand, [0, 0, 0], None, ahead, ahead)
-        solution = ik.solve(robot.neutral, timeout=5.0, random_state=0)
+        solution = ik.solve(robot.neutral, random_state=0, timeout=60.0,
+                            max_iterations=500)
         assert solution.success, solution.explain()
         c = judge.center_of_mass(solution.joints)
         assert distances(corners, c).min() >= 0.03 - 2e-6

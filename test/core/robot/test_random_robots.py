@@ -103,7 +103,8 @@ def test_solving():
         goal = Configuration(robot, start).integrate(generator.uniform(-0.05, 0.05, robot.nv))
         goal = np.clip(goal, robot.lower, robot.upper)
         T = judge.transform(robot.to_joints(goal), tip)
-        solution = solve_pose(robot, tip, T, start, timeout=1.0, random_state=0)
+        solution = solve_pose(robot, tip, T, start, random_state=0, timeout=60.0,
+                              max_iterations=500)
         check(judge, solution, [(tip, T)])
         still = set(robot.joint_names) - robot.moving_joints(tip)
         seed = robot.to_joints(robot.to_q(start))
