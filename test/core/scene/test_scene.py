@@ -237,6 +237,17 @@ def test_detach_all_or_all_of_a_link():
     assert EMPTY.detach() is EMPTY
 
 
+def test_who_may_touch_whom():
+    cup, pen = (AttachedObject(SceneObject(id, [BOX]), link, touch) for id, link, touch in (
+        ('cup', 'left_hand', ['left_e', 'pen']), ('pen', 'right_hand', [])))
+    lid = AttachedObject(SceneObject('lid', [BOX]), 'left_hand')
+    assert cup.may_touch('left_hand') and cup.may_touch('left_e')
+    assert not cup.may_touch('right_hand') and not pen.may_touch('left_hand')
+    assert cup.may_touch(pen) and pen.may_touch(cup)     # one names the other
+    assert cup.may_touch(lid) and lid.may_touch(cup)     # on one link
+    assert not pen.may_touch(lid)
+
+
 # -- the rest -----------------------------------------------------------------------------
 
 
