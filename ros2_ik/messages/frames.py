@@ -20,6 +20,7 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import RequestError, wrong
 
 TOOL = 'tool'   # name of the frame that a request gives as its tool
+SAME_POSE = 1e-6    # difference of two poses that is rounding: of matrix entries, and [m]
 
 
 class OldTransformError(LookupError):
@@ -55,12 +56,14 @@ class Reference(NamedTuple):
 Lookup = Callable[[Robot, str], Reference]   # finds a frame that is not the robot's; LookupError
 
 
-def link_name(robot: Robot, name: str, what: str) -> str:
-    """Check a frame of the robot; raises RequestError."""
+def link_name(robot: Robot, name: str, what: str, scene: Scene | None = None) -> str:
+    """Check a frame of the robot; raises RequestError, which lists those of the scene, too."""
     name = name.removeprefix('/')
     try:
         robot.frame_id(name)
-    except UnknownFrameError as error:
+    except UnknownFrameError:
+        error = UnknownFrameError(name, tuple(dict.fromkeys((
+            *robot.frame_names, *(scene.frame_names if scene else ())))))
         tips = group_tips(robot)
         some = f"; tips of robot '{robot.name}': {', '.join(tips[:5])}" if tips else ''
         raise RequestError(Status.INVALID_LINK_NAME, f'{what}: {error}{some}') from None
@@ -71,13 +74,33 @@ def framed_robot(scene: Scene, names: Iterable[str]) -> Robot:
     """
     Return the robot with frames of its scene that are named, see `Scene.framed_robot`.
 
-    It has all of them if a name is unknown: the refusal of that name then lists them.
+    Unknown names are passed over: `link_name` refuses them.
     """
     names = [name.removeprefix('/') for name in names if name]
     try:
         return scene.framed_robot(names)
     except UnknownFrameError:
-        return scene.framed_robot()
+        known = scene.frame_names
+        return scene.framed_robot([name for name in names if name in known])
+
+
+def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
+    """
+    Return which of the named frames of a scene is gone, or fixed elsewhere, `now`; '' if none.
+
+    Names that are no frames of `before`, such as that of a request's tool, are passed over.
+    """
+    known = before.frame_names
+    for name in [name for name in names if name in known]:
+        try:
+            link, pose = now.fixed_to(name)
+        except UnknownFrameError:
+            return f"'{name}' is no longer in the scene"
+        link_before, pose_before = before.fixed_to(name)
+        if link != link_before or not pose_before.actInv(pose).isIdentity(SAME_POSE):
+            where = f" on link '{link_before}'" if link_before else ''
+            return f"frame '{name}' is no longer where it was{where}"
+    return ''
 
 
 def has_tool(tool: Any) -> bool:
@@ -97,7 +120,7 @@ def with_tool(tool: Any, scene: Scene, names: Iterable[str], group: str, default
         raise wrong(f"tool: robot or scene have a frame '{TOOL}' already; valid: that one as tip")
     on = tool.header.frame_id
     robot = framed_robot(scene, [on, *(name for name in names if name != TOOL)])
-    link = link_name(robot, on, 'tool.header') if on else tip_name(robot, group, defaults)
+    link = link_name(robot, on, 'tool.header', scene) if on else tip_name(robot, group, defaults)
     return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))})
 
 
@@ -116,7 +139,7 @@ def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Refe
         return Reference(*scene.fixed_to(frame_id))
     except UnknownFrameError as unknown:
         try:
-            return lookup(robot, frame_id)
+            return lookup(scene.robot, frame_id)    # TF has none of the frames that are added
         except OldTransformError as error:
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE, error) from None
         except LookupError as error:

@@ -60,7 +60,7 @@ def make_function(message: Any, robot: Robot,
     function = read_function(message.kind, given, {SUPPLIED: checker})
     for field in FRAMES:
         if field in given:
-            link_name(robot, getattr(function, field), field)
+            link_name(robot, getattr(function, field), field, checker.scene if checker else None)
     return function.bind(robot)   # what does not fit the robot is refused here, by its name
 
 

@@ -73,12 +73,15 @@ def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> R
     count = len(message.targets)
     group = group_name(robot, message.group, defaults) if message.group else ''
     default = '' if group or message.moving_joints else group_name(robot, '', defaults)
+    if message.tip_speed != 0 and not message.straight:
+        raise wrong(f'tip_speed is {message.tip_speed:g}, but straight is false; valid: straight: '
+                    'true, or a tip_speed of 0')
     if not count and not has_functions(message):
         raise wrong('there is no target, and no constraint or cost either')
     names = message.tips or [TOOL] * (count == 1 and has_tool(message.tool))
     robot = with_tool(message.tool, scene, [*names, *named_frames(
         (*message.constraints, *message.costs)[:MAX_FUNCTIONS])], group or default, defaults)
-    tips = _tips(names, count, robot, group or default, defaults)
+    tips = _tips(names, count, robot, group or default, defaults, scene)
     references = _references(message, robot, scene, lookup)
     most, is_jump = _max_joint_change(message, robot, defaults)
     return ReadRequest(IKRequest(
@@ -167,14 +170,14 @@ def _references(request: Any, robot: Robot, scene: Scene,
     return found
 
 
-def _tips(names: Sequence[str], count: int, robot: Robot, group: str,
-          defaults: Any) -> tuple[str, ...]:
+def _tips(names: Sequence[str], count: int, robot: Robot, group: str, defaults: Any,
+          scene: Scene) -> tuple[str, ...]:
     if not names and count == 1:
         return (tip_name(robot, group, defaults),)
     if len(names) != count:
         raise RequestError(Status.INVALID_LINK_NAME,
                            f'{len(names)} tips but {count} targets; valid: one tip a target')
-    return tuple(link_name(robot, name, 'tips') for name in names)
+    return tuple(link_name(robot, name, 'tips', scene) for name in names)
 
 
 def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:

@@ -86,7 +86,7 @@ class IKNode(Node):
             'node': self, 'parameters': parameters, 'statistics': self._statistics,
             'description': self._description, 'joint_states': joint_states,
             'current_state': state, 'scene': self._scene, 'transforms': transforms,
-            'settled': Settled(geometry, transforms, controllers.pause), 'pool': self._pool,
+            'settled': Settled(self._scene, transforms, controllers.pause), 'pool': self._pool,
             'motions': self._motions, 'servo_process': self._servo_process,
             'wait': self._wait})
         parameters.check, parameters.changed = self._check, self._changed

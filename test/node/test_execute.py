@@ -248,6 +248,25 @@ def test_no_solution_or_no_execute_no_motion(client, record):
     assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
 
 
+def test_nothing_moves_if_the_tip_was_detached_during_the_search(client, record):
+    """The nearest solution is looked for until the time is up."""
+    peg = box('peg', 0.01, at=pose(0, 0, 0.12), frame=HAND, subframe_names=['tip'],
+              subframe_poses=[pose(0, 0, 0.04)])
+    applied(client, diff(holding=[attached(peg, HAND, ['panda_leftfinger',
+                                                       'panda_rightfinger'])]))
+    target, = client.fk(links=['peg/tip']).poses
+    target.pose.position.z -= 0.05
+    asked = client.ik_later(targets=[target], tips=['peg/tip'], execute=True, select='nearest',
+                            timeout=Duration(sec=4))
+    client.fk()     # answered after the search has begun
+    applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')]))
+    assert not asked.done()
+    answer = client.wait(asked)
+    assert answer.status == Status.INVALID_MOTION_PLAN and answer.motion_seconds == 0
+    assert "nothing was moved: frame 'peg/tip' is no longer where it was" in answer.message
+    assert near(record.still(), {}) < 1e-3
+
+
 def turned(to):
     """Ask for the arm at HOME but for its first joint."""
     reference = [to, *(HOME[name] for name in ARM[1:])]

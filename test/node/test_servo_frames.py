@@ -137,6 +137,20 @@ def test_the_tip_of_what_is_held_follows_targets_in_its_place_in_a_bin(client, s
         empty(client)
 
 
+def test_a_held_object_named_tool_is_no_tip_once_it_is_detached(client, servo):
+    applied(client, diff(holding=[attached(box('tool', 0.01, at=pose(), frame=TIP),
+                                           touch=FINGERS)], joints={}))
+    try:
+        servo.on('pose', tip='tool')
+        told = len(servo.statuses)
+        applied(client, diff(holding=[attached(change('tool', CollisionObject.REMOVE), '')],
+                             joints={}))
+        eventually(lambda: servo.said(told, "'tool' is no longer where it was"), 'a word')
+        servo.rest()
+    finally:
+        empty(client)
+
+
 def test_a_tool_goes_to_targets(servo):
     T_tip_tool = pin.SE3(QUARTER, np.array([0.05, 0.0, 0.1]))
     assert "of 'tool'" in servo.on('pose', tool=target(T_tip_tool, TIP)).message

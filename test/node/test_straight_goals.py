@@ -169,10 +169,11 @@ def test_costs_and_joints_at_bounds_are_told(client, record, place):
 
 
 @pytest.mark.parametrize('fields, text', [
-    ({'tip_speed': -1.0}, 'tip_speed is -1'), ({'tip_speed': float('nan')}, 'tip_speed is nan')])
+    ({'tip_speed': -1.0}, 'tip_speed is -1'), ({'tip_speed': float('nan')}, 'tip_speed is nan'),
+    ({'tip_speed': 0.05, 'straight': False}, 'tip_speed is 0.05, but straight is false')])
 def test_malformed_requests(client, record, place, fields, text):
     target, _ = goal_at(place, SHIFT)
-    answer = client.ik(targets=[target], tips=[TIP], straight=True, **fields)
+    answer = client.ik(targets=[target], tips=[TIP], **{'straight': True, **fields})
     assert answer.status == Status.INVALID_GOAL_CONSTRAINTS and text in answer.message
 
 

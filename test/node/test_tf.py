@@ -13,6 +13,7 @@ from node_harness import (
     repeating,
     seed,
     stamped,
+    values,
 )
 import numpy as np
 import pytest
@@ -104,6 +105,19 @@ def test_what_is_old_is_refused(client, arm, panda):
     moved = client.ik(**arm, targets=[target], execute=True)
     assert moved.status == Status.FRAME_TRANSFORM_FAILURE
     assert 'execute_tf_timeout allows 0.5 s' in moved.message
+
+
+def test_no_frame_of_tf_hangs_on_the_tool_of_a_request(client, arm, panda_judge):
+    """TF has a frame of that name, too, elsewhere."""
+    tells(client, transform('panda_link0', 'tool', x=0.45), transform('tool', 'vise', z=0.35),
+          topic='/tf_static')
+    down = np.diag([1.0, -1.0, -1.0, 1.0])
+    tool = ahead('panda_hand', 0.15)
+    answer = client.ik(**arm, targets=[stamped(down, 'vise')], tool=tool)
+    assert answer.status == Status.SUCCESS, answer.message
+    found = panda_judge.transform(HOME | values(answer.solution), 'panda_hand', 'panda_link0')
+    down[:3, 3] = 0.45, 0, 0.35
+    assert np.allclose(found @ matrix(tool.pose), down, atol=2e-4)
 
 
 # -- nodes of their own ----------------------------------------------------------------------

@@ -48,7 +48,7 @@ class ComputeFK(Endpoint, name='compute_fk'):
     def _answer(self, request: Any, response: Any) -> None:
         scene, given = self.scene_of(request.state)
         robot = framed_robot(scene, request.links[:MAX_LINKS])
-        links = self._links(request.links, robot)
+        links = self._links(request.links, robot, scene)
         frame = reference(robot, scene, request.frame_id, self.transforms.lookup())
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
         q = self.current_state.start(robot, given, needed).q
@@ -68,12 +68,12 @@ class ComputeFK(Endpoint, name='compute_fk'):
         given = joint_values(state, self.description.current(), 'state')
         return self.scene.with_held(state, given, 'state.')[0], given
 
-    def _links(self, names: Any, robot: Robot) -> list[str]:
+    def _links(self, names: Any, robot: Robot, scene: Scene) -> list[str]:
         if len(names) > MAX_LINKS:
             raise RequestError(Status.INVALID_LINK_NAME,
                                f'{len(names)} links; at most {MAX_LINKS} are read')
         if names:
-            return [link_name(robot, name, 'links') for name in names]
+            return [link_name(robot, name, 'links', scene) for name in names]
         defaults = self.parameters
         try:
             return [tip_name(robot, '', defaults)]

@@ -28,6 +28,7 @@ from ros2_ik.messages.answers import (
     solution_message,
 )
 from ros2_ik.messages.constraints import needs_checker, read_constraints
+from ros2_ik.messages.frames import changed_frame, has_tool
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import (
     depends_on_form,
@@ -172,8 +173,8 @@ class IKRequests(Endpoint, name='ik_requests'):
         if message.straight:    # the way begins there
             self.current_state.start(world.robot, request.seed,
                                      frozenset(search.problem.joint_names))
-        chosen = [] if message.tips else [f'{target.tip} is the default tip'
-                                          for target in request.targets]
+        chosen = [] if message.tips or has_tool(message.tool) else [
+            f'{target.tip} is the default tip' for target in request.targets]
         return PreparedRequest(
             request, search, message.execute, scene if request.avoid_collisions else None,
             self.scene.known.scene, world.needed, [*chosen, *world.notes, *notes],
@@ -297,9 +298,12 @@ class IKRequests(Endpoint, name='ik_requests'):
 
     def _refusal(self, question: PreparedRequest, solution: IKSolution, cancelled: str) \
             -> Outcome | None:
-        """Refuse to move when cancelled, or when a joint is not where the search had it."""
+        """Refuse to move when cancelled, or when what the search depended on has changed."""
         if cancelled:
             return Outcome(Status.PREEMPTED, f'nothing was moved: {cancelled}')
+        if change := changed_frame(question.request.frames, question.known,
+                                   self.scene.known.scene):
+            return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; ask again')
         at = self.current_state.known(question.robot)
         for name in sorted(question.needed - set(answer_names(question.search.problem))):
             if name in at and not np.allclose(at[name], solution.best_joints[name], rtol=0,

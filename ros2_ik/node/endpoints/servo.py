@@ -11,8 +11,9 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from std_srvs.srv import SetBool
 
-from ros2_ik.core import Array, Robot, Scene, Status, UnknownFrameError
+from ros2_ik.core import Array, Robot, Scene, Status
 from ros2_ik.messages.frames import (
+    changed_frame,
     group_name,
     has_tool,
     link_name,
@@ -157,7 +158,7 @@ class Servo(Endpoint, name='servo'):
         robot = with_tool(request.tool, scene, [request.tip], group, parameters)
         named = request.tip or (TOOL if has_tool(request.tool) else '')
         tip = '' if mode == 'joint' else (
-            link_name(robot, named, 'tip') if named else tip_name(robot, group, parameters))
+            link_name(robot, named, 'tip', scene) if named else tip_name(robot, group, parameters))
         names = robot.group(group).joint_names if group else robot.joint_names
         joints = tuple(name for name in names if robot.joint(name).is_scalar
                        and name not in robot.passive_joints and name not in robot.mimics)
@@ -296,7 +297,8 @@ class Servo(Endpoint, name='servo'):
         if scene is not self._scene and not self._ending:
             self._scene = scene
             self.servo_process.send(TakeScene(scene))
-            if reason := self._tip_has_moved(scene):
+            begun = self._begun
+            if begun and (reason := changed_frame(begun.frames, begun.scene, scene)):
                 self._end(reason)
         if self._begun and self._begun.scene.robot.base_joint:
             self._tell_base(self._begun.scene.robot)
@@ -305,17 +307,6 @@ class Servo(Endpoint, name='servo'):
         self._looks += 1
         if self._looks % ALIVE == 0:
             self.servo_process.send(Alive())
-
-    def _tip_has_moved(self, scene: Scene) -> str:
-        """Return why frames of the scene are no longer where they were on the robot, or ''."""
-        assert self._begun is not None
-        frames = {name: at for name, at in self._begun.frames.items() if name != TOOL}
-        try:
-            now = scene.framed_robot(frames).added_frames
-        except UnknownFrameError as error:
-            return str(error)
-        return next((f"frame '{name}' is no longer where it was on the robot" for name in frames
-                     if now[name] != frames[name]), '')
 
     def _tell_base(self, robot: Robot) -> None:
         """Tell where the base is, if it has moved."""

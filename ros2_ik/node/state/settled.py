@@ -5,8 +5,9 @@ from collections.abc import Awaitable, Callable
 import time
 from typing import TypeVar
 
+from ros2_ik.core import Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.state.collision_geometry import CollisionGeometry
+from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import LOOK, Transforms
 
 T = TypeVar('T')
@@ -15,9 +16,9 @@ T = TypeVar('T')
 class Settled:
     """Has questions read when a new robot's geometry is made and TF is heard; no thread waits."""
 
-    def __init__(self, geometry: CollisionGeometry, transforms: Transforms,
+    def __init__(self, scene: PlanningScene, transforms: Transforms,
                  sleep: Callable[[float], Awaitable[None]]) -> None:
-        self._geometry, self._transforms, self._sleep = geometry, transforms, sleep
+        self._scene, self._transforms, self._sleep = scene, transforms, sleep
         self._turns = deque[object]()
 
     async def read(self, read: Callable[[], T]) -> T:
@@ -31,7 +32,7 @@ class Settled:
         turn = object()
         self._turns.append(turn)
         try:
-            while self._geometry.settling or self._turns[0] is not turn:
+            while self._scene.geometry.settling or self._turns[0] is not turn:
                 await self._sleep(LOOK)
             while True:
                 began = time.monotonic()
@@ -39,7 +40,14 @@ class Settled:
                     return read()
                 except RequestError as error:
                     if not self._transforms.may_pass(error, began):
-                        raise
+                        raise self._explained(error) from None
                 await self._sleep(LOOK)
         finally:
             self._turns.remove(turn)
+
+    def _explained(self, error: RequestError) -> RequestError:
+        """Add to the refusal of a frame that its scene, perhaps, could not be loaded."""
+        if self._scene.fault and error.status in (Status.INVALID_LINK_NAME,
+                                                  Status.FRAME_TRANSFORM_FAILURE):
+            return RequestError(error.status, f'{error}; {self._scene.fault}')
+        return error
