@@ -1,6 +1,6 @@
 """MoveIt's requests for joint values, and its constraints, in the words of ComputeIK."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 import math
 from typing import Any
 
@@ -8,9 +8,16 @@ from geometry_msgs.msg import Point
 from moveit_msgs.msg import OrientationConstraint, VisibilityConstraint
 import pinocchio as pin
 
-from ros2_ik.core import region_surfaces, Robot, Scene, Status
+from ros2_ik.core import region_surfaces, Scene, Status
 from ros2_ik.messages.constraints import MAX_FUNCTIONS
-from ros2_ik.messages.frames import framed_robot, link_name, Lookup, reference
+from ros2_ik.messages.frames import (
+    framed_robot,
+    group_name,
+    link_name,
+    Lookup,
+    reference,
+    tip_name,
+)
 from ros2_ik.messages.functions import function_message
 from ros2_ik.messages.poses import placement, read_pose
 from ros2_ik.messages.request_error import error_context, RequestError, wrong
@@ -28,7 +35,7 @@ SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 
                VisibilityConstraint.SENSOR_X: 0}
 
 
-def compute_ik_request(asked: Any, scene: Scene, lookup: Lookup) -> Any:
+def compute_ik_request(asked: Any, scene: Scene, defaults: Any, lookup: Lookup) -> Any:
     """
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
@@ -47,19 +54,25 @@ def compute_ik_request(asked: Any, scene: Scene, lookup: Lookup) -> Any:
                            f'{len(poses)} poses; valid: one a pose')
     return ComputeIK.Request(
         group=asked.group_name, targets=poses, tips=links, seed=asked.robot_state,
-        locked_joints=_joints_of_other_tips(
-            framed_robot(scene, links), asked.group_name, links),
+        locked_joints=joints_of_other_tips(scene, asked.group_name, links, defaults),
         timeout=asked.timeout, avoid_collisions=asked.avoid_collisions,
         constraints=[function for functions in functions_of(asked.constraints, scene, lookup)
                      for function in functions])
 
 
-def _joints_of_other_tips(robot: Robot, group: str, links: list[str]) -> list[str]:
-    """Return the joints that move tips of a group other than those of the chains of `links`."""
-    if not links or group not in robot.groups:
+def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
+                         defaults: Any) -> list[str]:
+    """
+    Return the joints that move tips of a group other than those of the chains of `links`.
+
+    Without `group` or `links` the defaults count, as in ComputeIK. Raises IKError.
+    """
+    robot = framed_robot(scene, links)
+    if not (group := group_name(robot, group, defaults)):
         return []
-    named = [robot.moving_joints(link_name(robot, link, 'ik_link_names')) for link in links]
-    tips = map(robot.moving_joints, robot.groups[group].tips)
+    links = links or [tip_name(robot, group, defaults)]
+    named = [robot.moving_joints(link_name(robot, link, 'link', scene)) for link in links]
+    tips = map(robot.moving_joints, robot.group(group).tips)
     others = [joints for joints in tips if not any(joints >= moved for moved in named)]
     return sorted(frozenset[str]().union(*others).difference(*named))
 
@@ -181,7 +194,7 @@ def _check_numbers(asked: Any, *names: str) -> None:
 
 
 def _link(asked: Any, scene: Scene) -> str:
-    return link_name(framed_robot(scene, [asked.link_name]), asked.link_name, 'link_name')
+    return link_name(framed_robot(scene, [asked.link_name]), asked.link_name, 'link_name', scene)
 
 
 def _rotation(R: Any) -> list[float]:

@@ -249,11 +249,13 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     Return the diff from one scene to the next; `header` is in the root frame.
 
     It is the whole scene, with the values of `joints`, where a diff cannot express the change:
-    the first scene, another robot, a named frame that is gone, and a matrix without entries.
+    the first scene, another robot, a named frame that is gone, a matrix that has become empty, and
+    an object that is removed while the matrix still has entries of it, which its removal drops.
     """
     old, new = before.scene if before else None, after.scene
     if old is None or old.robot is not new.robot or old.named.keys() - new.named.keys() \
-            or not new.allowed.names:
+            or (new.allowed != old.allowed and not new.allowed.names) \
+            or new.allowed.names & _removed_ids(old, new):
         return scene_message(after, joints, EVERYTHING, header)
     message = PlanningScene(is_diff=True, name=after.name)
     message.robot_state.is_diff = True
@@ -285,6 +287,11 @@ def _fill_changed_objects(message: PlanningScene, old: Scene, new: Scene, header
     message.world.collision_objects = [
         *(_removed(id) for id in sorted(world - new.objects.keys() - {OCTOMAP})),
         *(_object(item, header) for item in changed if item.id != OCTOMAP)]
+
+
+def _removed_ids(old: Scene, new: Scene) -> set[str]:
+    """Return the ids of objects that are neither in the world nor attached any more."""
+    return (old.objects.keys() | old.attached.keys()) - new.objects.keys() - new.attached.keys()
 
 
 def _removed(id: str) -> CollisionObject:

@@ -1,5 +1,7 @@
 """MoveIt's compute_cartesian_path, judged by yourdfpy's forward kinematics."""
 
+import math
+
 from geometry_msgs.msg import Point, Pose
 from moveit_msgs.msg import Constraints, JointConstraint, MoveItErrorCodes as Code
 from moveit_msgs.srv import GetCartesianPath
@@ -139,7 +141,10 @@ def test_constraints_hold_along_the_path(ask, start):
     ({'frame': 'nowhere'}, Code.FRAME_TRANSFORM_FAILURE, 'nowhere'),
     ({'start_state': seed({'panda_joint1': 0.0})}, Code.ROBOT_STATE_STALE, 'panda_joint2'),
     ({'start_state': seed({'knee': 0.0})}, Code.INVALID_ROBOT_STATE, 'knee'),
-    ({'max_velocity_scaling_factor': 2.0}, Code.INVALID_GOAL_CONSTRAINTS, '0.001 to 1'),
+    ({'max_velocity_scaling_factor': 2.0}, Code.INVALID_GOAL_CONSTRAINTS,
+     'max_velocity_scaling_factor is 2; valid: 0.001 to 1'),
+    ({'max_cartesian_speed': math.nan}, Code.INVALID_GOAL_CONSTRAINTS, 'cartesian_speed is nan'),
+    ({'revolute_jump_threshold': math.nan}, Code.INVALID_GOAL_CONSTRAINTS, 'threshold is nan'),
     ({'max_cartesian_speed': 0.1, 'cartesian_speed_limited_link': 'panda_link4'},
      Code.INVALID_GOAL_CONSTRAINTS, "valid: 'panda_hand_tcp'"),
     ({'waypoints': [Pose()] * 1001}, Code.INVALID_GOAL_CONSTRAINTS, 'at most 1000'),

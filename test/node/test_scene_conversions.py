@@ -13,6 +13,7 @@ from shape_msgs.msg import SolidPrimitive
 from std_msgs.msg import Header
 
 from ros2_ik.core import (
+    AllowedCollisions,
     Box,
     Capsule,
     Cone,
@@ -27,7 +28,12 @@ from ros2_ik.core import (
     shape_kinds,
 )
 from ros2_ik.messages.markers import scene_markers
-from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
+from ros2_ik.messages.planning_scenes import (
+    changed_scene,
+    scene_diff,
+    scene_message,
+    SceneState,
+)
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.scene_changes import changed_object, ConversionContext
 
@@ -67,6 +73,20 @@ def test_plain_objects_read_the_same(panda, now):
     known = SceneState(Scene(panda))
     read = changed_scene(known, scene_change(), now)
     assert changed_scene(known, plain(scene_change()), now) == read
+
+
+def test_diffs_without_a_matrix_and_with_one_that_names_what_is_gone(panda):
+    """Who removes an object drops its entries of the matrix, which these scenes keep."""
+    bare = Scene(panda).with_allowed(AllowedCollisions())
+    full = bare.add(SceneObject('a', [Box([0.1, 0.1, 0.1])]))
+    named = AllowedCollisions({('a', 'panda_hand'): True})
+
+    def diff_of(old, new):
+        return scene_diff(SceneState(old), SceneState(new), {}, Header())
+    assert diff_of(bare, full).is_diff and diff_of(full, bare).is_diff
+    assert not diff_of(full.with_allowed(named), full).is_diff    # empty ones change nothing
+    kept = diff_of(full.with_allowed(named), bare.with_allowed(named))
+    assert not kept.is_diff and 'a' in kept.allowed_collision_matrix.entry_names
 
 
 def test_types_weights_and_detach_postures_change_nothing(panda, now):

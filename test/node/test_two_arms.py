@@ -2,8 +2,8 @@
 
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import PositionIKRequest
-from moveit_msgs.srv import GetPositionIK
-from node_harness import Judge, matrix, neutral, seed, stamped, untouched, values
+from moveit_msgs.srv import GetCartesianPath, GetPositionIK
+from node_harness import eventually, Judge, matrix, neutral, seed, stamped, untouched, values
 import numpy as np
 import pytest
 
@@ -59,19 +59,26 @@ def test_one_hand_relative_to_the_other(client, start_node, baxter):
 
 
 def test_arm_whose_tip_moveit_does_not_name_stays(start_node, client, baxter):
-    """Its targets need restarts, which draw all joints that may move."""
+    """Its targets need restarts, which draw all joints that may move; a path has none of them."""
     chains = ''.join(f'<chain base_link="torso" tip_link="{tip}"/>' for tip in TIPS)
     both = Robot.from_urdf(baxter.urdf, srdf=(
         f'<robot name="baxter"><group name="both">{chains}</group></robot>'))
-    start_node()
+    start_node(default_group='both', moveit_names=True)
     client.describe(both)
     judge = Judge(both)
     start = {**values(neutral(both)), **dict.fromkeys(ARMS[7:], 0.1)}
     for number in range(5):
         target = stamped(Configuration(both, untouched(both, number, ARMS[:7])).transform(TIPS[0]))
         answer = client.call(GetPositionIK, 'ros2_ik/solve_ik', GetPositionIK.Request(
-            ik_request=PositionIKRequest(group_name='both', ik_link_name=TIPS[0], timeout=LONG,
-                                         pose_stamped=target, robot_state=seed(start))))
+            ik_request=PositionIKRequest(group_name='both' * (number % 2), ik_link_name=TIPS[0],
+                                         timeout=LONG, pose_stamped=target,
+                                         robot_state=seed(start))))
         found = values(answer.solution)
         assert {name: found[name] for name in ARMS[7:]} == dict.fromkeys(ARMS[7:], 0.1)
         assert np.allclose(judge.transform(found, TIPS[0], 'base'), matrix(target.pose), atol=2e-4)
+    name = '/compute_cartesian_path'
+    eventually(lambda: name in dict(client.node.get_service_names_and_types()), 'the service')
+    at = stamped(judge.transform(found, TIPS[0], 'base')).pose
+    answer = client.call(GetCartesianPath, name, GetCartesianPath.Request(
+        start_state=seed(found), link_name=TIPS[0], waypoints=[at], max_step=0.01))
+    assert list(answer.solution.joint_trajectory.joint_names) == ARMS[:7]

@@ -7,7 +7,7 @@ from moveit_msgs.srv import GetPositionFK
 from rclpy.node import Node
 
 from ros2_ik.core import IKError, Status
-from ros2_ik.node.endpoints.answering import fill_error_code
+from ros2_ik.node.endpoints.answering import error_response, fill_error_code
 from ros2_ik.node.endpoints.compute_fk import ComputeFK
 from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit
 from ros2_ik.node.parameters import Parameters
@@ -26,7 +26,14 @@ class MoveItFK(Endpoint, name='moveit_fk'):
         serve_as_moveit(self.node, self.parameters, GetPositionFK, 'compute_fk', self.answer)
 
     async def answer(self, request: Any, response: Any) -> Any:
-        """Answer a request by ~/compute_fk."""
+        """Answer a request by ~/compute_fk, which counts it."""
+        try:
+            await self._fill(request, response)
+        except Exception as error:   # a callback that raises would leave the client waiting
+            return error_response(response, error, self.node.get_logger())
+        return response
+
+    async def _fill(self, request: Any, response: Any) -> None:
         asked = [name.removeprefix('/') for name in request.fk_link_names]
         try:
             frames = {*self.compute_fk.scene_of(request.robot_state)[0].frame_names}
@@ -44,4 +51,3 @@ class MoveItFK(Endpoint, name='moveit_fk'):
             if ours.status != Status.SUCCESS or not unknown:
                 status, message = Status(ours.status), ours.message
         fill_error_code(response.error_code, status, message)
-        return response

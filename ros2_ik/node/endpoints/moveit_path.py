@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+import math
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
@@ -9,19 +10,28 @@ from moveit_msgs.srv import GetCartesianPath
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from ros2_ik.core import Array, Configuration, IKProblem, PathOptions, PathSearch, Scene, Status
+from ros2_ik.core import (
+    Array,
+    Configuration,
+    IKProblem,
+    MotionLimits,
+    PathOptions,
+    PathSearch,
+    Scene,
+    Status,
+)
 from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.frames import reference
-from ros2_ik.messages.moveit_requests import functions_of
+from ros2_ik.messages.moveit_requests import functions_of, joints_of_other_tips
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import check_lengths, wrong
+from ros2_ik.messages.request_error import check_lengths, RequestError, wrong
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
-from ros2_ik.node.endpoints.ik_requests import IKRequests
+from ros2_ik.node.endpoints.ik_requests import IKRequests, MAX_PENDING
 from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit, Wait
-from ros2_ik.node.motion.planning import FASTEST_TIP, SLOWEST
+from ros2_ik.node.motion.planning import checked_scaling, FASTEST_TIP, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
@@ -62,7 +72,13 @@ class MoveItPath(Endpoint, name='moveit_path'):
 
         def hand_on(done: Callable[[Any], None]) -> None:
             self.pool.submit(search, done)
+        if self.pool.open_jobs >= MAX_PENDING:
+            self.statistics.busy += 1
+            raise RequestError(Status.TIMED_OUT, f'busy: {self.pool.open_jobs} searches are open, '
+                               'the most there may be')
         found = await self.wait(hand_on)
+        if search.problem.robot.plain is not self.description.robot:
+            raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
         fill_error_code(response.error_code, Status.SUCCESS if found.fraction > 0 else
                         found.status, found.message)
         robot, head = search.problem.robot, header(self.node, search.problem.robot.root_frame)
@@ -82,26 +98,39 @@ class MoveItPath(Endpoint, name='moveit_path'):
         check_lengths(request, {'waypoints': MAX_WAYPOINTS})
         if not request.max_step > 0:
             raise wrong(f'max_step is {request.max_step:g}; valid: above 0 [m]')
+        for name in ('max_cartesian_speed', 'revolute_jump_threshold',
+                     'prismatic_jump_threshold'):
+            if math.isnan(getattr(request, name)):
+                raise wrong(f'{name} is nan; valid: above 0, or 0 (not bounded)')
         start = joint_values(request.start_state, robot, 'start_state')
         scene, _ = self.scene.with_held(request.start_state, start, 'start_state.')
         problem = self._problem(request, scene)
         # the path starts there, so that all of its joints must be known
         self.current_state.start(robot, start, frozenset(problem.joint_names))
         tip = problem.targets[0].tip
-        limits = motion_limits(robot, problem.joint_names, self.parameters).scaled(
-            _scaling(request, 'velocity', self.parameters),
-            _scaling(request, 'acceleration', self.parameters))
-        return PathSearch(problem, self._poses(request, problem, scene), limits,
-                          _tip_speed(request, tip), self._options(request))
+        return PathSearch(problem, self._poses(request, problem, scene),
+                          self._limits(request, problem), _tip_speed(request, tip),
+                          self._options(request))
 
     def _problem(self, request: Any, scene: Scene) -> IKProblem:
         """Return the problem of the first waypoint, whose pose does not matter."""
         functions = functions_of(request.path_constraints, scene, self.transforms.lookup())
+        tips = [request.link_name] if request.link_name else []
         return self.ik_requests.read(ComputeIK.Request(
-            group=request.group_name, tips=[request.link_name] if request.link_name else [],
+            group=request.group_name, tips=tips, locked_joints=joints_of_other_tips(
+                scene, request.group_name, tips, self.parameters),
             targets=[PoseStamped(header=request.header)], seed=request.start_state,
             avoid_collisions=request.avoid_collisions,
             constraints=[function for each in functions for function in each])).search.problem
+
+    def _limits(self, request: Any, problem: IKProblem) -> MotionLimits:
+        parameters = self.parameters
+        velocity, acceleration = (_scaling(request, kind, parameters)
+                                  for kind in ('velocity', 'acceleration'))
+        limits = motion_limits(problem.robot, problem.joint_names, parameters)
+        # `usable` scales by the parameter, which the request's factor replaces
+        return usable(limits.scaled(acceleration=acceleration / parameters.acceleration_scaling),
+                      velocity, parameters)
 
     def _poses(self, request: Any, problem: IKProblem, scene: Scene) -> list[Array]:
         """Return the poses (4, 4) in the root frame, that of the start before all others."""
@@ -129,11 +158,7 @@ class MoveItPath(Endpoint, name='moveit_path'):
 def _scaling(request: Any, kind: str, parameters: Any) -> float:
     """Return a part of limits; 0, and the type of Humble, leave it to a parameter."""
     name = f'max_{kind}_scaling_factor'
-    given = getattr(request, name, 0.0)
-    if given != 0 and not SLOWEST <= given <= 1:
-        raise wrong(f'{name} is {given:g}; valid: {SLOWEST:g} to 1, or 0 for parameter '
-                    f'{kind}_scaling')
-    return float(given or getattr(parameters, f'{kind}_scaling'))
+    return checked_scaling(float(getattr(request, name, 0.0)), parameters, kind, name)
 
 
 def _tip_speed(request: Any, tip: str) -> float:

@@ -63,4 +63,5 @@ class SolveIK(Endpoint, name='solve_ik'):
     def _read(self, asked: Any) -> PreparedRequest:
         given = joint_values(asked.robot_state, self.description.current(), 'robot_state')
         scene, _ = self.scene.with_held(asked.robot_state, given, 'robot_state.')
-        return self.ik_requests.read(compute_ik_request(asked, scene, self.transforms.lookup()))
+        return self.ik_requests.read(compute_ik_request(asked, scene, self.parameters,
+                                                        self.transforms.lookup()))

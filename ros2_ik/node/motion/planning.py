@@ -171,13 +171,14 @@ def _destination(execution: MotionExecution, joint: str, start: float) -> float:
     return execution.goal.get(joint, stay)
 
 
-def checked_scaling(given: float, parameters: Any) -> float:
-    """Return a request's part of the velocity limits, or the parameter's; raises RequestError."""
+def checked_scaling(given: float, parameters: Any, kind: str = 'velocity',
+                    name: str = 'velocity_scaling') -> float:
+    """Return a request's part of the limits, of a field, or the parameter's; raises IKError."""
     if given == 0:
-        usual: float = parameters.velocity_scaling
+        usual: float = getattr(parameters, f'{kind}_scaling')
         return usual
     if not SLOWEST <= given <= 1:
         raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'velocity_scaling is {given:g}; valid: {SLOWEST:g} to 1, or 0 for the '
+                           f'{name} is {given:g}; valid: {SLOWEST:g} to 1, or 0 for the '
                            "parameter's")
     return given
