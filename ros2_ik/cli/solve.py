@@ -49,7 +49,8 @@ def add_parser(commands: Any) -> None:
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a search, those of the library and of the node alike."""
-    parser.add_argument('--tool', nargs=6, type=float, metavar=('X', 'Y', 'Z', 'R', 'P', 'Y'),
+    parser.add_argument('--tool', nargs=6, type=float,
+                        metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
                         help='a tool in the tip: its position [m] and its turns, as --rpy; it '
                              'goes to the target in place of the tip')
     parser.add_argument('--deg', action='store_true', help=DEG)

@@ -13,10 +13,11 @@ def show_plain_types(kind: type[Any]) -> None:
     """Let help() show the types of a dataclass' fields without what `Annotated` adds to them."""
     if not is_dataclass(kind):
         return
-    signature, types = inspect.signature(kind), get_type_hints(kind)
+    # not signature(kind): a subclass of a registered class inherits __signature__
+    signature, types = inspect.signature(kind.__init__), get_type_hints(kind)
     kind.__signature__ = signature.replace(parameters=[     # type: ignore[attr-defined]
         each.replace(annotation=_text(types.get(each.name, each.annotation)))
-        for each in signature.parameters.values()])
+        for each in list(signature.parameters.values())[1:]])
 
 
 def _text(annotation: Any) -> str:

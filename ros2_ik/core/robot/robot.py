@@ -170,21 +170,25 @@ class Robot:
 
         `frames` have by name the frame that each is fixed to (None: the root frame) and its pose
         there. Scenes and collision checkers of one robot serve the other, too. Equal frames give
-        the same object. Raises UnknownFrameError, or InvalidOptionError for a name that the robot
-        has and for what is no pose.
+        the same object while it is cached. Raises UnknownFrameError, or InvalidOptionError for a
+        name that the robot has, and for what is no name or no pose.
 
             robot.with_frames({'tool': ('tool0', pin.SE3(np.eye(3), np.array([0, 0, 0.1])))})
         """
         if not frames:
             return self
         for name, at in frames.items():
+            if not isinstance(name, str):
+                raise InvalidOptionError(f'frames are named by text, not {name!r}')
             if name in self.frame_names:
                 raise InvalidOptionError(f"frame '{name}': the robot has a frame of this name; "
                                          'valid: another name')
-            if not (isinstance(at, tuple) and len(at) == 2 and _is_rigid(at[1])):
-                raise InvalidOptionError(f"frame '{name}' takes a pair of the frame that it is "
-                                         'fixed to and a pinocchio.SE3 of finite numbers and a '
-                                         f'rotation, not {at!r}')
+            if not (isinstance(at, tuple) and len(at) == 2 and _is_rigid(at[1])
+                    and (at[0] is None or isinstance(at[0], str))):
+                raise InvalidOptionError(f"frame '{name}' takes a pair of the name of the frame "
+                                         'that it is fixed to (None: the root frame) and a '
+                                         'pinocchio.SE3 of finite numbers and a rotation, not '
+                                         f'{at!r}')
         plain, added = self.plain, {**self.added_frames, **frames}
         return _framed.get((plain, _frames_key(added)), lambda: plain._with_added(added))
 

@@ -264,10 +264,14 @@ class Scene:
         """
         Return the robot with frames of this scene, to be used like links: see `with_frames`.
 
-        These are those of `names` that it lacks, by default all that there are. `robot` is this
-        scene's robot, perhaps with frames of its own. Raises UnknownFrameError.
+        Adds the frames in `names` (default: all of the scene) that the robot lacks. `robot` is
+        this scene's robot, perhaps with frames of its own. Raises UnknownFrameError, or
+        InvalidSceneError for another robot.
         """
         robot = self.robot if robot is None else robot
+        if robot.key != self.robot.key:
+            raise InvalidSceneError(f"the scene is of robot '{self.robot.name}', not of the robot "
+                                    f"'{robot.name}' given")
         lacking = [name for name in (self.frame_names if names is None else names)
                    if name not in robot.frame_names]
         if not lacking:
@@ -277,7 +281,8 @@ class Scene:
             found.setdefault(name, (link, pose))
         for name in lacking:
             if name not in found:
-                raise UnknownFrameError(name, self.frame_names)
+                raise UnknownFrameError(name, tuple(dict.fromkeys((*robot.frame_names,
+                                                                   *self.frame_names))))
         return robot.with_frames({name: found[name] for name in lacking})
 
     def _fixed_frames(self) -> Iterator[tuple[str, str | None, Any]]:

@@ -86,7 +86,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                                      'valid: one of the two')
         joint_limits = options.pop('enforce_joint_limits')
     if isinstance(scene, Scene) and isinstance(robot, Robot):
-        robot = scene.framed_robot(_strings(tip, relative_to), robot)
+        robot = scene.framed_robot(_frame_names(tip, relative_to), robot)
     question = (robot, _fixed(tip), _fixed(relative_to), group, _fixed(locked), _fixed(weights),
                 position_tolerance, orientation_tolerance, joint_limits, meshes, missing_meshes,
                 collisions)
@@ -190,7 +190,7 @@ def _fixed(value: Any) -> Any:
     return value if items is None else tuple(items)
 
 
-def _strings(*named: Any) -> list[str]:
+def _frame_names(*named: Any) -> list[str]:
     """Return the names in values that are names or lists of names; the rest is refused later."""
     given = [[one] if isinstance(one, str) else listed(one) or [] for one in named]
     return [name for names in given for name in names if isinstance(name, str)]

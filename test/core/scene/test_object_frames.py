@@ -15,6 +15,7 @@ from ros2_ik.core import (
     GazeAngle,
     IKRequest,
     InvalidOptionError,
+    InvalidSceneError,
     InverseKinematics,
     PoseTarget,
     prepare,
@@ -156,13 +157,19 @@ def test_detached_it_stays_where_it_was(panda, scene, hand):
     assert away(elsewhere.placement('peg/tip'), hand(at.q) * T_HAND_PEG * T_PEG_TIP) < 1e-9
 
 
-def test_refusals(panda, scene):
+def test_refusals(load, panda, scene):
     with pytest.raises(UnknownFrameError, match="'peg/tp'; did you mean 'peg/tip'"):
         solve_pose(panda, 'peg/tp', T_BIN, scene=scene)
     with pytest.raises(InvalidOptionError, match="'panda_hand': the robot has a frame"):
         panda.with_frames({HAND: (None, T_BIN)})
     with pytest.raises(UnknownFrameError, match='panda_hnd'):
         panda.with_frames({'tool': ('panda_hnd', T_BIN)})
+    with pytest.raises(InvalidOptionError, match='frames are named by text, not 3'):
+        panda.with_frames({3: (HAND, T_BIN)})
+    with pytest.raises(InvalidOptionError, match="frame 'tool' takes a pair of the name"):
+        panda.with_frames({'tool': ([HAND], T_BIN)})
+    with pytest.raises(InvalidSceneError, match="of robot 'panda', not of the robot 'ur5'"):
+        scene.framed_robot(['bin'], load('ur5'))
     for pose in (np.eye(4), pin.SE3(2 * np.eye(3), np.zeros(3)),
                  pin.SE3(np.eye(3), np.full(3, np.nan))):
         with pytest.raises(InvalidOptionError, match="frame 'tool' takes a pair"):
