@@ -161,14 +161,11 @@ def _with_frames(scene: Scene, transforms: Any) -> Scene:
 
 
 def _with_allowed(scene: Scene, message: Any) -> Scene:
-    matrix = message.allowed_collision_matrix
-    if message.is_diff and not len(matrix.entry_names):
-        if len(matrix.default_entry_names):
-            raise wrong('allowed_collision_matrix: a matrix with default entries only changes '
-                        'nothing; it needs entry_names, and replaces the whole one')
-        return scene
     with error_context('allowed_collision_matrix'):
-        return scene.with_allowed(read_matrix(matrix))
+        given = read_matrix(message.allowed_collision_matrix)
+    if not message.is_diff:
+        return scene.with_allowed(given)
+    return scene.with_allowed(scene.allowed.updated(given)) if given.names else scene
 
 
 def _tell_of_lost_pairs(scene: Scene, now: ConversionContext) -> None:

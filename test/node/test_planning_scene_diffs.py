@@ -118,15 +118,25 @@ def test_an_empty_matrix_allows_nothing(client, initial, panda):
     assert not get(client).allowed_collision_matrix.entry_names
 
 
-def test_a_matrix_in_a_change_replaces_the_whole(client):
+def test_a_matrix_in_a_change_leaves_other_pairs(client, initial):
     wall = box('wall', 0.3, at=pose(0.31, 0, 0.6))
     applied(client, diff(wall))
     touching = {name for pair in pairs(check(client)) for name in pair} - {'wall'}
     names = ['wall', *sorted(touching)]
     applied(client, diff(allowed_collision_matrix=matrix(
         names, [{'wall', name} for name in touching])))
-    assert set(get(client).allowed_collision_matrix.entry_names) == set(names)
+    found = get(client).allowed_collision_matrix
+    before = initial.allowed_collision_matrix
+    assert set(found.entry_names) == {'wall', *before.entry_names}
+    for first, row in zip(before.entry_names, before.entry_values, strict=True):
+        for second, allowed in zip(before.entry_names, row.enabled, strict=True):
+            one, other = map(found.entry_names.index, (first, second))
+            if not {first, second} <= touching:
+                assert found.entry_values[one].enabled[other] == allowed, (first, second)
     assert not any('wall' in pair for pair in pairs(check(client)))
+    # one pair alone is forbidden again
+    applied(client, diff(allowed_collision_matrix=matrix(['wall', min(touching)], [])))
+    assert {'wall', min(touching)} in [set(pair) for pair in pairs(check(client))]
 
 
 def test_defaults_of_a_matrix(client, initial):
@@ -137,7 +147,8 @@ def test_defaults_of_a_matrix(client, initial):
     applied(client, whole)
     assert check(client).valid
     only = AllowedCollisionMatrix(default_entry_names=['wall'], default_entry_values=[True])
-    assert 'needs entry_names' in refused(client, diff(allowed_collision_matrix=only))
+    applied(client, diff(allowed_collision_matrix=only))
+    assert check(client).valid
     applied(client, diff(change('wall', CollisionObject.REMOVE)))     # its rows go with it
     assert not get(client).allowed_collision_matrix.default_entry_names
     broken = AllowedCollisionMatrix(entry_names=['a', 'b'])

@@ -68,6 +68,11 @@ class AllowedCollisions:
         pair = sorted_pair(_name(first), _name(second))
         return AllowedCollisions({**self.pairs, pair: allowed}, self.defaults)
 
+    def updated(self, other: 'AllowedCollisions') -> 'AllowedCollisions':
+        """Return the matrix with the entries of another one in place of its own."""
+        return AllowedCollisions({**self.pairs, **other.pairs},
+                                 {**self.defaults, **other.defaults})
+
     def without(self, *names: str) -> 'AllowedCollisions':
         """Return the matrix without any entry of these names, itself if there are none."""
         gone = {_name(name) for name in names}
