@@ -246,13 +246,13 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     Return the diff from one scene to the next; `header` is in the root frame.
 
     It is the whole scene, with the values of `joints`, where a diff cannot express the change:
-    the first scene, another robot, a named frame that is gone, a matrix that has become empty, and
-    an object that is removed while the matrix still has entries of it, which its removal drops.
+    the first scene, another robot, a named frame that is gone, entries that have left the matrix,
+    and an object that is removed while the matrix still has entries of it, which its removal
+    drops.
     """
     old, new = before.scene if before else None, after.scene
     if old is None or old.robot is not new.robot or old.named.keys() - new.named.keys() \
-            or (new.allowed != old.allowed and not new.allowed.names) \
-            or new.allowed.names & _removed_ids(old, new):
+            or _has_lost_entries(old, new) or new.allowed.names & _removed_ids(old, new):
         return scene_message(after, joints, EVERYTHING, header)
     message = PlanningScene(is_diff=True, name=after.name)
     message.robot_state.is_diff = True
@@ -269,6 +269,13 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     if changed[Bits.OCTOMAP] and octomap is None:
         message.world.octomap.octomap.id = 'OcTree'     # empty: clears it
     return message
+
+
+def _has_lost_entries(old: Scene, new: Scene) -> bool:
+    """Return whether entries of names that are still there have left the matrix."""
+    names = old.allowed.names - new.allowed.names
+    defaults = old.allowed.defaults.keys() - new.allowed.defaults.keys()
+    return bool((names | defaults) - _removed_ids(old, new))
 
 
 def _fill_changed_objects(message: PlanningScene, old: Scene, new: Scene, header: Header) -> None:

@@ -24,7 +24,7 @@ from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.status import Status
 
 PERIOD = 0.03       # between two points [s]: with accelerations within 1e-5 rad of the motion
-MAX_POINTS = 1000   # of motions without corners; longer ones have a larger period
+MAX_POINTS = 300    # of motions without corners; longer ones have a larger period
 EQUAL = 1e-6        # poses nearer than this are one [m]
 SHARP = 0.3         # a corner that turns by more is one that the tool rests at [rad]
 
