@@ -65,7 +65,8 @@ sys.meta_path.insert(0, MissingJudges)
 MOTIONS = {f'test/node/test_{name}.py' for name in (
     'controllers', 'execute', 'execute_action', 'execute_continuous',
     'execute_streams', 'interactive_goals', 'motion_faults', 'motion_kills', 'right_of_way',
-    'servo', 'servo_command', 'servo_end', 'servo_frames', 'two_publishers', 'view_node')}
+    'servo', 'servo_command', 'servo_end', 'servo_frames', 'straight_goals', 'two_publishers',
+    'view_node')}
 
 NICE = 10
 
