@@ -63,6 +63,9 @@ def placed(parent, child, place):
     return message
 
 
+SLOW = 90   # a quarter of a turn takes so long where a busy computer makes the servo slow [s]
+
+
 def away(servo, goal):
     """How far the tip is from a pose, in position and orientation."""
     return np.abs(pin.log6(goal.actInv(FRAMES.tip(servo.q()))).vector).max()
@@ -76,7 +79,7 @@ def test_a_target_in_a_fixed_frame(servo, fixes):
     goal.translation += (0.05, 0.15, -0.1)
     goal.rotation = goal.rotation @ QUARTER
     with servo.commanding('target', target(TRIPOD.actInv(goal), 'tripod')):
-        eventually(lambda: away(servo, goal) < 1e-3, 'the target')
+        eventually(lambda: away(servo, goal) < 1e-3, 'the target', SLOW)
     servo.rest()
     servo.judge(since)
 
