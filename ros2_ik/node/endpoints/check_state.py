@@ -17,7 +17,6 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.answers import contact_messages, distance_messages
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering, header, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, serve
 from ros2_ik.node.state.current_state import CurrentState
@@ -57,8 +56,7 @@ class CheckState(Endpoint, name='check_state'):
                                f'influence is {request.influence:g} m; valid: 0 to {FARTHEST:g}')
         moved = frozenset(robot.group(request.group).joint_names if request.group
                           else robot.joint_names)   # whose limits count
-        given = joint_values(request.state, robot, 'state')
-        scene, notes = self.scene.with_held(request.state, given, 'state.')
+        scene, given, notes = self.scene.of_state(request.state, robot, 'state')
         checker, remarks = self.scene.checker(scene)
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
         q = self.current_state.start(robot, given, needed | moved).q

@@ -10,7 +10,6 @@ from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Robot, Sc
 from ros2_ik.messages.frames import framed_robot, group_name, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering, header, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, serve
 from ros2_ik.node.parameters import Parameters
@@ -65,8 +64,8 @@ class ComputeFK(Endpoint, name='compute_fk'):
 
     def scene_of(self, state: Any) -> tuple[Scene, dict[str, Any]]:
         """Return the scene with what a RobotState holds, and its joint values; raises IKError."""
-        given = joint_values(state, self.description.current(), 'state')
-        return self.scene.with_held(state, given, 'state.')[0], given
+        scene, given, _ = self.scene.of_state(state, self.description.current(), 'state')
+        return scene, given
 
     def _links(self, names: Any, robot: Robot, scene: Scene) -> list[str]:
         if len(names) > MAX_LINKS:

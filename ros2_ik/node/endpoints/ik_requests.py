@@ -133,8 +133,7 @@ class IKRequests(Endpoint, name='ik_requests'):
         return prepared or self._read(message, robot, form)
 
     def _read(self, message: Any, robot: Robot, form: tuple[Any, ...]) -> PreparedRequest:
-        seed = joint_values(message.seed, robot)
-        scene, held = self.scene.with_held(message.seed, seed, 'seed.')
+        scene, _, held = self.scene.of_state(message.seed, robot, 'seed')
         request, carrying = read_request(message, scene, self.parameters,
                                          self.transforms.lookup(message.execute))
         if message.execute and not self.parameters.controllers:

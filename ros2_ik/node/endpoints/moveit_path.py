@@ -25,7 +25,6 @@ from ros2_ik.messages.frames import reference
 from ros2_ik.messages.moveit_requests import functions_of, joints_of_other_tips
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, RequestError, wrong
-from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
@@ -102,8 +101,7 @@ class MoveItPath(Endpoint, name='moveit_path'):
                      'prismatic_jump_threshold'):
             if math.isnan(getattr(request, name)):
                 raise wrong(f'{name} is nan; valid: above 0, or 0 (not bounded)')
-        start = joint_values(request.start_state, robot, 'start_state')
-        scene, _ = self.scene.with_held(request.start_state, start, 'start_state.')
+        scene, start, _ = self.scene.of_state(request.start_state, robot, 'start_state')
         problem = self._problem(request, scene)
         # the path starts there, so that all of its joints must be known
         self.current_state.start(robot, start, frozenset(problem.joint_names))

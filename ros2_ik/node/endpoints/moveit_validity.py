@@ -12,7 +12,6 @@ from ros2_ik.core import Configuration, Status
 from ros2_ik.messages.constraints import hard_constraints, hard_report, named_frames
 from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
-from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering, Statistics
 from ros2_ik.node.endpoints.check_state import CheckState
 from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit
@@ -64,8 +63,8 @@ class MoveItValidity(Endpoint, name='moveit_validity'):
             one.result for one in response.constraint_result)
 
     def _results(self, request: Any) -> list[ConstraintEvalResult]:
-        given = joint_values(request.robot_state, self.description.current(), 'robot_state')
-        scene, _ = self.scene.with_held(request.robot_state, given, 'robot_state.')
+        scene, given, _ = self.scene.of_state(request.robot_state, self.description.current(),
+                                              'robot_state')
         asked = [*functions_of(request.constraints, scene, self.transforms.lookup())]
         robot = framed_robot(scene, named_frames(chain.from_iterable(asked)))
         constraints = [hard_constraints(functions, robot) for functions in asked]

@@ -9,7 +9,6 @@ from rclpy.node import Node
 from ros2_ik.core import Status
 from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.moveit_requests import compute_ik_request
-from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
 from ros2_ik.node.endpoints.ik_requests import IKRequests, PreparedRequest
 from ros2_ik.node.endpoints.registry import Endpoint, serve, serve_as_moveit
@@ -61,7 +60,7 @@ class SolveIK(Endpoint, name='solve_ik'):
         return solution.seconds
 
     def _read(self, asked: Any) -> PreparedRequest:
-        given = joint_values(asked.robot_state, self.description.current(), 'robot_state')
-        scene, _ = self.scene.with_held(asked.robot_state, given, 'robot_state.')
+        scene, *_ = self.scene.of_state(asked.robot_state, self.description.current(),
+                                        'robot_state')
         return self.ik_requests.read(compute_ik_request(asked, scene, self.parameters,
                                                         self.transforms.lookup()))

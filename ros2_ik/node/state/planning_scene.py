@@ -21,6 +21,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.planning_scenes import SceneState, with_attached
 from ros2_ik.messages.request_error import error_context, RequestError
+from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.messages.scene_changes import (
     check_growth,
     check_size,
@@ -175,6 +176,13 @@ class PlanningScene:
                            MAX_REQUEST_TRIANGLES)
             scene = with_attached(scene, state, self.now(scene.robot, given, notes), place)
         return scene, notes
+
+    def of_state(self, state: Any, robot: Robot,
+                 what: str) -> tuple[Scene, dict[str, Any], list[str]]:
+        """Return the scene with what a RobotState holds, its joint values, and notes."""
+        given = joint_values(state, robot, what)
+        scene, notes = self.with_held(state, given, f'{what}.')
+        return scene, given, notes
 
     # -- changing -------------------------------------------------------------------------
 
