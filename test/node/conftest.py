@@ -1,14 +1,12 @@
 """Nodes in their own processes; each test module has a ROS domain of its own."""
 
 from collections.abc import Iterator
-import fcntl
 from importlib.util import find_spec
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 import os
 from pathlib import Path
 import pickle
-import tempfile
 
 import pytest
 
@@ -20,7 +18,7 @@ if find_spec('rclpy'):   # whatever else is missing is an error
     from node_harness import Client, Judge, NodeProcess, nodes, StartNode
     from scene_harness import empty
 
-    from ros2_ik.demo.domain import inhabited
+    from ros2_ik.demo.domain import unused_domain
     from ros2_ik.node.workers.jobs import TakeRobot
     from ros2_ik.node.workers.serve import Worker
 else:   # the library's tests run without ROS
@@ -30,22 +28,9 @@ from ros2_ik.core import Robot
 
 
 @pytest.fixture(scope='module')
-def domain() -> Iterator[int]:
+def domain() -> int:
     """Give a ROS domain that nobody else on this machine tests in."""
-    for i in range(100):
-        number = 1 + (os.getpid() + i) % 100
-        if inhabited(number):
-            continue
-        lock = open(Path(tempfile.gettempdir()) / f'ros2_ik_domain_{number}.lock', 'w')
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            lock.close()
-            continue
-        yield number
-        lock.close()
-        return
-    pytest.fail('all 100 domains are in use')
+    return unused_domain()
 
 
 @pytest.fixture(scope='module')
