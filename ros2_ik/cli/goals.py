@@ -28,6 +28,8 @@ def add_parser(commands: Any) -> None:
     add_node_arguments(parser, 'the node and its robot')
     parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
                         help='frames to drag (default: the tip that solve takes)')
+    parser.add_argument('--problem', metavar='FILE',
+                        help='constraints and costs, as constrained takes them')
     parser.set_defaults(run=run)
 
 
@@ -41,7 +43,7 @@ def run(args: argparse.Namespace) -> Exit:
     while True:    # once for each robot_description
         with NodeClient(args.node) as client:
             try:
-                serve(client, args.tip, args.wait)
+                serve(client, args.tip, args.problem, args.wait)
             except (BadQuestion, IKError) as error:
                 if is_first:
                     raise
@@ -50,10 +52,10 @@ def run(args: argparse.Namespace) -> Exit:
         is_first = False
 
 
-def serve(client: 'NodeClient', tips: list[str], wait: float) -> None:
+def serve(client: 'NodeClient', tips: list[str], problem: str | None, wait: float) -> None:
     """Serve the markers of the node's robot until another one comes; raises BadQuestion."""
     from ros2_ik.view.rviz_goals import RvizGoals
-    session = node_session(client, tips, None, wait)
+    session = node_session(client, tips, problem, wait)
     moving = set[str]().union(*(session.robot.moving_joints(tip) for tip in session.tips))
     while not client.spin_until(
             lambda: client.has_another_robot or moving <= client.joints.keys(), NOTICE):

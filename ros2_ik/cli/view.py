@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> Exit:
     """Serve the page until Ctrl-C; returns the exit code."""
     import viser  # noqa: F401  (first, so that it is named where it is missing)
     if args.node is None:
-        serve(make_session(args), args.host, args.port, only_drawn=True)
+        serve(make_session(args), args.host, args.port)
         return Exit.ANSWERED
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
@@ -69,21 +69,16 @@ def run(args: argparse.Namespace) -> Exit:
     return Exit.ANSWERED
 
 
-def serve(session: 'Session', host: str, port: int, only_drawn: bool = False,
+def serve(session: 'Session', host: str, port: int,
           ended: Callable[[], bool] = lambda: False) -> None:
-    """
-    Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion.
-
-    Its address has a token, unless the robot is `only_drawn` and only this machine reaches it.
-    """
+    """Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion."""
     from ros2_ik.core import compile_all
-    from ros2_ik.view.access import Access, is_local, new_token
+    from ros2_ik.view.access import Access, is_local
     from ros2_ik.view.page import Page
     logging.getLogger('websockets').setLevel(logging.CRITICAL)    # browsers that go are no news
     compile_all()
-    access = Access(host, '' if only_drawn and is_local(host) else new_token())
     try:
-        page = Page(session, access, port)
+        page = Page(session, Access(host), port)
     except OSError as error:
         raise BadQuestion(f'{error.strerror}; --port takes another one') from None
     for note in page.notes:

@@ -1,7 +1,6 @@
 """
-The robot, its goals and what is around it, to look at and to drag, in a browser.
+The viewer: a robot, its targets and its scene in a browser, in RViz or in a picture.
 
-What is where in which colour (`surface`, `robot_model`, `scene_model`) knows nothing of the page:
-a `picture`, drawn by `raster`, comes from it, too. A `Session` is what a page shows, and works by
-an `Arm`, which solves and moves; `page` puts it into viser.
+`surface`, `robot_model` and `scene_model` define what is drawn where. A `Session` has the state
+and the actions of a page, and works on an `Arm`, which solves and moves; `page` shows it by viser.
 """

@@ -1,78 +1,51 @@
-"""Who may use the page: a browser lets any web page ask any server, also one of this machine."""
+"""Access control of the page: a browser lets any web page send requests to any server."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 import ipaddress
 import secrets
 import socket
-from urllib.parse import SplitResult, urlsplit
 
-LOCAL = ('localhost', 'ip6-localhost')
-# Nobody shows the page in a page of theirs, to have it clicked on unseen, and the page talks to
-# its own server alone: viser takes another one from the address.
+# No frame of another web page may show the page, and the page connects to its own server only:
+# viser takes another server from the address.
 POLICY = "frame-ancestors 'none'; connect-src 'self' data: blob:"
 
 
 def is_local(host: str) -> bool:
-    """Return whether only this machine reaches what listens on an address."""
+    """Return whether only this machine reaches a server that listens on an address."""
     try:
-        return host in LOCAL or ipaddress.ip_address(host).is_loopback
+        return host == 'localhost' or ipaddress.ip_address(host).is_loopback
     except ValueError:    # the name of a machine
         return False
-
-
-def new_token() -> str:
-    """Return a random token."""
-    return secrets.token_urlsafe(16)
 
 
 @dataclass(frozen=True)
 class Access:
     """
-    Tells the requests of the page that listens on `host` from those of other web pages.
+    Admits the requests of the page that listens on `host`, and refuses those of other web pages.
 
-    `token` begins the path of each address: who does not know it gets nothing. It is '' only for a
-    page that only this machine reaches.
+    The path of each address begins with the random `token`, and is answered only with it.
     """
 
     host: str
-    token: str = ''
-
-    def __post_init__(self) -> None:
-        if not self.token and not is_local(self.host):
-            raise ValueError(f"a page on '{self.host}' needs a token")
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(16))
 
     def url(self, port: int) -> str:
         """Return the address to open."""
         host = socket.gethostname() if self.host in ('0.0.0.0', '::') else self.host
-        path = f'{self.token}/' if self.token else ''
-        return f'http://{f"[{host}]" if ":" in host else host}:{port}/{path}'
+        return f'http://{f"[{host}]" if ":" in host else host}:{port}/{self.token}/'
 
     def refusal(self, path: str, headers: Mapping[str, str]) -> str:
         """Return why a request is refused, '' where it is not."""
-        host, origin = headers.get('Host', ''), headers.get('Origin')
-        # another site's name may lead here; a browser would take this page for part of that site
-        if not self.token and not is_local(_parts(f'//{host}').hostname or ''):
-            return f"this page is not at '{host}'; valid: localhost"
-        if (origin is not None or 'Upgrade' in headers) and (
-                _parts(origin or '').netloc.lower() != host.lower()):
-            return f"a page of '{origin}' cannot use this one"
-        if self.token and not secrets.compare_digest(_first(path), self.token.encode()):
+        first = path.partition('?')[0].lstrip('/').partition('/')[0]
+        if not secrets.compare_digest(first.encode(errors='surrogateescape'), self.token.encode()):
             return 'the token is missing: open the address that the terminal shows'
+        origin, own = headers.get('Origin'), f'://{headers.get("Host", "")}'.lower()
+        if (origin is not None or 'Upgrade' in headers) and not (
+                origin or '').lower().endswith(own):
+            return f"a page of '{origin}' cannot use this one"
         return ''
 
     def inner_path(self, path: str) -> str:
         """Return a path without the token."""
-        return path.removeprefix(f'/{self.token}') if self.token else path
-
-
-def _parts(url: str) -> SplitResult:
-    try:
-        return urlsplit(url)
-    except ValueError:
-        return urlsplit('')
-
-
-def _first(path: str) -> bytes:
-    """Return the first part of a path."""
-    return path.partition('?')[0].lstrip('/').partition('/')[0].encode(errors='surrogateescape')
+        return path.removeprefix(f'/{self.token}')

@@ -1,25 +1,24 @@
-"""What came of a question, as a page shows it."""
+"""The answer to a question, as a page shows it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
 
 from ros2_ik.core import Array, Contact, IKSolution, TargetError
 
 
 class Reached(Enum):
-    """How far a configuration is an answer, with the colour of its ghost, red green blue."""
+    """How far an answer meets the problem; values are the colours of its ghost (r, g, b)."""
 
     YES = (0.18, 0.72, 0.32)
-    TOUCHING = (0.96, 0.58, 0.1)     # all but collisions holds
-    NO = (0.88, 0.2, 0.2)            # the least bad
+    TOUCHING = (0.96, 0.58, 0.1)     # but for contacts
+    NO = (0.88, 0.2, 0.2)            # the best attempt
 
 
 @dataclass(frozen=True)
 class Answer:
     """
-    A configuration q (nq,), how far it is an answer, and why.
+    A configuration q (nq,), how far it meets the problem, and why.
 
     `errors` are those of the targets [m, rad], `largest_change` is the one of a joint from the
     seed, in words, `seconds` the time of the search. `more` are other answers.
@@ -42,11 +41,10 @@ class Answer:
 
     @classmethod
     def of(cls, solution: IKSolution) -> 'Answer':
-        """Return what came of a search here."""
+        """Return the answer of a solution of the library."""
         reached = Reached.YES if solution.success else (
             Reached.TOUCHING if solution.contacts and not solution.violations else Reached.NO)
-        change: Any = solution.travel
         return cls(solution.best_q, reached, f'{solution.status.name}: {solution.message}',
-                   solution.errors, solution.contacts, '' if change is None else str(change),
+                   solution.errors, solution.contacts, str(solution.travel or ''),
                    solution.seconds, solution.not_checked,
                    tuple(cls.of(other) for other in solution.alternatives))

@@ -1,4 +1,4 @@
-"""Who solves, and who moves: what a page needs of a robot."""
+"""The interface between a page and a robot that solves and moves."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -7,11 +7,13 @@ from typing import Any, Protocol
 from ros2_ik.core import Array, CollisionChecker, IKRequest, Robot, Scene
 from ros2_ik.view.answer import Answer
 
+PERIOD = 1 / 60    # of `Arm.step` [s]
+
 
 @dataclass(frozen=True)
 class Question:
     """
-    What is wanted: `problem` as its file has it, its targets' poses (4, 4) by tip apart.
+    A problem to solve: `problem` as its file has it, its targets' poses (4, 4) by tip apart.
 
     The search starts at `seed` (nq,). While `dragging` the answer comes in a few hundredths of a
     second and near the seed.
@@ -31,34 +33,28 @@ Reader = Callable[[Mapping[str, Any], Scene, Array], tuple[IKRequest, CollisionC
 
 class Arm(Protocol):
     """
-    A robot that stands somewhere, in a scene, and who solves and moves for it.
+    A robot at `q` (nq,) in a scene, with its solver and its controllers.
 
-    One thread uses it. All raise IKError for what cannot be, with the reason.
+    One thread uses it. `moving`: it may move by itself, and `step` is called every `PERIOD`. All
+    methods raise IKError with the reason.
     """
 
-    @property
-    def robot(self) -> Robot:
-        """The robot."""
-
-    @property
-    def q(self) -> Array:
-        """Where it stands now, (nq,)."""
-
-    @property
-    def scene(self) -> Scene:
-        """What is around it now."""
+    robot: Robot
+    q: Array
+    scene: Scene
+    moving: bool
 
     def change_scene(self, scene: Scene) -> None:
-        """Have this around it from now on."""
+        """Replace the scene."""
 
     def place(self, q: Array) -> None:
-        """Take q (nq,) as where it stands, at rest."""
+        """Set the robot's state to q (nq,), at rest."""
 
     def solve(self, question: Question) -> Answer:
         """Answer a question."""
 
     def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Wait for no answer any longer, but raise, as soon as that is true."""
+        """Make waiting for an answer end with an error as soon as `true` returns True."""
 
     def wait(self, seconds: float) -> None:
         """Wait until something comes from the robot, or `wake` is called; at most so long."""
@@ -67,17 +63,10 @@ class Arm(Protocol):
         """End the wait, or the next one; any thread may call."""
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
-        """Begin to go to q (nq,), if the way is free; returns what is to be said of it."""
+        """Start a motion to q (nq,), if the path is free; returns a note for the user."""
 
     def stop(self) -> None:
         """Brake."""
 
-    @property
-    def moving(self) -> bool:
-        """Whether it may move by itself: then `step` is called every `PERIOD`."""
-
     def step(self) -> str:
-        """Go on for a `PERIOD`; returns what is to be said of it, '' for nothing."""
-
-
-PERIOD = 1 / 60    # [s]
+        """Process what has come from the robot; returns a note for the user, or ''."""

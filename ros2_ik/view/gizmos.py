@@ -1,16 +1,17 @@
 """Gizmos of viser, by which people drag targets and objects."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
+import viser
 
 from ros2_ik.core import Array, IKError
 from ros2_ik.view.bodies import branch, place, pose_of
 
 if TYPE_CHECKING:
-    from ros2_ik.view.page import Page
+    from ros2_ik.view.page import Event, Page
 
 ROUNDING = 1e-9    # of poses on their way to the page and back [m, 1]
 
@@ -26,8 +27,8 @@ class Gizmos:
     def __init__(self, page: 'Page', kind: str, size: float,
                  moved: Callable[[str, Array, bool], None]) -> None:
         self._page, self._kind, self._size, self._moved = page, kind, size, moved
-        self.handles: dict[str, Any] = {}
-        self._poses: dict[str, Array] = {}    # where the page has them
+        self.handles: dict[str, viser.TransformControlsHandle] = {}
+        self._poses: dict[str, Array] = {}    # at which the page shows them
 
     def show(self, poses: Mapping[str, Array]) -> None:
         """Show gizmos at poses (4, 4) in the root frame."""
@@ -45,15 +46,14 @@ class Gizmos:
             f'/{self._kind} gizmos/{branch(name)}', scale=self._size, depth_test=False,
             line_width=3.0)
 
-        def dragged(event: Any) -> None:
+        def dragged(event: 'Event') -> None:
+            if self.handles.get(name) is not handle:    # removed since
+                return
             try:
                 T = pose_of(*event.value)
             except IKError:    # `show` adds another gizmo at the last good pose
-                if name in self.handles:
-                    self._remove(name)
+                self._remove(name)
                 raise
-            if name not in self.handles:    # it has gone since
-                return
             self._poses[name] = T
             self._moved(name, T, event.phase == 'end')
         self._page.bind(handle.on_update, dragged, f'{self._kind} {name}')

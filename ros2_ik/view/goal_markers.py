@@ -21,13 +21,13 @@ from ros2_ik.messages.markers import shape_marker
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.view.answer import Answer
 
-GHOST = 0.5                     # how much of the ghost is to be seen
-CONTACT = Sphere(0.015)         # of a contact [m]
-LETTERS, ABOVE = 0.05, 0.45     # height of the text; above the tip, its name and its handles [m]
-SPACE = 0.03                    # width of a space: RViz makes it 1.3 m if it is not told [m]
-LINE = 40                       # letters in a line of it
-SCALE = 0.25                    # of handles [m]
-BALL = Sphere(0.03)             # to take hold of, and to open the menu [m]
+GHOST = 0.5                     # opacity of the ghost
+CONTACT = Sphere(0.015)         # marks a contact [m]
+LETTERS, ABOVE = 0.05, 0.45     # height of the text; its distance above the tip [m]
+SPACE = 0.03                    # width of a space, which is 1.3 m by RViz's default [m]
+LINE = 40                       # letters in a line of the text
+SCALE = 0.25                    # size of the handles [m]
+BALL = Sphere(0.03)             # handle for free motion, and for the menu [m]
 HALF = math.sqrt(0.5)
 AXES = {'x': (HALF, 0.0, 0.0), 'y': (0.0, 0.0, HALF), 'z': (0.0, HALF, 0.0)}
 
@@ -77,19 +77,16 @@ def _color(rgb: tuple[float, float, float], alpha: float) -> ColorRGBA:
     return ColorRGBA(r=r, g=g, b=b, a=alpha)
 
 
-def handles(name: str, frame_id: str, pose: Pose, menu: Sequence[MenuEntry] = (),
-            turns: bool = True) -> InteractiveMarker:
-    """Return a marker to drag along and, unless it is a point, about its own axes; with a menu."""
+def handles(name: str, frame_id: str, pose: Pose, menu: Sequence[MenuEntry]) -> InteractiveMarker:
+    """Return a marker to drag along and about its own axes, with a menu."""
     marker = InteractiveMarker(header=Header(frame_id=frame_id), pose=pose, name=name,
                                description=name, scale=SCALE, menu_entries=list(menu))
     control = InteractiveMarkerControl
-    modes = {'move': control.MOVE_AXIS} | ({'turn': control.ROTATE_AXIS} if turns else {})
     for axis, (x, y, z) in AXES.items():
-        for kind, mode in modes.items():
+        for kind, mode in (('move', control.MOVE_AXIS), ('turn', control.ROTATE_AXIS)):
             marker.controls.append(control(name=f'{kind} {axis}', interaction_mode=mode,
                                            orientation=Quaternion(w=HALF, x=x, y=y, z=z)))
     ball = shape_marker(BALL, pin.SE3.Identity(), color=_color((0.3, 0.6, 1.0), 0.8))
-    marker.controls.append(control(
-        name='ball', interaction_mode=control.MOVE_ROTATE_3D if turns else control.MOVE_3D,
-        always_visible=True, markers=[ball]))
+    marker.controls.append(control(name='ball', interaction_mode=control.MOVE_ROTATE_3D,
+                                   always_visible=True, markers=[ball]))
     return marker

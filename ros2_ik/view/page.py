@@ -1,6 +1,6 @@
 """The page of a session in browsers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 import math
 from typing import Any, NamedTuple
@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import viser
 
-from ros2_ik.core import Array, Configuration, Contact, Joint, load_scene, Robot, save_scene
+from ros2_ik.core import Array, Configuration, Joint, load_scene, Robot, save_scene
 from ros2_ik.view.access import Access
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
 from ros2_ik.view.gizmos import Gizmos, ROUNDING
 from ros2_ik.view.pose_form import PoseForm
 from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_model import touched_names
-from ros2_ik.view.server import listening, stop
+from ros2_ik.view.server import InputHandle, listening, stop
 from ros2_ik.view.session import problem_text, Session
-from ros2_ik.view.status import LEGEND, SMALL, status_html
+from ros2_ik.view.status import copy_html, LEGEND, SMALL, status_html
 from ros2_ik.view.worker import MOVE, Worker
 from ros2_ik.view.yaml_form import YamlForm
 
@@ -28,11 +28,11 @@ DISTANCE = 1.7    # of the first camera, in sizes of the robot
 STEP = {True: 0.1, False: 1e-3}    # of the sliders of rotary joints [deg] and others [m]
 
 
-class Told(NamedTuple):
+class Event(NamedTuple):
     """
-    An event of a browser; `value` is what it has set a control to, or where it has put a gizmo.
+    An event of a browser; `value` is that of the control, or the pose of the gizmo.
 
-    The control may show what counts as long as the job waits, and then has another value.
+    The control may have another value by the time at which the worker processes the event.
     """
 
     client: Any
@@ -42,9 +42,9 @@ class Told(NamedTuple):
 
 class Page:
     """
-    A session for any number of browsers, which all see and do the same.
+    A session for any number of browsers, which all show and control the same.
 
-    Raises OSError where the port is taken. `stop` ends it. `url` is where browsers find it.
+    `url` is its address. Raises OSError where the port is taken.
     """
 
     def __init__(self, session: Session, access: Access, port: int) -> None:
@@ -64,34 +64,31 @@ class Page:
         self._status = server.gui.add_html('')
         server.gui.add_html(LEGEND)
         self._add_controls()
-        self._show(True)
+        self._show()
         self.worker.start()
-        self.worker.post(session.prepare)
 
     def stop(self) -> None:
-        """End the page."""
+        """Stop the worker and the server."""
         self.worker.stop()
         stop(self.server)
 
-    # -- what people do --------------------------------------------------------------------
+    # -- controls --------------------------------------------------------------------------
 
-    def bind(self, register: Callable[[Any], Any], job: Callable[[Told], None],
+    def bind(self, register: Callable[[Any], Any], job: Callable[[Event], None],
              kind: str | None = None) -> None:
-        """Have a job done with each event of a browser that a handle's method tells of."""
-        async def happened(event: Any) -> None:    # async: in the order in which events come
-            if event.client is not None:           # not what this program has set itself
-                told = Told(event.client, _set_by(event.target), getattr(event, 'phase', ''))
-                self.worker.post(lambda: self._do(job, told), kind)
-        register(happened)
+        """Have the worker do a job of a kind at each event of a handle; see `Worker.post`."""
+        def do(event: Event) -> None:
+            self.session.forget_refusal()
+            job(event)
+        self._bind(register, lambda event: self.worker.post(partial(do, event), kind))
 
-    def _do(self, job: Callable[[Told], None], told: Told) -> None:
-        self.session.forget_refusal()
-        job(told)
-
-    def _bind_stop(self, register: Callable[[Any], Any]) -> None:
-        async def happened(event: Any) -> None:
-            if event.client is not None:
-                self.worker.post_stop(self.session.stop)
+    def _bind(self, register: Callable[[Any], Any], react: Callable[[Event], None]) -> None:
+        async def happened(event: Any) -> None:    # async: in the order of the events
+            if event.client is not None:           # else this program has set the control
+                handle = event.target
+                value = (np.array(handle.wxyz), np.array(handle.position)) if hasattr(
+                    handle, 'wxyz') else getattr(handle, 'value', None)
+                react(Event(event.client, value, getattr(event, 'phase', '')))
         register(happened)
 
     def _add_controls(self) -> None:
@@ -99,19 +96,17 @@ class Page:
         tabs = gui.add_tab_group()
         with tabs.add_tab('Solve'):
             self._add_buttons()
-            self._switches: dict[str, Any] = {
-                'solve_while_dragging': gui.add_checkbox('solve while dragging', True),
-                'avoid_collisions': gui.add_checkbox('avoid collisions', True)}
-            self.bind(self._switches['solve_while_dragging'].on_update,
-                      lambda event: setattr(session, 'solve_while_dragging', event.value))
-            self.bind(self._switches['avoid_collisions'].on_update,
-                      lambda event: session.switch_collisions(event.value))
+            self._avoid: InputHandle = gui.add_checkbox('avoid collisions', True)
+            self.bind(self._avoid.on_update, lambda event: session.switch_collisions(event.value))
             self._pose = PoseForm(self)
+            with gui.add_folder('Copy', expand_by_default=False):
+                self._copy = gui.add_html('')
         with tabs.add_tab('Joints'):
             self._add_sliders()
         with tabs.add_tab('Constraints'):
-            self.constraints = YamlForm(self, 'problem.yaml', lambda: session.problem.rest,
-                                        problem_text, session.load_yaml, session.problem_yaml)
+            self.constraints = YamlForm(self, 'problem.yaml',
+                                        lambda: problem_text(session.problem.rest),
+                                        session.load_yaml, session.problem_yaml)
             self.constraints.show()
         with tabs.add_tab('Scene'):
             self._drag_objects = gui.add_checkbox('drag objects', False)
@@ -119,8 +114,8 @@ class Page:
             shadows = gui.add_checkbox('shadows', True,
                                        hint='off is faster without a graphics card')
             self.bind(shadows.on_update, lambda event: self.set_shadows(event.value))
-            self.scene = YamlForm(self, 'scene.yaml', lambda: session.arm.scene, save_scene,
-                                  self._load_scene, lambda: save_scene(session.arm.scene))
+            self.scene = YamlForm(self, 'scene.yaml', self._scene_yaml, self._load_scene,
+                                  self._scene_yaml)
 
     def _add_buttons(self) -> None:
         session, add = self.session, self.server.gui.add_button
@@ -130,10 +125,11 @@ class Page:
         self.bind(self._move.on_click, lambda _: session.move_there(), MOVE)
         self.bind(add('Back to the robot', color='gray').on_click,
                   lambda _: session.back_to_robot())
-        self._bind_stop(add('Stop', color='red').on_click)
+        self._bind(add('Stop', color='red').on_click,
+                   lambda _: self.worker.post_stop(session.stop))
 
     def _add_sliders(self) -> None:
-        session, self.sliders = self.session, dict[str, Any]()
+        session, self.sliders = self.session, dict[str, InputHandle]()
         self.server.gui.add_html(f'<div style="{SMALL}">angles in degrees, slides in m</div>')
         for joint in session.robot.joints:
             step = STEP[joint.rotary]
@@ -145,13 +141,16 @@ class Page:
                 self.sliders[joint.name] = slider
                 self.bind(slider.on_update, partial(self._slide, joint), f'joint {joint.name}')
 
-    def _slide(self, joint: Joint, event: Told) -> None:
+    def _slide(self, joint: Joint, event: Event) -> None:
         self.session.place_joint(joint.name, math.radians(event.value) if joint.rotary
                                  else event.value)
 
     def set_shadows(self, on: bool) -> None:
-        """Let bodies cast shadows, or not."""
+        """Switch the shadows of bodies on or off."""
         self.server.scene.configure_default_lights(cast_shadow=on)
+
+    def _scene_yaml(self) -> str:
+        return save_scene(self.session.arm.scene)
 
     def _load_scene(self, text: str) -> None:
         arm = self.session.arm    # with a line break the text is never the name of a file
@@ -164,37 +163,35 @@ class Page:
         if item is not None and np.abs(T - item.pose.homogeneous).max() > ROUNDING:
             self.session.move_object(id, T)
 
-    # -- what people see -------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------------
 
-    def _show(self, all_of_it: bool) -> None:
+    def _show(self) -> None:
         session, answer = self.session, self.session.answer
+        scene, q = session.arm.scene, session.arm.q
+        contacts = () if answer is None else answer.contacts
         with self.server.atomic():
-            self._robot.show(session.arm.q)
-            contacts: Sequence[Contact] = ()
+            self._robot.show(q)
             if answer is None:
                 self._ghost.show(None)
             else:
-                contacts = answer.contacts
-                self._ghost.show(answer.q, answer.reached.value, session.arm.q)
+                self._ghost.show(answer.q, answer.reached.value, q)
             self._contacts.show(contacts)
-            self._scene.show(session.arm.scene, session.arm.q, touched_names(contacts))
+            self._scene.show(scene, q, touched_names(contacts))
             self.gizmos.show(session.problem.targets)
-            objects = session.arm.scene.objects if self._drag_objects.value else {}
+            objects = scene.objects if self._drag_objects.value else {}
             self.object_gizmos.show({id: item.pose.homogeneous for id, item in objects.items()})
-        if all_of_it:
-            self._show_controls()
+        self._show_controls()
 
     def _show_controls(self) -> None:
         session = self.session
-        html = status_html(session)
-        if self._status.content != html:
-            self._status.content = html
+        for html, text in (self._status, status_html(session)), (self._copy, copy_html(session)):
+            if html.content != text:
+                html.content = text
         ready = session.answer is not None and session.answer.accepted
         if self._move.disabled == ready:
             self._move.disabled = not ready
-        for name, switch in self._switches.items():
-            if switch.value != getattr(session, name):
-                switch.value = getattr(session, name)
+        if self._avoid.value != session.avoid_collisions:
+            self._avoid.value = session.avoid_collisions
         for name, slider in self.sliders.items():
             joint = session.robot.joint(name)
             value = slider_value(joint, session.arm.q)
@@ -211,7 +208,7 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
                           cell_color=(225, 225, 225), section_color=(190, 190, 190))
     back = np.array(BACK) / np.linalg.norm(BACK)
     right = np.array([-back[1], back[0], 0.0])
-    look_at = middle + 0.15 * size * right    # the panel covers what is on the right
+    look_at = middle + 0.15 * size * right    # the panel covers the right side
     server.initial_camera.position = tuple((look_at + DISTANCE * size * back).tolist())
     server.initial_camera.look_at = tuple(look_at.tolist())
     server.initial_camera.fov = FIELD_OF_VIEW
@@ -222,20 +219,14 @@ def gizmo_size(size: float) -> float:
     return min(max(CLOSE * size, 0.05), 0.4)
 
 
-def _set_by(target: Any) -> Any:
-    if hasattr(target, 'wxyz'):
-        return np.array(target.wxyz), np.array(target.position)
-    return getattr(target, 'value', None)
-
-
 def slider_value(joint: Joint, q: Array) -> float:
-    """Return the value of a joint at q (nq,) as its slider has it: in whole steps."""
+    """Return the value of a joint at q (nq,), rounded to the step of its slider."""
     value = float(q[joint.index])
     return round(math.degrees(value), 1) if joint.rotary else round(value, 3)
 
 
 def slider_ends(robot: Robot, joint: Joint) -> tuple[float, float]:
-    """Return the values between which the slider of a joint goes, within its limits."""
+    """Return the ends of the slider of a joint, within its limits."""
     lower, upper = (float(limits[joint.index])
                     for limits in robot.sampling_limits(np.array(robot.neutral)))
     steps = 1 / STEP[joint.rotary]

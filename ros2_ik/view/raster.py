@@ -1,47 +1,32 @@
-"""Surfaces to pixels: a buffer of depths, without a screen or a graphics card."""
+"""Rasteriser: surfaces to pixels by a depth buffer, without a screen or a graphics card."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from numba import njit
 import numpy as np
+from numpy.typing import NDArray
+import pinocchio as pin
 
 from ros2_ik.core import Array
-from ros2_ik.view.surface import Color, Surface
+from ros2_ik.view.surface import Surface
 
 FINER = 3                   # pixels drawn for each one, along both edges
 TANGENT = 0.3               # of half of the view's angle, upwards
-MARGIN = 1.05               # round what is to be seen
-NEAR = 0.05                 # as a part of what is in view: nothing nearer is drawn
+MARGIN = 1.05               # size of the view, in sizes of its content
+NEAR = 0.05                 # depth of the near plane, in depths of the view
 TO_LIGHT = np.array([-0.42, -0.66, -0.62])    # right, down, forward
 AMBIENT, DIFFUSE = 0.5, 0.54
 
-
-class Body(NamedTuple):
-    """A surface where pose (pinocchio.SE3) is, in its own colour or another."""
-
-    surface: Surface
-    pose: Any
-    color: Color | None = None
-
-
-class Layer(NamedTuple):
-    """
-    What hides only its own parts where it is transparent.
-
-    One that is `in_front` is seen through all others.
-    """
-
-    bodies: Sequence[Body]
-    opacity: float = 1.0
-    in_front: bool = False
+Body = tuple[Surface, pin.SE3]    # a surface at a pose
+Pixels = NDArray[np.float32]
 
 
 class Camera(NamedTuple):
     """
     A point of view, `position` (3,); the rows of `R` (3, 3) are right, down and forward.
 
-    What is nearer than `near` [m] is not seen.
+    Triangles nearer than `near` [m] are not drawn.
     """
 
     position: Array
@@ -55,7 +40,7 @@ class Camera(NamedTuple):
 
 def camera_on(points: Array, back: Array, aspect: float) -> Camera:
     """
-    Return a camera that has all points (n, 3) in view, `back` (3,) of them.
+    Return a camera that has all points (n, 3) in view, and looks along -`back` (3,).
 
     `aspect` is the width of the picture over its height.
     """
@@ -72,34 +57,34 @@ def camera_on(points: Array, back: Array, aspect: float) -> Camera:
     return Camera(R.T @ (*(high + low) / 2, -distance), R, NEAR * np.ptp(seen[:, 2]))
 
 
-def render(layers: Sequence[Layer], camera: Camera, width: int, height: int) -> Array:
+def render(bodies: Sequence[Body], camera: Camera, width: int, height: int,
+           in_front: Sequence[Body] = ()) -> Array:
     """
     Return a picture (height, width, 3) of red, green, blue in [0, 1] on white.
 
-    Of several layers that are transparent, the farther one is drawn first.
+    Bodies `in_front` are seen through all others. The farther of two translucent bodies is drawn
+    first.
     """
     focal = FINER * height / (2 * TANGENT)
-    picture: Any = np.ones((FINER * height, FINER * width, 3), np.float32)
-    depth: Any = np.zeros(picture.shape[:2], np.float32)
-    solid = Layer([body for layer in layers if not _glassy(layer) for body in layer.bodies])
-    _draw(*_triangles(solid, camera), focal, camera.near, picture, depth)
-    glass = [(layer, _triangles(layer, camera)) for layer in layers if _glassy(layer)]
-    for layer, triangles in sorted(glass, key=lambda pair: (
-            pair[0].in_front, -float(np.maximum(pair[1][0][:, :, 2], 0).mean()))):
+    picture = np.ones((FINER * height, FINER * width, 3), np.float32)
+    depth = np.zeros(picture.shape[:2], np.float32)
+
+    def draw(drawn: Sequence[Body], picture: Pixels, depth: Pixels) -> None:
+        _draw(*_triangles(drawn, camera), focal, camera.near, picture, depth)
+
+    draw([body for body in bodies if body[0].opacity == 1], picture, depth)
+    for body in sorted((body for body in bodies if body[0].opacity < 1),
+                       key=lambda body: -float(camera.seen(vertices(body))[:, 2].mean())):
         over = picture.copy()
-        _draw(*triangles, focal, camera.near, over,
-              np.zeros_like(depth) if layer.in_front else depth.copy())
-        picture += layer.opacity * (over - picture)
+        draw([body], over, depth.copy())
+        picture += body[0].opacity * (over - picture)
+    draw(in_front, picture, np.zeros_like(depth))
     return np.asarray(picture.reshape(height, FINER, width, FINER, 3).mean(axis=(1, 3)))
-
-
-def _glassy(layer: Layer) -> bool:
-    return bool(layer.bodies) and (layer.opacity < 1 or layer.in_front)
 
 
 @njit('void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f8, f4[:,:,::1], f4[:,::1])', cache=True)
 def _draw(corners: Array, normals: Array, colors: Array, focal: float, near: float,
-          picture: Array, depth: Array) -> None:
+          picture: Pixels, depth: Pixels) -> None:
     """
     Draw triangles where they are nearer than `depth`, which is 1 / z there.
 
@@ -141,17 +126,23 @@ def _draw(corners: Array, normals: Array, colors: Array, focal: float, near: flo
                     colors[k] * (AMBIENT + DIFFUSE * max(lit, 0.0)), 1.0)
 
 
-def _triangles(layer: Layer, camera: Camera) -> tuple[Array, Array, Array]:
+def vertices(body: Body) -> Array:
+    """Return the vertices of a body (n, 3) in the root frame."""
+    surface, pose = body
+    return np.asarray(surface.vertices @ pose.rotation.T + pose.translation)
+
+
+def _triangles(bodies: Sequence[Body], camera: Camera) -> tuple[Array, Array, Array]:
     """Return corners and normals there (n, 3, 3), in the camera's axes, and colours (n, 3)."""
     corners, normals = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
     colors = [np.empty((0, 3))]
-    for surface, pose, color in layer.bodies:
-        points = camera.seen(surface.vertices @ pose.rotation.T + pose.translation)
-        each = points[surface.faces]
+    for body in bodies:
+        faces, points = body[0].faces, camera.seen(vertices(body))
+        each = points[faces]
         flat = np.cross(each[:, 1] - each[:, 0], each[:, 2] - each[:, 0])
-        smooth = np.stack([np.bincount(surface.faces.reshape(-1), np.repeat(flat[:, k], 3),
-                                       len(points)) for k in range(3)], axis=1)
+        smooth = np.zeros_like(points)
+        np.add.at(smooth, faces.reshape(-1), np.repeat(flat, 3, axis=0))
         corners.append(each)
-        normals.append(np.asarray(smooth[surface.faces]))
-        colors.append(np.tile(color or surface.color, (len(each), 1)))
+        normals.append(smooth[faces])
+        colors.append(np.tile(body[0].color, (len(faces), 1)))
     return np.concatenate(corners), np.concatenate(normals), np.concatenate(colors)

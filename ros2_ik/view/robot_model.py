@@ -1,29 +1,30 @@
-"""What a robot looks like at joint values."""
+"""The surfaces of a robot, and their poses at joint values."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core import Array, Configuration, Robot, visual_geometry
 from ros2_ik.view.surface import shape_surface, Surface
 
-USUAL = (0.82, 0.83, 0.85)    # of what has no colour of its own
-BACK = (0.95, -0.8, 0.45)      # from what is looked at to who looks, as multiples of its size
+USUAL = (0.82, 0.83, 0.85)    # colour of links without one
+BACK = (0.95, -0.8, 0.45)      # direction from the robot to the camera
 
 
 class LinkSurface(NamedTuple):
-    """A surface on a link, and where it is in the link's frame, pinocchio.SE3."""
+    """A surface on a link, and its pose in the link's frame."""
 
     link: str
     surface: Surface
-    in_link: Any
+    in_link: pin.SE3
 
 
 class RobotModel:
     """
-    The surfaces of a robot in their own colours, and where its links are.
+    The surfaces of a robot in their own colours, and the poses of its links.
 
-    `notes` say what is drawn in place of what is missing.
+    `notes` name missing geometry and what is drawn instead.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -34,14 +35,14 @@ class RobotModel:
             for body in geometry.bodies)
         self.links = geometry.links
 
-    def poses(self, q: Array) -> dict[str, Any]:
-        """Return where each link is at q (nq,) in the root frame, pinocchio.SE3 by name."""
+    def poses(self, q: Array) -> dict[str, pin.SE3]:
+        """Return the poses of the links at q (nq,) in the root frame, by name."""
         at = Configuration(self.robot, q)
         return {link: at.placement(link) for link in self.links}
 
 
 def extent(robot: Robot, q: Array) -> tuple[Array, float]:
-    """Return the middle of a robot at q (nq,), (3,), and how large it is [m]."""
+    """Return the middle (3,) and the size [m] of a robot at q (nq,)."""
     at = Configuration(robot, q)
     points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])
     return (points.min(axis=0) + points.max(axis=0)) / 2, max(

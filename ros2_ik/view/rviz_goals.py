@@ -1,23 +1,17 @@
 """A session in RViz: a marker to drag at each tip, its menu, and the ghost of the answer."""
 
 from collections.abc import Callable
-from typing import Any
 
 from geometry_msgs.msg import Pose
 import numpy as np
 import pinocchio as pin
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from visualization_msgs.msg import InteractiveMarkerFeedback, MarkerArray, MenuEntry
+from visualization_msgs.msg import InteractiveMarkerFeedback, Marker, MarkerArray, MenuEntry
 
-from ros2_ik.core import Array, Configuration, IKError, visual_elements
+from ros2_ik.core import Array, IKError, visual_elements
 from ros2_ik.messages.poses import fill_pose, read_pose
-from ros2_ik.view.goal_markers import (
-    ghost_markers,
-    handles,
-    replacing_all,
-    text_marker,
-)
+from ros2_ik.view.goal_markers import ghost_markers, handles, replacing_all, text_marker
 from ros2_ik.view.interactive_markers import InteractiveMarkers
 from ros2_ik.view.session import Session
 from ros2_ik.view.status import FROM_SEED, largest_change
@@ -26,20 +20,15 @@ from ros2_ik.view.worker import MOVE, Worker
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_DOWN,
          InteractiveMarkerFeedback.MOUSE_UP)
-SWITCHES = {'solve while dragging': 'solve_while_dragging', 'avoid collisions': 'avoid_collisions'}
-CONSTRAINTS = LEVEL, LOW, GAZE = ('keep level', 'keep elbow low', 'look at a point')
-ACTIONS = BACK, NEXT, EXECUTE, STOP = ('back to the arm', 'next solution', 'execute', 'stop')
-MENU = dict(enumerate((*SWITCHES, *CONSTRAINTS, *ACTIONS), start=1))
-LOOKED_AT = 'looked at'
+AVOID, BACK, NEXT, EXECUTE, STOP = TITLES = (
+    'avoid collisions', 'back to the arm', 'next solution', 'execute', 'stop')
+MENU = dict(enumerate(TITLES, start=1))
 FARTHEST = 1e6      # distance of a marker [m]; squares of larger numbers overflow
-AHEAD = 0.4         # distance from the tip at which the point to look at appears [m]
-MAX_TILT = 0.05     # of a tool that is kept level [rad]
-MAX_GAZE = 0.05     # angle between a tool's z axis and the ray to the point it looks at [rad]
 
 
 class RvizGoals:
     """
-    A session for any number of RViz, which all see and do the same.
+    A session for any number of RViz, which all show and control the same.
 
     Its topics and its service are `name`/goals/*. Only the session's arm may spin the node.
     """
@@ -48,15 +37,13 @@ class RvizGoals:
                  ended: Callable[[], bool] = lambda: False) -> None:
         self._session, self._ended = session, ended
         self._worker = Worker(session, self._show)
-        self._markers = InteractiveMarkers(node, f'{name}/goals', self._take,
-                                           lambda feedback: _chosen(feedback) == STOP)
+        self._markers = InteractiveMarkers(node, f'{name}/goals', self._take)
         self._ghost = node.create_publisher(MarkerArray, f'{name}/goals/ghost', LATCHED)
         self._visuals = visual_elements(session.robot)
-        self._constraints: dict[tuple[str, str], dict[str, Any]] = {}    # by title and tip
         self._marker_at: dict[str, Array] = {}
-        self._shown = session.answer, ''    # answer and text
-        self._actions = {BACK: self._back, NEXT: session.next_solution,
-                         EXECUTE: session.move_there}
+        self._shown = session.answer, ''    # answer and status
+        self._actions = {AVOID: self._switch_collisions, BACK: self._back,
+                         NEXT: session.next_solution, EXECUTE: session.move_there}
 
     def run(self) -> None:
         """Serve until it has `ended`."""
@@ -70,108 +57,51 @@ class RvizGoals:
             self._markers.show([])
             self._ghost.publish(replacing_all(self._session.robot, []))
 
-    # -- the menu --------------------------------------------------------------------------
-
-    def _is_on(self, title: str, tip: str) -> bool:
-        return bool(getattr(self._session, SWITCHES[title])) if title in SWITCHES else (
-            (title, tip) in self._constraints)
-
-    def _toggle(self, title: str, tip: str) -> None:
-        """Switch a constraint on a tip on or off."""
-        problem, key = self._session.problem, (title, tip)
-        if self._constraints.pop(key, None) is None:
-            content = {LEVEL: self._level, LOW: self._low, GAZE: self._gaze}[title](tip)
-            self._constraints[key] = {'frame': tip, **content}
-        turns = {tip for title, tip in self._constraints if title != LOW}
-        problem.rest = {'constraints': list(self._constraints.values()), 'weights': [
-            weight for tip in problem.targets for weight in (
-                1.0, 1.0, 1.0, *[0.0 if tip in turns else 1.0] * 3)]}
-
-    def _level(self, tip: str) -> dict[str, object]:
-        up = self._session.problem.targets[tip][2, :3]    # the world's z axis in the tip's frame
-        return {'kind': 'angle_between_vectors', 'vector': up.tolist(),
-                'other_vector': [0.0, 0.0, 1.0], 'bounds': {'upper': [MAX_TILT]}}
-
-    def _low(self, tip: str) -> dict[str, object]:
-        robot, answer = self._session.robot, self._session.answer
-        moving = robot.moving_joints(tip)
-        chain = [name for name in robot.joint_names if name in moving]
-        elbow = chain[len(chain) // 2]
-        at = Configuration(robot, self._session.arm.q if answer is None else answer.q)
-        return {'kind': 'frame_position', 'frame': elbow, 'axes': 'z',
-                'bounds': {'upper': [float(at.transform(elbow)[2, 3])]}}
-
-    def _gaze(self, tip: str) -> dict[str, object]:
-        T, others = self._session.problem.targets[tip], self._gazes()
-        point = others[0]['target'] if others else (T[:3, 3] + AHEAD * T[:3, 2]).tolist()
-        return {'kind': 'gaze_angle', 'origin': [0.0, 0.0, 0.0], 'axis': [0.0, 0.0, 1.0],
-                'target': point, 'bounds': {'upper': [MAX_GAZE]}}
-
-    def _gazes(self) -> list[dict[str, Any]]:
-        return [content for (title, _), content in self._constraints.items() if title == GAZE]
-
-    # -- what people do --------------------------------------------------------------------
+    # -- events ----------------------------------------------------------------------------
 
     def _take(self, feedback: InteractiveMarkerFeedback) -> None:
-        name, title = feedback.marker_name, _chosen(feedback)
+        name, title = feedback.marker_name, ''
+        if feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT:
+            title = MENU.get(feedback.menu_entry_id, '')
         if title == STOP:
             self._worker.post_stop(self._session.stop)
-        elif title and name in self._session.tips:
-            self._worker.post(lambda: self._choose(title, name),
-                              MOVE if title == EXECUTE else None)
+        elif title:
+            self._worker.post(lambda: self._choose(title), MOVE if title == EXECUTE else None)
         elif feedback.event_type in POSES:
             self._worker.post(lambda: self._drag(feedback), f'target {name}')
 
-    def _choose(self, title: str, tip: str) -> None:
-        session = self._session
-        session.forget_refusal()
-        if title in self._actions:
-            self._actions[title]()
-            return
-        if title in SWITCHES:
-            setattr(session, SWITCHES[title], not self._is_on(title, tip))
-        else:
-            self._toggle(title, tip)
+    def _choose(self, title: str) -> None:
+        self._session.forget_refusal()
+        self._actions[title]()
+
+    def _switch_collisions(self) -> None:
+        self._session.avoid_collisions = not self._session.avoid_collisions
         self._show_handles()
-        session.solve(dragging=True)
+        self._session.solve(dragging=True)
 
     def _drag(self, feedback: InteractiveMarkerFeedback) -> None:
-        session, name = self._session, feedback.marker_name
-        T = _read_pose(feedback, session.robot.root_frame)
-        released = feedback.event_type == InteractiveMarkerFeedback.MOUSE_UP
-        session.forget_refusal()
-        if name != LOOKED_AT:
-            session.drag(name, T, released)
-        elif gazes := self._gazes():    # else switched off meanwhile
-            for content in gazes:
-                content['target'] = T[:3, 3].tolist()
-            self._markers.move(name, _pose(T))
-            session.dragged(released)
+        T = _read_pose(feedback, self._session.robot.root_frame)
+        self._session.forget_refusal()
+        self._session.drag(feedback.marker_name, T,
+                           feedback.event_type == InteractiveMarkerFeedback.MOUSE_UP)
 
     def _back(self) -> None:
         self._session.back_to_robot()
         self._session.solve(dragging=True)
 
-    # -- what people see -------------------------------------------------------------------
+    # -- display ---------------------------------------------------------------------------
 
     def _show_handles(self) -> None:
-        robot, problem = self._session.robot, self._session.problem
-        shown = [handles(tip, robot.root_frame, _pose(T), self._menu_of(tip))
-                 for tip, T in problem.targets.items()]
-        for content in self._gazes()[:1]:
-            point = pin.SE3(np.eye(3), np.array(content['target']))
-            shown.append(handles(LOOKED_AT, robot.root_frame, _pose(point.homogeneous),
-                                 turns=False))
-        self._markers.show(shown)
-        self._marker_at = dict(problem.targets)
-
-    def _menu_of(self, tip: str) -> list[MenuEntry]:
-        boxes = {title: '[x] ' if self._is_on(title, tip) else '[ ] '
-                 for title in (*SWITCHES, *CONSTRAINTS)}
-        return [MenuEntry(id=number, title=boxes.get(title, '') + title,
+        session = self._session
+        boxes = {AVOID: '[x] ' if session.avoid_collisions else '[ ] '}
+        menu = [MenuEntry(id=number, title=boxes.get(title, '') + title,
                           command_type=MenuEntry.FEEDBACK) for number, title in MENU.items()]
+        targets = session.problem.targets
+        self._markers.show([handles(tip, session.robot.root_frame, _pose(T), menu)
+                            for tip, T in targets.items()])
+        self._marker_at = dict(targets)
 
-    def _show(self, all_of_it: bool) -> None:
+    def _show(self) -> None:
         if self._ended():
             self._worker.end()
         session, moved = self._session, False
@@ -179,32 +109,20 @@ class RvizGoals:
             if T is not self._marker_at[tip]:
                 self._markers.move(tip, _pose(T))
                 self._marker_at[tip], moved = T, True
-        answer, text = self._shown
-        if moved or answer is not session.answer or all_of_it and text != self._text():
+        answer, status = self._shown
+        if moved or answer is not session.answer or status != session.status:
             self._show_answer()
 
-    def _text(self) -> str:
-        session = self._session
-        lines = [FROM_SEED.sub('', session.status)]
-        if session.answer is not None:
-            lines.append(largest_change(session.robot, session.arm.q, session.answer.q))
-        return '\n'.join(lines)
-
     def _show_answer(self) -> None:
-        session = self._session
-        robot, targets, answer, text = (
-            session.robot, session.problem.targets, session.answer, self._text())
-        markers = [text_marker(text, next(iter(targets.values()))[:3, 3])]
+        session, answer = self._session, self._session.answer
+        robot, targets = session.robot, session.problem.targets
+        lines, markers = [FROM_SEED.sub('', session.status)], list[Marker]()
         if answer is not None:
-            markers += ghost_markers(robot, self._visuals, answer)
+            lines.append(largest_change(robot, session.arm.q, answer.q))
+            markers = [*ghost_markers(robot, self._visuals, answer)]
+        markers.append(text_marker('\n'.join(lines), next(iter(targets.values()))[:3, 3]))
         self._ghost.publish(replacing_all(robot, markers))
-        self._shown = answer, text
-
-
-def _chosen(feedback: InteractiveMarkerFeedback) -> str:
-    """Return the title of the menu's entry that was chosen, '' for other feedback."""
-    return MENU.get(feedback.menu_entry_id, '') if (
-        feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT) else ''
+        self._shown = answer, session.status
 
 
 def _read_pose(feedback: InteractiveMarkerFeedback, root_frame: str) -> Array:

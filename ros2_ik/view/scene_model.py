@@ -1,21 +1,22 @@
-"""What the objects of a scene look like, and what touches."""
+"""Colours, surfaces and texts of the objects and contacts of a scene."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+
+import pinocchio as pin
 
 from ros2_ik.core import Array, Configuration, Contact, Scene, SceneObject
 from ros2_ik.view.surface import Color, shape_surface, Surface
 
-WORLD, ATTACHED = (0.55, 0.6, 0.55), (0.65, 0.4, 0.75)    # of what has no colour
-TOUCHED = 0.45                      # opacity of what is touched, so that one sees where
+WORLD, ATTACHED = (0.55, 0.6, 0.55), (0.65, 0.4, 0.75)    # of objects without a colour
+TOUCHED = 0.45                      # opacity of an object in contact
 MOST_CONTACTS = 8                   # that are shown
-CONTACT_RADIUS = 0.015              # of the ball where something touches [m]
+CONTACT_RADIUS = 0.015              # of the ball at a contact [m]
 CONTACT = (0.9, 0.08, 0.08)         # its colour
 
 
-def drawn_object(item: SceneObject, usual: Color = WORLD) -> list[tuple[Surface, Any]]:
+def drawn_object(item: SceneObject, usual: Color = WORLD) -> list[tuple[Surface, pin.SE3]]:
     """
-    Return the surfaces of an object, each with its pose in the object, pinocchio.SE3.
+    Return the surfaces of an object, each with its pose in the object.
 
     `usual` is its colour where it has none.
     """
@@ -23,25 +24,20 @@ def drawn_object(item: SceneObject, usual: Color = WORLD) -> list[tuple[Surface,
     return [(shape_surface(part.shape, (r, g, b), opacity), part.pose) for part in item.parts]
 
 
-def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, Any, Color]]:
-    """Yield the objects, each where it is with the robot at q (nq,), and its usual colour."""
+def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, pin.SE3, Color]]:
+    """Yield the objects, their poses with the robot at q (nq,), and their usual colours."""
     for item in scene.objects.values():
         yield item, item.pose, WORLD
-    for id, held in scene.attached.items():
-        yield held.object, held_pose(scene, id, q), ATTACHED
-
-
-def held_pose(scene: Scene, id: str, q: Array) -> Any:
-    """Return where an attached object is at q (nq,) in the root frame, pinocchio.SE3."""
-    held = scene.attached[id]
-    return Configuration(scene.robot, q).placement(held.link) * held.object.pose
+    at = Configuration(scene.robot, q)
+    for held in scene.attached.values():
+        yield held.object, at.placement(held.link) * held.object.pose, ATTACHED
 
 
 def touched_names(contacts: Sequence[Contact]) -> set[str]:
-    """Return the names of what touches."""
+    """Return the names of the bodies in contact."""
     return {name for one in contacts for name in (one.first, one.second)}
 
 
 def contact_text(contact: Contact) -> str:
-    """Return what touches, and how deep."""
+    """Return the names of the bodies in contact, and the depth."""
     return f'{contact.first} - {contact.second}: {1e3 * contact.depth:.1f} mm'

@@ -1,10 +1,11 @@
-"""viser's server, which answers only those who may use it."""
+"""viser's server behind access control."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 import errno
 from http import HTTPStatus
 import io
+import os
 import socket
 from typing import Any
 
@@ -13,28 +14,28 @@ from websockets.asyncio import server as websockets
 
 from ros2_ik.view.access import Access, POLICY
 
+InputHandle = Any    # of viser 1.1, to whose type checkers find `value` read-only
+
 
 def listening(access: Access, port: int) -> viser.ViserServer:
-    """Return a server that listens there; raises OSError where that cannot be."""
+    """Return a server on a port of `access.host`; raises OSError if it cannot listen there."""
     host = access.host
-    taken = f'port {port} of {host} is taken'
-    try:    # viser waits for ever where it cannot listen
+    try:    # viser waits for ever if it cannot listen
         socket.create_server((host, port), family=socket.AF_INET6 if ':' in host
                              else socket.AF_INET).close()
     except OSError as error:
-        reason = taken if error.errno == errno.EADDRINUSE else (
-            f'cannot listen on {host}:{port}: {error.strerror}')
-        raise OSError(error.errno, reason) from None
-    with redirect_stdout(io.StringIO()), _checked(access):    # viser tells where it listens
+        raise OSError(error.errno,
+                      f'cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}') from None
+    with redirect_stdout(io.StringIO()), _checked(access):    # viser prints its address
         server = viser.ViserServer(host=host, port=port, verbose=False)
-    if server.get_port() != port:    # somebody was faster, and viser has taken the next one
+    if server.get_port() != port:    # taken since, and viser has chosen another one
         stop(server)
-        raise OSError(errno.EADDRINUSE, taken)
+        raise OSError(errno.EADDRINUSE, f'port {port} of {host} is taken')
     return server
 
 
 def stop(server: viser.ViserServer) -> None:
-    """Stop a server in silence."""
+    """Stop a server without its output."""
     with redirect_stdout(io.StringIO()):
         server.stop()
 
@@ -42,10 +43,10 @@ def stop(server: viser.ViserServer) -> None:
 @contextmanager
 def _checked(access: Access) -> Iterator[None]:
     """
-    Have what begins to listen meanwhile refuse whom `access` refuses.
+    Make a server that starts to listen meanwhile refuse what `access` refuses.
 
-    viser has no option for it and no check of its own, so it is handed another
-    `websockets.asyncio.server.serve`; raises RuntimeError where it has not taken that one.
+    viser has no check and no option for one: `websockets.asyncio.server.serve` is replaced
+    meanwhile. Raises RuntimeError if viser has not called the replacement.
     """
     usual, checked = websockets.serve, list[bool]()
 

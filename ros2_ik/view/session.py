@@ -1,42 +1,59 @@
-"""What a page or RViz shows and changes. One thread works on it; it knows nothing of these."""
+"""The state and the actions of a page, or of goals in RViz; one thread uses them."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 import yaml
 
-from ros2_ik.core import (
-    Array,
-    Configuration,
-    IKError,
-    read_yaml,
-    Robot,
-    Scene,
-)
+from ros2_ik.core import Array, Configuration, IKError, read_yaml, Robot, Scene
 from ros2_ik.view.answer import Answer
 from ros2_ik.view.arm import Arm, Question, Reader
-from ros2_ik.view.problem import POSES, Problem, rest_of
 
-SOLUTIONS = 8    # looked for when somebody browses
+SOLUTIONS = 8    # of a search for several solutions
 NOT_DONE = 'not done: '
+POSES = ('tips', 'targets')    # fields of a problem file
+
+
+@dataclass
+class Problem:
+    """
+    A problem to solve: `targets` are poses (4, 4) by tip, in the root frame.
+
+    `rest` are the other fields of a problem file, such as constraints and costs.
+    """
+
+    targets: dict[str, Array]
+    rest: dict[str, Any] = field(default_factory=dict)
+
+    def content(self) -> dict[str, Any]:
+        """Return the content of a problem file."""
+        targets = []
+        for T in self.targets.values():
+            values = pin.SE3ToXYZQUAT(pin.SE3(T[:3, :3], np.array(T[:3, 3]))).tolist()
+            targets.append({'pose': {'position': dict(zip('xyz', values[:3], strict=True)),
+                                     'orientation': dict(zip('xyzw', values[3:], strict=True))}})
+        poses = {'tips': list(self.targets), 'targets': targets} if targets else {}
+        return {**poses, **self.rest}
 
 
 class Session:
     """
-    A robot, what is wanted of it, and the answers.
+    A robot, a problem and its answers.
 
-    `answers` are the last ones, of which number `shown` is looked at; none before the first
-    question. `status` is what there is to say.
+    `answers` are the last ones, of which number `shown` is displayed; empty before the first
+    question. `status` is a sentence for the user.
     """
 
     def __init__(self, arm: Arm, tips: Sequence[str], read: Reader) -> None:
         self.arm, self.tips, self._read = arm, tuple(tips), read
         self.problem = Problem(self._at_robot())
-        self.solve_while_dragging, self.avoid_collisions = True, True
+        self.avoid_collisions = True
         self.answers: tuple[Answer, ...] = ()
         self.shown, self._answered_in = 0, arm.scene
-        self._last_q: Array | None = None    # of the answer that was dropped last
+        self._last_q: Array | None = None    # of the last displayed answer
         self.status = 'drag the gizmo at the tip, or solve'
 
     @property
@@ -46,7 +63,7 @@ class Session:
 
     @property
     def answer(self) -> Answer | None:
-        """The answer that is looked at, None before the first."""
+        """The answer that is displayed, None before the first."""
         return self.answers[self.shown] if self.answers else None
 
     def _at_robot(self) -> dict[str, Array]:
@@ -54,21 +71,21 @@ class Session:
         return {tip: at.transform(tip) for tip in self.tips}
 
     def attempt(self, work: Callable[[], None]) -> None:
-        """Do something; what cannot be is said, and changes nothing."""
+        """Call `work`; an IKError becomes the status."""
         try:
             work()
         except IKError as error:
             self.status = NOT_DONE + str(error)
 
     def forget_refusal(self) -> None:
-        """Say no more that something was not done: something else is."""
+        """Replace a status that says that something was not done: another action follows."""
         if self.status.startswith(NOT_DONE):
             self.status = 'done'
 
-    # -- what is wanted --------------------------------------------------------------------
+    # -- the problem -----------------------------------------------------------------------
 
     def load_problem(self, content: dict[str, Any]) -> None:
-        """Take what a problem file has; raises IKError and keeps what was there."""
+        """Replace the problem by a file's content; raises IKError and changes nothing."""
         request, _ = self._read(content, self.arm.scene, self.arm.q)
         targets = dict[str, Array]()
         for target in request.targets:
@@ -77,16 +94,18 @@ class Session:
                               f"here all are in the root frame '{self.robot.root_frame}'")
             targets[target.tip] = np.array(target.transform)
         self.tips = (*targets, *(tip for tip in self.tips if tip not in targets))
+        rest = {name: value for name, value in content.items()
+                if name not in (*POSES, 'avoid_collisions')}
         weights = [float(weight) for target in request.targets for weight in target.weights]
-        self.problem = Problem(targets, rest_of(content) | (
-            {'weights': weights} if min(weights, default=1) < 1 else {}))
-        self.avoid_collisions = request.avoid_collisions
+        if min(weights, default=1) < 1:
+            rest['weights'] = weights
+        self.problem, self.avoid_collisions = Problem(targets, rest), request.avoid_collisions
 
     def load_yaml(self, text: str) -> None:
         """
-        Take a problem file's text, and answer it; raises IKError and keeps what was there.
+        Replace the problem by a file's text, and solve it; raises IKError and changes nothing.
 
-        Without targets and tips in it, the targets stay.
+        Without targets and tips in the text, the targets stay.
         """
         try:
             content = read_yaml(text)
@@ -106,11 +125,11 @@ class Session:
             raise
 
     def content(self) -> dict[str, Any]:
-        """Return what a problem file has of all that is wanted now."""
+        """Return the problem as a problem file's content."""
         return {**self.problem.content(), 'avoid_collisions': self.avoid_collisions}
 
     def problem_yaml(self) -> str:
-        """Return the same as YAML for `ros2_ik constrained`, whose search starts at the answer."""
+        """Return the problem as YAML for `ros2_ik constrained`, with the answer as its seed."""
         content = self.content()
         if self.answer is not None:
             q = self.answer.q.tolist()
@@ -120,44 +139,25 @@ class Session:
                 'position': [q[joint.index] for joint in scalar]}}
         return problem_text(content)
 
-    def entries_changed(self) -> None:
-        """Answer anew, or have no answer any more, where there was one."""
-        self._ask_again('the question')
-
-    def _ask_again(self, what: str) -> None:
-        """Answer anew where something has changed, or have no answer rather than one of before."""
-        if self.answers and self.solve_while_dragging:
-            self.solve(dragging=True)
-        elif self.answers:
-            self._drop_answers()
-            self.status = f'{what} has changed: solve again'
-
-    def _drop_answers(self) -> None:
-        """Have no answer any more; the next drag begins at the one that was seen."""
-        if self.answer is not None:
-            self._last_q = self.answer.q
-        self.answers = ()
-
     def drag(self, tip: str, T: Array, released: bool = False) -> None:
-        """Move the tip's target to T (4, 4), and answer as `dragged` does."""
+        """
+        Move the tip's target to T (4, 4), and solve.
+
+        A `released` target that is not reached is searched for once more, for longer.
+        """
         self.problem.targets[tip] = T
-        self.dragged(released)
+        self.solve(dragging=True)
+        if released and self.answer is not None and not self.answer.accepted:
+            self.solve(near=True)
 
-    def dragged(self, released: bool) -> None:
-        """
-        Answer after a drag: at once, or, with `solve_while_dragging` off, when it is `released`.
-
-        A released target that is not reached is searched for once more, for longer.
-        """
-        if self.solve_while_dragging or released:
+    def switch_collisions(self, on: bool) -> None:
+        """Make answers and motions avoid collisions or not."""
+        self.avoid_collisions = on
+        if self.answers:
             self.solve(dragging=True)
-            if released and self.answer is not None and not self.answer.accepted:
-                self.solve(near=True)
-        else:
-            self._ask_again('the target')
 
     def back_to_robot(self) -> None:
-        """Have a target for each tip, where it is on the robot; there is no answer then."""
+        """Put each tip's target where the tip is on the robot, and drop the answers."""
         self.problem.targets.update(self._at_robot())
         self.answers, self._last_q = (), None
         self.status = 'the targets are where the robot is'
@@ -166,12 +166,13 @@ class Session:
 
     def solve(self, dragging: bool = False, near: bool = False, solutions: int = 1) -> None:
         """
-        Answer what is wanted now, from where the robot stands.
+        Solve the problem from the robot's state; raises IKError, and then there is no answer.
 
-        While `dragging`, or `near`, the search starts at the answer that was seen last. Raises
-        IKError for what makes no sense; then there is no answer.
+        While `dragging`, or `near`, the search starts at the last displayed answer.
         """
-        self._drop_answers()
+        if self.answer is not None:
+            self._last_q = self.answer.q
+        self.answers = ()
         seed = self.arm.q if self._last_q is None or not (dragging or near) else self._last_q
         answer = self.arm.solve(Question(self.content(), self.problem.targets, seed, dragging,
                                          solutions))
@@ -180,28 +181,22 @@ class Session:
         self.status = answer.message
 
     def next_solution(self) -> None:
-        """Look at the next answer; the first time several are looked for."""
+        """Display the next answer; the first time several are searched for."""
         if len(self.answers) < 2:
             self.solve(solutions=SOLUTIONS)
         else:
             self.shown = (self.shown + 1) % len(self.answers)
-        if len(self.answers) > 1 and self.answer is not None:
+        if len(self.answers) > 1:
             self.status = f'solution {self.shown + 1} of {len(self.answers)}'
-
-    def prepare(self) -> None:
-        """Have all that takes long the first time behind it, before somebody drags."""
-        answers, status = self.answers, self.status
-        self.solve(dragging=True)
-        self.answers, self.status = answers, status
 
     # -- motions ---------------------------------------------------------------------------
 
     def place_joint(self, name: str, value: float) -> None:
-        """Have the robot stand with a joint there."""
+        """Set a joint of the robot's state."""
         self.arm.place(self.robot.to_q({name: value}, self.arm.q))
 
     def move_there(self) -> None:
-        """Have the robot go to the answer; raises IKError unless that was accepted."""
+        """Move the robot to the answer; raises IKError unless that was accepted."""
         answer = self.answer
         if answer is None:
             raise IKError('there is no answer to go to: solve first')
@@ -210,40 +205,34 @@ class Session:
         self.status = self.arm.go_to(answer.q, self.avoid_collisions)
 
     def stop(self) -> None:
-        """Have the robot brake."""
+        """Brake the robot."""
         self.arm.stop()
         self.status = 'stopped'
 
     def step(self) -> None:
-        """Go on with what moves, and answer anew in a scene that others have changed."""
+        """Step the arm, and solve again in a scene that others have changed."""
         try:
             if text := self.arm.step():
                 self.status = text
-            if self.arm.scene is not self._answered_in:
-                self._look_at_scene()
+            self._check_scene()
         except IKError as error:
             self.status = NOT_DONE + str(error)
 
     # -- the scene -------------------------------------------------------------------------
 
     def change_scene(self, scene: Scene) -> None:
-        """Have another scene, and answer anew in it if there was an answer."""
+        """Replace the scene, and solve again in it if there was an answer."""
         self.arm.change_scene(scene)
-        self._look_at_scene()
+        self._check_scene()
 
-    def _look_at_scene(self) -> None:
+    def _check_scene(self) -> None:
         before, self._answered_in = self._answered_in, self.arm.scene
-        if before != self._answered_in:
-            self._ask_again('the scene')
+        if self.answers and before is not self._answered_in and before != self._answered_in:
+            self.solve(dragging=True)
 
     def move_object(self, id: str, T: Array) -> None:
         """Move an object to a pose (4, 4) in the root frame."""
         self.change_scene(self.arm.scene.move(id, T))
-
-    def switch_collisions(self, on: bool) -> None:
-        """Have answers and motions avoid collisions or not."""
-        self.avoid_collisions = on
-        self.entries_changed()
 
 
 def problem_text(content: Mapping[str, Any]) -> str:

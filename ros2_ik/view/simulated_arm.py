@@ -1,8 +1,7 @@
-"""A robot that is only drawn: it stands where it is told."""
+"""A robot that is only drawn: it stands where it is placed."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-import json
 import threading
 from typing import Any
 
@@ -10,14 +9,14 @@ import numpy as np
 
 from ros2_ik.core import (
     Array,
-    bind_request,
     blocked,
-    BoundRequest,
     collision_checker,
     CollisionChecker,
     IKError,
+    IKRequest,
     IKSolution,
     MotionLimits,
+    prepare,
     Robot,
     Scene,
     StaticWorld,
@@ -26,95 +25,50 @@ from ros2_ik.core import (
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import Question, Reader
 
-DRAG_TIMEOUT = 0.02      # of a search while somebody drags [s]
-JUMP = 0.5               # a change of a joint that a drag makes only if nothing nearer is found
+DRAG_TIMEOUT = 0.02      # of a search during a drag [s]
+JUMP = 0.5               # joint change above which a drag searches on for a nearer answer [rad, m]
 
 
 class SimulatedArm:
-    """
-    An `Arm` without a robot: the library solves, and nothing moves by itself.
-
-    The robot stands at `q` (nq,).
-    """
+    """An `Arm` without a robot: the library solves, and nothing moves by itself."""
 
     moving = False
 
     def __init__(self, robot: Robot, q: Array, scene: Scene, read: Reader) -> None:
         self.robot, self.q, self.scene, self._read = robot, q, scene, read
         self._woken = threading.Event()
-        self._known: dict[str, tuple[object, BoundRequest, CollisionChecker | None]] = {}
 
     def change_scene(self, scene: Scene) -> None:
-        """Have this around it from now on."""
+        """Replace the scene."""
         self.scene = scene
 
     def place(self, q: Array) -> None:
-        """Take q (nq,) as where it stands, at rest."""
+        """Set the robot's state to q (nq,)."""
         self.q = self.robot.to_q(q)
-
-    # -- questions -------------------------------------------------------------------------
 
     def solve(self, question: Question) -> Answer:
         """Answer a question."""
+        request, checker = self._read(question.problem, self.scene, question.seed)
+        request = replace(request, seed=self.robot.to_joints(question.seed))
+        world = StaticWorld(self.robot, question.seed, checker)
         if not question.dragging:
-            return Answer.of(self._searched(question))
-        near = self._searched(question, allow_restarts=False)
-        if near.success and not _jumps(near):
+            return Answer.of(_searched(request, world, solutions=question.solutions))
+        request = replace(request, more_seeds=())
+        near = _searched(request, world, timeout=DRAG_TIMEOUT, select='first',
+                         allow_restarts=False)
+        if near.success and not (near.travel and near.travel.change > JUMP):
             return Answer.of(near)
-        found = self._searched(question, select='nearest')
+        found = _searched(request, world, timeout=DRAG_TIMEOUT, select='nearest')
         answer = Answer.of(found)
-        if answer.reached is Reached.NO:    # the least bad of many would flicker
+        if answer.reached is Reached.NO:    # best attempts of a search with restarts would flicker
             answer = replace(Answer.of(near), message=answer.message)
         return replace(answer, seconds=near.seconds + found.seconds)
 
-    def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Do nothing: there is no robot that goes on meanwhile."""
-
-    def wait(self, seconds: float) -> None:
-        """Wait until `wake` is called, at most so long."""
-        self._woken.wait(seconds)
-        self._woken.clear()
-
-    def wake(self) -> None:
-        """End the wait, or the next one; any thread may call."""
-        self._woken.set()
-
-    def _searched(self, question: Question, **options: Any) -> IKSolution:
-        preparation, checker = self._prepared(question, options)
-        world = StaticWorld(self.robot, question.seed, checker)
-        search = preparation.rebind(list(question.targets.values()),
-                                   self.robot.to_joints(question.seed), world).search()
-        search.run()
-        return search.solution()
-
-    def _prepared(self, question: Question,
-                  options: Mapping[str, Any]) -> tuple[BoundRequest, CollisionChecker | None]:
-        """Return the question worked out, as long as only poses and the seed are others."""
-        key = (json.dumps({name: value for name, value in question.problem.items()
-                           if name != 'targets'}), self.scene.version, question.dragging,
-               question.solutions)
-        kind = repr(options)
-        known = self._known.get(kind)
-        if known is None or known[0] != key or not known[1].can_rebind:
-            request, checker = self._read(question.problem, self.scene, question.seed)
-            chosen: dict[str, Any] = {'solutions': question.solutions}
-            if question.dragging:
-                chosen |= {'timeout': DRAG_TIMEOUT, 'select': 'first'}
-            request = replace(
-                request, seed=self.robot.to_joints(question.seed),
-                more_seeds=() if question.dragging else request.more_seeds,
-                options=replace(request.options, **{**chosen, **options}))
-            world = StaticWorld(self.robot, question.seed, checker)
-            known = self._known[kind] = key, bind_request(request, world), checker
-        return known[1:]
-
-    # -- motions ---------------------------------------------------------------------------
-
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """
-        Stand at q (nq,) from now on, if the straight way there in joint space is free.
+        Set the robot's state to q (nq,), if the straight path there in joint space is free.
 
-        Raises IKError where something is in the way, and for a base that moves.
+        Raises IKError where it is not free, and for a base that moves.
         """
         joints = [joint for joint in self.robot.joints if joint.is_scalar]
         places, count = [joint.index for joint in joints], len(joints)
@@ -130,6 +84,18 @@ class SimulatedArm:
         self.q = q
         return 'arrived'
 
+    def give_up_when(self, true: Callable[[], bool]) -> None:
+        """Do nothing: no answer is waited for."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait until `wake` is called, at most so long."""
+        self._woken.wait(seconds)
+        self._woken.clear()
+
+    def wake(self) -> None:
+        """End the wait, or the next one; any thread may call."""
+        self._woken.set()
+
     def stop(self) -> None:
         """Do nothing: it stands."""
 
@@ -138,11 +104,13 @@ class SimulatedArm:
         return ''
 
 
-def _jumps(solution: IKSolution) -> bool:
-    """Return whether a solution is far from the seed."""
-    return solution.success and solution.travel is not None and solution.travel.change > JUMP
+def _searched(request: IKRequest, world: StaticWorld, **options: Any) -> IKSolution:
+    """Return the solution of a search with other options."""
+    search = prepare(replace(request, options=replace(request.options, **options)), world)
+    search.run()
+    return search.solution()
 
 
 def checker_of(scene: Scene) -> CollisionChecker:
-    """Return what tells what touches in a scene; what cannot be checked, the answers say."""
+    """Return the checker of a scene; its answers name what it cannot check."""
     return collision_checker(scene.robot, scene, missing='skip')

@@ -1,4 +1,4 @@
-"""What a page says of the answer that is looked at."""
+"""HTML texts of the page: the answer, and its joints to copy."""
 
 from html import escape
 import json
@@ -12,18 +12,17 @@ from ros2_ik.view.answer import Reached
 from ros2_ik.view.session import Session
 from ros2_ik.view.surface import Color
 
-# of one height, as far as may be: else all below it jumps while somebody drags
-STYLE = 'font-size:12px;padding:0 12px 6px;line-height:1.5;min-height:160px'
-# what is the same each time; all of it where the mouse is
-ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.6'
-GREY = (0.45, 0.47, 0.5)
-# in messages: from the seed, which is the last answer while somebody drags
-FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
-
 SMALL = 'font-size:12px;padding:0 12px 6px'
+# the same height for all short texts: otherwise the panel below jumps during a drag
+STYLE = f'{SMALL};line-height:1.5;min-height:160px'
+# texts that stay the same: one line, all of it under the mouse
+ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.6'
 # one click selects all of the text
 CODE = ('user-select:all;white-space:pre-wrap;overflow-wrap:anywhere;max-height:10em;'
         'overflow-y:auto;background:#8882;border-radius:4px;padding:4px 8px;margin:2px 0 8px')
+GREY = (0.45, 0.47, 0.5)
+# in messages: the change from the seed, which is the last answer during a drag
+FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
 
 
 def _square(reached: Reached) -> str:
@@ -39,24 +38,23 @@ LEGEND = (f'<div style="{SMALL}">ghost: {_square(Reached.YES)} reached, '
 
 
 def status_html(session: Session) -> str:
-    """Return the lines as HTML; the first one has the colour of the ghost."""
-    answer = session.answer
-    about_answer = answer is not None and (
-        session.status == answer.message or session.status.startswith('solution '))
-    color = answer.reached.value if answer is not None and about_answer else GREY
-    lines = [_badge(FROM_SEED.sub('', session.status), color)]
+    """Return the status, with the colour of the ghost, and figures of the answer as HTML."""
+    answer, color, lines = session.answer, GREY, list[str]()
     if answer is not None:
+        if session.status == answer.message or session.status.startswith('solution '):
+            color = answer.reached.value
         change = largest_change(session.robot, session.arm.q, answer.q)
         lines.append(f'{1e3 * answer.seconds:.2f} ms' + (f', {change}' if change else ''))
         lines += [f'{error.tip}: {1e3 * error.position:.2f} mm, '
-                  f'{math.degrees(error.orientation):.2f} deg off'
-                  for error in answer.errors]
+                  f'{math.degrees(error.orientation):.2f} deg off' for error in answer.errors]
         lines += [f'contact: {contact.first} - {contact.second}'
                   for contact in answer.contacts[:5]]
-    rest = ''.join(f'<div>{escape(line)}</div>' for line in lines[1:])
+    badge = (f'<div style="background:{_css(color)};color:white;border-radius:4px;padding:3px 8px;'
+             f'margin-bottom:4px">{escape(FROM_SEED.sub("", session.status))}</div>')
+    rest = ''.join(f'<div>{escape(line)}</div>' for line in lines)
     rest += ''.join(f'<div style="{ONE_LINE}" title="{escape(line)}">{escape(line)}</div>'
                     for line in (() if answer is None else answer.not_checked))
-    return f'<div style="{STYLE}">{lines[0]}{rest}</div>'
+    return f'<div style="{STYLE}">{badge}{rest}</div>'
 
 
 def copy_html(session: Session) -> str:
@@ -67,11 +65,6 @@ def copy_html(session: Session) -> str:
     joints = json.dumps({name: np.round(value, 5).tolist() for name, value in values.items()})
     return (f'<div style="{SMALL}">joints [rad, m]: click, then Ctrl-C<div style="{CODE}"><code>'
             f'{escape(joints)}</code></div></div>')
-
-
-def _badge(text: str, color: Color) -> str:
-    return (f'<div style="background:{_css(color)};color:white;border-radius:4px;'
-            f'padding:3px 8px;margin-bottom:4px">{escape(text)}</div>')
 
 
 def largest_change(robot: Robot, before: Array, after: Array) -> str:

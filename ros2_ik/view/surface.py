@@ -7,15 +7,15 @@ import trimesh
 
 from ros2_ik.core import Array, Indices, Shape
 
-CREASE = 0.7     # edges that are sharper are drawn as edges [rad]
+CREASE = 0.7     # angle between faces above which their edge is drawn as an edge [rad]
 Color = tuple[float, ...]    # red, green, blue in [0, 1]
 
 
 class Surface(NamedTuple):
     """
-    Triangles of one colour: `vertices` (n, 3) [m] in some frame, `faces` (m, 3).
+    Triangles of one colour: `vertices` (n, 3) [m], `faces` (m, 3).
 
-    Vertices are there once for each side of a sharp edge, so that light falls on it as it should.
+    Each side of a sharp edge has vertices of its own, for its own shading.
     """
 
     vertices: Array
@@ -25,12 +25,7 @@ class Surface(NamedTuple):
 
 
 def shape_surface(shape: Shape, color: Color, opacity: float = 1.0) -> Surface:
-    """Return the surface of a shape, in its own frame; of what has no end, a part."""
-    return Surface(*creased(*shape.surface()), color, opacity)
-
-
-def creased(vertices: Array, faces: Indices) -> tuple[Array, Indices]:
-    """Return the same surface with vertices of their own on both sides of sharp edges."""
-    mesh = trimesh.graph.smooth_shade(trimesh.Trimesh(vertices, faces, process=False),
+    """Return the surface of a shape, in its own frame; of an infinite one, a part."""
+    mesh = trimesh.graph.smooth_shade(trimesh.Trimesh(*shape.surface(), process=False),
                                       angle=CREASE, facet_minarea=None)
-    return np.asarray(mesh.vertices), np.asarray(mesh.faces)
+    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), color, opacity)

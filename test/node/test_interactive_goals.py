@@ -101,23 +101,6 @@ def test_in_a_block(client, rviz):
         empty(client)
 
 
-def test_presets(rviz):
-    """They may bring a marker of their own."""
-    start = rviz.place(TIP)
-    rviz.choose(TIP, 'look at a point')
-    eventually(lambda: 'looked at' in rviz.markers, 'the point')
-    aim = start.translation + [0.1, 0.2, -0.4]
-    rviz.drag('looked at', pin.SE3(np.eye(3), aim), release=True)
-
-    def looks():
-        at = hand(rviz.ghosts[-1])
-        away = aim - at.act(np.array([0, 0, 0.1034]))
-        return at.rotation[:, 2] @ away > np.cos(0.06) * np.linalg.norm(away)
-    eventually(looks, 'it looks there')
-    rviz.choose(TIP, 'look at a point')
-    eventually(lambda: 'looked at' not in rviz.markers, 'no point')
-
-
 def test_the_arm_goes_there_only_by_the_menu(client, rviz):
     start, record = rviz.place(TIP), Recorder(client)
     record.listen()
@@ -158,26 +141,8 @@ def test_another_description_on_the_way(client, arm, rviz, panda):
     record.close()
 
 
-def test_two_clients(client, rviz):
-    """One drags; what another does within a second is not taken."""
-    start = rviz.place(TIP)
-    other = Rviz(client, 'other')
-    assert other.markers.keys() == rviz.markers.keys()
-    rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, 0.05, 0]), release=True)
-    time.sleep(0.1)
-    other.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
-    eventually(lambda: np.allclose(other.place(TIP).translation,
-                                   start.translation + [0, 0.05, 0]), 'both know of the drag')
-    time.sleep(1.2)
-    other.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.1, 0]), release=True)
-    eventually(lambda: np.allclose(rviz.place(TIP).translation,
-                                   start.translation + [0, -0.1, 0]), 'then the other')
-    other.close()
-
-
 def test_a_pose_that_is_none_changes_nothing(rviz):
     bad = pin.SE3(np.eye(3), np.array([np.nan, 0, 0]))
-    time.sleep(1.1)     # until the marker is no longer another client's
     start = rviz.place(TIP)
     rviz.drag(TIP, bad, release=True)
     rviz.tell('nobody', 1)
@@ -187,16 +152,15 @@ def test_a_pose_that_is_none_changes_nothing(rviz):
     moved = start * pin.SE3(np.eye(3), np.array([0, 0, 0.1]))
     rviz.tell(TIP, 1, message(moved), frame='map')
     rviz.tell(TIP, 1, message(pin.SE3(np.eye(3), np.array([1e300, 0, 0]))))
-    rviz.choose(TIP, 'keep elbow low')      # which is heard after that
-    eventually(lambda: any(one.title == '[x] keep elbow low'
+    rviz.choose(TIP, 'avoid collisions')      # processed after that
+    eventually(lambda: any(one.title == '[ ] avoid collisions'
                            for one in rviz.markers[TIP].menu_entries), 'the menu')
     np.testing.assert_allclose(rviz.place(TIP).homogeneous, start.homogeneous, atol=1e-9)
-    rviz.choose(TIP, 'keep elbow low')
+    rviz.choose(TIP, 'avoid collisions')
 
 
 def test_anybody_stops_the_arm_also_while_another_drags(client, rviz):
     start, record, other = rviz.place(TIP), Recorder(client), Rviz(client, 'other')
-    time.sleep(1.1)     # nobody drags any more
     at = record.at()
     rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
     rviz.choose(TIP, 'execute')

@@ -180,13 +180,6 @@ class Camera(NamedTuple):
     turn: Any
     angle: float = math.radians(45)    # of view, from top to bottom [rad]
 
-    @classmethod
-    def at(cls, position: Any, look_at: Any) -> 'Camera':
-        """Return one that looks at a point (3,), upright."""
-        ahead = np.subtract(look_at, position) / np.linalg.norm(np.subtract(look_at, position))
-        right = np.cross(ahead, (0, 0, 1)) / np.linalg.norm(np.cross(ahead, (0, 0, 1)))
-        return cls(position, np.column_stack([right, np.cross(ahead, right), ahead]))
-
     def pixel(self, tab: Tab, point: Any) -> tuple[float, float]:
         """Return where a point (3,) of the world is on the page."""
         x, y, width, height = tab.evaluate("""(() => {

@@ -31,7 +31,7 @@ def page_of(free_port: int) -> Iterator[Callable[[Any], Any]]:
     from ros2_ik.view.page import Page
     pages: list[Any] = []
 
-    def serve(session: Any, token: str = '') -> Any:
+    def serve(session: Any, token: str = 'token') -> Any:
         pages.append(Page(session, Access('127.0.0.1', token), free_port))
         return pages[-1]
     yield serve

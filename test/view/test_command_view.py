@@ -49,8 +49,10 @@ def started(free_port):
 
 def test_serves_the_page_and_ends_at_ctrl_c(started, free_port):
     process, line = started('panda', '--scene', 'table')
-    assert line == f'panda: http://127.0.0.1:{free_port}/  (Ctrl-C ends it)\n'
-    with urlopen(f'http://127.0.0.1:{free_port}', timeout=20) as answer:
+    name, address, end = line.split(maxsplit=2)
+    assert (name, end) == ('panda:', '(Ctrl-C ends it)\n')
+    assert address.startswith(f'http://127.0.0.1:{free_port}/')
+    with urlopen(address, timeout=20) as answer:
         assert b'<html' in answer.read(1000)
     began = time.monotonic()
     process.send_signal(signal.SIGINT)
@@ -81,26 +83,18 @@ def test_busy_port_is_refused_by_its_number(capsys, free_port):
         other.bind(('127.0.0.1', free_port))
         other.listen()
         assert refused(capsys, 'panda', '--port', free_port) == (
-            f'ros2_ik: port {free_port} of 127.0.0.1 is taken; --port takes another one')
-
-
-def test_host_that_is_not_ours_is_refused(capsys, free_port):
-    pytest.importorskip('viser')
-    text = refused(capsys, 'panda', '--port', free_port, '--host', '192.0.2.1')
-    assert f'cannot listen on 192.0.2.1:{free_port}' in text
+            f'ros2_ik: cannot listen on 127.0.0.1:{free_port}: Address already in use; '
+            '--port takes another one')
 
 
 @pytest.mark.parametrize(('words', 'reason'), [
     (['no_robot'], "unknown robot 'no_robot'"),
     (['panda', '--port', '0'], "'0' is not a whole number from 1 to 65535"),
-    (['panda', '--port', 'x'], "'x' is not a whole number"),
     (['panda', '--tip', 'panda_hant'], "did you mean 'panda_hand'"),
     (['panda', '--tip', 'panda_link0'], "no joint moves 'panda_link0'"),
     (['panda', '--tip', 'panda_hand', 'panda_hand'], '--tip: each frame once'),
-    (['panda', '--scene', 'no_scene'], 'no_scene'),
     (['panda', '--problem', 'no_file.yaml'], "'no_file.yaml': No such file"),
     (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame'),
-    (['panda', '--srdf', 'x.srdf'], 'is a shipped robot'),
 ])
 def test_bad_arguments_are_refused(capsys, words, reason):
     pytest.importorskip('viser')

@@ -1,7 +1,5 @@
 """The newest job of each kind counts, none without a kind is lost."""
 
-import threading
-
 from ros2_ik.view.mailbox import Mailbox
 
 
@@ -29,24 +27,3 @@ def test_what_is_put_first_comes_first_and_drops_what_it_says() -> None:
     assert mailbox.waits('stop')
     taken(mailbox)
     assert done == ['stop 2', 'click', 'drag']
-
-
-def test_none_where_there_is_no_job() -> None:
-    assert Mailbox().take() is None
-
-
-def test_jobs_of_many_threads_all_arrive() -> None:
-    mailbox, done = Mailbox(), list[int]()
-
-    def put(first: int) -> None:
-        for number in range(first, first + 200):
-            mailbox.put(lambda number=number: done.append(number))  # type: ignore[misc]
-    threads = [threading.Thread(target=put, args=(200 * k,)) for k in range(4)]
-    for thread in threads:
-        thread.start()
-    while len(done) < 800:
-        if job := mailbox.take():
-            job()
-    for thread in threads:
-        thread.join()
-    assert sorted(done) == list(range(800))

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from view_sessions import session_of, TIP
+from view_sessions import TIP
 
 from ros2_ik.cli import main
 from ros2_ik.core import Box, save_scene, SceneObject
@@ -53,26 +53,9 @@ def test_copied_joints_and_saved_problem_give_each_of_several_answers(session, s
         assert_same(session, solve(session))
 
 
-def test_saved_problem_gives_the_answer_of_two_arms(solve):
-    session = session_of('baxter', None)
-    session.drag('left_gripper', moved(session, 'left_gripper', 0, -0.1, 0.2))
-    assert_same(session, solve(session, 'baxter'))
-
-
-def test_saved_problem_gives_an_answer_in_contact_where_contacts_are_allowed(session, solve):
-    session.switch_collisions(False)
-    session.drag(TIP, moved(session, TIP, 0.1, 0, -0.37))
-    assert session.answer.accepted
-    assert_same(session, solve(session))
-
-
 def test_saved_problem_has_constraints_and_saved_scene_has_objects(session, solve):
     session.load_problem({**session.content(), 'constraints': [PLANE]})
     session.drag(TIP, moved(session, TIP, 0.1, 0.2, 0))
     session.change_scene(session.arm.scene.add(
         SceneObject('part', [Box([0.1, 0.1, 0.1])], np.eye(4))))
     assert_same(session, solve(session))
-
-
-def test_nothing_is_copied_before_an_answer(session):
-    assert 'no answer' in copy_html(session)

@@ -15,8 +15,8 @@ EXAMPLES = Path(__file__).parents[2] / 'examples/ros'
 
 
 @pytest.mark.parametrize(('name', 'robot', 'scene'), [
-    ('upright_tray', 'panda', None), ('look_at_part', 'panda', None),
-    ('clear_elbow', 'panda', 'shelf'), ('two_arms', 'baxter', None), ('welding', 'ur5', None)])
+    ('upright_tray', 'panda', None), ('clear_elbow', 'panda', 'shelf'),
+    ('two_arms', 'baxter', None)])
 def test_loaded_and_saved_it_is_the_same_problem(name, robot, scene):
     session = session_of(robot, scene)
     content = read_content(str(EXAMPLES / f'{name}.yaml'))
@@ -50,9 +50,3 @@ def test_bad_problem_is_refused_and_the_old_one_stays(session, content, words):
     with pytest.raises(IKError, match=words):
         session.load_problem(content)
     assert session.content() == before
-
-
-@pytest.mark.parametrize(('text', 'words'), [('[1, 2', 'is not YAML'), ('- 1', 'fields by name')])
-def test_bad_yaml_is_refused(session, text, words):
-    with pytest.raises(IKError, match=words):
-        session.load_yaml(text)
