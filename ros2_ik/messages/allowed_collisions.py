@@ -37,7 +37,7 @@ def read_matrix(message: Any) -> AllowedCollisions:
 
 def matrix_message(matrix: AllowedCollisions) -> 'AllowedCollisionMatrix':
     """Return the matrix by which names that have an entry may touch, defaults included."""
-    # late: matrices are read without ROS, too
+    # imported late: matrices are read without ROS, too
     from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix
     names, default_names = sorted(matrix.names), sorted(matrix.defaults)
     rows = [[matrix.allowed(name, other) for other in names] for name in names]

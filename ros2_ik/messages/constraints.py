@@ -1,6 +1,7 @@
-"""The constraints and costs of a request, and reports on them: what else must hold, or should."""
+"""The constraints and costs of a request, and reports on them."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 import math
 from typing import Any, NamedTuple
 
@@ -117,11 +118,11 @@ def make_constraint(function: KinematicFunction, bounds: Any, name: str) -> Cons
     given = _bounds(bounds)
     if not given:
         raise wrong('bounds are empty: one of target, lower and upper is needed')
-    if 'target' in given:
-        given = {'lower': given['target'], 'upper': given['target']}
-    if bounds.tolerance != 0:
-        given['tolerance'] = bounds.tolerance
-    return Constraint(function, name=name, **given)
+    target = given.get('target')
+    lower, upper = (given.get(way, end) if target is None else target
+                    for way, end in (('lower', -math.inf), ('upper', math.inf)))
+    made = partial(Constraint, function, lower, upper, name)
+    return made(bounds.tolerance) if bounds.tolerance != 0 else made()
 
 
 def make_cost(function: KinematicFunction, bounds: Any, name: str, default: bool) -> LeastSquares:
@@ -140,24 +141,22 @@ def make_cost(function: KinematicFunction, bounds: Any, name: str, default: bool
     return LeastSquares(function, weight=weight, name=name, **given)
 
 
-def _bounds(bounds: Any) -> dict[str, Any]:
+def _bounds(bounds: Any) -> dict[str, float | Array]:
     """Return those of target, lower and upper that are not empty."""
-    given: dict[str, Any] = {way: _numbers(getattr(bounds, way), way)
-                             for way in WAYS if len(getattr(bounds, way))}
+    given = {way: _numbers(getattr(bounds, way))
+             for way in WAYS if len(getattr(bounds, way))}
     if 'target' in given and len(given) > 1:
         raise wrong(f'bounds has target and {" and ".join(w for w in WAYS[1:] if w in given)}; '
                     'valid: target alone, or lower, upper or both')
     return given
 
 
-def _numbers(values: Any, way: str) -> Any:
+def _numbers(values: Sequence[float]) -> float | Array:
     """Return one number, or one a row."""
-    if len(values) > MAX_ROWS:
-        raise wrong(f'bounds.{way} has {len(values)} numbers; at most {MAX_ROWS} are read')
     return values[0] if len(values) == 1 else np.array(values, dtype=np.float64)
 
 
-def _weight(values: Any, rows: int) -> Any:
+def _weight(values: Sequence[float], rows: int) -> float | Array:
     if not len(values):
         return 1.0
     if len(values) not in (1, rows, rows * rows):
@@ -165,12 +164,12 @@ def _weight(values: Any, rows: int) -> Any:
         raise wrong(f'bounds.weight has {len(values)} numbers; valid: none, 1{valid}')
     if len(values) == rows * rows and rows > 1:
         return np.reshape(np.array(values, dtype=np.float64), (rows, rows))
-    return values[0] if len(values) == 1 else np.array(values, dtype=np.float64)
+    return _numbers(values)
 
 
-# -- what they come to in a configuration ------------------------------------------------------
+# -- reports on a configuration ----------------------------------------------------------------
 
-SLACK = 1e-6   # so far outside its bounds, what may give way still counts as inside
+SLACK = 1e-6   # tolerance of the bounds of costs
 
 
 class ConstraintReport(NamedTuple):
@@ -189,7 +188,7 @@ class ConstraintReport(NamedTuple):
 
 
 def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
-    """Look at each constraint and cost of a problem at q (nq,), hard ones first."""
+    """Report on each constraint and cost of a problem at q (nq,), hard ones first."""
     if not (problem.constraints or problem.costs):
         return []
     at = Configuration(problem.robot, q)

@@ -24,17 +24,15 @@ SAME_POSE = 1e-6    # difference of two poses that is rounding: of matrix entrie
 
 
 class OldTransformError(LookupError):
-    """TF knows a frame, but only where it was too long ago."""
+    """Raised for a frame of TF whose newest transform is too old."""
 
 
 class Reference(NamedTuple):
     """
-    A frame that poses are given in: one of the robot's (None: the root), and an offset in it.
+    The frame in which a pose is given: a frame of the robot (None: the root), and an offset in it.
 
-    The offset is where an object of the scene, a subframe or a frame of TF is.
-
-    `loose_on` is the link that a frame of TF hangs on by transforms that are sent anew: whether
-    it moves with that link is not known.
+    The offset is the pose of an object, a subframe or a frame of TF. `loose_on` is the link below
+    which a frame of TF hangs by moving transforms: it is unknown whether it moves with that link.
     """
 
     frame: str | None
@@ -42,14 +40,14 @@ class Reference(NamedTuple):
     loose_on: str | None = None
 
     def placement(self, at: Configuration) -> pin.SE3 | None:
-        """Return where it is in the root frame, None for the root frame itself."""
+        """Return its pose in the root frame, None for the root frame itself."""
         if self.frame is None:
             return self.offset
         place = at.placement(self.frame)
         return place if self.offset is None else place * self.offset
 
     def place(self, pose: pin.SE3) -> pin.SE3:
-        """Return a pose that is given in it as one in `frame`."""
+        """Return a pose given in this reference as a pose in `frame`."""
         return pose if self.offset is None else self.offset * pose
 
 
@@ -162,7 +160,7 @@ def tip_name(robot: Robot, group: str, defaults: Any) -> str:
 
 
 def wrong_default(robot: Robot, defaults: Any) -> str:
-    """Say what is wrong with the parameters default_group and default_tip for a robot, or ''."""
+    """Return why the parameters default_group and default_tip do not fit a robot, or ''."""
     try:
         group_name(robot, '', defaults)
         if defaults.default_tip:

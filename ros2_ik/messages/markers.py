@@ -23,8 +23,8 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.poses import fill_pose
 
-WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)   # of what has no colour
-MOST_TRIANGLES = 20_000  # of a larger mesh its hull is shown
+WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)   # of objects without a colour
+MOST_TRIANGLES = 20_000  # the hull of a larger mesh is shown
 
 
 Made = dict[tuple[str, str], tuple[SceneObject, list[Marker]]]   # by id and frame

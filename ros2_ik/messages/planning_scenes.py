@@ -1,6 +1,6 @@
 """PlanningScene messages: a whole scene or a change of one, read and written."""
 
-from collections import Counter
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Pose, TransformStamped
@@ -30,20 +30,17 @@ from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_po
 from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import (
-    ADD,
-    APPEND,
     changed_attached,
     changed_object,
     check_size,
     ConversionContext,
     frame_in_root,
-    operation_of,
 )
 from ros2_ik.messages.shapes import write_part
 
 
 class SceneState(NamedTuple):
-    """A scene and what of its messages it cannot hold: a name, the octomap as it came."""
+    """A scene with the parts of its messages that `Scene` lacks: a name, the octomap's message."""
 
     scene: Scene
     name: str = ''
@@ -52,9 +49,9 @@ class SceneState(NamedTuple):
 
 def changed_scene(known: SceneState, message: Any, now: ConversionContext) -> SceneState:
     """
-    Return what is known after a PlanningScene message; raises RequestError.
+    Return the state after a PlanningScene message; raises RequestError.
 
-    `now.at` is to have the joint values of the message's robot_state already.
+    `now.at` has the joint values of the message's robot_state already.
     """
     scene, name = known.scene, known.name
     _check(scene, message)
@@ -94,34 +91,12 @@ def with_attached(scene: Scene, state: Any, now: ConversionContext, place: str) 
 
 
 def _check(scene: Scene, message: Any) -> None:
-    """Look at what needs no scene."""
+    """Refuse another robot, and a scene that is too large, unread."""
     if message.robot_model_name not in ('', scene.robot.name):
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
                     f"'{scene.robot.name}'")
-    objects = message.world.collision_objects
     with error_context('world.collision_objects'):
-        check_size(objects)
-    _operations(objects, 'world.collision_objects')
-    held = [item.object for item in message.robot_state.attached_collision_objects]
-    place = 'robot_state.attached_collision_objects'
-    for index, operation in enumerate(_operations(held, place)):
-        if operation not in (ADD, APPEND) and not message.robot_state.is_diff:
-            raise wrong(f'{place}[{index}]: set robot_state.is_diff to true to change what is '
-                        'attached already')
-
-
-def _operations(objects: Any, place: str) -> list[int]:
-    """Read them all; none may be added twice."""
-    operations = []
-    for index, item in enumerate(objects):
-        with error_context(f'{place}[{index}]'):
-            operations.append(operation_of(item))
-    added = Counter(item.id for item, operation in zip(objects, operations, strict=True)
-                    if operation == ADD)
-    for id, count in added.items():
-        if count > 1:
-            raise wrong(f"{place}: object '{id}' is added {count} times")
-    return operations
+        check_size(message.world.collision_objects)
 
 
 def _emptied(scene: Scene, keep_attached: bool) -> Scene:
@@ -146,13 +121,13 @@ def _holding_nothing(scene: Scene) -> Scene:
 
 
 def _with_frames(scene: Scene, transforms: Any) -> Scene:
-    """MoveIt has these against TF's habit: the parent is the frame that is told of."""
+    """Add fixed transforms; in MoveIt, unlike in TF, header.frame_id names the new frame."""
     root = scene.robot.root_frame
     for index, item in enumerate(transforms):
         with error_context(f'fixed_frame_transforms[{index}]'):
             if item.child_frame_id.removeprefix('/') not in ('', root):
                 raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
-                            f"root frame, '{root}', and header.frame_id the frame that is told of")
+                            f"root frame, '{root}', and header.frame_id the new frame")
             transform = item.transform
             place = placement(transform.translation, transform.rotation, 'transform')
             if item.header.frame_id.removeprefix('/') != root:
@@ -236,7 +211,21 @@ def scene_message(known: SceneState, joints: dict[str, Any], components: int,
             _object(item, header) if wanted & Bits.WORLD_OBJECT_GEOMETRY
             else CollisionObject(id=item.id)
             for item in scene.objects.values() if item.id != OCTOMAP]
-    _fill_rest(message, known, wanted, header)
+    if wanted & Bits.OCTOMAP and known.octomap is not None and OCTOMAP in scene.objects:
+        message.world.octomap.header = header
+        fill_pose(message.world.octomap.origin, scene.objects[OCTOMAP].pose)
+        message.world.octomap.octomap = known.octomap
+    if wanted & Bits.TRANSFORMS:
+        message.fixed_frame_transforms = [_transform(name, pose, header)
+                                          for name, pose in scene.frames.items()]
+    if wanted & Bits.ALLOWED_COLLISION_MATRIX:
+        message.allowed_collision_matrix = matrix_message(scene.allowed)
+    if wanted & Bits.LINK_PADDING_AND_SCALING:
+        message.link_padding = [LinkPadding(link_name=link, padding=padding)
+                                for link, padding in scene.padding.items()]
+    if wanted & Bits.OBJECT_COLORS:
+        message.object_colors = _colors([*scene.objects.values(), *(
+            held.object for held in scene.attached.values())])
     return message
 
 
@@ -245,40 +234,14 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     """
     Return the diff from one scene to the next; `header` is in the root frame.
 
-    It is the whole scene, with the values of `joints`, where a diff cannot express the change:
-    the first scene, another robot, a named frame that is gone, entries that have left the matrix,
-    and an object that is removed while the matrix still has entries of it, which its removal
-    drops.
+    It has the objects that differ. Where anything else differs, it is the whole scene, with the
+    values of `joints`.
     """
     old, new = before.scene if before else None, after.scene
-    if old is None or old.robot is not new.robot or old.named.keys() - new.named.keys() \
-            or _has_lost_entries(old, new) or new.allowed.names & _removed_ids(old, new):
+    if old is None or not _differ_in_objects(old, new):
         return scene_message(after, joints, EVERYTHING, header)
     message = PlanningScene(is_diff=True, name=after.name)
     message.robot_state.is_diff = True
-    _fill_changed_objects(message, old, new, header)
-    octomap = new.objects.get(OCTOMAP)
-    changed = {Bits.OCTOMAP: octomap is not old.objects.get(OCTOMAP),
-               Bits.TRANSFORMS: new.named is not old.named,
-               Bits.ALLOWED_COLLISION_MATRIX: new.allowed != old.allowed,
-               Bits.LINK_PADDING_AND_SCALING: new.padding != old.padding,
-               Bits.OBJECT_COLORS: new.colors != old.colors}
-    _fill_rest(message, after, sum(bit for bit, differs in changed.items() if differs), header)
-    message.link_padding += [LinkPadding(link_name=link)
-                             for link in sorted(old.padding.keys() - new.padding.keys())]
-    if changed[Bits.OCTOMAP] and octomap is None:
-        message.world.octomap.octomap.id = 'OcTree'     # empty: clears it
-    return message
-
-
-def _has_lost_entries(old: Scene, new: Scene) -> bool:
-    """Return whether entries of names that are still there have left the matrix."""
-    names = old.allowed.names - new.allowed.names
-    defaults = old.allowed.defaults.keys() - new.allowed.defaults.keys()
-    return bool((names | defaults) - _removed_ids(old, new))
-
-
-def _fill_changed_objects(message: PlanningScene, old: Scene, new: Scene, header: Header) -> None:
     detached = old.attached.keys() - new.attached.keys()
     taken = [held for id, held in new.attached.items() if held is not old.attached.get(id)]
     message.robot_state.attached_collision_objects = [
@@ -289,13 +252,20 @@ def _fill_changed_objects(message: PlanningScene, old: Scene, new: Scene, header
     changed = [item for id, item in new.objects.items()
                if id not in world or item is not old.objects.get(id)]
     message.world.collision_objects = [
-        *(_removed(id) for id in sorted(world - new.objects.keys() - {OCTOMAP})),
+        *(_removed(id) for id in sorted(world - new.objects.keys())),
         *(_object(item, header) for item in changed if item.id != OCTOMAP)]
+    message.object_colors = _colors([*changed, *(held.object for held in taken)])
+    return message
 
 
-def _removed_ids(old: Scene, new: Scene) -> set[str]:
-    """Return the ids of objects that are neither in the world nor attached any more."""
-    return (old.objects.keys() | old.attached.keys()) - new.objects.keys() - new.attached.keys()
+def _differ_in_objects(old: Scene, new: Scene) -> bool:
+    """Return whether two scenes differ in objects only, the octomap and the robot apart."""
+    removed = (old.objects.keys() | old.attached.keys()) - new.objects.keys() - new.attached.keys()
+    return (old.robot is new.robot
+            and old.objects.get(OCTOMAP) is new.objects.get(OCTOMAP)
+            and all(getattr(old, part) == getattr(new, part)
+                    for part in ('named', 'allowed', 'padding'))
+            and not new.allowed.names & removed)    # a client drops the entries of these
 
 
 def _removed(id: str) -> CollisionObject:
@@ -308,25 +278,10 @@ def _attached(held: AttachedObject, header: Header) -> AttachedCollisionObject:
         object=_object(held.object, Header(stamp=header.stamp, frame_id=held.link)))
 
 
-def _fill_rest(message: PlanningScene, known: SceneState, wanted: int, header: Header) -> None:
-    scene = known.scene
-    if wanted & Bits.OCTOMAP and known.octomap is not None and OCTOMAP in scene.objects:
-        message.world.octomap.header = header
-        fill_pose(message.world.octomap.origin, scene.objects[OCTOMAP].pose)
-        for field in ('header', 'binary', 'id', 'resolution', 'data'):
-            setattr(message.world.octomap.octomap, field, getattr(known.octomap, field))
-    if wanted & Bits.TRANSFORMS:
-        message.fixed_frame_transforms = [_transform(name, pose, header)
-                                          for name, pose in scene.frames.items()]
-    if wanted & Bits.ALLOWED_COLLISION_MATRIX:
-        message.allowed_collision_matrix = matrix_message(scene.allowed)
-    if wanted & Bits.LINK_PADDING_AND_SCALING:
-        message.link_padding = [LinkPadding(link_name=link, padding=padding)
-                                for link, padding in scene.padding.items()]
-    if wanted & Bits.OBJECT_COLORS:
-        message.object_colors = [
-            ObjectColor(id=id, color=ColorRGBA(r=rgba[0], g=rgba[1], b=rgba[2], a=rgba[3]))
-            for id, rgba in scene.colors.items()]
+def _colors(items: Iterable[SceneObject]) -> list[ObjectColor]:
+    colors = [(item.id, item.color) for item in items if item.color is not None]
+    return [ObjectColor(id=id, color=ColorRGBA(r=r, g=g, b=b, a=a))
+            for id, (r, g, b, a) in colors]
 
 
 def _object(item: SceneObject, header: Header) -> CollisionObject:

@@ -1,6 +1,7 @@
-"""ComputeIK requests, with every default filled in; solver options and rules of collisions."""
+"""ComputeIK requests, with all defaults; solver options and collision rules of requests."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 import math
@@ -47,10 +48,10 @@ MOST_TEXT = {'key': 200, 'value': 200}   # of an option [characters]
 
 class ReadRequest(NamedTuple):
     """
-    What a message asks for, but for its constraints and costs.
+    A request without its constraints and costs.
 
-    `carrying` joints move frames that may stand still, as a thing seen by a camera on the arm:
-    that is not known yet.
+    `carrying` joints move links of which TF frames of targets hang by moving transforms: it is
+    unknown whether these frames move with the link, as an object seen by a camera on the arm.
     """
 
     request: IKRequest
@@ -61,9 +62,8 @@ def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> R
     """
     Read a ComputeIK request, or goal, but for its constraints, costs and collision rules.
 
-    `scene` is that of the question, whose frames it may name, `defaults` has the attributes of
-    core's Defaults. Raises IKError. What only the search can judge (solver names, weights) is left
-    to it.
+    `scene` is that of the request, whose frames it may name, `defaults` has the attributes of
+    core's Defaults. Raises IKError. The search checks solver names and weights.
     """
     robot = scene.robot
     check_lengths(message, MOST)
@@ -133,9 +133,9 @@ _DEFAULTS = attrgetter(*(field.name for field in fields(Defaults)))
 
 def form_of(message: Any, defaults: Any) -> tuple[Any, ...]:
     """
-    Return what a request has besides the poses of its targets and its seed, to be compared.
+    Return the fields of a request but for its targets' poses and its seed, and the `defaults`.
 
-    That is what it says, and what `defaults` have for what it leaves open.
+    Requests with equal forms differ only in these poses and seeds.
     """
     kind: Any = type(message)
     return (_besides(kind)(message),
@@ -149,7 +149,7 @@ def _besides(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
 
 
 def depends_on_form(message: Any, robot: Robot) -> bool:
-    """Return whether a request of the same form means the same, whatever moves meanwhile."""
+    """Return whether requests of the same form mean the same when TF and the robot move."""
     own = {'', robot.root_frame, *robot.frame_names}   # TF has the others
     return not (message.execute or len(message.seed.attached_collision_objects)) and all(
         target.header.frame_id.removeprefix('/') in own for target in message.targets)
@@ -219,7 +219,7 @@ def _random_state(given: int, defaults: Any) -> int | None:
 
 def _max_joint_change(request: Any, robot: Robot,
                       defaults: Any) -> tuple[dict[str, float] | None, bool]:
-    """Return how far each joint may move, None for all the way, and whether max_jump says so."""
+    """Return the bound of each joint's change, None for none, and whether max_jump set it."""
     if not request.max_joint_change >= 0:
         raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
                     '(not bounded; with execute: parameter max_jump)')
@@ -249,15 +249,11 @@ def _solutions(count: int, defaults: Any) -> int:
     return max(1, count)
 
 
-_FLAGS = {'true': True, 'false': False}
-_NUMBERS: tuple[Callable[[str], float], ...] = (int, float)
-
-
 def read_options(pairs: Any) -> dict[str, Any]:
     """
     Read KeyValue messages: values are numbers, true or false, or words.
 
-    Raises RequestError. Which names and values a solver takes, it says itself.
+    Raises RequestError. Solvers check names and values themselves.
     """
     options: dict[str, Any] = {}
     for index, pair in enumerate(pairs):
@@ -268,13 +264,11 @@ def read_options(pairs: Any) -> dict[str, Any]:
     return options
 
 
-def _scalar(text: str) -> Any:
-    for number in _NUMBERS:
-        try:
+def _scalar(text: str) -> bool | int | float | str:
+    for number in (int, float):
+        with suppress(ValueError):
             return number(text)
-        except ValueError:
-            continue
-    return _FLAGS.get(text.strip().lower(), text)
+    return {'true': True, 'false': False}.get(text.strip().lower(), text)
 
 
 T = TypeVar('T')

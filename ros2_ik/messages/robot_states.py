@@ -11,12 +11,12 @@ from ros2_ik.core import Joint, Robot, Status, UnknownJointError
 from ros2_ik.messages.poses import fill_transform, placement
 from ros2_ik.messages.request_error import RequestError
 
-Values = dict[str, Any]   # joint name -> float, or the list of values of a floating or planar one
+Values = dict[str, Any]   # joint name -> float, or a list of values (floating, planar)
 
 
 def joint_values(state: Any, robot: Robot, what: str = 'seed') -> Values:
     """
-    Read a RobotState; mimic joints are passed over.
+    Read a RobotState; mimic joints are ignored.
 
     Raises RequestError for lengths that differ, unknown joints, joints named twice, and numbers
     that are not finite.
@@ -43,7 +43,7 @@ def joint_values(state: Any, robot: Robot, what: str = 'seed') -> Values:
 
 
 def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
-    """Return the values of a floating or planar joint whose child stands at `place`."""
+    """Return the values of a floating or planar joint whose child link is at `place`."""
     if joint.kind == 'floating':
         values: list[float] = pin.SE3ToXYZQUAT(place).tolist()
         return values

@@ -26,50 +26,37 @@ MAX_REQUEST_TRIANGLES = 20_000   # in the time of other requests
 def check_size(objects: Sequence[Any], shapes: int = MAX_SHAPES,
                triangles: int = MAX_TRIANGLES) -> None:
     """Refuse CollisionObjects, or BoundingVolumes, of more shapes or triangles, unread."""
-    _check_counts('there are', shapes, triangles, _Size(
-        sum(len(getattr(each, kind, ())) for each in objects
-            for kind in ('primitives', 'meshes', 'planes')),
-        sum(len(mesh.triangles) for each in objects for mesh in each.meshes)))
+    _check_counts(shapes, triangles, sum(
+        len(getattr(each, kind, ())) for each in objects
+        for kind in ('primitives', 'meshes', 'planes')),
+        sum(len(mesh.triangles) for each in objects for mesh in each.meshes))
 
 
-def check_growth(old: Scene, new: Scene) -> None:
-    """Refuse a scene that is too large; one that has become smaller may be too large still."""
-    before, after = _Size.of(old), _Size.of(new)
-    _check_counts('the scene would have', max(MAX_SHAPES, before.shapes),
-                  max(MAX_TRIANGLES, before.triangles), after)
+def check_scene_size(scene: Scene) -> None:
+    """Refuse a scene that is too large."""
+    items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
+    shapes = [part.shape for item in items for part in item.parts]
+    _check_counts(MAX_SHAPES, MAX_TRIANGLES, len(shapes), sum(
+        len(shape.triangles) for shape in shapes if isinstance(shape, Mesh)))
 
 
-class _Size(NamedTuple):
-    shapes: int
-    triangles: int
-
-    @classmethod
-    def of(cls, scene: Scene) -> '_Size':
-        parts = [part for item in scene.objects.values() for part in item.parts]
-        parts += [part for held in scene.attached.values() for part in held.object.parts]
-        return cls(len(parts), sum(len(part.shape.triangles) for part in parts
-                                   if isinstance(part.shape, Mesh)))
-
-
-def _check_counts(who: str, shapes: int, triangles: int, size: _Size) -> None:
-    for what, most, count in (('shapes', shapes, size.shapes),
-                              ('triangles', triangles, size.triangles)):
+def _check_counts(most_shapes: int, most_triangles: int, shapes: int, triangles: int) -> None:
+    for what, most, count in (('shapes', most_shapes, shapes),
+                              ('triangles', most_triangles, triangles)):
         if count > most:
-            raise wrong(f'{who} {count} {what}; at most {most} are taken')
+            raise wrong(f'there are {count} {what}; at most {most} are taken')
 
 
 ADD, REMOVE, APPEND, MOVE = range(4)
 OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
-DONE = ('added', 'removed', 'extended', 'moved')
-DONE_HELD = ('attached', 'detached', 'extended')
 
 
 class ConversionContext(NamedTuple):
     """
-    Where things stand while a message is read.
+    What the conversion of a message needs besides the scene.
 
-    `at(joints)` gives the robot's configuration and raises RequestError if one of these joints is
-    not known. `detail` stands for `Mesh.detail`; `note` takes what a person should know.
+    `at(joints)` returns the robot's configuration and raises RequestError if one of these joints
+    is not known. `detail` stands for `Mesh.detail`; `note` is called with notes for the user.
     """
 
     at: Callable[[frozenset[str]], Configuration]
@@ -102,21 +89,8 @@ def operation_of(message: Any) -> int:
     return number
 
 
-def what_was_done(scene: Any) -> dict[str, list[str]]:
-    """Name the objects that a PlanningScene message has changed, by what was done to them."""
-    done: dict[str, list[str]] = {}
-    for item in scene.robot_state.attached_collision_objects:
-        every = f"all on '{item.link_name}'" if item.link_name else 'all'
-        name = f"'{item.object.id}'" if item.object.id else every
-        done.setdefault(DONE_HELD[operation_of(item.object)], []).append(name)
-    for item in scene.world.collision_objects:
-        name = f"'{item.id}'" if item.id else 'all'
-        done.setdefault(DONE[operation_of(item)], []).append(name)
-    return done
-
-
 def frame_in_root(scene: Scene, frame_id: str, now: ConversionContext) -> pin.SE3:
-    """Where a frame of robot, scene or TF stands in the root frame; raises RequestError."""
+    """Return the pose of a frame of robot, scene or TF in the root; raises RequestError."""
     found = reference(scene.robot, scene, frame_id, now.lookup)
     at = _link_pose(scene, found.frame, now) if found.frame else pin.SE3.Identity()
     return at if found.offset is None else at * found.offset
@@ -203,7 +177,7 @@ _ATTACHED = {ADD: _attach, REMOVE: _detach, APPEND: _append_attached, MOVE: _no_
 
 
 def _in_link(scene: Scene, frame_id: str, link: str, now: ConversionContext) -> pin.SE3:
-    """Where a frame stands in a link; needs no joint values if that is the link itself."""
+    """Return the pose of a frame in a link; needs no joint values if it is the link itself."""
     if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
         return pin.SE3.Identity()   # the scene refuses a link that is none
     return _link_pose(scene, link, now).actInv(frame_in_root(scene, frame_id, now))

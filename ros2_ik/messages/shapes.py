@@ -3,7 +3,6 @@
 from array import array
 from collections.abc import Callable
 from itertools import chain
-import math
 from operator import attrgetter
 from typing import Any
 
@@ -16,7 +15,6 @@ from ros2_ik.core import (
     Array,
     Box,
     Cone,
-    ConvexHull,
     Cylinder,
     HalfSpace,
     Indices,
@@ -30,12 +28,11 @@ from ros2_ik.core import (
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 
-_DIMENSIONS: dict[int, tuple[str, int, Callable[[Any], Shape | float]]] = {
+_DIMENSIONS: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
     SolidPrimitive.BOX: ('BOX', 3, lambda size: Box(size)),
     SolidPrimitive.SPHERE: ('SPHERE', 1, lambda size: Sphere(size[0])),
     SolidPrimitive.CYLINDER: ('CYLINDER', 2, lambda size: Cylinder(size[1], size[0])),
     SolidPrimitive.CONE: ('CONE', 2, lambda size: Cone(size[1], size[0])),
-    SolidPrimitive.PRISM: ('PRISM', 1, lambda size: float(size[0])),
 }
 Read = list[tuple[Shape, Any]]   # shapes and their poses, pinocchio.SE3
 _XYZ = attrgetter('x', 'y', 'z')
@@ -73,31 +70,13 @@ def shape_poses(message: Any) -> list[Any]:
 
 
 def _primitive(message: Any, *_: Any) -> Shape:
-    if message.type not in _DIMENSIONS:
+    if message.type not in _DIMENSIONS:    # as in MoveIt no PRISM
         valid = ', '.join(f'{name} {number}' for number, (name, *_) in _DIMENSIONS.items())
-        raise wrong(f'type is {message.type}; valid: {valid}')
+        raise wrong(f'type is {message.type}; valid: {valid}, or a mesh')
     name, count, make = _DIMENSIONS[message.type]
     if len(message.dimensions) < count:
         raise wrong(f'a {name} needs {count} dimensions, not {len(message.dimensions)}')
-    made = make([float(number) for number in message.dimensions[:count]])
-    return made if isinstance(made, Shape) else _prism(message.polygon.points, made)
-
-
-def _prism(polygon: Any, height: float) -> Shape:
-    """Extrude a polygon by half the height up and down."""
-    corners = np.array([(point.x, point.y) for point in polygon], dtype=float).reshape(-1, 2)
-    if len(corners) < 3:
-        raise wrong(f'a PRISM needs a polygon of at least 3 points, not {len(corners)}')
-    if not (math.isfinite(height) and height > 0 and np.isfinite(corners).all()):
-        raise wrong(f'a PRISM needs a height above 0, not {height:g}, and finite points')
-    sides = np.roll(corners, -1, axis=0) - corners
-    after = np.roll(sides, -1, axis=0)
-    turns = sides[:, 0] * after[:, 1] - sides[:, 1] * after[:, 0]
-    around = np.arctan2(turns, (sides * after).sum(axis=1)).sum()
-    if (turns < 0).any() and (turns > 0).any() or abs(abs(around) - 2 * math.pi) > 1e-6:
-        raise wrong('the polygon of a PRISM must be convex; send several, or a mesh')
-    return ConvexHull(np.vstack([np.column_stack([corners, np.full(len(corners), z)])
-                                 for z in (-height / 2, height / 2)]))
+    return make([float(number) for number in message.dimensions[:count]])
 
 
 def _mesh(message: Any, detail: str, note: Note) -> Shape:
@@ -128,15 +107,14 @@ def write_part(part: ShapeInstance) -> list[tuple[str, Any, Any]]:
 
     Gives for each shape its field without the plural, its message and its pinocchio.SE3.
     """
-    shape: Any = part.shape
-    pose = part.pose
-    solids: dict[type[Shape], tuple[int, Callable[[], list[float]]]] = {
-        Box: (SolidPrimitive.BOX, lambda: shape.size.tolist()),
-        Sphere: (SolidPrimitive.SPHERE, lambda: [shape.radius]),
-        Cylinder: (SolidPrimitive.CYLINDER, lambda: [shape.length, shape.radius]),
-        Cone: (SolidPrimitive.CONE, lambda: [shape.length, shape.radius])}
-    if solid := solids.get(type(shape)):
-        return [('primitive', _solid(solid[0], solid[1]()), pose)]
+    shape, pose = part.shape, part.pose
+    if isinstance(shape, Box):
+        return [('primitive', _solid(SolidPrimitive.BOX, shape.size.tolist()), pose)]
+    if isinstance(shape, Sphere):
+        return [('primitive', _solid(SolidPrimitive.SPHERE, [shape.radius]), pose)]
+    if isinstance(shape, (Cylinder, Cone)):
+        kind = SolidPrimitive.CONE if isinstance(shape, Cone) else SolidPrimitive.CYLINDER
+        return [('primitive', _solid(kind, [shape.length, shape.radius]), pose)]
     if isinstance(shape, (Plane, HalfSpace)):
         a, b, c = shape.normal.tolist()
         return [('plane', PlaneMessage(coef=[a, b, c, -shape.offset]), pose)]

@@ -53,7 +53,7 @@ WRONG = [
     ('gaze_angle', AIM, {'soft': True}, GOAL, 'bounds are empty'),
     ('gaze_angle', AIM, {'upper': [0.1, 0.2]}, GOAL,
      'upper bound of gaze_angle must be one number or 1'),
-    ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'bounds.upper has 100000 numbers'),
+    ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'must be one number or 1'),
     ('frame_position', {**LIFT, 'T_relative_A': [0, 0]}, EXACT, GOAL,
      'T_relative_A takes x y z [m], and roll pitch yaw [rad] or a quaternion x y z w, not [0.0'),
     ('frame_position', {'frame': HAND}, {**EXACT, 'soft': True, 'weight': [1.0, 2.0]}, GOAL,

@@ -1,6 +1,5 @@
 """World objects by ~/apply_planning_scene, with MoveIt's operations; ~/scene_markers of them."""
 
-from geometry_msgs.msg import Point32
 from moveit_msgs.msg import CollisionObject, PlanningScene
 from node_harness import eventually
 import numpy as np
@@ -42,16 +41,16 @@ def test_add_replaces(client):
     assert item.header.frame_id == 'panda_link0' and item.operation == ADD
 
 
-def test_the_answer_names_what_was_done(client):
+def test_the_answer_names_the_objects(client):
     assert applied(client, diff(box('a', at=FAR), box('b', at=FAR))) == (
-        "added 'a', 'b'; the scene has 'a', 'b'")
+        "the scene has 'a', 'b'")
     assert applied(client, diff(change('a', REMOVE), change('b', MOVE, pose=pose(0, 0, 4)))) == (
-        "removed 'a'; moved 'b'; the scene has 'b'")
+        "the scene has 'b'")
     assert applied(client, diff(holding=[attached(change('b', ADD))])).startswith(
-        "attached 'b'; the scene has no objects; attached: 'b'")
+        "the scene has no objects; attached: 'b'")
     assert applied(client, diff(holding=[attached(change('', REMOVE))])).startswith(
-        "detached all on 'panda_hand'; the scene has 'b'")
-    assert applied(client, diff(change('', REMOVE))) == 'removed all; the scene has no objects'
+        "the scene has 'b'")
+    assert applied(client, diff(change('', REMOVE))) == 'the scene has no objects'
 
 
 def test_bad_add_keeps_the_old_object(client):
@@ -68,21 +67,15 @@ def test_shapes_of_every_kind(client):
     item.primitives = [solid(SolidPrimitive.BOX, 0.1, 0.2, 0.3), solid(SolidPrimitive.SPHERE, 0.1),
                        solid(SolidPrimitive.CYLINDER, 0.3, 0.1),
                        solid(SolidPrimitive.CONE, 0.3, 0.1)]
-    prism = solid(SolidPrimitive.PRISM, 0.4)      # MoveIt drops it without a word
-    prism.polygon.points = [Point32(x=x, y=y) for x, y in ((0.0, 0.0), (0.1, 0.0), (0.0, 0.1))]
-    item.primitives, item.meshes, item.planes = [*item.primitives, prism], [tetrahedron()], [
-        floor(2.0)]
+    item.meshes, item.planes = [tetrahedron()], [floor(2.0)]
     item.primitive_poses = [pose(0.5)]
     applied(client, diff(item))
     back = objects(client)['all']
     assert [list(shape.dimensions) for shape in back.primitives] \
-        == [list(shape.dimensions) for shape in item.primitives[:4]]
+        == [list(shape.dimensions) for shape in item.primitives]
     assert [shape.type for shape in back.primitives] == [1, 2, 3, 4]
     assert list(back.planes[0].coef) == [0, 0, 1, -2]
-    meshes = {len(mesh.vertices): mesh for mesh in back.meshes}
-    assert len(meshes[4].triangles) == 4
-    assert {(round(p.x, 6), round(p.y, 6), round(p.z, 6)) for p in meshes[6].vertices} == {
-        (x, y, z) for x, y in ((0, 0), (0.1, 0), (0, 0.1)) for z in (-0.2, 0.2)}
+    assert [len(mesh.triangles) for mesh in back.meshes] == [4]
     assert not get(client, 8).world.collision_objects[0].primitives     # names alone
     assert place(back.primitive_poses[0]) == [0.5, 0, 0]
     assert place(back.primitive_poses[1]) == [0, 0, 0]   # missing ones are the identity

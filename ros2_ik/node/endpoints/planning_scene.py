@@ -14,12 +14,7 @@ from rclpy.node import Node
 from ros2_ik.core import Status
 from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.messages.scene_changes import (
-    changed_attached,
-    changed_object,
-    ConversionContext,
-    what_was_done,
-)
+from ros2_ik.messages.scene_changes import changed_attached, changed_object, ConversionContext
 from ros2_ik.node.endpoints.answering import answering, header, reason_of, Statistics
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, serve, Wait
 from ros2_ik.node.state.current_state import CurrentState
@@ -60,7 +55,7 @@ class PlanningSceneEndpoints(Endpoint, name='planning_scene'):
         message = request.scene
         result = await self.wait(lambda done: self._ask(*_whole(message), done))
         response.success = True
-        response.message = '; '.join([*_done(message), self._told(result, message)])
+        response.message = self._told(result, message)
 
     @answering('get_planning_scene')
     async def get(self, request: Any, response: Any) -> None:
@@ -129,11 +124,6 @@ def _contents(scene: Any) -> str:
     objects, held = list(scene.objects), list(scene.attached)
     text = f'the scene has {_list(objects)}'
     return f'{text}; attached: {_list(held)}' if held else text
-
-
-def _done(message: Any) -> list[str]:
-    """Return what was done to each object: what is gone stands nowhere else."""
-    return [f'{what} {_some(names)}' for what, names in what_was_done(message).items()]
 
 
 def _list(names: list[str]) -> str:

@@ -23,7 +23,7 @@ from ros2_ik.messages.planning_scenes import SceneState, with_attached
 from ros2_ik.messages.request_error import error_context, RequestError
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.messages.scene_changes import (
-    check_growth,
+    check_scene_size,
     check_size,
     ConversionContext,
     MAX_REQUEST_SHAPES,
@@ -287,7 +287,7 @@ class PlanningScene:
         robot, notes = known.scene.robot, list[str]()
         now = self.now(robot, asked.given(robot), notes)
         new = asked.change(known, now)
-        check_growth(known.scene, new.scene)
+        check_scene_size(new.scene)
         return (known if new == known else new), notes
 
     def _prepare(self, scene: Scene) -> None:
@@ -342,7 +342,7 @@ class PlanningScene:
             at = None
         try:
             found = load_scene(scene, robot, at)
-            check_growth(Scene(robot), found)
+            check_scene_size(found)
             self._prepare(found)
         except IKError as error:
             return None, str(error), at is None and _loads(scene, robot)
