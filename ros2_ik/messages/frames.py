@@ -29,10 +29,12 @@ class OldTransformError(LookupError):
 
 class Reference(NamedTuple):
     """
-    The frame in which a pose is given: a frame of the robot (None: the root), and an offset in it.
+    A frame that poses are given in: one of the robot's (None: the root), and an offset in it.
 
-    The offset is the pose of an object, a subframe or a frame of TF. `loose_on` is the link below
-    which a frame of TF hangs by moving transforms: it is unknown whether it moves with that link.
+    The offset is where an object of the scene, a subframe or a frame of TF is.
+
+    `loose_on` is the link that a frame of TF hangs on by transforms that are sent anew: whether
+    it moves with that link is not known.
     """
 
     frame: str | None

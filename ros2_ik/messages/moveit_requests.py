@@ -32,7 +32,7 @@ from ros2_ik.srv import ComputeIK
 
 MOST_SURFACES = 1000     # of the hulls of a constraint's regions
 SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 1,
-               VisibilityConstraint.SENSOR_X: 0}
+               VisibilityConstraint.SENSOR_X: 0}    # columns of a rotation
 
 
 def compute_ik_request(asked: Any, scene: Scene, defaults: Any, lookup: Lookup) -> Any:

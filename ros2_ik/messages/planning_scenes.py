@@ -62,8 +62,6 @@ def changed_scene(known: SceneState, message: Any, now: ConversionContext) -> Sc
     scene = _with_frames(scene, message.fixed_frame_transforms)
     scene = with_attached(scene, message.robot_state, now, 'robot_state.')
     scene = _with_allowed(scene, message)
-    if not message.is_diff:
-        _tell_of_lost_pairs(scene, now)
     scene = _with_padding(scene, message)
     for index, item in enumerate(message.world.collision_objects):
         with error_context(f'world.collision_objects[{index}]'):
@@ -141,18 +139,6 @@ def _with_allowed(scene: Scene, message: Any) -> Scene:
     if not message.is_diff:
         return scene.with_allowed(given)
     return scene.with_allowed(scene.allowed.updated(given)) if given.names else scene
-
-
-def _tell_of_lost_pairs(scene: Scene, now: ConversionContext) -> None:
-    """Note if a whole scene, sent by mistake perhaps, takes away what the SRDF allows."""
-    usual = scene.robot.disabled_pairs
-    lost = [pair for pair in usual if not scene.allowed.allowed(*pair)]
-    if lost:
-        first, second = min(lost)
-        now.note(f'its allowed_collision_matrix no longer allows {len(lost)} of the {len(usual)} '
-                 f"pairs of links that the SRDF does, such as '{first}' and '{second}', so "
-                 'neighbouring links may count as touching; is_diff: true changes only what the '
-                 'message names')
 
 
 def _with_padding(scene: Scene, message: Any) -> Scene:

@@ -48,10 +48,10 @@ MOST_TEXT = {'key': 200, 'value': 200}   # of an option [characters]
 
 class ReadRequest(NamedTuple):
     """
-    A request without its constraints and costs.
+    What a message asks for, but for its constraints and costs.
 
-    `carrying` joints move links of which TF frames of targets hang by moving transforms: it is
-    unknown whether these frames move with the link, as an object seen by a camera on the arm.
+    `carrying` joints move frames that may stand still, as a thing seen by a camera on the arm:
+    that is not known yet.
     """
 
     request: IKRequest
@@ -184,12 +184,10 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
     if not numbers:
         return (ALL_AXES,) * count
     if not count:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'{len(numbers)} weights, which are about targets, but there is none')
+        raise wrong(f'{len(numbers)} weights, which are about targets, but there is none')
     if len(numbers) not in (6, 6 * count):
         valid = f'6, or {6 * count} for {count} targets' if count > 1 else '6'
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'{len(numbers)} weights; valid: none, {valid}')
+        raise wrong(f'{len(numbers)} weights; valid: none, {valid}')
     rows = tuple(tuple(numbers[i:i + 6]) for i in range(0, len(numbers), 6))
     return rows if len(rows) == count else rows * count
 
@@ -197,22 +195,18 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
 def _timeout(duration: Any, defaults: Any) -> float:
     seconds: float = duration.sec + duration.nanosec * 1e-9
     if seconds < 0:
-        raise RequestError(
-            Status.INVALID_GOAL_CONSTRAINTS, f'the timeout is negative: {seconds:g} s')
+        raise wrong(f'the timeout is negative: {seconds:g} s')
     if seconds > defaults.max_timeout:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'the timeout is {seconds:g} s; parameter max_timeout allows '
-                           f'{defaults.max_timeout:g} s')
+        raise wrong(f'the timeout is {seconds:g} s; parameter max_timeout allows '
+                    f'{defaults.max_timeout:g} s')
     return seconds or defaults.default_timeout
 
 
 def _random_state(given: int, defaults: Any) -> int | None:
     """Return the start of the random numbers, None for a different one each time."""
     if given < -1:
-        raise RequestError(
-            Status.INVALID_GOAL_CONSTRAINTS,
-            f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
-            'each time)')
+        raise wrong(f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
+                    'each time)')
     number = given or defaults.random_state
     return None if number < 0 else number
 
@@ -243,9 +237,8 @@ def _max_joint_change(request: Any, robot: Robot,
 
 def _solutions(count: int, defaults: Any) -> int:
     if count > defaults.max_solutions:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'{count} solutions are wanted; parameter max_solutions allows '
-                           f'{defaults.max_solutions}')
+        raise wrong(f'{count} solutions are wanted; parameter max_solutions allows '
+                    f'{defaults.max_solutions}')
     return max(1, count)
 
 

@@ -144,20 +144,6 @@ def _attach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     return scene.attach(made.with_pose(place * made.pose), link, touch)
 
 
-def _append_attached(scene: Scene, message: Any, now: ConversionContext) -> Scene:
-    item = message.object
-    held = scene.attached.get(item.id)
-    if held is None:
-        return _attach(scene, message, now)
-    _check_link(held.link, message.link_name)
-    old, pose = held.object, read_pose(item.pose, 'pose')
-    place = old.pose if pose.isIdentity(0.0) else \
-        _in_link(scene, item.header.frame_id, held.link, now) * pose
-    more = replace(old, parts=(*old.parts, *_parts(_shapes(item, now))), pose=place,
-                   subframes={**old.subframes, **_subframes(item)})
-    return scene.attach(more, held.link, [*held.touch_links, *map(str, message.touch_links)])
-
-
 def _detach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     id, link = message.object.id, message.link_name.removeprefix('/')
     held = [item for item in scene.attached.values()
@@ -169,11 +155,11 @@ def _detach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     return scene.detach(id or None, link or None, now.at(movers) if movers else None)
 
 
-def _no_move(*_: Any) -> Scene:
-    raise wrong('an attached object moves with its link; valid: ADD, APPEND, REMOVE')
+def _refuse(*_: Any) -> Scene:
+    raise wrong('an attached object moves with its link, and its shapes stay; valid: ADD, REMOVE')
 
 
-_ATTACHED = {ADD: _attach, REMOVE: _detach, APPEND: _append_attached, MOVE: _no_move}
+_ATTACHED = {ADD: _attach, REMOVE: _detach, APPEND: _refuse, MOVE: _refuse}
 
 
 def _in_link(scene: Scene, frame_id: str, link: str, now: ConversionContext) -> pin.SE3:
@@ -181,11 +167,6 @@ def _in_link(scene: Scene, frame_id: str, link: str, now: ConversionContext) -> 
     if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
         return pin.SE3.Identity()   # the scene refuses a link that is none
     return _link_pose(scene, link, now).actInv(frame_in_root(scene, frame_id, now))
-
-
-def _check_link(link: str, given: str) -> None:
-    if given.removeprefix('/') not in ('', link):
-        raise wrong(f"it is attached to '{link}', not to '{given}'")
 
 
 # -- parts of both -------------------------------------------------------------------------

@@ -105,13 +105,8 @@ def test_a_whole_scene_replaces(client, initial):
 def test_an_empty_matrix_allows_nothing(client, initial, panda):
     """Links next to each other that only the SRDF disables are then checked."""
     assert check(client).valid
-    said = applied(client, initial)
-    assert 'the whole scene was replaced' in said and 'no longer' not in said
     said = applied(client, PlanningScene())
-    count = len(panda.disabled_pairs)
     assert 'the whole scene was replaced, since is_diff is false' in said
-    assert f'no longer allows {count} of the {count} pairs of links that the SRDF does' in said
-    assert 'is_diff: true' in said
     assert not get(client).allowed_collision_matrix.entry_names
     # a change without a matrix does not bring it back
     assert 'replaced' not in applied(client, diff(name='still'))
