@@ -1,6 +1,6 @@
-"""Gizmos of viser, by which people drag targets and objects."""
+"""Gizmos of viser, by which people drag targets."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,47 +17,40 @@ ROUNDING = 1e-9    # of poses on their way to the page and back [m, 1]
 
 
 class Gizmos:
-    """
-    One gizmo for each of some poses, by name; `kind` is their branch of viser's tree.
+    """One gizmo for each target, by its tip."""
 
-    `moved` takes the name, the pose (4, 4) to which the gizmo was dragged, and True if it was
-    released there.
-    """
-
-    def __init__(self, page: 'Page', kind: str, size: float,
-                 moved: Callable[[str, Array, bool], None]) -> None:
-        self._page, self._kind, self._size, self._moved = page, kind, size, moved
+    def __init__(self, page: 'Page', size: float) -> None:
+        self._page, self._size = page, size
         self.handles: dict[str, viser.TransformControlsHandle] = {}
         self._poses: dict[str, Array] = {}    # at which the page shows them
 
-    def show(self, poses: Mapping[str, Array]) -> None:
-        """Show gizmos at poses (4, 4) in the root frame."""
-        for name in [name for name in self.handles if name not in poses]:
-            self._remove(name)
-        for name, T in poses.items():
-            if name not in self.handles:
-                self._add(name)
-            if name not in self._poses or np.abs(T - self._poses[name]).max() > ROUNDING:
-                place(self.handles[name], pin.SE3(T[:3, :3], np.array(T[:3, 3])))
-                self._poses[name] = T
+    def show(self, targets: Mapping[str, Array]) -> None:
+        """Show gizmos at the targets (4, 4)."""
+        for tip in [tip for tip in self.handles if tip not in targets]:
+            self._remove(tip)
+        for tip, T in targets.items():
+            if tip not in self.handles:
+                self._add(tip)
+            if tip not in self._poses or np.abs(T - self._poses[tip]).max() > ROUNDING:
+                place(self.handles[tip], pin.SE3(T[:3, :3], np.array(T[:3, 3])))
+                self._poses[tip] = T
 
-    def _add(self, name: str) -> None:
-        self.handles[name] = handle = self._page.server.scene.add_transform_controls(
-            f'/{self._kind} gizmos/{branch(name)}', scale=self._size, depth_test=False,
-            line_width=3.0)
+    def _add(self, tip: str) -> None:
+        self.handles[tip] = handle = self._page.server.scene.add_transform_controls(
+            f'/gizmos/{branch(tip)}', scale=self._size, depth_test=False, line_width=3.0)
 
         def dragged(event: 'Event') -> None:
-            if self.handles.get(name) is not handle:    # removed since
+            if self.handles.get(tip) is not handle:    # removed since
                 return
             try:
                 T = pose_of(*event.value)
             except IKError:    # `show` adds another gizmo at the last good pose
-                self._remove(name)
+                self._remove(tip)
                 raise
-            self._poses[name] = T
-            self._moved(name, T, event.phase == 'end')
-        self._page.bind(handle.on_update, dragged, f'{self._kind} {name}')
+            self._poses[tip] = T
+            self._page.session.drag(tip, T, event.phase == 'end')
+        self._page.bind(handle.on_update, dragged, f'target {tip}')
 
-    def _remove(self, name: str) -> None:
-        self.handles.pop(name).remove()
-        self._poses.pop(name, None)
+    def _remove(self, tip: str) -> None:
+        self.handles.pop(tip).remove()
+        self._poses.pop(tip, None)

@@ -11,7 +11,7 @@ import viser
 from ros2_ik.core import Array, Configuration, Joint, load_scene, Robot, save_scene
 from ros2_ik.view.access import Access
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
-from ros2_ik.view.gizmos import Gizmos, ROUNDING
+from ros2_ik.view.gizmos import Gizmos
 from ros2_ik.view.pose_form import PoseForm
 from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_model import touched_names
@@ -22,7 +22,6 @@ from ros2_ik.view.worker import MOVE, Worker
 from ros2_ik.view.yaml_form import YamlForm
 
 CLOSE = 0.25    # size of the gizmos of targets, as a part of the robot's
-OBJECT_GIZMO = 0.15    # size of the gizmos of objects [m]
 FIELD_OF_VIEW = math.radians(45)    # of the first camera; viser's 75 degrees distort a robot
 DISTANCE = 1.7    # of the first camera, in sizes of the robot
 STEP = {True: 0.1, False: 1e-3}    # of the sliders of rotary joints [deg] and others [m]
@@ -54,8 +53,7 @@ class Page:
         self.notes = model.notes
         middle, size = extent(session.robot, session.arm.q)
         _set_stage(server, middle, size)
-        self.gizmos = Gizmos(self, 'target', gizmo_size(size), session.drag)
-        self.object_gizmos = Gizmos(self, 'object', OBJECT_GIZMO, self._move_object)
+        self.gizmos = Gizmos(self, gizmo_size(size))
         self._robot = RobotBodies(server, '/robot', model)
         self._ghost = RobotBodies(server, '/ghost', model, ghost=True)
         self._scene = SceneBodies(server, '/scene')
@@ -109,8 +107,6 @@ class Page:
                                         session.load_yaml, session.problem_yaml)
             self.constraints.show()
         with tabs.add_tab('Scene'):
-            self._drag_objects = gui.add_checkbox('drag objects', False)
-            self.bind(self._drag_objects.on_update, lambda _: None)    # the page is shown after it
             shadows = gui.add_checkbox('shadows', True,
                                        hint='off is faster without a graphics card')
             self.bind(shadows.on_update, lambda event: self.set_shadows(event.value))
@@ -157,18 +153,11 @@ class Page:
         self.session.change_scene(load_scene(text + '\n', arm.robot,
                                              Configuration(arm.robot, arm.q)))
 
-    def _move_object(self, id: str, T: Array, released: bool) -> None:
-        item = self.session.arm.scene.objects.get(id)
-        # a release takes the place of a last move that waits, or repeats it
-        if item is not None and np.abs(T - item.pose.homogeneous).max() > ROUNDING:
-            self.session.move_object(id, T)
-
     # -- display ---------------------------------------------------------------------------
 
     def _show(self) -> None:
         session, answer = self.session, self.session.answer
-        scene, q = session.arm.scene, session.arm.q
-        contacts = () if answer is None else answer.contacts
+        q, contacts = session.arm.q, () if answer is None else answer.contacts
         with self.server.atomic():
             self._robot.show(q)
             if answer is None:
@@ -176,10 +165,8 @@ class Page:
             else:
                 self._ghost.show(answer.q, answer.reached.value, q)
             self._contacts.show(contacts)
-            self._scene.show(scene, q, touched_names(contacts))
+            self._scene.show(session.arm.scene, q, touched_names(contacts))
             self.gizmos.show(session.problem.targets)
-            objects = scene.objects if self._drag_objects.value else {}
-            self.object_gizmos.show({id: item.pose.homogeneous for id, item in objects.items()})
         self._show_controls()
 
     def _show_controls(self) -> None:

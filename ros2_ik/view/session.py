@@ -230,10 +230,6 @@ class Session:
         if self.answers and before is not self._answered_in and before != self._answered_in:
             self.solve(dragging=True)
 
-    def move_object(self, id: str, T: Array) -> None:
-        """Move an object to a pose (4, 4) in the root frame."""
-        self.change_scene(self.arm.scene.move(id, T))
-
 
 def problem_text(content: Mapping[str, Any]) -> str:
     """Return fields of a problem file as YAML, '' for none."""

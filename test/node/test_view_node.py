@@ -108,7 +108,7 @@ def test_objects_go_to_the_node(client, viewer):
         assert any('block' in (one.first, one.second) for one in viewer.answer.contacts)
         away = block.copy()
         away[:3, 3] += [0.0, 0.8, 0.0]
-        viewer.move_object('block', away)
+        viewer.change_scene(viewer.arm.scene.move('block', away))
         assert objects(client)['block'].pose.position.y == pytest.approx(away[1, 3])
         assert viewer.answer.accepted
         viewer.change_scene(viewer.arm.scene.remove('block'))

@@ -176,48 +176,18 @@ def add(page, name, shape):
         SceneObject(name, [shape], T))))
 
 
-def drag_objects(page):
-    page._drag_objects.value = True
-    page.worker.wait()
-
-
 def test_objects_are_added_shown_and_removed(page):
-    drag_objects(page)
     add(page, 'part/1', Box([0.1, 0.1, 0.1]))
     add(page, 'ball', Sphere(0.05))
     page.worker.wait()
-    assert set(page._scene._shown) == set(page.object_gizmos.handles) == {
-        'table', 'part/1', 'ball'}
+    assert set(page._scene._shown) == {'table', 'part/1', 'ball'}
     T = np.eye(4)
     T[:3, 3] = 0.3, 0.4, 0.5
-    page.worker.post(lambda: page.session.move_object('ball', T))
-    page.worker.post(lambda: page.session.change_scene(page.session.arm.scene.remove('part/1')))
+    page.worker.post(lambda: page.session.change_scene(
+        page.session.arm.scene.move('ball', T).remove('part/1')))
     page.worker.wait()
     assert np.abs(page._scene._shown['ball'].frame.position - T[:3, 3]).max() < 1e-9
-    assert np.abs(page.object_gizmos.handles['ball'].position - T[:3, 3]).max() < 1e-9
-    assert 'part/1' not in page._scene._shown and 'part/1' not in page.object_gizmos.handles
-
-
-@pytest.mark.parametrize('busy', [True, False])
-def test_an_object_is_where_its_gizmo_was_let_go(page, busy):
-    """However many of the events of its drag wait for a page that is busy."""
-    drag_objects(page)
-    gizmo = page.object_gizmos.handles['table']
-    go_on = threading.Event()
-    page.worker.post(lambda: go_on.wait(10 if busy else 0))
-    gizmo._impl.position = np.array((0.6, 0.2, -0.3))
-    threading.Timer(0.2, go_on.set).start()
-    happen(page, gizmo._impl_aux.update_cb, gizmo, 'start', 'update', 'end')
-    for placed in gizmo.position, page.session.arm.scene.objects['table'].pose.translation:
-        assert np.abs(placed - (0.6, 0.2, -0.3)).max() < 1e-9
-    scene = page.session.arm.scene
-    happen(page, gizmo._impl_aux.update_cb, gizmo, 'end')
-    assert page.session.arm.scene is scene    # it has not moved since
-    page.worker.post(page.session.move_there)
-    page.worker.wait()
-    assert page.session.status.startswith('not done: there is no answer')
-    happen(page, gizmo._impl_aux.update_cb, gizmo, 'end')
-    assert page.session.status == 'done'      # what was not done is another thing
+    assert 'part/1' not in page._scene._shown
 
 
 def test_scene_is_loaded_as_text_never_as_a_file(page):

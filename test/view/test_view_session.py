@@ -149,7 +149,7 @@ def test_object_that_comes_near_makes_the_arm_give_way(session, home):
     add(session, SceneObject('ball', (ShapeInstance(Box([0.1, 0.1, 0.1])),), T))
     assert session.answer.accepted and np.abs(session.answer.q - before).max() < 1e-3
     T[:3, 3] = elbow[:3, 3] + [0, 0.07, 0]
-    session.move_object('ball', T)
+    session.change_scene(session.arm.scene.move('ball', T))
     checker = collision_checker(session.robot, session.arm.scene)
     assert checker.collides(before)
     assert session.answer.accepted and not checker.collides(session.answer.q)
