@@ -36,7 +36,7 @@ def read_problem(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array],
     `scene_of` returns the scene for a robot that starts at q (nq,). Raises IKError.
     """
     scene = scene_of(robot.to_q(joint_values(goal.seed, robot), at)) or Scene(robot)
-    request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), _no_tf).request
+    request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), _no_tf)
     checker = None
     if request.avoid_collisions or needs_checker(goal):
         checker = checker_of(with_rules(scene, goal))

@@ -33,8 +33,8 @@ class Reference(NamedTuple):
 
     The offset is where an object of the scene, a subframe or a frame of TF is.
 
-    `loose_on` is the link that a frame of TF hangs on by transforms that are sent anew: whether
-    it moves with that link is not known.
+    `loose_on` is the link that a frame of TF hangs on by transforms of /tf: whether it moves with
+    that link is not known.
     """
 
     frame: str | None

@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import cache
 import math
 from operator import attrgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import pinocchio as pin
 
@@ -46,19 +46,7 @@ MOST_RULES = {'link_padding': 200, 'allowed_collisions.entry_names': 200,
 MOST_TEXT = {'key': 200, 'value': 200}   # of an option [characters]
 
 
-class ReadRequest(NamedTuple):
-    """
-    What a message asks for, but for its constraints and costs.
-
-    `carrying` joints move frames that may stand still, as a thing seen by a camera on the arm:
-    that is not known yet.
-    """
-
-    request: IKRequest
-    carrying: frozenset[str]
-
-
-def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> ReadRequest:
+def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> IKRequest:
     """
     Read a ComputeIK request, or goal, but for its constraints, costs and collision rules.
 
@@ -84,7 +72,7 @@ def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> R
     tips = _tips(names, count, robot, group or default, defaults, scene)
     references = _references(message, robot, scene, lookup)
     most, is_jump = _max_joint_change(message, robot, defaults)
-    return ReadRequest(IKRequest(
+    return IKRequest(
         _targets(message, tips, references, defaults), follow_frames=message.follow_frames,
         group=group, default_group=default, moving_joints=message.moving_joints,
         locked_joints=message.locked_joints, seed=joint_values(message.seed, robot),
@@ -93,9 +81,7 @@ def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> R
         avoid_collisions=message.avoid_collisions,
         max_jump=most if is_jump else None,
         options=_options(message, defaults, None if is_jump else most),
-        frames=robot.added_frames),
-        frozenset[str]().union(*(robot.moving_joints(each.frame) for each in references
-                                 if each.loose_on and each.frame)))
+        frames=robot.added_frames)
 
 
 def _options(message: Any, defaults: Any, max_joint_change: Any) -> SolveOptions:

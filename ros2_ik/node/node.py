@@ -6,7 +6,6 @@ import sys
 import threading
 import time
 import traceback
-from types import SimpleNamespace
 from typing import Any
 
 import rclpy
@@ -21,13 +20,14 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import compile_all, Robot, Status
+from ros2_ik.core import check_scene_file, compile_all, IKError, Robot, Status
 from ros2_ik.messages.frames import wrong_default
 from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.endpoints.answering import Statistics
-from ros2_ik.node.endpoints.registry import make_endpoints, publisher, timer
+from ros2_ik.node.endpoints.parts import publisher, timer
+from ros2_ik.node.endpoints.registry import make_endpoints
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parameters.parameters import start_notes
@@ -47,9 +47,8 @@ ANSWERING = 0.5   # time at the end for the answers of open requests [s]
 REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
 LONG = 0.02      # a callback that computes for longer holds others up [s]
 LOOK = 0.05      # between two looks for a signal that ends the node [s]
-QUIET = 0.1      # it is the end when so long there has been nothing to answer [s],
-BRAKING = 2.0    # and so much more while an arm is brought to rest [s]
-LINGER = 0.25    # or so long since the last answer: busy clients take their time to read it [s]
+BRAKING = 2.0    # and more, while an arm is brought to rest [s]
+LINGER = 0.25    # time without an answer after which the node ends: busy clients read late [s]
 
 
 class IKNode(Node):
@@ -81,26 +80,19 @@ class IKNode(Node):
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)
         self._motions = MotionExecutor(controllers, joint_states, state, self._scene, log)
-        self._description = Description(log, self._on_robot, self._why_no_description)
-        self._endpoints = make_endpoints({
-            'node': self, 'parameters': parameters, 'statistics': self._statistics,
-            'description': self._description, 'joint_states': joint_states,
-            'current_state': state, 'scene': self._scene, 'transforms': transforms,
-            'settled': Settled(self._scene, transforms, controllers.pause), 'pool': self._pool,
-            'motions': self._motions, 'servo_process': self._servo_process,
-            'wait': self._wait})
-        parameters.check, parameters.changed = self._check, self._changed
+        self._description = Description(log, parameters.root_joint, self._on_robot,
+                                        self._why_no_description)
+        self._endpoints = make_endpoints(
+            node=self, parameters=parameters, statistics=self._statistics,
+            description=self._description, joint_states=joint_states, current_state=state,
+            scene=self._scene, transforms=transforms,
+            settled=Settled(self._scene, transforms, controllers.pause), pool=self._pool,
+            motions=self._motions, servo_process=self._servo_process, wait=self._wait)
         self._subscribe(joint_states)
-        self._changed({'root_joint', 'robot_description_semantic', 'robot_description'})
-        no_scene = '' if self._scene.waiting else self._scene.fault
-        if wrong := self._description.refused or no_scene or self._check(
-                {'base_source': parameters.base_source,
-                 'scene': '' if self._description.robot else parameters.scene}):
-            raise ParameterError(wrong)
+        self._take_parameters()
         for note in start_notes(parameters):
             log.info(note)
         self._pool.start()
-        self._reminded = False
         self._reminder = timer(self, REMINDER, self._remind)
 
     def _simulated(self) -> bool:
@@ -110,8 +102,24 @@ class IKNode(Node):
         now: int = self.get_clock().now().nanoseconds
         return now
 
+    def _take_parameters(self) -> None:
+        """Take the robot and the scene of the parameters; raises ParameterError."""
+        parameters, description = self._own_parameters, self._description
+        if parameters.base_source == 'tf' and self._transforms.absent:
+            raise ParameterError(f'base_source cannot be tf: {self._transforms.absent}')
+        texts = {'urdf': parameters.robot_description,
+                 'srdf': parameters.robot_description_semantic}
+        description.offer(**{name: text for name, text in texts.items() if text})
+        if fault := description.refused or self._scene.fault:
+            raise ParameterError(fault)
+        if parameters.scene and not description.robot:
+            try:
+                check_scene_file(parameters.scene)
+            except IKError as error:
+                raise ParameterError(f"parameter scene, '{parameters.scene}': {error}") from None
+
     def _remind(self) -> None:
-        """Say once what is waited for, and as long as it is so what cannot go well."""
+        """Warn of what is missing, and of another node of this name."""
         log = self.get_logger()
         if self.get_parameter('use_sim_time').value and not self._now():
             log.warning('use_sim_time is true, but nothing has come on /clock: stamps cannot be '
@@ -121,14 +129,10 @@ class IKNode(Node):
             log.error(f'another node is called {self.get_fully_qualified_name()}: both answer '
                       'each request and move the robot (one that was killed is seen for up to '
                       '20 s)', throttle_duration_sec=60.0)
-        if self._reminded:
-            return
-        self._reminded = True
         if self._description.robot is None:
-            self.get_logger().warning(
-                'waiting for robot_description: nothing to use has come so far on topic '
-                f"'{self.resolve_topic_name('robot_description')}' or as parameter "
-                'robot_description')
+            log.warning('waiting for robot_description: nothing to use has come so far on topic '
+                        f"'{self.resolve_topic_name('robot_description')}' or as parameter "
+                        'robot_description', once=True)
 
     def _on_robot(self, robot: Robot) -> None:
         # at once: to load geometry takes seconds
@@ -140,8 +144,6 @@ class IKNode(Node):
         self._joint_states.set_robot(robot)
         self._scene.set_robot(robot)
         self._motions.set_robot(robot)
-        for endpoint in self._endpoints:
-            endpoint.set_robot(robot)
 
     def _show(self, known: SceneState) -> None:
         self._markers.publish(scene_markers(known.scene, self._made_markers))
@@ -187,32 +189,6 @@ class IKNode(Node):
         finally:
             self._waiting -= 1
 
-    # -- parameters -----------------------------------------------------------------------
-
-    def _check(self, values: dict[str, Any]) -> str | None:
-        if values.get('base_source') == 'tf' and self._transforms.absent:
-            return f'base_source cannot be tf: {self._transforms.absent}'
-        texts = _texts(values)
-        if texts and (reason := self._description.why_not(**texts)):
-            return reason
-        robot = self._description.robot
-        if robot is not None and not texts:   # another robot may have what this one has not
-            given = SimpleNamespace(**{name: values.get(name, '')
-                                       for name in ('default_group', 'default_tip')})
-            if reason := wrong_default(robot, given):
-                return reason
-        return self._scene.why_not(values.get('scene', ''))
-
-    def _changed(self, names: set[str]) -> None:
-        texts = _texts({name: getattr(self._own_parameters, name) for name in names})
-        if texts:
-            self._description.offer(**texts)
-        robot = self._description.robot
-        if robot is not None and names & {'meshes', 'missing_meshes'}:
-            self._scene.make_geometry(robot)
-        if 'scene' in names:
-            self._scene.take(self._own_parameters.scene)
-
     # -- the end --------------------------------------------------------------------------
 
     def spin_once(self, executor: SingleThreadedExecutor, seconds: float) -> None:
@@ -252,22 +228,15 @@ class IKNode(Node):
         statistics = self._statistics
         total = statistics.requests.total
         begin = last = time.monotonic()
-        quiet, end = QUIET, begin + ANSWERING
-        while (now := time.monotonic()) < min(last + quiet, end):
+        end = begin + ANSWERING
+        while (now := time.monotonic()) < min(last + LINGER, end):
             answered = total()
             if self._motions.moving:
                 last = now
                 end = min(now, begin + BRAKING) + ANSWERING
             self.spin_once(executor, 0.02)
             if self._waiting or statistics.open_goals or total() > answered:
-                last, quiet = now, LINGER
-
-
-def _texts(values: dict[str, Any]) -> dict[str, str]:
-    """Those parameters that make the robot, by the names `Description` has for them."""
-    names = {'robot_description': 'urdf', 'robot_description_semantic': 'srdf',
-             'root_joint': 'root_joint'}
-    return {names[name]: value for name, value in values.items() if value and name in names}
+                last = now
 
 
 def run() -> int:

@@ -7,16 +7,17 @@ process of the node at once, and no worker starts without a fork server. It ends
 does. The node compiles the loops at the same time, if they are not in the cache.
 """
 
-import ctypes
 import gc
 import signal
 
 signal.signal(signal.SIGINT, signal.SIG_IGN)
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-# the kernel ends it with the node, also while it compiles (Linux, PR_SET_PDEATHSIG)
-ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
-from ros2_ik.core import compile_all  # noqa: E402, I001
+from ros2_ik.node.process import end_with_parent  # noqa: E402, I001
+
+end_with_parent()   # also while it compiles
+
+from ros2_ik.core import compile_all  # noqa: E402
 import ros2_ik.node.workers.serve  # noqa: E402, F401
 
 compile_all()

@@ -1,5 +1,6 @@
 """The signals that end the node, and the process that workers and the servo are forked from."""
 
+import ctypes
 import multiprocessing
 from multiprocessing import forkserver, resource_tracker
 import signal
@@ -18,3 +19,8 @@ def ensure_fork_server() -> None:
     multiprocessing.set_forkserver_preload([PRELOAD])
     forkserver.ensure_running()
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def end_with_parent() -> None:
+    """Have the kernel end this process with its parent (Linux, PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)

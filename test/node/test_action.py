@@ -137,19 +137,6 @@ def test_cancel_right_after_the_goal(client, panda):
             assert number % 2 and state == GoalStatus.STATUS_SUCCEEDED
 
 
-def test_preempt(client, panda):
-    assert client.set('goals', 'preempt').successful
-    try:
-        first = client.goal(targets=[unreachable()], timeout=LONG).searching()
-        second = client.goal(targets=[reachable(panda, TIP, 1)])
-        assert second.result()[1].status == Status.SUCCESS
-        state, result = first.result(2)
-    finally:
-        assert client.set('goals', 'queue').successful
-    assert (state, result.status) == (GoalStatus.STATUS_ABORTED, Status.PREEMPTED)
-    assert 'newer goal' in result.message and result.best_attempt.joint_state.name
-
-
 def test_too_many(client, panda):
     goals = [client.goal(targets=[unreachable()], timeout=LONG) for _ in range(65)]
     state, result = goals[64].result()

@@ -15,13 +15,12 @@ from scene_harness import (
     check,
     diff,
     HOME,
-    objects,
     pose,
     state_holding,
 )
 from std_msgs.msg import String
 
-from ros2_ik.core import Box, collision_checker, Configuration, load_scene, Scene, SceneObject
+from ros2_ik.core import Box, collision_checker, Configuration, Scene, SceneObject
 from ros2_ik.messages.functions import function_message as function
 from ros2_ik.msg import Bounds, Status
 
@@ -137,24 +136,6 @@ def _checker(panda, place):
     T = np.eye(4)
     T[:3, 3] = place.position.x, place.position.y, place.position.z
     return collision_checker(panda, Scene(panda).add(SceneObject('b', [Box([0.3] * 3)], T)))
-
-
-def test_shipped_scene_by_parameter(client, panda):
-    assert client.set('scene', 'table').successful
-    response = client.ik(targets=[down(0.6, 0.0, 0.185)], timeout=HALF_SECOND)
-    assert response.status == Status.GOAL_IN_COLLISION and "'table'" in response.message
-    response = client.ik(targets=[down(0.5, 0.1, 0.35)])
-    assert response.status == Status.SUCCESS, response.message
-    checker = collision_checker(panda, load_scene('table', panda))
-    assert not checker.in_collision(Configuration(panda, values(response.solution)))
-    applied(client, diff(box('cup', at=pose(0, 0, 2))))
-    assert client.set('scene', 'table').successful    # as with `ros2 param load`: nothing goes
-    assert {'cup', 'table'} <= set(objects(client))
-    result = client.set('scene', 'tabel')
-    assert not result.successful and 'table' in result.reason
-    assert client.set('scene', '').successful
-    assert not check(client, HOME | values(client.ik(
-        targets=[down(0.6, 0.0, 0.185)], avoid_collisions=False).solution)).valid
 
 
 # -- requests that differ in poses and seed alone ----------------------------------------------

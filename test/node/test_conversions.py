@@ -45,7 +45,7 @@ def no_tf(robot, frame):
 
 
 def question(robot, lookup=no_tf, **fields):
-    return read_request(ComputeIK.Request(**fields), Scene(robot), DEFAULTS, lookup).request
+    return read_request(ComputeIK.Request(**fields), Scene(robot), DEFAULTS, lookup)
 
 
 class KnownWorld(StaticWorld):
@@ -238,7 +238,7 @@ def asked_with(robot, constraints=None, costs=None, **fields):
 
 def with_functions(request, robot, checker=None):
     constraints, costs = read_constraints(request, robot, checker)
-    return replace(read_request(request, Scene(robot), DEFAULTS, no_tf).request,
+    return replace(read_request(request, Scene(robot), DEFAULTS, no_tf),
                    constraints=constraints, costs=costs)
 
 

@@ -1,5 +1,6 @@
 """Whatever goes wrong in a callback becomes an answer: nothing may leave it."""
 
+from dataclasses import fields
 from functools import partial
 from types import SimpleNamespace
 
@@ -31,7 +32,8 @@ def parts(error, logged):
     def fail(*_):
         raise error
     log = SimpleNamespace(error=lambda text, **_: logged.append(text))
-    node = SimpleNamespace(create_service=lambda *_, **__: None, get_logger=lambda: log)
+    node = SimpleNamespace(create_service=lambda *_, **__: None, get_logger=lambda: log,
+                           resolve_service_name=str, count_services=None)
     return node, Statistics(), SimpleNamespace(read=fail, current=fail)
 
 
@@ -51,7 +53,10 @@ def finish(coroutine):
 @pytest.mark.parametrize(('error', 'status', 'message', 'traced'), CASES)
 def test_compute_ik(error, status, message, traced, logged):
     node, statistics, failing = parts(error, logged)
-    endpoint = ComputeIK(node, statistics, settled(), failing, SimpleNamespace(stops=0))
+    given = dict.fromkeys(field.name for field in fields(ComputeIK)) | {
+        'node': node, 'parameters': SimpleNamespace(moveit_names=False), 'statistics': statistics,
+        'settled': settled(), 'ik_requests': failing, 'motions': SimpleNamespace(stops=0)}
+    endpoint = ComputeIK(**given)
     half_filled = ComputeIKService.Response(status=1, message='all is well')
     response = finish(endpoint.answer(ComputeIKService.Request(), half_filled))
     assert response.status == status and message in response.message

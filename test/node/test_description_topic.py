@@ -3,13 +3,10 @@
 from pathlib import Path
 
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, neutral, reachable, seed, stamped
-import numpy as np
+from node_harness import eventually, neutral, reachable
 import pytest
-from scene_harness import applied, box, check, diff, pose
-from small_arm import ARM, small_arm, SRDF, URDF
+from small_arm import SRDF, URDF
 from std_msgs.msg import String
-import trimesh
 
 from ros2_ik.core import Robot
 from ros2_ik.msg import Status
@@ -81,36 +78,6 @@ def test_same_text_is_ignored(client, node, panda):
     assert node.text.count("robot 'panda'") == swaps
 
 
-SLIDING = """<robot name="sliding"><link name="base"/><link name="part"><collision><geometry>
-<mesh filename="file://{}"/></geometry></collision></link><joint name="x" type="prismatic">
-<parent link="base"/><child link="part"/><axis xyz="1 0 0"/>
-<limit lower="-5" upper="5" effort="1" velocity="1"/></joint></robot>"""
-HOME = {'x': 0.0}
-
-
-def test_same_text_with_another_mesh_is_another_robot(client, node, tmp_path):
-    """The part of 0.2 m touches no post at 0.8 m, that of 2 m does; the worker knows it, too."""
-    path = tmp_path / 'part.stl'
-
-    def write(edge):
-        trimesh.creation.box([edge] * 3).export(path)
-
-    def search():
-        return client.ik(targets=[stamped(np.eye(4))], tips=['part'], seed=seed(HOME)).status
-
-    write(0.2)
-    robot = Robot.from_urdf(SLIDING.format(path))
-    client.describe(robot)
-    applied(client, diff(box('post', 0.2, at=pose(0.8)), joints=HOME))
-    assert check(client, HOME).valid and search() == Status.SUCCESS
-    swaps = node.text.count("robot 'sliding': 1 joints")
-    write(2.0)
-    client.publish('robot_description', String(data=robot.urdf), latched=True)
-    eventually(lambda: node.text.count("robot 'sliding': 1 joints") > swaps, 'another robot')
-    eventually(lambda: 'the scene stays, with 1 object' in node.text, 'the scene on it')
-    assert not check(client, HOME).valid and search() == Status.GOAL_IN_COLLISION
-
-
 ENTITIES = ''.join(f'<!ENTITY e{i + 1} "{f"&e{i};" * 10}">' for i in range(9))
 BOMB = f"""<!DOCTYPE bomb [<!ENTITY e0 "aaaaaaaaaa"> {ENTITIES}]>
 <robot name="bomb"><link name="&e9;"/></robot>"""
@@ -174,8 +141,6 @@ def test_joints_are_bounded_before_they_take_memory(client, node, panda):
     assert '400 degrees of freedom' in line and 'at most 200 are taken' in line
     assert client.ik(targets=[reachable(panda, 'panda_hand_tcp')]).status == Status.SUCCESS
     assert peak_memory(node.pid) - before < 500
-    result = client.set('robot_description', chain(201))
-    assert not result.successful and 'at most 200' in result.reason
 
 
 def test_srdf_that_comes_later(client, node):
@@ -186,14 +151,3 @@ def test_srdf_that_comes_later(client, node):
     client.publish('robot_description_semantic', String(data=SRDF), latched=True)
     eventually(lambda: client.ik(group='arm').status != Status.INVALID_GROUP_NAME,
                'the group of the SRDF')
-
-
-def test_parameter(client, node):
-    """A description may also come, and be refused, as a parameter."""
-    robot = small_arm('_of_parameter')
-    assert client.set('robot_description', robot.urdf).successful
-    state = seed({f'{name}_of_parameter': 0.0 for name in (*ARM, 'turn')})
-    assert client.fk(links=['hand'], state=state).status == Status.SUCCESS
-    result = client.set('robot_description', BROKEN['limits upside down'][0])
-    assert not result.successful and "'turn'" in result.reason
-    assert client.fk(links=['hand'], state=state).status == Status.SUCCESS

@@ -3,7 +3,7 @@
 import math
 
 from geometry_msgs.msg import Transform
-from node_harness import eventually, seed, stamped, values
+from node_harness import eventually, nodes, seed, stamped, values
 import numpy as np
 import pytest
 from small_arm import ARM, small_arm
@@ -15,21 +15,16 @@ from ros2_ik.msg import Status
 HOME = {**ARM, 'turn': 0.5}
 
 
-@pytest.fixture(scope='module')
-def node(client, start_shared_node):
-    node = start_shared_node(default_group='arm', default_tip='hand')
-    client.publish('robot_description_semantic', String(data=small_arm().srdf), latched=True)
-    client.publish('robot_description', String(data=small_arm().urdf), latched=True)
-    return node
-
-
-@pytest.fixture(params=['freeflyer', 'planar'])
-def robot(request, client, node):
+@pytest.fixture(scope='module', params=['freeflyer', 'planar'])
+def robot(request, client, domain, tmp_path_factory):
+    """Give a robot, and start a node that has it."""
     robot = small_arm(root_joint=request.param)
-    assert client.set('root_joint', request.param).successful
-    assert client.set('base_source', 'parameter').successful
-    eventually(lambda: 'world' in client.fk(links=['base']).message, 'the free base')
-    return robot
+    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        start(default_group='arm', default_tip='hand', root_joint=request.param)
+        client.publish('robot_description_semantic', String(data=robot.srdf), latched=True)
+        client.publish('robot_description', String(data=robot.urdf), latched=True)
+        eventually(lambda: 'world' in client.fk(links=['base']).message, 'the free base')
+        yield robot
 
 
 def base_pose(z):
@@ -73,11 +68,9 @@ def test_base_from_the_parameter(client, robot):
     assert response.status == Status.SUCCESS, response.message
 
 
-def test_base_that_the_solution_moves(client, node):
+@pytest.mark.parametrize('robot', ['freeflyer'], indirect=True)
+def test_base_that_the_solution_moves(client, robot):
     """The base is part of a group: it is in the answer, too."""
-    robot = small_arm(root_joint='freeflyer')
-    assert client.set('root_joint', 'freeflyer').successful
-    assert client.set('base_source', 'parameter').successful
     assert client.set('base_pose', [0.0] * 6 + [1.0]).successful
     whole = robot.srdf.replace('</robot>', """
         <virtual_joint name="world_joint" type="floating" parent_frame="world" child_link="base"/>

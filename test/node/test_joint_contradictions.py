@@ -59,7 +59,6 @@ def alternate(stream, one, other, seconds=1.0, period=0.01, every=2, **how):
 def test_two_that_disagree(stream, stamped, apart):
     found = alternate(stream, lambda _: 0.4, lambda _: 0.4 - apart, stamped=stamped)
     assert found and found < 0.06
-    assert stream.states.contradiction('shoulder', dispute=True)
     assert "'shoulder'" in stream.wrong() and '0.4' in stream.wrong()
     assert f'{0.4 - apart:.4g}' in stream.wrong()
     assert '/driver, /forgotten' in stream.wrong()
@@ -70,7 +69,7 @@ def test_a_factor_of_zero_finds_none_and_an_only_publisher_is_named(monkeypatch)
     assert alternate(Stream(monkeypatch, factor=0.0), lambda _: 0.4, lambda _: 0.0) is None
     only = Stream(monkeypatch, ('/driver',))
     alternate(only, lambda _: 0.4, lambda _: 0.0)
-    assert '/driver is the only publisher' in only.wrong()
+    assert 'publishers: /driver' in only.wrong()
 
 
 @pytest.mark.parametrize('delay', [0.1, 1.0])
@@ -126,7 +125,6 @@ def test_another_truth_settles(stream):
         stream.now += 0.01
         stream.tell(0.4 if i < 100 else -1.0)
         assert bool(stream.wrong()) == (100 <= i < 200)
-        assert not stream.states.contradiction('shoulder', dispute=True)
     assert stream.states.get('shoulder').value == -1.0
 
 
@@ -154,7 +152,6 @@ def test_clocks_that_differ_are_told_of(stream, off, said):
         stream.now += 0.02
         stream.tell(0.4, off=off)
     assert said in stream.states.clock_fault('shoulder')
-    assert '50 Hz' in stream.states.clock_fault('shoulder')
     stream.now += 5                                    # now it is silence that makes it old
     assert stream.states.clock_fault('shoulder') == (
         '; no joint_states at all for 5 s: does the driver run?')

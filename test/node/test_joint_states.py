@@ -58,7 +58,6 @@ def node(client, start_shared_node):
 @pytest.fixture
 def arm(node, client):
     assert client.set('joint_state_timeout', 0.4).successful
-    assert client.set('require_joint_states', False).successful
     return Arm(client)
 
 
@@ -141,14 +140,6 @@ def test_not_a_number_is_no_position_and_told_of(arm, node):
         return abs(pose.position.z - height) < 1e-9
     eventually(came, 'the message with NaN')
     assert arm.ik().status == Status.SUCCESS     # the turn of before counts
-
-
-def test_required(arm):
-    assert arm.client.set('require_joint_states', True).successful
-    response = arm.ik({'turn': 0.5})
-    assert response.status == STALE and "'shoulder" in response.message
-    assert arm.ik(HOME).status == Status.SUCCESS
-    arm.tell_until_solved(HOME)
 
 
 def test_fk_needs_what_moves_the_link(arm):

@@ -55,7 +55,7 @@ def test_busy(client, panda, node):
     assert len(busy) == 3
     for answer in busy:
         assert answer.status == Status.TIMED_OUT and answer.seconds < 1
-        assert '64 searches are open' in answer.message and answer.best_attempt.joint_state.name
+        assert '64 searches are open' in answer.message
     others = [answer for answer in answers if answer not in busy]
     assert all(answer.status == Status.NO_IK_SOLUTION for answer in others)
 

@@ -16,7 +16,7 @@ from arm_harness import (
     stop,
     TRAJECTORIES,
 )
-from motion_requests import FAR, moving, NEAR, Requested, WAYS
+from motion_requests import FAR, moving, Requested, WAYS
 from moveit_msgs.msg import AllowedCollisionMatrix, RobotState
 from node_harness import Client, eventually
 import numpy as np
@@ -27,7 +27,7 @@ from ros2_ik.msg import Status
 
 ASIDE = {'panda_joint1': -0.5, 'panda_joint4': -2.0}
 BACK = 0.1   # a busy arm that hears late of the braking has to come back this far [rad]
-USUAL = {'velocity_scaling': 0.3, 'while_executing': 'refuse', 'goals': 'queue',
+USUAL = {'velocity_scaling': 0.3, 'while_executing': 'refuse',
          'arrival_timeout': 2.0, 'max_tracking_error': 0.2}
 
 
@@ -88,19 +88,6 @@ def test_a_goal_that_is_cancelled(client, record):
     assert state == GoalStatus.STATUS_CANCELED and ended.status == Status.PREEMPTED
     assert 'stopped on the way' in ended.message and ended.solution.joint_state.name
     stopped_short(record)
-
-
-def test_a_goal_that_a_newer_one_preempts(client, record):
-    """The new goal's motion begins when the old one's has come to its end."""
-    assert client.set('goals', 'preempt').successful
-    first = moving(client, record, 'solve_constrained_ik')
-    second = Requested(client, 'solve_constrained_ik', NEAR)
-    state, result = second.goal.result(60)
-    assert (state, result.status) == (GoalStatus.STATUS_SUCCEEDED, Status.SUCCESS), result
-    state, result = first.goal.result(60)
-    assert (state, result.status) == (GoalStatus.STATUS_ABORTED, Status.PREEMPTED)
-    assert 'stopped on the way: preempted by a newer goal' in result.message
-    assert near(record.still(), NEAR) < 1e-3
 
 
 # -- joint_states, and the arm ---------------------------------------------------------------

@@ -13,7 +13,7 @@ WRONG = [
     ('max_timeout', '1e-05', 'such as 0.5 or 1.0e-3'),
     ('max_timeout', math.nan, '0.0001 to 3600 s'), ('joint_state_timeout', -1, '0 s or more'),
     ('random_state', 1.5, 'a whole number'), ('workers', 0, '1 to 256'),
-    ('default_tip', 5, 'a text'), ('require_joint_states', 1, 'truth value'),
+    ('default_tip', 5, 'a text'), ('moveit_names', 1, 'truth value'),
     ('default_solver', 'kdl', 'auto, '), ('base_pose', [1.0, 2.0], '7 finite numbers'),
     ('base_pose', [math.nan] * 7, '7 finite numbers'),
 ]

@@ -1,5 +1,6 @@
 """The scene before, after and in spite of robot descriptions, and of geometry that is missing."""
 
+from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject, PlanningScene
 from node_harness import eventually, neutral, reachable, stamped
 import numpy as np
@@ -91,39 +92,13 @@ def test_missing_mesh_is_refused_or_left_out(start_node, client):
         assert words in response.message
     assert MISSING in node.text
     assert ask(client, arm, avoid_collisions=False).status == Status.SUCCESS
-    assert not client.set('missing_meshes', 'ignore').successful
-    assert client.set('missing_meshes', 'skip').successful
+    node.end()
+    start_node(missing_meshes='skip')
+    client.describe(arm)
     response = ask(client, arm)
     assert response.status == Status.SUCCESS, response.message
     assert 'left out' in response.message and MISSING in response.message
     assert MISSING in check(client, state=neutral(arm)).message
-
-
-def unusable(folder):
-    """Give meshes that are no meshes, for whatever reason, by name."""
-    text, secret, empty = folder / 'text.stl', folder / 'secret.stl', folder / 'empty.dae'
-    text.write_text('no mesh')
-    empty.touch()
-    secret.write_text('solid x')
-    secret.chmod(0)
-    (folder / 'folder.stl').mkdir()
-    (folder / 'closed').mkdir(mode=0)
-    return [text, secret, empty, folder / 'folder.stl', folder / 'absent.stl', folder / 'kind.txt',
-            '/etc/passwd', folder / 'closed' / 'absent']
-
-
-def test_answers_do_not_tell_which_files_exist(start_node, client, tmp_path):
-    """A description may come from anybody, and name any file."""
-    node = start_node()
-    arm, said = meshed(box_too=True), set()
-    for file in unusable(tmp_path):
-        robot = Robot.from_urdf(arm.urdf.replace(MISSING, f'file://{file}'), srdf=arm.srdf)
-        client.describe(robot)
-        messages = ask(client, robot).message, check(client, state=neutral(robot)).message
-        assert str(file) in messages[0] and "the node's log says why" in messages[0]
-        said.update(text.replace(str(file), 'FILE').partition(';')[0] for text in messages)
-    assert len(said) == 1, said
-    assert 'No such file' in node.text or 'cannot be found' in node.text
 
 
 def test_described_anew(start_node, client, panda):
@@ -140,24 +115,23 @@ def test_described_anew(start_node, client, panda):
     assert "the scene of robot 'panda' is gone, with 1 object" in node.text
 
 
-@pytest.mark.slow
-def test_scene_that_does_not_load(start_node, client, panda, tmp_path):
+@pytest.mark.parametrize(('content', 'words'), [
+    ('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]', 'size'),
+    ('objects: [{id: a, frame: panda_hand, shapes: [{sphere: {radius: 0.1}}]}]',
+     "frame 'panda_hand' moves")])
+def test_scene_that_does_not_load(start_node, client, panda, tmp_path, content, words):
     """Nothing may be claimed to be free of a scene that is not there."""
     path = tmp_path / 'cell.yaml'
-    path.write_text('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]')
+    path.write_text(content)
     node = start_node(scene=str(path))
     client.describe(panda)
     response = client.ik(targets=[reachable(panda, TIP)])
     assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
     assert 'objects[0]' in response.message and str(path) in response.message
+    assert words in response.message
     assert 'objects[0]' in node.text
     assert not apply(client, diff(box('b', at=FAR))).success
     assert not check(client).valid
-    path.write_text('objects: [{id: a, pose: {xyz: [0, 0, 3]}, shapes: [{box: {size: '
-                    '[1, 1, 1]}}]}]')
-    assert client.set('scene', str(path)).successful
-    assert client.ik(targets=[reachable(panda, TIP)]).status == Status.SUCCESS
-    assert set(objects(client)) == {'a'}
 
 
 def test_bad_scene_with_the_robot_by_parameter(start_node):
@@ -166,31 +140,13 @@ def test_bad_scene_with_the_robot_by_parameter(start_node):
     assert 'no_such_scene' in node.text and 'table' in node.text
 
 
-@pytest.mark.slow
-def test_scene_that_needs_joint_values_waits_for_them(start_node, client, panda, tmp_path):
-    path = tmp_path / 'cell.yaml'
-    path.write_text('objects: [{id: a, frame: panda_hand, pose: {xyz: [0, 0, 2]}, '
-                    'shapes: [{box: {size: [0.1, 0.1, 0.1]}}]}]')
-    start_node(scene=str(path), joint_state_timeout=0.0)
-    client.describe(panda)
-    assert client.ik(targets=[reachable(panda, TIP)]).status \
-        == Status.COLLISION_CHECKING_UNAVAILABLE
-    values = {name: float(panda.neutral[i]) for i, name in enumerate(panda.joint_names)}
-
-    def answered():
-        client.joint_states(values)     # best effort: one of them may be lost
-        return client.ik(targets=[reachable(panda, TIP)]).status == Status.SUCCESS
-    eventually(answered, 'the scene')
-    assert set(objects(client)) == {'a'}
-
-
 FACES = ((0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3, 7), (2, 7, 6),
          (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3))      # of a box
 
 
 def test_meshes_of_messages_are_solid_and_may_be_open(start_node, client, panda):
     """An arm inside a large box is in contact, a gripper in a bin is not, unless by its hull."""
-    start_node()
+    node = start_node()
     client.describe(panda)
     corners = np.array([[x, y, z] for x in (-2, 2) for y in (-2, 2) for z in (-2, 2)], float)
     applied(client, diff(change('room', CollisionObject.ADD, meshes=[mesh(corners, FACES)])))
@@ -216,21 +172,20 @@ def test_meshes_of_messages_are_solid_and_may_be_open(start_node, client, panda)
     lower = change('bin', CollisionObject.MOVE, pose=pose(tip[0], tip[1], tip[2] - 0.005))
     applied(client, diff(lower))
     assert any('bin' in names for names in pairs(check(client)))
-    assert client.set('meshes', 'hull').successful
+    node.end()
+    start_node(meshes='hull')
+    client.describe(panda)
     applied(client, diff(bin_))
     assert any('bin' in names for names in pairs(check(client)))
 
 
-def test_a_refused_scene_changes_nothing(start_node, client, panda, tmp_path):
-    """Not even later, when the joint values come that it would have needed."""
+def test_shipped_scene_by_parameter(start_node, client, panda):
     start_node(scene='table')
     client.describe(panda)
+    below = np.diag([1.0, -1.0, -1.0, 1.0])     # the tip points down, and the hand is in the table
+    below[:3, 3] = 0.6, 0.0, 0.185
+    response = client.ik(targets=[stamped(below)], timeout=Duration(nanosec=500_000_000))
+    assert response.status == Status.GOAL_IN_COLLISION and "'table'" in response.message
     assert get(client).name == 'table'
     applied(client, diff(box('a', at=FAR)))
-    path = tmp_path / 'cell.yaml'
-    path.write_text('objects: [{id: b, frame: panda_hand, shapes: [{sphere: {radius: 0.1}}]}]')
-    result = client.set('scene', str(path))
-    assert not result.successful and "frame 'panda_hand' moves" in result.reason
-    client.joint_states(HOME)
-    applied(client, diff(box('c', at=FAR)))
-    assert set(objects(client)) == {'table', 'a', 'c'}
+    assert set(objects(client)) == {'table', 'a'}

@@ -421,5 +421,5 @@ def test_moveit_client_switches_it_and_reads_its_status(client, servo, arm):
         eventually(lambda: FRAMES.tip(servo.q()).translation[0] > start[0] + 0.02, 'motion')
     eventually(lambda: any(one.code == MoveItStatus.NO_WARNING for one in servo.moveit_statuses),
                'its status')
-    assert not switch(3) and "switch_command_type 3: mode is '3'" in arm.node.text
+    assert not switch(3) and "switch_command_type: mode is '3'" in arm.node.text
     assert servo.statuses[-1].mode == 'twist'

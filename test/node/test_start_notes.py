@@ -1,8 +1,11 @@
 """What the node says, and refuses, at its start while it knows no robot yet."""
 
 from arm_harness import TRAJECTORIES
-from node_harness import eventually
+from node_harness import eventually, seed
 import pytest
+from small_arm import ARM, small_arm
+
+from ros2_ik.msg import Status
 
 
 def test_a_node_that_moves_an_arm_tells_how_fast_and_that_there_is_no_floor(start_node):
@@ -13,13 +16,17 @@ def test_a_node_that_moves_an_arm_tells_how_fast_and_that_there_is_no_floor(star
                'the scene')
 
 
-def test_with_a_floor_it_tells_of_none_and_refuses_a_scene_that_does_not_exist(
-        start_node, client):
+def test_with_a_floor_it_tells_of_none(start_node):
     node = start_node(**TRAJECTORIES, scene='floor', velocity_scaling=0.25)
     eventually(lambda: 'motions use 0.25 of the velocity limits' in node.text, 'the speed')
     assert 'the scene is empty' not in node.text
-    result = client.set('scene', 'tabel')
-    assert not result.successful and 'shipped: bin, floor' in result.reason
+
+
+def test_a_description_by_parameter(start_node, client):
+    robot = small_arm('_of_parameter')
+    start_node(robot_description=robot.urdf)
+    state = seed({f'{name}_of_parameter': 0.0 for name in (*ARM, 'turn')})
+    assert client.fk(links=['hand'], state=state).status == Status.SUCCESS
 
 
 @pytest.mark.slow

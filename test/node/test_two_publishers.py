@@ -112,17 +112,12 @@ def test_a_motion_stops(client, home, mock, record, other):
     assert mock.text.count('defect') == defects
 
 
-def test_search_and_diagnostics_say_so(client, home, other, panda):
-    target, told = reachable(panda, 'panda_hand_tcp'), []
+def test_diagnostics_say_so(client, home, other):
+    told = []
     heard = client.node.create_subscription(
         DiagnosticArray, '/diagnostics',
         lambda m: told.extend(s for s in m.status if s.name.endswith('joint_states')), 10)
     with other.saying({'panda_joint2': 0.0}):
-        answer = eventually(lambda: (got := client.ik(targets=[target])).status
-                            and 'contradict' in got.message and got, 'an answer that says so')
-        assert "'panda_joint2'" in answer.message
-        assert client.fk(links=['panda_hand']).status == STALE   # its answer depends on them
-        assert client.fk(links=['panda_link1']).status == Status.SUCCESS   # it is before joint 2
         eventually(lambda: any(s.level == DiagnosticStatus.ERROR
                                and "contradict each other: joint 'panda_joint2'" in s.message
                                for s in list(told)), 'the contradiction')
@@ -138,7 +133,7 @@ def test_stamps_that_are_off(client, home, mock, offset, said, off):
     mock.set('clock_offset', offset)
     answer = refused(client, said)
     found = re.search(r"stamp is ([\d.]+) s \w+( of)? this node's clock", answer.message)
-    assert found and abs(float(found[1]) - off) < 0.4 and 'Hz' in answer.message
+    assert found and abs(float(found[1]) - off) < 0.4
 
 
 def test_joint_states_without_stamps_move_nothing(client, home, mock, record):

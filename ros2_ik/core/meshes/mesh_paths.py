@@ -38,11 +38,6 @@ def adopt_mesh_files(robot: Robot, files: MeshFiles) -> None:
     _known[robot] = files
 
 
-def mesh_files_changed(robot: Robot) -> bool:
-    """Return whether mesh files were written, moved or removed since `mesh_files`."""
-    return _current_files(robot) != mesh_files(robot)
-
-
 def _current_files(robot: Robot) -> MeshFiles:
     meshes = robot.tree.element.findall('link/collision/geometry/mesh')
     names = dict.fromkeys(mesh.get('filename', '') for mesh in meshes)

@@ -6,7 +6,6 @@ from ros2_ik.core.scene.robot_geometry import (
     LinkGeometry,
     robot_geometry,
     RobotGeometry,
-    UNUSABLE,
     visual_elements,
     visual_geometry,
 )
@@ -22,7 +21,7 @@ from ros2_ik.core.scene.shapes import *
 
 __all__ = [
     'AllowedCollisions', 'AttachedObject', 'GeometryElement', 'LinkGeometry', 'OCTOMAP',
-    'RobotGeometry', 'Scene', 'SceneObject', 'ShapeInstance', 'UNUSABLE', 'check_scene',
+    'RobotGeometry', 'Scene', 'SceneObject', 'ShapeInstance', 'check_scene',
     'check_scene_file', 'load_scene', 'robot_geometry', 'save_scene', 'shipped_scenes',
     'visual_elements', 'visual_geometry',
 ]

@@ -21,8 +21,6 @@ from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, Mesh, Shape, Spher
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 MISSING = ('refuse', 'skip')
-# in errors and warnings what follows this tells of files, which not everybody is to know
-UNUSABLE = ' cannot be used: '
 _PRIMITIVES: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
     'box': (lambda *size: Box(np.array(size)), ('size',)), 'sphere': (Sphere, ('radius',)),
     'cylinder': (Cylinder, ('radius', 'length')), 'capsule': (Capsule, ('radius', 'length'))}
@@ -87,7 +85,7 @@ class ElementReader:
                 except IKError as error:
                     mesh = element.find('geometry/mesh')
                     file = '' if mesh is None else f", mesh {mesh.get('filename')!r}"
-                    text = f"link '{body}', {self.tag} '{name}'{file}{UNUSABLE}{error}"
+                    text = f"link '{body}', {self.tag} '{name}'{file} cannot be used: {error}"
                     if self._missing == 'refuse':
                         raise InvalidSceneError(text) from None
                     self.warnings.append(f'{text}; it is left out')

@@ -3,7 +3,6 @@
 from collections import Counter, deque
 from collections.abc import Callable
 from functools import wraps
-import time
 import traceback
 from typing import Any
 
@@ -12,18 +11,25 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 
 from ros2_ik.core import IKError, Status
+from ros2_ik.node.servo.messages import State
 from ros2_ik.node.workers import UnansweredError, WorkerError
 
 KEPT = 1000   # solve times that the percentiles are taken of
+LONGEST = 4000   # reason [characters]
 
 
 class Statistics:
-    """Requests by service and status, and the times of the last searches [s]."""
+    """
+    Requests by service and status, and the times of the last searches [s].
+
+    `servo` is the state that the servo's process has reported last.
+    """
 
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.busy = self.open_goals = 0
+        self.servo: State | None = None
         self._seconds: deque[float] = deque(maxlen=KEPT)
 
     def count(self, service: str, status: int, seconds: float = 0.0) -> None:
@@ -40,20 +46,18 @@ class Statistics:
                 for percent in (50, 90, 99) if self._seconds}
 
 
-def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
+def answering(service: str) -> Callable[[Any], Any]:
     """
     Decorate a coroutine (self, request, response) that fills a response, as a service's callback.
 
     It returns the response; where it raises, a fresh one that says why: a callback that raises
     would leave the client waiting and end spinning. Each is counted under the name of the
     service in `self.statistics`, with the seconds that the coroutine returns if it searched.
-    `timed` fills `seconds` with the time that it took.
     """
     def dress(fill: Any) -> Any:
         @wraps(fill)
         async def answer(self: Any, request: Any, response: Any) -> Any:
-            began, searched = time.monotonic(), None
-            status = None
+            searched = status = None
             try:
                 searched = await fill(self, request, response)
             except Exception as error:
@@ -61,8 +65,6 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
                 response = refusal(type(response)(), status, message)
                 if not (hasattr(response, 'message') or hasattr(response, 'error_code')):
                     self.node.get_logger().error(f'{service}: {message}')
-            if timed:
-                response.seconds = time.monotonic() - began
             self.statistics.count(service, _status(response) if status is None else status,
                                   searched or 0.0)
             return response
@@ -73,11 +75,6 @@ def answering(service: str, timed: bool = False) -> Callable[[Any], Any]:
 def header(node: Node, frame_id: str) -> Header:
     """Make a header stamped now."""
     return Header(stamp=node.get_clock().now().to_msg(), frame_id=frame_id)
-
-
-def error_response(response: Any, error: Exception, log: Any) -> Any:
-    """Return a fresh response, or result, that says why there is no answer."""
-    return refusal(type(response)(), *reason_of(error, log))
 
 
 def refusal(response: Any, status: Status, message: str) -> Any:
@@ -114,18 +111,12 @@ def reason_of(error: Exception, log: Any) -> tuple[Status, str]:
         return error.status, _sentence(str(error))
     if isinstance(error, WorkerError):   # already in the log
         return Status.FAILURE, _sentence(str(error))
-    log.error(_short(''.join(traceback.format_exception(error)), 20_000),
-              throttle_duration_sec=1.0)
+    log.error(''.join(traceback.format_exception(error))[-20_000:], throttle_duration_sec=1.0)
     return Status.FAILURE, _sentence(f'{type(error).__name__}: {error}')
 
 
 def _sentence(text: str) -> str:
-    """Make one line of it, for terminals and logs, whatever names a request holds."""
-    return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in _short(text, 4000))
-
-
-def _short(text: str, most: int) -> str:
-    """Leave out the middle of a long text: a request may hold megabytes."""
-    half = most // 2
-    return text if len(text) <= most else (f'{text[:half]} [{len(text) - 2 * half} characters '
-                                           f'more] {text[-half:]}')
+    """Return one line for terminals and logs; a request may hold megabytes of any characters."""
+    if len(text) > LONGEST:
+        text = f'{text[:LONGEST]} [{len(text) - LONGEST} characters more]'
+    return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text)

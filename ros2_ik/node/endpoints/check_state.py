@@ -1,14 +1,17 @@
-"""Service ~/check_state."""
+"""Services ~/check_state, and check_state_validity of MoveIt's type GetStateValidity."""
 
-from dataclasses import dataclass
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
-from rclpy.node import Node
+from moveit_msgs.msg import ConstraintEvalResult, ContactInformation
+from moveit_msgs.srv import GetStateValidity
 
 from ros2_ik.core import (
     Array,
+    CollisionChecker,
     COLLISIONS_OFF,
     Configuration,
+    Contact,
     Joint,
     not_checked,
     Robot,
@@ -16,80 +19,132 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.messages.answers import contact_messages, distance_messages
+from ros2_ik.messages.constraints import hard_constraints, hard_report, named_frames
+from ros2_ik.messages.frames import framed_robot
+from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.answering import answering, header, Statistics
-from ros2_ik.node.endpoints.registry import Endpoint, serve
-from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.settled import Settled
+from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
 
 FARTHEST = 1.0    # largest influence [m]
-SLACK = 1e-6      # joints may be so far outside their limits [rad, m]
+SLACK = 1e-6      # tolerance of joint limits [rad, m]
 MOST, USUAL = 10_000, 100
 
 
-@dataclass(eq=False)
-class CheckState(Endpoint, name='check_state'):
-    """Says what touches in a state, and how far everything is from touching."""
+class _Checked(NamedTuple):
+    """
+    The contacts of a state, and what could not be checked.
 
-    node: Node
-    statistics: Statistics
-    description: Description
-    current_state: CurrentState
-    scene: PlanningScene
-    settled: Settled
+    `bodies` are the links and objects that a group moves, None for all; `checker` is None where
+    nothing could touch.
+    """
 
-    def __post_init__(self) -> None:
-        serve(self.node, Service, '~/check_state', self.answer)
+    q: Array
+    checker: CollisionChecker | None
+    bodies: set[str] | None
+    contacts: list[Contact]
+    not_checked: list[str]
+    notes: list[str]
+
+    def counts(self, first: str, second: str) -> bool:
+        """Return whether one of two bodies is among those that are asked about."""
+        return self.bodies is None or not self.bodies.isdisjoint((first, second))
+
+
+class CheckState(Endpoint):
+    """Returns what touches in a state, and the distances of what is near."""
+
+    def offer(self) -> None:
+        self.serve(Service, '~/check_state', self.answer)
+        self.serve_as_moveit(GetStateValidity, 'check_state_validity', self.answer_moveit)
 
     @answering('check_state')
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request."""
         await self.settled.read(lambda: self._answer(request, response))
 
+    @answering('check_state_validity')
+    async def answer_moveit(self, request: Any, response: Any) -> None:
+        """Answer as move_group does: contacts and constraints count, limits of joints do not."""
+        await self.settled.read(lambda: self._answer_moveit(request, response))
+
     def _answer(self, request: Any, response: Any) -> None:
         robot = self.description.current()
         if not 0 <= request.influence <= FARTHEST:
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f'influence is {request.influence:g} m; valid: 0 to {FARTHEST:g}')
-        moved = frozenset(robot.group(request.group).joint_names if request.group
-                          else robot.joint_names)   # whose limits count
-        scene, given, notes = self.scene.of_state(request.state, robot, 'state')
-        checker, remarks = self.scene.checker(scene)
-        needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
-        q = self.current_state.start(robot, given, needed | moved).q
+        state = self.scene.of_state(request.state, robot, 'state')
+        joints = _joints(robot, request.group)
+        found = self._check(robot, state, request.group)
         head = header(self.node, robot.root_frame)
-        outside = _outside(robot, q, moved)
+        outside = _outside(robot, found.q, joints)
         response.outside_limits = [joint.name for joint in outside]
-        response.not_checked = [COLLISIONS_OFF] if checker is None else not_checked(checker)
-        if checker is not None:
-            names = _names(robot, scene, moved) if request.group else None
-            contacts = [c for c in checker.in_collision(q) if _counts((c.first, c.second), names)]
-            response.contacts = contact_messages(contacts, scene, head)
-            if request.influence > 0:
-                response.distances = self._distances(request, checker, q, names, head)
+        response.not_checked = found.not_checked
+        response.contacts = contact_messages(found.contacts, state.scene, head)
+        if found.checker is not None and request.influence > 0:
+            at = Configuration(found.checker.robot, found.q)
+            near = distance_messages(found.checker.distances(at, request.influence), head)
+            response.distances = [each for each in near if found.counts(
+                each.body_1, each.body_2)][:min(request.max_distances or USUAL, MOST)]
         response.valid = not (response.contacts or response.outside_limits)
         response.status = int(Status.SUCCESS)
-        response.message = '; '.join([*_sentences(response, outside, q), *notes, *remarks])
+        response.message = '; '.join([*_sentences(response, outside, found.q), *found.notes])
 
-    def _distances(self, request: Any, checker: Any, q: Any, names: Any, head: Any) -> Any:
-        most = min(request.max_distances or USUAL, MOST)
-        found = checker.distances(Configuration(checker.robot, q), request.influence)
-        every = [d for d in distance_messages(found, head)
-                 if _counts((d.body_1, d.body_2), names)]
-        return every[:most]
+    def _answer_moveit(self, request: Any, response: Any) -> None:
+        robot = self.description.current()
+        state = self.scene.of_state(request.robot_state, robot, 'robot_state')
+        group = request.group_name if request.group_name in robot.groups else ''    # else all
+        found = self._check(robot, state, group)
+        response.contacts = [ContactInformation(
+            header=contact.header, position=contact.position, depth=contact.depth,
+            contact_body_1=contact.contact_body_1, body_type_1=contact.body_type_1,
+            contact_body_2=contact.contact_body_2, body_type_2=contact.body_type_2)
+            for contact in contact_messages(found.contacts, state.scene,
+                                            header(self.node, robot.root_frame))]
+        for text in found.not_checked:
+            self.node.get_logger().warning(f'check_state_validity: {text}',
+                                           throttle_duration_sec=5.0)
+        response.constraint_result = self._results(request.constraints, state)
+        response.valid = not response.contacts and all(
+            one.result for one in response.constraint_result)
+
+    def _check(self, robot: Robot, state: StateInScene, group: str) -> _Checked:
+        """Return the contacts of what a group moves ('': of all); raises IKError."""
+        checker, remarks = self.scene.checker(state.scene)
+        joints = _joints(robot, group)
+        needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
+        q = self.current_state.start(robot, state.given, needed | joints).q
+        notes = [*state.notes, *remarks]
+        if checker is None:
+            return _Checked(q, None, None, [], [COLLISIONS_OFF], notes)
+        found = _Checked(q, checker, _bodies(robot, state.scene, joints) if group else None, [],
+                         list(not_checked(checker)), notes)
+        return found._replace(contacts=[contact for contact in checker.in_collision(q)
+                                        if found.counts(contact.first, contact.second)])
+
+    def _results(self, constraints: Any, state: StateInScene) -> list[ConstraintEvalResult]:
+        scene = state.scene
+        asked = [*functions_of(constraints, scene, self.transforms.lookup())]
+        robot = framed_robot(scene, named_frames(chain.from_iterable(asked)))
+        bound = [hard_constraints(functions, robot) for functions in asked]
+        needed = frozenset[str]().union(*(one.moved_by for each in bound for one in each))
+        at = Configuration(robot, self.current_state.start(robot, state.given, needed).q)
+        reports = [[hard_report(one, at) for one in each] for each in bound]
+        return [ConstraintEvalResult(result=all(report.holds for report in each),
+                                     distance=sum((report.violation for report in each), 0.0))
+                for each in reports]
 
 
-def _names(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:
-    """Links, and attached objects, that any of the joints moves."""
+def _joints(robot: Robot, group: str) -> frozenset[str]:
+    return frozenset(robot.group(group).joint_names if group else robot.joint_names)
+
+
+def _bodies(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:
+    """Return the links, and attached objects, that any of the joints moves."""
     links = {name for name in robot.frame_names if joints & robot.moving_joints(name)}
     return links | {held.id for held in scene.attached.values() if held.link in links}
-
-
-def _counts(pair: tuple[str, str], names: set[str] | None) -> bool:
-    return names is None or not names.isdisjoint(pair)
 
 
 def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:

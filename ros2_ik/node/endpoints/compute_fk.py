@@ -1,84 +1,89 @@
-"""Service ~/compute_fk."""
+"""Services ~/compute_fk, and compute_fk of MoveIt's type GetPositionFK."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
-from rclpy.node import Node
+from moveit_msgs.srv import GetPositionFK
 
-from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Robot, Scene, Status
+from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Scene, Status
 from ros2_ik.messages.frames import framed_robot, group_name, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.answering import answering, header, Statistics
-from ros2_ik.node.endpoints.registry import Endpoint, serve
-from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.settled import Settled
-from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.endpoints.answering import answering, fill_error_code, header
+from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeFK as Service
 
 MAX_LINKS = 1000   # more would keep the node from other requests
 
 
-@dataclass(eq=False)
-class ComputeFK(Endpoint, name='compute_fk'):
-    """Answers where links are."""
+class ComputeFK(Endpoint):
+    """Returns the poses of links and frames."""
 
-    node: Node
-    parameters: Parameters
-    statistics: Statistics
-    description: Description
-    current_state: CurrentState
-    scene: PlanningScene
-    transforms: Transforms
-    settled: Settled
-
-    def __post_init__(self) -> None:
-        serve(self.node, Service, '~/compute_fk', self.answer)
+    def offer(self) -> None:
+        self.serve(Service, '~/compute_fk', self.answer)
+        self.serve_as_moveit(GetPositionFK, 'compute_fk', self.answer_moveit)
 
     @answering('compute_fk')
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request."""
         await self.settled.read(lambda: self._answer(request, response))
 
+    @answering('compute_fk')
+    async def answer_moveit(self, request: Any, response: Any) -> None:
+        """Answer as move_group does: unknown links are skipped."""
+        await self.settled.read(lambda: self._answer_moveit(request, response))
+
     def _answer(self, request: Any, response: Any) -> None:
-        scene, given = self.scene_of(request.state)
-        robot = framed_robot(scene, request.links[:MAX_LINKS])
-        links = self._links(request.links, robot, scene)
-        frame = reference(robot, scene, request.frame_id, self.transforms.lookup())
+        state = self.scene.of_state(request.state, self.description.current(), 'state')
+        links = self._links(request.links, state.scene)
+        response.poses = self._poses(links, state, request.frame_id)
+        response.links, response.status = links, int(Status.SUCCESS)
+        response.message = (f'{len(links)} pose{"s" * (len(links) != 1)} in '
+                            f'{response.poses[0].header.frame_id}')
+
+    def _answer_moveit(self, request: Any, response: Any) -> None:
+        state = self.scene.of_state(request.robot_state, self.description.current(), 'robot_state')
+        asked, frames = request.fk_link_names, {*state.scene.frame_names}
+        known = [name for name in asked if name.removeprefix('/') in frames]
+        unknown = [name for name in asked if name not in known]
+        if known:
+            links = self._links(known, state.scene)
+            response.pose_stamped = self._poses(links, state, request.header.frame_id)
+            response.fk_link_names = links
+        fill_error_code(
+            response.error_code, *(Status.SUCCESS, '') if known and not unknown else (
+                Status.INVALID_LINK_NAME, f'unknown links: {", ".join(unknown) or "none named"}'))
+
+    def _poses(self, links: Sequence[str], state: StateInScene, frame_id: str) \
+            -> list[PoseStamped]:
+        """Return where links are in a frame of the robot, the scene or TF ('': the root)."""
+        robot = framed_robot(state.scene, links)
+        frame = reference(robot, state.scene, frame_id, self.transforms.lookup())
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
-        q = self.current_state.start(robot, given, needed).q
+        q = self.current_state.start(robot, state.given, needed).q
         at = Configuration(robot, q, robot.scratch_data())
-        origin = frame.placement(at)
-        head = header(self.node, request.frame_id.removeprefix('/') or robot.root_frame)
+        origin, poses = frame.placement(at), []
+        head = header(self.node, frame_id.removeprefix('/') or robot.root_frame)
         for link in links:
             place = at.placement(link)
-            pose = PoseStamped(header=head)
-            fill_pose(pose.pose, place if origin is None else origin.actInv(place))
-            response.poses.append(pose)
-        response.links, response.status = links, int(Status.SUCCESS)
-        response.message = f'{len(links)} pose{"s" * (len(links) != 1)} in {head.frame_id}'
+            poses.append(PoseStamped(header=head))
+            fill_pose(poses[-1].pose, place if origin is None else origin.actInv(place))
+        return poses
 
-    def scene_of(self, state: Any) -> tuple[Scene, dict[str, Any]]:
-        """Return the scene with what a RobotState holds, and its joint values; raises IKError."""
-        scene, given, _ = self.scene.of_state(state, self.description.current(), 'state')
-        return scene, given
-
-    def _links(self, names: Any, robot: Robot, scene: Scene) -> list[str]:
+    def _links(self, names: Sequence[str], scene: Scene) -> list[str]:
+        """Check the names of links, or choose the tip, or all tips; raises IKError."""
         if len(names) > MAX_LINKS:
             raise RequestError(Status.INVALID_LINK_NAME,
                                f'{len(names)} links; at most {MAX_LINKS} are read')
+        robot = framed_robot(scene, names)
         if names:
             return [link_name(robot, name, 'links', scene) for name in names]
-        defaults = self.parameters
         try:
-            return [tip_name(robot, '', defaults)]
+            return [tip_name(robot, '', self.parameters)]
         except AmbiguousTipError:
-            group = group_name(robot, '', defaults)
-        tips = list(group_tips(robot, group))
+            tips = list(group_tips(robot, group_name(robot, '', self.parameters)))
         if not tips:
             raise RequestError(
                 Status.INVALID_LINK_NAME, 'no link is named and the robot has no tips')

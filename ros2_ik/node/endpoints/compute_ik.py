@@ -1,30 +1,29 @@
-"""Service ~/compute_ik."""
+"""Services ~/compute_ik, and ~/solve_ik of MoveIt's type GetPositionIK."""
 
-from dataclasses import dataclass
 from typing import Any
 
-from rclpy.node import Node
+from moveit_msgs.srv import GetPositionIK
 
-from ros2_ik.node.endpoints.answering import answering, Statistics
-from ros2_ik.node.endpoints.ik_requests import IKRequests
-from ros2_ik.node.endpoints.registry import Endpoint, serve
-from ros2_ik.node.motion.motion_executor import MotionExecutor
-from ros2_ik.node.state.settled import Settled
+from ros2_ik.core import Status
+from ros2_ik.messages.answers import fill_stamped_state
+from ros2_ik.messages.moveit_requests import compute_ik_request
+from ros2_ik.node.endpoints.answering import answering, fill_error_code, header
+from ros2_ik.node.endpoints.ik_requests import PreparedRequest
+from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.srv import ComputeIK as Service
 
+# MoveIt reports every failed search as NO_IK_SOLUTION
+SEARCH_FAILED = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRAINTS_VIOLATED,
+                 Status.APPROXIMATE}
 
-@dataclass(eq=False)
-class ComputeIK(Endpoint, name='compute_ik'):
+
+class ComputeIK(Endpoint):
     """Answers at once what a short search answers, and gives the rest to the workers."""
 
-    node: Node
-    statistics: Statistics
-    settled: Settled
-    ik_requests: IKRequests
-    motions: MotionExecutor
-
-    def __post_init__(self) -> None:
-        serve(self.node, Service, '~/compute_ik', self.answer)
+    def offer(self) -> None:
+        self.serve(Service, '~/compute_ik', self.answer)
+        self.serve(GetPositionIK, '~/solve_ik', self.answer_moveit)
+        self.serve_as_moveit(GetPositionIK, 'compute_ik', self.answer_moveit)
 
     @answering('compute_ik')
     async def answer(self, request: Any, response: Any) -> float:
@@ -34,3 +33,26 @@ class ComputeIK(Endpoint, name='compute_ik'):
         solution = await self.ik_requests.search(question)
         await self.ik_requests.finish(question, solution, response, stops, 'service compute_ik')
         return solution.seconds
+
+    @answering('solve_ik')
+    async def answer_moveit(self, request: Any, response: Any) -> float:
+        """Answer as move_group's /compute_ik does; the solution has all joints of the robot."""
+        asked, answer = request.ik_request, Service.Response()
+        question = await self.settled.read(lambda: self._read(asked))
+        solution = await self.ik_requests.search(question)
+        # it never moves the robot: what was stopped does not matter
+        await self.ik_requests.finish(question, solution, answer, 0, 'service solve_ik')
+        status = Status(answer.status)
+        fill_error_code(response.error_code, Status.NO_IK_SOLUTION if status in SEARCH_FAILED
+                        else status, answer.message)
+        if status is Status.SUCCESS:
+            robot = question.robot
+            joints = robot.to_joints(solution.best_q, include_mimic=True)
+            fill_stamped_state(response.solution, joints, joints,
+                               header(self.node, robot.root_frame))
+        return solution.seconds
+
+    def _read(self, asked: Any) -> PreparedRequest:
+        held = self.scene.of_state(asked.robot_state, self.description.current(), 'robot_state')
+        return self.ik_requests.read(compute_ik_request(
+            asked, held.scene, self.parameters, self.transforms.lookup()), held)

@@ -1,26 +1,22 @@
 """Action ~/solve_constrained_ik."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 import time
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.node import Node
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.answering import error_response, header, Statistics
-from ros2_ik.node.endpoints.ik_requests import IKRequests, PreparedRequest
-from ros2_ik.node.endpoints.open_goal import OpenGoal
-from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, timer, Wait
-from ros2_ik.node.motion.motion_executor import MotionExecutor
-from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.settled import Settled
-from ros2_ik.node.workers import Pool
+from ros2_ik.node.endpoints.answering import header, reason_of, refusal
+from ros2_ik.node.endpoints.ik_requests import PreparedRequest
+from ros2_ik.node.endpoints.parts import QUEUE, timer
+from ros2_ik.node.endpoints.registry import Endpoint
 
 NAME = '~/solve_constrained_ik'
 NODE_STOPPED = 'the node was stopped'
@@ -29,24 +25,48 @@ FEEDBACK = 0.5     # time between two messages about goals whose search tells no
 KEPT = 10          # time for which a result is kept, and its status told, by the node's clock [s]
 
 
-@dataclass(eq=False)
-class ConstrainedIK(Endpoint, name='constrained_ik'):
+class OpenGoal:
+    """
+    A goal that has no result yet.
+
+    `asked` is its question once it has been read, `newest` what its search had found by the last
+    report, `phase` that of the feedback. `why` is the reason why it must end, or ''. `end` ends
+    what it is doing. `stops` is that of the executor when it came: what is stopped later does not
+    begin to move.
+    """
+
+    def __init__(self, handle: ServerGoalHandle, stops: int) -> None:
+        self.handle, self.stops = handle, stops
+        self.asked: PreparedRequest | None = None
+        self.newest: IKSolution | None = None
+        self.phase, self.why = 'searching', ''
+        self.end: Callable[[], None] = lambda: None
+        self.began = time.monotonic()
+
+    def stop(self, why: str) -> None:
+        """End it as soon as possible; the first reason counts."""
+        if not self.why:
+            self.why = why
+            self.end()
+
+    def judged(self, solution: IKSolution) -> IKSolution:
+        """Return the answer to it; a solution is one whoever stopped the search."""
+        if not self.why or solution.success:
+            return solution
+        message = solution.message
+        if not message.startswith(self.why):
+            message = f'{self.why}; {message}'
+        return replace(solution, status=Status.PREEMPTED, message=message)
+
+
+class ConstrainedIK(Endpoint):
     """
     Answers goals at once, or searches in worker processes until they end or are cancelled.
 
-    A goal that cannot be read is accepted and aborted: only so can it be told why.
+    A goal that cannot be read is accepted and aborted, as only a result can say why.
     """
 
-    node: Node
-    parameters: Parameters
-    statistics: Statistics
-    settled: Settled
-    ik_requests: IKRequests
-    pool: Pool
-    motions: MotionExecutor
-    wait: Wait
-
-    def __post_init__(self) -> None:
+    def offer(self) -> None:
         self._goals: list[OpenGoal] = []
         self._ending = False
         self._server = ActionServer(
@@ -84,10 +104,9 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
         try:
             await self._answer(goal, result)
         except Exception as error:
-            result = error_response(result, error, self.node.get_logger())
+            result = refusal(SolveConstrainedIK.Result(),
+                             *reason_of(error, self.node.get_logger()))
         self._goals.remove(goal)
-        for tell in goal.on_finished:
-            tell(None)
         self.statistics.open_goals = len(self._goals)
         self.statistics.count('solve_constrained_ik', result.status)
         if handle.is_cancel_requested:
@@ -102,33 +121,22 @@ class ConstrainedIK(Endpoint, name='constrained_ik'):
 
     async def _answer(self, goal: OpenGoal, result: Any) -> None:
         goal.asked = await self.settled.read(lambda: self._read(goal))
-        self._make_room(goal)
         solution = goal.judged(await self._search(goal, goal.asked))
         if solution.success and goal.asked.execute:
             self._keep_watch()
-            for other in goal.preempted:   # a motion of theirs is braking
-                if other in self._goals:
-                    await self.wait(other.on_finished.append)
             goal.phase, goal.newest = 'moving', solution
         await self.ik_requests.finish(goal.asked, solution, result, goal.stops,
                                       'action solve_constrained_ik', lambda: goal.why)
 
     def _read(self, goal: OpenGoal) -> PreparedRequest:
-        goal.check()
-        return self.ik_requests.read(goal.handle.request)
-
-    def _make_room(self, goal: OpenGoal) -> None:
-        """End those that this one preempts; raises RequestError when too many are open."""
-        if self.parameters.goals == 'preempt':
-            for other in self._goals:
-                if other is not goal and other.joints & goal.joints:
-                    goal.preempted.append(other)
-                    other.stop('preempted by a newer goal for the same joints')
+        if goal.why:
+            raise RequestError(Status.PREEMPTED, goal.why)
         going_on = sum(not other.why for other in self._goals)
         if going_on > MAX_GOALS:
             self.statistics.busy += 1
             raise RequestError(Status.TIMED_OUT, f'busy: {going_on - 1} goals are open, the most '
                                'there may be')
+        return self.ik_requests.read(goal.handle.request)
 
     async def _search(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
         def submitted(number: int) -> None:

@@ -1,39 +1,21 @@
 """The node's state of health, on /diagnostics."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from rclpy.node import Node
 
-from ros2_ik.node.endpoints.answering import Statistics
-from ros2_ik.node.endpoints.registry import Endpoint, publisher, timer
-from ros2_ik.node.endpoints.servo import Servo
-from ros2_ik.node.motion.motion_executor import MotionExecutor
-from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.endpoints.parts import publisher, timer
+from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.servo.messages import OFF
-from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.joint_states import JointStates
-from ros2_ik.node.workers import Pool
 
 PERIOD = 1.0   # [s]
 Values = dict[str, Any]
 
 
-@dataclass(eq=False)
-class Diagnostics(Endpoint, name='diagnostics'):
+class Diagnostics(Endpoint):
     """Publishes the state of robot, joint_states, requests, workers, motions and servo."""
 
-    node: Node
-    parameters: Parameters
-    statistics: Statistics
-    description: Description
-    joint_states: JointStates
-    pool: Pool
-    motions: MotionExecutor
-    servo: Servo
-
-    def __post_init__(self) -> None:
+    def offer(self) -> None:
         self._publisher = publisher(self.node, DiagnosticArray, '/diagnostics')
         timer(self.node, PERIOD, self.publish)
 
@@ -97,7 +79,7 @@ class Diagnostics(Endpoint, name='diagnostics'):
         return DiagnosticStatus.OK, text, values
 
     def _servo(self) -> tuple[bytes, str, Values]:
-        state = self.servo.state
+        state = self.statistics.servo
         if state is None or state.mode == OFF:
             why = f'off: {state.ended}' if state and state.ended else 'off'
             return DiagnosticStatus.OK, why, {}

@@ -1,47 +1,32 @@
 """Services ~/execute and ~/stop."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+import time
 from typing import Any
 
-from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import RequestError, wrong
-from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.node.endpoints.answering import answering, header, Statistics
-from ros2_ik.node.endpoints.registry import Endpoint, serve
-from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.motion.path_checks import OwnScene
-from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.settled import Settled
 from ros2_ik.srv import Execute as Service
 
 
-@dataclass(eq=False)
-class Execute(Endpoint, name='execute'):
+class Execute(Endpoint):
     """Moves the robot to joint values, and stops it."""
 
-    node: Node
-    parameters: Parameters
-    statistics: Statistics
-    description: Description
-    scene: PlanningScene
-    motions: MotionExecutor
-    settled: Settled
+    def offer(self) -> None:
+        self.serve(Service, '~/execute', self.answer)
+        self.serve(Trigger, '~/stop', self.stop)
 
-    def __post_init__(self) -> None:
-        serve(self.node, Service, '~/execute', self.answer)
-        serve(self.node, Trigger, '~/stop', self.stop)
-
-    @answering('execute', timed=True)
+    @answering('execute')
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request when the motion is over."""
         stops = self.motions.stops     # before anything is awaited: `stop` counts from now
+        began = time.monotonic()
         robot, goal, own, notes = await self.settled.read(
             lambda: self._read(request))
         outcome = await self.motions.run(
@@ -52,17 +37,17 @@ class Execute(Endpoint, name='execute'):
         response.message = '; '.join([outcome.message, *notes])
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
                                              header(self.node, robot.root_frame))
+        response.seconds = time.monotonic() - began
         response.motion_seconds = float(outcome.motion_seconds)
 
     def _read(self, request: Any) -> tuple[Robot, dict[str, Any], OwnScene | None, list[str]]:
         """Return robot, goal, the scene that it is checked in, and notes; raises RequestError."""
         robot = self.description.current()
-        goal = joint_values(request.goal, robot, 'goal')
-        _check_followers(robot, request.goal.joint_state, goal, self.parameters.goal_tolerance)
-        if not request.avoid_collisions:
-            return robot, goal, None, []
-        scene, notes = self.scene.with_held(request.goal, goal, 'goal.')
-        return robot, goal, OwnScene(scene, self.scene.known.scene), notes
+        goal = self.scene.of_state(request.goal, robot, 'goal')
+        _check_followers(robot, request.goal.joint_state, goal.given,
+                         self.parameters.goal_tolerance)
+        own = OwnScene(goal.scene, self.scene.known.scene) if request.avoid_collisions else None
+        return robot, goal.given, own, goal.notes
 
     @answering('stop')
     async def stop(self, request: Any, response: Any) -> None:

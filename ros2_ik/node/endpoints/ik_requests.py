@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 import math
 import time
-from typing import Any, NamedTuple
+from typing import Any, cast, NamedTuple
 
 import numpy as np
-from rclpy.node import Node
 
 from ros2_ik.core import (
     Array,
@@ -39,19 +38,14 @@ from ros2_ik.messages.requests import (
 )
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.msg import Solution
-from ros2_ik.node.endpoints.answering import header, Statistics
-from ros2_ik.node.endpoints.registry import Endpoint, publisher, Wait
+from ros2_ik.node.endpoints.answering import header
+from ros2_ik.node.endpoints.parts import Parts, publisher
 from ros2_ik.node.endpoints.straight_way import StraightWay
-from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.path_checks import OwnScene
-from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.joint_states import JointStates
-from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.transforms import Transforms
-from ros2_ik.node.workers import Pool, UnansweredError
+from ros2_ik.node.state.planning_scene import StateInScene
+from ros2_ik.node.workers import AnySearch, UnansweredError
 
 BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
          'request has a max_joint_change')
@@ -98,20 +92,8 @@ class _Kept(NamedTuple):
 
 
 @dataclass(eq=False)
-class IKRequests(Endpoint, name='ik_requests'):
+class IKRequests(Parts):
     """Requests for joint values, of services and goals alike, and topic ~/solution."""
-
-    node: Node
-    parameters: Parameters
-    description: Description
-    joint_states: JointStates
-    current_state: CurrentState
-    scene: PlanningScene
-    statistics: Statistics
-    transforms: Transforms
-    pool: Pool
-    motions: MotionExecutor
-    wait: Wait
 
     def __post_init__(self) -> None:
         self._last: _Kept | None = None
@@ -119,23 +101,26 @@ class IKRequests(Endpoint, name='ik_requests'):
 
     # -- reading --------------------------------------------------------------------------
 
-    def read(self, message: Any) -> PreparedRequest:
+    def read(self, message: Any, state: StateInScene | None = None) -> PreparedRequest:
         """
         Read a ComputeIK request or the goal of an action; raises IKError.
 
-        One that is as the last but for poses and seed takes less time.
+        One that is as the last but for poses and seed takes less time. `state` is that of the
+        seed, if it has been read.
         """
         robot, form = self.description.current(), form_of(message, self.parameters)
         last, self._last = self._last, None
         prepared = None
         if last and last.robot is robot and last.form == form:
             prepared = self._read_again(message, last)
-        return prepared or self._read(message, robot, form)
+        return prepared or self._read(message, robot, form, state or self.scene.of_state(
+            message.seed, robot, 'seed'))
 
-    def _read(self, message: Any, robot: Robot, form: tuple[Any, ...]) -> PreparedRequest:
-        scene, _, held = self.scene.of_state(message.seed, robot, 'seed')
-        request, carrying = read_request(message, scene, self.parameters,
-                                         self.transforms.lookup(message.execute))
+    def _read(self, message: Any, robot: Robot, form: tuple[Any, ...],
+              state: StateInScene) -> PreparedRequest:
+        scene = state.scene
+        request = read_request(message, scene, self.parameters,
+                               self.transforms.lookup(message.execute))
         if message.execute and not self.parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
@@ -145,10 +130,10 @@ class IKRequests(Endpoint, name='ik_requests'):
         world = _World(self.current_state, robot, checker)
         preparation = bind_request(request, world)
         if message.execute:
-            self._check_standing(request, world, carrying)
+            self._check_standing(request, world)
         if preparation.can_rebind and not request.frames and depends_on_form(message, robot):
             self._last = _Kept(robot, form, checker, preparation)
-        return self._prepared(message, preparation, checked, world, [*held, *notes])
+        return self._prepared(message, preparation, checked, world, [*state.notes, *notes])
 
     def _read_again(self, message: Any, last: _Kept) -> PreparedRequest | None:
         """Return what a request like the last comes to, None where what is around has changed."""
@@ -192,15 +177,14 @@ class IKRequests(Endpoint, name='ik_requests'):
                                f'distances cannot be measured; {"; ".join(remarks)}')
         return scene, checker, remarks
 
-    def _check_standing(self, request: IKRequest, world: '_World',
-                        carrying: frozenset[str]) -> None:
+    def _check_standing(self, request: IKRequest, world: '_World') -> None:
         """
         Refuse to search for where to move while it is not known where the robot is.
 
         Its joint_states must agree with each other and, for joints that do not move, with the
-        seed; `carrying` joints may be elsewhere in that.
+        seed.
         """
-        known, free = self.current_state.known(world.robot), world.free - carrying
+        known, free = self.current_state.known(world.robot), world.free
         for name, value in request.seed.items():
             there = name in known and np.allclose(known[name], value, atol=STANDING)
             if name not in known and name not in world.needed | free:
@@ -227,17 +211,9 @@ class IKRequests(Endpoint, name='ik_requests'):
 
         `submitted` gets its number in the pool, `tell` the best so far, in the pool's thread.
         """
-        search, newest, others = question.search, list[IKSolution](), self.pool.open_jobs
-        way = question.way
-        if way is None and _ended_at_once(search, others):
+        search, way, newest = question.search, question.way, list[IKSolution]()
+        if way is None and _ended_at_once(search, self.pool.open_jobs):
             return search.solution()
-        if tell is None and others >= MAX_PENDING:    # goals wait for their turn
-            self.statistics.busy += 1
-            answer = search.solution()
-            return replace(
-                answer, status=answer.status if answer.success else Status.TIMED_OUT,
-                message=f'busy: {others} searches are open, the most there may be; '
-                        f'{answer.message}')
 
         def hear(solution: IKSolution) -> None:
             newest[:] = [solution]
@@ -245,13 +221,30 @@ class IKRequests(Endpoint, name='ik_requests'):
                 tell(solution)
         try:
             if way:
-                return way.end(await self.wait(lambda done: submitted(
-                    self.pool.submit(way.search, done))))
-            solution: IKSolution = await self.wait(lambda done: submitted(
-                self.pool.submit(search, done, hear if tell else None)))
-            return solution
-        except UnansweredError as error:   # what has been heard of it has to do
+                return way.end(await self.by_worker(way.search, submitted))
+            return cast(IKSolution, await self.by_worker(search, submitted,
+                                                         hear if tell else None))
+        except UnansweredError as error:   # the latest news of it has to do
             return _cut_short(search, error, newest)
+
+    async def by_worker(self, search: AnySearch,
+                        submitted: Callable[[int], None] = lambda number: None,
+                        tell: Callable[[Any], None] | None = None) -> Any:
+        """
+        Return what a worker finds; raises WorkerError.
+
+        Raises RequestError where too many searches are open, or the robot is replaced meanwhile.
+        """
+        # with `tell` it waits for its turn
+        if tell is None and (others := self.pool.open_jobs) >= MAX_PENDING:
+            self.statistics.busy += 1
+            raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the most '
+                               'there may be')
+        try:
+            return await self.wait(lambda done: submitted(self.pool.submit(search, done, tell)))
+        finally:    # also of a search that was cancelled for this reason
+            if search.problem.robot.plain is not self.description.robot:
+                raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
 
     # -- answering ------------------------------------------------------------------------
 
@@ -263,9 +256,6 @@ class IKRequests(Endpoint, name='ik_requests'):
         With execute the robot is then brought there. `stops` is that of the executor when the
         question came, `who` asked is for the log.
         """
-        if question.robot is not self.description.robot:
-            solution = replace(solution, status=Status.INVALID_ROBOT_STATE, message=(
-                f'the robot was replaced meanwhile; {solution.message}'))
         notes, problem = question.notes, question.search.problem
         if (question.request.max_jump is not None and not solution.success
                 and 'max_joint_change' in solution.message):
@@ -359,13 +349,8 @@ def _ended_at_once(search: Search, others: int) -> bool:
 
 def _cut_short(search: Search, error: UnansweredError, newest: list[IKSolution]) -> IKSolution:
     """Return the answer of a search that its worker does not answer for, by what is known."""
-    cancelled = error.status is Status.PREEMPTED
-    if cancelled and not newest:
-        search.budget.cancel = lambda: True
-        return search.solution()
     last = newest[0] if newest else search.solution()
     if last.success or last.impossible or last.status is Status.APPROXIMATE:
         return last
-    how = 'cancelled' if cancelled else str(error)
-    return replace(last, status=error.status, message=f'{how}, {last.restarts} restarts were made',
+    return replace(last, status=error.status, message=str(error),
                    seconds=time.monotonic() - search.budget.started)

@@ -1,13 +1,10 @@
 """Service compute_cartesian_path of MoveIt's type, GetCartesianPath."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 import math
 from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.srv import GetCartesianPath
-from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros2_ik.core import (
@@ -24,60 +21,30 @@ from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.frames import reference
 from ros2_ik.messages.moveit_requests import functions_of, joints_of_other_tips
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import check_lengths, RequestError, wrong
+from ros2_ik.messages.request_error import check_lengths, wrong
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.trajectories import duration_message
-from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, Statistics
-from ros2_ik.node.endpoints.ik_requests import IKRequests, MAX_PENDING
-from ros2_ik.node.endpoints.registry import Endpoint, serve_as_moveit, Wait
+from ros2_ik.node.endpoints.answering import answering, fill_error_code, header
+from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.motion.planning import checked_scaling, FASTEST_TIP, usable
-from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.settled import Settled
-from ros2_ik.node.state.transforms import Transforms
-from ros2_ik.node.workers import Pool
+from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeIK
 
 MAX_WAYPOINTS = 1000     # reading more would keep the node from other requests
 LARGEST_STEP = 0.1       # between two configurations of a path, whatever max_step allows [m]
 
 
-@dataclass(eq=False)
-class MoveItPath(Endpoint, name='moveit_path'):
+class MoveItPath(Endpoint):
     """Finds straight paths through waypoints in a worker; never moves the robot."""
 
-    node: Node
-    parameters: Parameters
-    statistics: Statistics
-    description: Description
-    current_state: CurrentState
-    scene: PlanningScene
-    transforms: Transforms
-    settled: Settled
-    ik_requests: IKRequests
-    pool: Pool
-    wait: Wait
-
-    def __post_init__(self) -> None:
-        serve_as_moveit(self.node, self.parameters, GetCartesianPath, 'compute_cartesian_path',
-                        self.answer)
+    def offer(self) -> None:
+        self.serve_as_moveit(GetCartesianPath, 'compute_cartesian_path', self.answer)
 
     @answering('compute_cartesian_path')
     async def answer(self, request: Any, response: Any) -> None:
         """Answer a request; as in MoveIt a part of the path is a success with its fraction."""
         search = await self.settled.read(lambda: self._search(request))
-
-        def hand_on(done: Callable[[Any], None]) -> None:
-            self.pool.submit(search, done)
-        if self.pool.open_jobs >= MAX_PENDING:
-            self.statistics.busy += 1
-            raise RequestError(Status.TIMED_OUT, f'busy: {self.pool.open_jobs} searches are open, '
-                               'the most there may be')
-        found = await self.wait(hand_on)
-        if search.problem.robot.plain is not self.description.robot:
-            raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
+        found = await self.ik_requests.by_worker(search)
         fill_error_code(response.error_code, Status.SUCCESS if found.fraction > 0 else
                         found.status, found.message)
         robot, head = search.problem.robot, header(self.node, search.problem.robot.root_frame)
@@ -101,17 +68,18 @@ class MoveItPath(Endpoint, name='moveit_path'):
                      'prismatic_jump_threshold'):
             if math.isnan(getattr(request, name)):
                 raise wrong(f'{name} is nan; valid: above 0, or 0 (not bounded)')
-        scene, start, _ = self.scene.of_state(request.start_state, robot, 'start_state')
-        problem = self._problem(request, scene)
+        state = self.scene.of_state(request.start_state, robot, 'start_state')
+        problem = self._problem(request, state)
         # the path starts there, so that all of its joints must be known
-        self.current_state.start(robot, start, frozenset(problem.joint_names))
+        self.current_state.start(robot, state.given, frozenset(problem.joint_names))
         tip = problem.targets[0].tip
-        return PathSearch(problem, self._poses(request, problem, scene),
+        return PathSearch(problem, self._poses(request, problem, state.scene),
                           self._limits(request, problem), _tip_speed(request, tip),
                           self._options(request))
 
-    def _problem(self, request: Any, scene: Scene) -> IKProblem:
+    def _problem(self, request: Any, state: StateInScene) -> IKProblem:
         """Return the problem of the first waypoint, whose pose does not matter."""
+        scene = state.scene
         functions = functions_of(request.path_constraints, scene, self.transforms.lookup())
         tips = [request.link_name] if request.link_name else []
         return self.ik_requests.read(ComputeIK.Request(
@@ -119,7 +87,8 @@ class MoveItPath(Endpoint, name='moveit_path'):
                 scene, request.group_name, tips, self.parameters),
             targets=[PoseStamped(header=request.header)], seed=request.start_state,
             avoid_collisions=request.avoid_collisions,
-            constraints=[function for each in functions for function in each])).search.problem
+            constraints=[function for each in functions for function in each]),
+            state).search.problem
 
     def _limits(self, request: Any, problem: IKProblem) -> MotionLimits:
         parameters = self.parameters

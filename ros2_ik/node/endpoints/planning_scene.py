@@ -1,7 +1,10 @@
-"""Services ~/apply_planning_scene, ~/get_planning_scene, and topics that change the scene."""
+"""
+Services and topics that change the planning scene or return it.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+The requests of MoveIt's services are those of the node's own.
+"""
+
+from functools import partial
 from typing import Any
 
 from moveit_msgs.msg import (
@@ -9,40 +12,39 @@ from moveit_msgs.msg import (
     CollisionObject,
     PlanningScene as PlanningSceneMessage,
 )
-from rclpy.node import Node
+from moveit_msgs.srv import (
+    ApplyPlanningScene as MoveItApplyPlanningScene,
+    GetPlanningScene as MoveItGetPlanningScene,
+)
+from rclpy.publisher import Publisher
 
 from ros2_ik.core import Status
-from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
-from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.messages.scene_changes import changed_attached, changed_object, ConversionContext
-from ros2_ik.node.endpoints.answering import answering, header, reason_of, Statistics
-from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, serve, Wait
-from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.planning_scene import Applied, Change, PlanningScene
+from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
+from ros2_ik.node.endpoints.answering import answering, header, reason_of
+from ros2_ik.node.endpoints.parts import QUEUE
+from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.state.planning_scene import Applied
 from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 
 
-@dataclass(eq=False)
-class PlanningSceneEndpoints(Endpoint, name='planning_scene'):
-    """Takes changes of the scene, each as a whole or not at all, and gives the scene."""
+class PlanningSceneEndpoints(Endpoint):
+    """Takes changes of the scene, each as a whole or not at all, and returns the scene."""
 
-    node: Node
-    statistics: Statistics
-    description: Description
-    current_state: CurrentState
-    scene: PlanningScene
-    wait: Wait
-
-    def __post_init__(self) -> None:
-        serve(self.node, ApplyPlanningScene, '~/apply_planning_scene', self.apply)
-        serve(self.node, GetPlanningScene, '~/get_planning_scene', self.get)
-        # as deep: a publisher may tell of many objects at once, and none may be lost
+    def offer(self) -> None:
+        self.serve(ApplyPlanningScene, '~/apply_planning_scene', self.apply)
+        self.serve(GetPlanningScene, '~/get_planning_scene', self.get)
+        self.serve_as_moveit(MoveItApplyPlanningScene, 'apply_planning_scene', self.apply)
+        self.serve_as_moveit(MoveItGetPlanningScene, 'get_planning_scene', self.get)
+        self._monitored: Publisher | None = None
+        self._published: SceneState | None = None
+        self.scene.receivers.append(self._publish)
+        self.publish_as_moveit(PlanningSceneMessage, 'monitored_planning_scene', self._publish_to)
+        # as deep: a publisher may send many objects at once, and none may be lost
         self._subscriptions = [
-            self.node.create_subscription(message, name, take, QUEUE) for message, name, take in (
-                (PlanningSceneMessage, '~/planning_scene', self.take_scene),
-                (CollisionObject, '~/collision_object', self.take_object),
-                (AttachedCollisionObject, '~/attached_collision_object', self.take_attached))]
+            self.node.create_subscription(kind, f'~/{topic}', partial(self._take, topic), QUEUE)
+            for topic, kind in (('planning_scene', PlanningSceneMessage),
+                                ('collision_object', CollisionObject),
+                                ('attached_collision_object', AttachedCollisionObject))]
 
     def end(self) -> None:
         """Take no more messages: nobody waits for an answer, and to take them may take long."""
@@ -53,9 +55,10 @@ class PlanningSceneEndpoints(Endpoint, name='planning_scene'):
     async def apply(self, request: Any, response: Any) -> None:
         """Answer ApplyPlanningScene when the scene has changed."""
         message = request.scene
-        result = await self.wait(lambda done: self._ask(*_whole(message), done))
-        response.success = True
-        response.message = self._told(result, message)
+        applied = await self.wait(lambda done: self.scene.apply(message, done))
+        response.success, told = True, self._told(applied, message)
+        if hasattr(response, 'message'):    # MoveIt's type has none
+            response.message = told
 
     @answering('get_planning_scene')
     async def get(self, request: Any, response: Any) -> None:
@@ -65,59 +68,51 @@ class PlanningSceneEndpoints(Endpoint, name='planning_scene'):
         response.scene = scene_message(known, self.current_state.known(robot),
                                        request.components.components,
                                        header(self.node, robot.root_frame))
-        response.status = int(Status.SUCCESS)
-        response.message = _contents(known.scene) + (
-            f'; {self.scene.fault}' if self.scene.fault else '')
+        if hasattr(response, 'message'):    # MoveIt's type has none
+            response.status = int(Status.SUCCESS)
+            response.message = _contents(known.scene) + (
+                f'; {self.scene.fault}' if self.scene.fault else '')
 
-    # -- topics: what fails is told in the log --------------------------------------------
+    # -- topic monitored_planning_scene ---------------------------------------------------
 
-    def take_scene(self, message: Any) -> None:
-        """Take a PlanningScene."""
-        self._take('planning_scene', message, *_whole(message))
+    def _publish_to(self, publisher: Publisher) -> None:
+        self._monitored = publisher
 
-    def take_object(self, message: Any) -> None:
-        """Take a CollisionObject."""
-        def change(known: SceneState, now: ConversionContext) -> SceneState:
-            return known._replace(scene=changed_object(known.scene, message, now))
-        self._take('collision_object', message, change)
+    def _publish(self, known: SceneState) -> None:
+        """Publish the change of the scene; called in the thread that makes changes."""
+        last, self._published = self._published, known
+        if self._monitored is not None and self._monitored.get_subscription_count():
+            robot = known.scene.robot
+            self._monitored.publish(scene_diff(last, known, self.current_state.known(robot),
+                                               header(self.node, robot.root_frame)))
 
-    def take_attached(self, message: Any) -> None:
-        """Take an AttachedCollisionObject."""
-        def change(known: SceneState, now: ConversionContext) -> SceneState:
-            return known._replace(scene=changed_attached(known.scene, message, now))
-        self._take('attached_collision_object', message, change)
+    # -- topics that change it: what fails is in the log ----------------------------------
 
-    def _take(self, topic: str, message: Any, change: Change, state: Any = None) -> None:
-        log = self.node.get_logger()
+    def _take(self, topic: str, message: Any) -> None:
+        """Take a PlanningScene, or an object as a change of one."""
+        log, scene = self.node.get_logger(), message
+        if topic != 'planning_scene':
+            scene = PlanningSceneMessage(is_diff=True)
+            scene.robot_state.is_diff = True
+            (scene.world.collision_objects if topic == 'collision_object'
+             else scene.robot_state.attached_collision_objects).append(message)
 
         def done(result: Applied | Exception) -> None:
             if isinstance(result, Exception):
                 log.error(f'{topic}: a message is refused: {reason_of(result, log)[1]}')
             else:
-                log.debug(f'{topic}: {self._told(result, message)}')
+                log.debug(f'{topic}: {self._told(result, scene)}')
         try:
-            self._ask(change, state, done)
+            self.scene.apply(scene, done)
         except Exception as error:
             done(error)
-
-    # -- both -----------------------------------------------------------------------------
-
-    def _ask(self, change: Change, state: Any, done: Callable[[Any], None]) -> None:
-        """Have the scene changed; `state` is the RobotState that comes with it, or None."""
-        self.description.current()
-        self.scene.apply(change, lambda robot: {} if state is None else joint_values(
-            state, robot, 'robot_state'), done)
 
     def _told(self, result: Applied, message: Any) -> str:
         for note in result.notes:
             self.node.get_logger().warning(note)
-        said = [] if getattr(message, 'is_diff', True) else [
+        said = [] if message.is_diff else [
             'the whole scene was replaced, since is_diff is false']
         return '; '.join([_contents(result.scene), *said, *result.notes])
-
-
-def _whole(message: Any) -> tuple[Change, Any]:
-    return lambda known, now: changed_scene(known, message, now), message.robot_state
 
 
 def _contents(scene: Any) -> str:
@@ -127,9 +122,5 @@ def _contents(scene: Any) -> str:
 
 
 def _list(names: list[str]) -> str:
-    return _some([f"'{name}'" for name in names]) or 'no objects'
-
-
-def _some(names: Any) -> str:
     more = f' and {len(names) - 5} more' if len(names) > 5 else ''
-    return ', '.join(names[:5]) + more
+    return ', '.join(f"'{name}'" for name in names[:5]) + more or 'no objects'

@@ -1,13 +1,16 @@
-"""Services ~/servo/switch and ~/servo/pause; the servo's topics belong to its own process."""
+"""
+Services ~/servo/switch, switch_command_type (of MoveIt's type ServoCommandType) and pause.
+
+The servo's topics belong to its own process.
+"""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 import time
 from typing import Any
 
 from moveit_msgs.msg import ServoStatus as MoveItStatus
+from moveit_msgs.srv import ServoCommandType
 import numpy as np
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy
 from std_srvs.srv import SetBool
 
@@ -26,11 +29,10 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
-from ros2_ik.node.endpoints.answering import answering, Statistics
-from ros2_ik.node.endpoints.registry import Endpoint, serve, timer, Wait
-from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.endpoints.answering import answering
+from ros2_ik.node.endpoints.parts import timer
+from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.motion.planning import checked_scaling
-from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.servo.messages import (
     Alive,
     AskFrame,
@@ -47,11 +49,6 @@ from ros2_ik.node.servo.messages import (
     TakeScene,
     WAITS,
 )
-from ros2_ik.node.servo.process import ServoProcess
-from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.srv import SwitchServo
 
 LOOK = 0.02       # between two looks at the servo and at what it has to know [s]
@@ -61,33 +58,23 @@ DIED = 'its process has died: what the controllers were told last counts'
 REST = 20.0       # longest time until it has come to rest [s]
 ASKED = 1.0       # time for which it is told of a frame that it has asked for [s]
 FRAMES = 4        # most frames that it is told of
+MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
+                ServoCommandType.Request.TWIST: SwitchServo.Request.TWIST,
+                ServoCommandType.Request.POSE: SwitchServo.Request.POSE}
 SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'servo_margin',
           'servo_command_timeout', 'joint_state_speed', 'execute_state_timeout',
           'max_tracking_error', 'start_tolerance')
 
 
-@dataclass(eq=False)
-class Servo(Endpoint, name='servo'):
+class Servo(Endpoint):
     """
-    Switches the servo, tells it of the scene, and hears how it stands.
+    Switches the servo, and sends its process the scene, the base and frames of TF.
 
-    `state` is what it has said last. `servo_process` starts when it is switched on first.
+    `servo_process` starts when it is switched on first.
     """
 
-    node: Node
-    parameters: Parameters
-    statistics: Statistics
-    description: Description
-    current_state: CurrentState
-    scene: PlanningScene
-    transforms: Transforms
-    motions: MotionExecutor
-    servo_process: ServoProcess
-    wait: Wait
-
-    def __post_init__(self) -> None:
+    def offer(self) -> None:
         self.servo_process.receivers.append(self._take)
-        self.state: State | None = None
         self._begun: Begin | None = None
         self._controllers: list[Controller] = []
         self._moved: tuple[str, ...] = ()
@@ -102,8 +89,9 @@ class Servo(Endpoint, name='servo'):
         self._moveit_status = self.node.create_publisher(MoveItStatus, '~/servo/moveit_status', 10)
         self._timer = timer(self.node, LOOK, self._look)
         self._timer.cancel()
-        serve(self.node, SwitchServo, '~/servo/switch', self.switch)
-        serve(self.node, SetBool, '~/servo/pause', self.pause)
+        self.serve(SwitchServo, '~/servo/switch', self.switch)
+        self.serve(ServoCommandType, '~/servo/switch_command_type', self.switch_as_moveit)
+        self.serve(SetBool, '~/servo/pause', self.pause)
 
     @property
     def on(self) -> bool:
@@ -115,25 +103,36 @@ class Servo(Endpoint, name='servo'):
     @answering('servo/switch')
     async def switch(self, request: Any, response: Any) -> None:
         """Switch it on, off, or over to other commands."""
+        response.message = await self._switch(request)
+        response.success = True
+
+    @answering('servo/switch_command_type')
+    async def switch_as_moveit(self, request: Any, response: Any) -> None:
+        """Switch by ServoCommandType, with the default group and tip."""
+        kind = request.command_type     # what is no command type is refused as a mode
+        await self._switch(SwitchServo.Request(mode=MOVEIT_MODES.get(kind, f'{kind}')))
+        response.success = True
+
+    async def _switch(self, request: Any) -> str:
+        """Switch; return what was done; raises RequestError."""
         # YAML, as on a command line, makes a truth value of a plain off, and that a text
         mode = OFF if request.mode.lower() == 'false' else request.mode
         if mode == OFF:
             self._offs += 1
-            response.message = await self._switch_off()
-        elif mode in MODES and self._switching:
-            raise RequestError(Status.CONTROL_FAILED, 'another client just switches the servo')
-        elif mode in MODES:
-            self._switching, offs = True, self._offs
-            try:
-                response.message = await self._switch_on(mode, request)
-                if self._offs != offs:      # while the servo was not yet on
-                    await self._switch_off()
-                    raise RequestError(Status.CONTROL_FAILED, 'another client switched it off')
-            finally:
-                self._switching = False
-        else:
+            return await self._switch_off()
+        if mode not in MODES:
             raise wrong(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
-        response.success = True
+        if self._switching:
+            raise RequestError(Status.CONTROL_FAILED, 'another client just switches the servo')
+        self._switching, offs = True, self._offs
+        try:
+            message = await self._switch_on(mode, request)
+            if self._offs != offs:      # while the servo was not yet on
+                await self._switch_off()
+                raise RequestError(Status.CONTROL_FAILED, 'another client switched it off')
+            return message
+        finally:
+            self._switching = False
 
     @answering('servo/pause')
     async def pause(self, request: Any, response: Any) -> None:
@@ -231,7 +230,6 @@ class Servo(Endpoint, name='servo'):
 
     def _send(self, begin: Begin) -> None:
         self._begun, self._scene, self._stops = begin, begin.scene, self.motions.stops
-        self.state = None
         self.servo_process.send(Pause(self._paused))
         self.servo_process.send(begin)
         self._timer.reset()
@@ -272,7 +270,7 @@ class Servo(Endpoint, name='servo'):
             self._timer.cancel()
 
     def _hear(self, state: State) -> None:
-        self.state = state
+        self.statistics.servo = state
         known = state.code != ServoStatus.HALT_FOR_TRACKING     # to MoveIt
         self._moveit_status.publish(MoveItStatus(
             code=state.code if known else MoveItStatus.INVALID, message=state.message))

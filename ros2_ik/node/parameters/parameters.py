@@ -1,7 +1,6 @@
 """The parameters as the node has them: declared once, checked at every change."""
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 import difflib
 import math
 from typing import Any
@@ -26,16 +25,13 @@ class Parameters:
     """
     The values as attributes: `parameters.max_timeout`.
 
-    `check(values)` is asked before a change (it gives the reason against it, or None),
-    `changed(names)` is told after it. The node must declare what it was given at the start
+    The node must declare what it was given at the start
     (automatically_declare_parameters_from_overrides); here each gets its description. Raises
     ParameterError.
     """
 
     def __init__(self, node: Node) -> None:
         self.node = node
-        self.check: Callable[[dict[str, Any]], str | None] = lambda values: None
-        self.changed: Callable[[set[str]], None] = lambda names: None
         self._given = {name: parameter.value for name, parameter
                        in node.get_parameters_by_prefix('').items() if name not in ROS_OWN}
         self._specs: dict[str, Spec] = {}
@@ -43,25 +39,22 @@ class Parameters:
         for name in self._given:
             node.undeclare_parameter(name)
         self._declare(PARAMETERS)
-        self._values['controllers'] = [name for name in self.controllers if name]
+        self._set({'controllers': [name for name in self.controllers if name]})
         self._declare(controller_specs(self.controllers))
         self._declare(joint_limit_specs(self._given))
         if reason := _conflict(self._values):
             raise ParameterError(reason)
-        node.add_pre_set_parameters_callback(self._before_set)
         node.add_on_set_parameters_callback(self._on_set)
-        node.add_post_set_parameters_callback(self._on_changed)
+        node.add_post_set_parameters_callback(
+            lambda parameters: self._set(self._parsed(parameters)))
         self._warn_of_unknown()
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of a parameter whose name has dots."""
         return self._values[name]
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.__dict__['_values'][name]
-        except KeyError:
-            raise AttributeError(f"there is no parameter '{name}'") from None
+    def __getattr__(self, name: str) -> Any:    # the others are attributes
+        raise AttributeError(f"there is no parameter '{name}'")
 
     def given(self, name: str) -> bool:
         """Return whether a parameter was given at the start."""
@@ -80,7 +73,8 @@ class Parameters:
     def _declare(self, specs: Iterable[Spec]) -> None:
         for spec in specs:
             value = spec.parse(self._given.get(spec.name, spec.default))
-            self._specs[spec.name], self._values[spec.name] = spec, value
+            self._specs[spec.name] = spec
+            self._set({spec.name: value})
             self.node.declare_parameter(spec.name, value, spec.descriptor(),
                                         ignore_override=True)
 
@@ -99,25 +93,16 @@ class Parameters:
         return {p.name: self._specs[p.name].parse(p.value)
                 for p in parameters if p.name in self._specs}
 
-    def _before_set(self, parameters: list[Parameter]) -> list[Parameter]:
-        """Let ROS keep 1 as 1.0, so that tools see no other type."""
-        with suppress(ParameterError):   # _on_set says what is wrong
-            values = self._parsed(parameters)
-            return [Parameter(p.name, value=values.get(p.name, p.value)) for p in parameters]
-        return parameters
-
     def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
         try:
-            values = self._parsed(parameters)
-            reason = _conflict({**self._values, **values}) or self.check(values)
+            reason = _conflict({**self._values, **self._parsed(parameters)})
         except Exception as error:   # out of here it would end the node
             reason = str(error)
         return SetParametersResult(successful=not reason, reason=reason or '')
 
-    def _on_changed(self, parameters: list[Parameter]) -> None:
-        values = self._parsed(parameters)
+    def _set(self, values: dict[str, Any]) -> None:
         self._values.update(values)
-        self.changed(set(values))
+        vars(self).update(values)
 
 
 def _conflict(values: dict[str, Any]) -> str | None:

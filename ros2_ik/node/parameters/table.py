@@ -13,14 +13,16 @@ USUAL = Defaults()
 
 PARAMETERS = (
     Spec('robot_description', '',
-         'URDF of the robot. The topic robot_description is read as well; the newer one counts.'),
+         'URDF of the robot. The topic robot_description is read as well; the newer one counts.',
+         read_only=True),
     Spec('robot_description_semantic', '',
-         'SRDF of the robot. The topic robot_description_semantic is read as well.'),
+         'SRDF of the robot. The topic robot_description_semantic is read as well.',
+         read_only=True),
     Spec('root_joint', 'fixed', 'How the root link stands in the world.',
-         choices=('fixed', 'planar', 'freeflyer')),
+         choices=('fixed', 'planar', 'freeflyer'), read_only=True),
     Spec('base_source', 'parameter',
          'Where the pose of a planar or freeflyer base comes from when a request does not give '
-         'it: parameter (base_pose) or tf.', choices=('parameter', 'tf')),
+         'it: parameter (base_pose) or tf.', choices=('parameter', 'tf'), read_only=True),
     Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
          "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm'),
     Spec('tf_timeout', 5.0, 'Frames of TF whose newest transform is older are refused, in '
@@ -32,23 +34,19 @@ PARAMETERS = (
     Spec('joint_state_speed', 1.5,
          'Readings of a joint that show it faster than this times its velocity limit contradict '
          'each other: nothing is moved by them; 0: whatever they show is believed.', '', 0, 1e6),
-    Spec('require_joint_states', False,
-         'Refuse requests that need a joint value which is neither given nor fresh, even if it '
-         'only says where the search starts.'),
     Spec('scene', '',
-         'Scene file (YAML), or name of a shipped scene, that stands at the start and replaces '
-         'the scene when another one is set; to read a file again, set it empty before. '
-         'Empty: no file; the scene stays as it is.'),
+         'Scene file (YAML), or name of a shipped scene, that the node starts with.',
+         read_only=True),
     Spec('meshes', 'exact',
          'What stands for the meshes of the robot, and for those in messages. exact: their '
          'triangles and what is inside of them; distances are those of convex parts, which are '
          'made in the background, and of the convex hull until then. hull: the convex hull, which '
          'closes holes, and also stands for meshes of more than 100 000 triangles in messages, '
-         'as the answer says.', choices=('exact', 'hull')),
+         'as the answer says.', choices=('exact', 'hull'), read_only=True),
     Spec('missing_meshes', 'refuse',
          "When one of the robot's collision elements cannot be read, or its mesh not be found: "
          'refuse requests that avoid collisions, or leave it out and say so in each answer.',
-         choices=('refuse', 'skip')),
+         choices=('refuse', 'skip'), read_only=True),
     Spec('default_group', '',
          'Group of requests that name none, if it moves all tips, frames and links, and has all '
          'joints, that they name. Empty: that of the shipped robot of this name; where none '
@@ -79,9 +77,6 @@ PARAMETERS = (
     Spec('workers', max(1, (os.cpu_count() or 2) - 1), 'Worker processes for long searches. As '
          'many goals of the action are searched for at a time, the others wait; what has taken '
          'least time comes first.', '', 1, 256, read_only=True),
-    Spec('goals', 'queue', 'What a new goal of the action does to those before it: queue (they go '
-         'on) or preempt (those that move one of its joints end with what they have found).',
-         choices=('queue', 'preempt')),
     Spec('controllers', [''],
          'Names of the controllers that may move the robot; for each, parameters <name>.kind, '
          '<name>.group and <name>.topic. Empty: nothing is ever moved.', read_only=True),

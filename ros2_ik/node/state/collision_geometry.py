@@ -21,13 +21,13 @@ from ros2_ik.core import (
     Scene,
     self_pairs,
     Status,
-    UNUSABLE,
 )
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.process import ensure_fork_server
+from ros2_ik.node.process import end_with_parent, ensure_fork_server
 
 SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
 GEOMETRY_TIMEOUT = 2.0   # so long questions wait for a new robot's geometry [s]
+NICE = 10        # niceness of the process that makes convex parts
 THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
 
 
@@ -111,19 +111,23 @@ class CollisionGeometry:
             if not isinstance(error, IKError):
                 self._log.error(traceback.format_exc())
             self._log.error(f"collisions of robot '{robot.name}' cannot be checked: {error}")
-            return _Geometry(_without_reason(str(error) or type(error).__name__))
+            return _Geometry(str(error) or type(error).__name__)
         for text in geometry.warnings:
             self._log.warning(f'collision geometry: {text}')
         if geometry.bodies and robot is self._robot:
             self._ready(robot, options)
         if report := pairs.report():
-            self._warn_of_pairs(robot, f"robot '{robot.name}': {report}")
+            threading.Timer(SRDF_COMES, self._warn_of_pairs, (robot, report)).start()
         if meshes := geometry.without_parts:
             threading.Thread(target=self._refine, args=(robot, meshes), daemon=True,
                              name='convex parts').start()
         return _Geometry('', len(geometry.bodies), tuple(
-            f'{_without_reason(text)}; it is left out' for text in geometry.warnings
-            if text.endswith('left out')))
+            text for text in geometry.warnings if text.endswith('left out')))
+
+    def _warn_of_pairs(self, robot: Robot, report: str) -> None:
+        """Name pairs that are left out, unless an SRDF has come, which makes another robot."""
+        if robot is self._robot:
+            self._log.warning(f"robot '{robot.name}': {report}")
 
     def _refine(self, robot: Robot, meshes: Sequence[Mesh]) -> None:
         """Have convex parts made in another process."""
@@ -137,27 +141,9 @@ class CollisionGeometry:
             self._log.warning(f"the convex parts of robot '{robot.name}' were not made: distances "
                               'stay those of the hulls')
 
-    def _warn_of_pairs(self, robot: Robot, text: str) -> None:
-        """Say which pairs are left out though no SRDF says so, unless an SRDF is on its way."""
-        def say() -> None:
-            if robot is self._robot:
-                self._log.warning(text)
-        timer = threading.Timer(SRDF_COMES, say)
-        timer.daemon = True
-        timer.start()
-
-
-def _without_reason(text: str) -> str:
-    """Leave out why a mesh cannot be used: who asks must not learn which files there are."""
-    what, unusable, _ = text.partition(UNUSABLE)
-    return f"{what} cannot be used (the node's log says why)" if unusable else text
-
-
-NICE = 10      # what the node answers comes first
-
 
 def make_parts(meshes: Sequence[Mesh]) -> bool:
-    """Make the parts that are not on disk yet, and wait; gives whether all are there then."""
+    """Make the parts that are not on disk yet, and wait; return whether all are there then."""
     ensure_fork_server()
     context: Any = multiprocessing.get_context('forkserver')
     process = context.Process(target=_make, args=(tuple(meshes),), daemon=True)
@@ -167,14 +153,7 @@ def make_parts(meshes: Sequence[Mesh]) -> bool:
 
 
 def _make(meshes: Sequence[Mesh]) -> None:
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()   # the fork server, which ends with the node
     os.nice(NICE)
     for mesh in meshes:
         mesh.make_parts()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -15,6 +15,11 @@ from ros2_ik.node.state.transforms import Transforms
 
 NONE: frozenset[str] = frozenset()
 LIMIT_TOLERANCE = 1e-3   # encoders report a hair outside of the limits [rad, m]
+LACKING = {     # by whether the search moves the joint, and whether it has no reading at all
+    (True, False): 'joint_states is too old for {}: the search started there all the same',
+    (True, True): 'joint_states has nothing of {}: the search started at neutral',
+    (False, False): 'joint_states is too old for {}: collisions were checked there all the same',
+    (False, True): 'joint_states has nothing of {}: collisions were checked at neutral'}
 
 
 class Start(NamedTuple):
@@ -39,40 +44,29 @@ class CurrentState:
 
         `needed` joints must be given or known by a reading that is fresh, else RequestError.
         `free` ones only say where a search starts: an old reading does, or else the neutral value.
-        So it is for `checked` ones, which stand still and move what could be touched. Readings
-        that contradict each other, back and forth, will do for `free` ones only.
+        So it is for `checked` ones, which stand still and move what could be touched.
         """
-        strict = self._parameters.require_joint_states
         limit, now = self._parameters.joint_state_timeout or float('inf'), self._now()
-        values, old, unseen = dict(given), list[str](), list[str]()
-        left, still, doubtful = list[str](), list[str](), list[str]()
-        asked, movable = needed | free | checked, free - needed
+        values, lacking = dict(given), {key: list[str]() for key in LACKING}
         for joint in robot.joints:
             name = joint.name
             if name in given:
                 continue
             reading = self._reading(robot, joint)
-            fresh = reading is not None and reading.age(now) <= limit
-            if not fresh and (name in needed or strict and name in free | checked):
-                raise RequestError(Status.ROBOT_STATE_STALE,
-                                   self._complaint(robot, name, reading, now, limit))
             if reading is not None:
                 values[name] = reading.value
-                if name in asked and self._contradicts(name, strict, movable):
-                    doubtful.append(name)
-            if not fresh and name in free:
-                (unseen if reading is None else old).append(name)
-            elif not fresh and name in checked:
-                (still if reading is None else left).append(name)
+            if reading is None or reading.age(now) > limit:
+                if name in needed:
+                    raise RequestError(Status.ROBOT_STATE_STALE,
+                                       self._complaint(robot, name, reading, now, limit))
+                if name in free or name in checked:
+                    lacking[name in free, reading is None].append(name)
         q = robot.to_q(values)
-        return Start(q, _notes(old, unseen, _outside(robot, q, free), left, still, doubtful))
-
-    def _contradicts(self, name: str, strict: bool, free: frozenset[str]) -> bool:
-        """Return whether readings of a joint contradict; raises RequestError where it matters."""
-        contradiction = self._joint_states.contradiction(name, dispute=True)
-        if contradiction and (strict or name not in free):
-            raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
-        return bool(contradiction)
+        notes = [LACKING[key].format(_list(names)) for key, names in lacking.items() if names]
+        if outside := _outside(robot, q, free):
+            notes.append(f'outside the limits at the start: {_list(outside)}, moved inside for '
+                         'the search')
+        return Start(q, notes)
 
     def base(self, robot: Robot) -> Array | None:
         """Return the values of the base's joint, None if they are not known."""
@@ -120,18 +114,6 @@ def _outside(robot: Robot, q: Array, free: frozenset[str]) -> list[str]:
     outside = (q < robot.lower - LIMIT_TOLERANCE) | (q > robot.upper + LIMIT_TOLERANCE)
     return [joint.name for joint in robot.joints
             if joint.is_scalar and joint.name in free and outside[joint.index]]
-
-
-def _notes(old: list[str], unseen: list[str], outside: list[str],
-           left: list[str], still: list[str], doubtful: list[str]) -> list[str]:
-    said = ((old, 'joint_states is too old for {}: the search started there all the same'),
-            (unseen, 'joint_states has nothing of {}: the search started at neutral'),
-            (outside, 'outside the limits at the start: {}, moved inside for the search'),
-            (left, 'joint_states is too old for {}: collisions were checked there all the same'),
-            (still, 'joint_states has nothing of {}: collisions were checked at neutral'),
-            (doubtful, 'joint_states contradict each other on {}: the search started at the '
-             'newest values'))
-    return [text.format(_list(names)) for names, text in said if names]
 
 
 def _list(names: list[str]) -> str:

@@ -49,19 +49,16 @@ class JointHistory:
     The newest reading of a joint, those before it, and whether all of them can be true.
 
     `speed` [rad/s, m/s] is the largest possible one; None: unknown joint, any values agree.
-    `contradiction` is the last one, or None. Values that went there and back are a dispute: a
-    robot that was set elsewhere, or a slider, does not come back.
+    `contradiction` is the last one, or None.
     """
 
-    __slots__ = ('_hasty', '_past', '_place', 'contradiction', 'disputed', 'reading', 'speed',
-                 'turning')
+    __slots__ = '_hasty', '_past', '_place', 'contradiction', 'reading', 'speed', 'turning'
 
     def __init__(self, reading: Reading, speed: float | None = None,
                  turning: bool = False) -> None:
         self.reading = self._place = reading    # _place: the first one where the joint stands
         self.speed, self.turning = speed, turning
         self.contradiction: Contradiction | None = None
-        self.disputed = -math.inf                        # the last time, on the steady clock [s]
         self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
         self._past = deque[tuple[int, float]](maxlen=KEPT)   # stamps, values without wrapping
 
@@ -123,14 +120,9 @@ class JointHistory:
                 break
         return window
 
-    def contradictory(self, now: float, dispute: bool = False) -> bool:
-        """
-        Return whether readings contradicted each other lately; `now` is on the steady clock [s].
-
-        `dispute`: and went there and back.
-        """
-        return (self.contradiction is not None
-                and now - (self.disputed if dispute else self.contradiction.at) < SETTLED)
+    def contradictory(self, now: float) -> bool:
+        """Return whether readings contradicted each other lately; `now` is steady time [s]."""
+        return self.contradiction is not None and now - self.contradiction.at < SETTLED
 
     def _apart(self, first: float, second: float) -> float:
         apart = second - first
@@ -149,7 +141,7 @@ class JointHistory:
         back = (before is not None and before[0] * moved < 0
                 and reading.received - before[1] < REVERSAL)
         return ((back or hasty > speed * JITTER)
-                and self._contradict(last.value, reading, seconds, back))
+                and self._contradict(last.value, reading, seconds))
 
     def _late_differs(self, reading: Reading, speed: float) -> bool:
         """Return whether a reading that comes late is not where the joint was then."""
@@ -159,13 +151,9 @@ class JointHistory:
         seconds = abs(reading.stamp - stamp) * 1e-9
         allowed = NOISE + speed * min(seconds, CAP)
         return (abs(self._apart(value, reading.value)) > allowed
-                and self._contradict(value, reading, seconds, True))
+                and self._contradict(value, reading, seconds))
 
-    def _contradict(self, first: float, reading: Reading, seconds: float, back: bool) -> bool:
-        last, moved = self.contradiction, self._apart(first, reading.value)
-        if back or (last is not None and reading.received - last.at < SETTLED
-                    and self._apart(last.first, last.second) * moved < 0):
-            self.disputed = reading.received
+    def _contradict(self, first: float, reading: Reading, seconds: float) -> bool:
         self.contradiction = Contradiction(first, reading.value, seconds, reading.received)
         return True
 

@@ -1,6 +1,5 @@
 """joint_states, merged by joint name."""
 
-from collections import deque
 from collections.abc import Callable, Sequence
 import math
 import time
@@ -19,20 +18,19 @@ class JointStates:
     """
     The last value of each joint; several publishers may each tell of a part of them.
 
-    `warn` returns whether it let a warning through. `now` is the node clock [ns], `publishers`
-    are the names of the nodes that publish, `factor` is that of JointHistory.take.
+    `now` is the node clock [ns], `publishers` are the names of the nodes that publish, `factor` is
+    that of JointHistory.take.
     """
 
-    def __init__(self, warn: Callable[[str], bool], now: Callable[[], int] = time.time_ns,
+    def __init__(self, warn: Callable[[str], object], now: Callable[[], int] = time.time_ns,
                  publishers: Callable[[], Sequence[str]] = tuple,
                  factor: Callable[[], float] = lambda: FACTOR,
                  simulated: Callable[[], bool] = lambda: False) -> None:
         self._warn, self._now, self._publishers, self._factor = warn, now, publishers, factor
         self._simulated = simulated
-        self._nan: set[str] = set()   # joints of which it was warned that they have no number
         self._joints: dict[str, JointHistory] = {}
         self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
-        self._arrivals: deque[float] = deque(maxlen=100)   # of messages, on the steady clock
+        self._received = math.inf   # when the last message came, on the steady clock [s]
         self._looked = 0    # the clock when last looked at [ns]
         self.newest: Reading | None = None
 
@@ -60,7 +58,7 @@ class JointStates:
                            f'{len(positions)} positions is ignored')
             return
         _, stamp, received = Reading.of(None, message.header.stamp)
-        self._arrivals.append(received)
+        self._received = received
         self._mind_the_clock()
         factor = self._factor()
         nan, wrong = dict[str, float](), list[str]()
@@ -74,16 +72,12 @@ class JointStates:
                 self._joints[name] = JointHistory(reading, *self._limits.get(name, (None, False)))
             elif known.take(reading, factor):
                 wrong.append(name)
-        if nan.keys() - self._nan:
-            self._warn_of_nan(nan)
+        if nan:
+            told = ', '.join(f"'{name}' ({value})" for name, value in nan.items())
+            self._warn(f'joint_states has no finite position for {told}: the values of before, if '
+                       'any, count and get old')
         if wrong:
             self._warn(self.contradiction(wrong[0]))
-
-    def _warn_of_nan(self, nan: dict[str, float]) -> None:
-        new = [f"'{name}' ({value})" for name, value in nan.items() if name not in self._nan]
-        if self._warn(f'joint_states has no finite position for {", ".join(new)}: what it said '
-                      'before, if anything, counts and gets old'):
-            self._nan.update(nan)
 
     def get(self, name: str) -> Reading | None:
         """Return the last reading of a joint."""
@@ -101,12 +95,11 @@ class JointStates:
 
     # -- what is wrong with them ----------------------------------------------------------
 
-    def contradiction(self, name: str, dispute: bool = False) -> str:
-        """Return how readings of a joint contradict each other, in a `dispute` if so, or ''."""
+    def contradiction(self, name: str) -> str:
+        """Return how readings of a joint contradict each other, or ''."""
         joint = self._joints.get(name)
-        if joint is None or joint.contradiction is None:
-            return ''
-        if not joint.contradictory(time.monotonic(), dispute):
+        if joint is None or joint.contradiction is None or not joint.contradictory(
+                time.monotonic()):
             return ''
         first, second, seconds, _ = joint.contradiction
         return (f"joint_states contradict each other: joint '{name}' at {first:.4g} and, "
@@ -120,9 +113,6 @@ class JointStates:
 
     def _named_publishers(self) -> str:
         names = self._publishers()
-        if len(names) == 1:
-            return (f'; {names[0]} is the only publisher known: did it start anew, or has another '
-                    'one not been discovered yet?')
         return f'; publishers: {", ".join(names)}' if names else ''
 
     def clock_fault(self, name: str) -> str:
@@ -132,19 +122,15 @@ class JointStates:
         '' where others are told of, or the stamps have stopped.
         """
         reading, now = self.get(name), time.monotonic()
-        if self._arrivals and (silent := now - self._arrivals[-1]) > RECENT:
+        if (silent := now - self._received) > RECENT:
             return f'; no joint_states at all for {silent:.2g} s: does the driver run?'
         if reading is None or not reading.stamp or now - reading.received > RECENT:
             return ''
         off = (self._now() - reading.stamp) * 1e-9
         return (f'; it came {now - reading.received:.2g} s ago, but its header.stamp is '
-                f"{abs(off):.2g} s {'behind' if off > 0 else 'ahead of'} this node's clock, "
-                f'while messages come at {self._rate():.0f} Hz: they are delayed, or the clocks '
-                'differ (synchronise them; use_sim_time must be alike)')
-
-    def _rate(self) -> float:
-        seconds = self._arrivals[-1] - self._arrivals[0]
-        return (len(self._arrivals) - 1) / seconds if seconds > 0 else 0.0
+                f"{abs(off):.2g} s {'behind' if off > 0 else 'ahead of'} this node's clock: "
+                'messages are delayed, or the clocks differ (synchronise them; use_sim_time must '
+                'be alike)')
 
 
 def publishers(node: Any, topic: str) -> list[str]:

@@ -135,8 +135,7 @@ class Transforms:
 
         def find(robot: Robot, frame: str) -> Reference:
             self._begin()
-            return self._reference(robot, frame, parameter,
-                                   not self.was_settling(time.monotonic()))
+            return self._reference(robot, frame, parameter)
         return find
 
     def find(self, target: str, source: str) -> Reading:
@@ -152,21 +151,21 @@ class Transforms:
             if self._buffer is None:
                 self._buffer = self._listen(self._node)
 
-    def was_settling(self, moment: float) -> bool:
-        """Return whether TF was heard so shortly [s, steady] that transforms had yet to come."""
-        return self._buffer is not None and moment < self._buffer.since + TRANSFORM_TIMEOUT
-
     def may_pass(self, refusal: RequestError, moment: float) -> bool:
-        """Return whether a question that was read at a moment should be read again soon."""
-        return refusal.status in UNKNOWN_YET and self.was_settling(moment)
+        """
+        Return whether a question that was read at a moment [s, steady] should be read again.
 
-    def _reference(self, robot: Robot, frame: str, parameter: str, settled: bool) -> Reference:
+        That is where TF was listened to so shortly that transforms had yet to come.
+        """
+        return (refusal.status in UNKNOWN_YET and self._buffer is not None
+                and moment < self._buffer.since + TRANSFORM_TIMEOUT)
+
+    def _reference(self, robot: Robot, frame: str, parameter: str) -> Reference:
         """
         Put a frame on the link that it is fixed to, or to where it is in the root frame.
 
-        What a link carries by a transform that is sent anew need not move with it: a camera on
-        the arm tells so of what it sees. Such frames are put on the link only as long as TF
-        does not know where that is.
+        What hangs on a link by a transform of /tf, such as what a camera on the arm sees, need
+        not move with the link: it is where TF has it in the root frame.
         """
         in_root: Reading | LookupError
         try:
@@ -176,12 +175,12 @@ class Transforms:
         # after the look-up: what it has found hangs by parents that are known by now
         carrier, static = _carrier(self._buffer.parents, frame, set(robot.frame_names))
         loose = carrier if carrier and not static and robot.moving_joints(carrier) else None
-        if carrier is None or (loose and not (isinstance(in_root, LookupError) and settled)):
+        if carrier is None or loose:
             if isinstance(in_root, LookupError):
                 raise in_root
             return Reference(None, self._fresh(in_root, frame, parameter), loose)
         place = self._fresh(self._newest(carrier, frame), frame, parameter)
-        return Reference(None if carrier == robot.root_frame else carrier, place, loose)
+        return Reference(None if carrier == robot.root_frame else carrier, place)
 
     def _fresh(self, reading: Reading, frame: str, parameter: str) -> Any:
         """Return the value of a transform that is new enough; raises OldTransformError."""

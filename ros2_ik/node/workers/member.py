@@ -1,4 +1,4 @@
-"""A worker process as the node sees it."""
+"""A worker process and its jobs, as the node sees them."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,15 +8,13 @@ import os
 from queue import SimpleQueue
 import signal
 import threading
-import time
 from typing import Any
 
 from ros2_ik.core import Status
 from ros2_ik.node.workers.jobs import Answer, Job, Ready, TakeRobot
 from ros2_ik.node.workers.serve import serve
 
-AFTERMATH = 1.0  # so long the fork server may take to tell of an end [s]
-STUCK = 60.0     # a worker so long silent, with an answer overdue, is replaced [s]
+AFTERMATH = 1.0  # longest wait for the exit code of a process, which the fork server reports [s]
 UNKNOWN = 255    # the exit code when the fork server has died
 
 Done = Callable[[Answer | Exception], None]
@@ -24,56 +22,52 @@ Tell = Callable[[Any], None]
 
 
 class WorkerError(RuntimeError):
-    """A search that failed in its worker, or whose worker died or was stuck."""
+    """A search that failed in its worker, or whose worker died."""
 
 
 class UnansweredError(WorkerError):
-    """A search that was cancelled, but whose worker has not yet said what it has found."""
+    """A search that was cancelled, or whose time is up, without an answer of its worker."""
 
-    status = Status.PREEMPTED
-
-
-class LateError(UnansweredError):
-    """A search whose time is up, but whose worker has had too little of the computer to say so."""
-
-    status = Status.TIMED_OUT
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 @dataclass(eq=False)
 class OpenJob:
     """
-    A job, and who is told of it: `done` of its end, once, and `tell` of its progress.
+    A job of `seconds`; `done` is called once with its end, `tell` with its progress.
 
-    It has `seconds`; `due` is when it ends, answered or not, once a worker has it [s, steady
-    clock].
+    It ends at `due` [s, steady clock], answered or not, once a worker has it.
     """
 
     job: Job
     seconds: float
-    due: float
     done: Done
     tell: Tell | None = None
+    due: float = math.inf
     cancelled: bool = False
     ended: bool = False
 
     def end(self, answer: Answer | Exception) -> None:
-        """Say what came of it, unless that has been said."""
+        """Pass its end on, unless it has ended."""
         if not self.ended:
             self.ended = True
             self.done(answer)
 
     def end_unanswered(self) -> None:
-        """Say that no worker has answered by the time it is due."""
-        self.end(UnansweredError('cancelled; its worker process is busy') if self.cancelled
-                 else LateError('busy: no worker process had time to answer'))
+        """End it without an answer."""
+        self.end(UnansweredError(Status.PREEMPTED, 'cancelled; no worker process has answered')
+                 if self.cancelled else UnansweredError(
+                     Status.TIMED_OUT, 'busy: no worker process had time to answer'))
 
 
 class Member:
     """
-    One process, its pipe and the jobs it has, by number.
+    One process, its pipe and its jobs, by number.
 
     Sending never waits for it: a thread does that. It is alive as long as its end of the pipe is
-    open: the fork server, which would tell of its end, may itself have been killed.
+    open: the fork server, which reports its end, may itself have been killed.
     """
 
     def __init__(self, context: Any) -> None:
@@ -81,8 +75,7 @@ class Member:
         self.process = context.Process(target=serve, args=(there,), daemon=True)
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
-        self.heard = time.monotonic()
-        self._robots = self._readies = 0   # sent to it, and heard from it: one more than robots
+        self._busy = 1      # starts and robots that it has not reported `Ready` for
         self._outbox = SimpleQueue[Any]()
         self.jobs: dict[int, OpenJob] = {}
         threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
@@ -90,21 +83,22 @@ class Member:
     @property
     def ready(self) -> bool:
         """Whether a search would begin at once."""
-        return self._readies > self._robots
+        return not self._busy
 
-    @property
-    def is_watched(self) -> bool:
-        """Whether it has a search that somebody is told of as it goes on."""
-        return any(job.tell and not job.ended for job in list(self.jobs.values()))
+    def accepts(self, job: OpenJob) -> bool:
+        """Return whether it would begin a job now; of those with `tell` it has one at a time."""
+        return self.ready and not (job.tell and any(
+            other.tell and not other.ended for other in list(self.jobs.values())))
 
-    def hear(self, message: Any) -> None:
-        """Take any message as a sign of life."""
-        self.heard = time.monotonic()
-        self._readies += isinstance(message, Ready)
+    def receive(self) -> Any:
+        """Return the next message."""
+        message = self.connection.recv()
+        self._busy -= isinstance(message, Ready)
+        return message
 
     def send(self, message: Any) -> None:
         """Send, unless it has died: whoever waits for its answers sees that, too."""
-        self._robots += isinstance(message, TakeRobot)
+        self._busy += isinstance(message, TakeRobot)
         self._outbox.put(message)
 
     def _send_all(self) -> None:
@@ -118,21 +112,14 @@ class Member:
                 continue
         self.connection.close()
 
-    @property
-    def stuck(self) -> bool:
-        """Whether nothing has come from it for long, though it owes an answer."""
-        owed = min((job.due for job in list(self.jobs.values())), default=math.inf)
-        return time.monotonic() > max(owed, self.heard) + STUCK
-
     def kill(self) -> None:
         """End a process that is still there."""
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, signal.SIGKILL)
 
-    def bury(self) -> str:
-        """Give up a process that has ended, and return what is known of its end."""
+    def close(self) -> str:
+        """Close the pipe to a process that has ended, and return its exit code in words."""
         self._outbox.put(None)
-        # only the fork server can tell, and may be gone
         self.process.join(AFTERMATH)
         code = self.process.exitcode
         return '' if code in (None, UNKNOWN) else f' (exit code {code})'

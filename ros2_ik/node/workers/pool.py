@@ -1,4 +1,4 @@
-"""The node's side: starts worker processes, hands out searches, replaces what dies."""
+"""The node's side of its workers: starts processes, hands out searches, replaces what dies."""
 
 from itertools import count
 import math
@@ -9,21 +9,20 @@ import threading
 import time
 from typing import Any
 
-from ros2_ik.core import Robot
+from ros2_ik.core import Robot, Status
 from ros2_ik.node.process import ensure_fork_server
 from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Result, TakeRobot
 from ros2_ik.node.workers.member import Done, Member, OpenJob, Tell, UnansweredError, WorkerError
 
-PERIOD = 0.5        # how often stuck workers are looked for, and places are filled [s]
-GRACE = 0.03        # a worker that is told to end a search may take so long to answer [s]
-LAST_GRACE = 0.15   # when the node ends: answers need time to arrive, too
-OVERDUE = 1.0       # a search that is not answered so long after its deadline ends as late [s],
-STARTING = 5.0      # and so long after it if no worker was ready [s]
+PERIOD = 0.5        # between two looks for overdue searches and missing workers, at most [s]
+GRACE = 0.15        # longest time for the answer of a search that is cancelled [s]
+OVERDUE = 1.0       # longest time for an answer after the deadline of its search [s],
+STARTING = 5.0      # and of one for which no worker was ready [s]
 
 
 class Pool:
     """
-    `size` worker processes, and a thread that waits for what they say; another one starts them.
+    `size` worker processes, and a thread that starts them and waits for their messages.
 
     The methods belong to one thread, the node's; `done` callbacks run in the pool's own.
     """
@@ -44,8 +43,7 @@ class Pool:
 
     def start(self) -> None:
         """Start the processes; it takes a second until they work."""
-        for target, name in (self._watch, 'workers'), (self._keep_up, 'start of workers'):
-            threading.Thread(target=target, name=name, daemon=True).start()
+        threading.Thread(target=self._watch, name='workers', daemon=True).start()
 
     @property
     def open_jobs(self) -> int:
@@ -59,10 +57,10 @@ class Pool:
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
         """
-        Tell all workers of a robot, also those that start later.
+        Send a robot to all workers, also to those that start later.
 
-        When its collision geometry is made, tell them again, with the options it was made with:
-        they make it, too, before a search has to wait for it. This may be in any thread.
+        Call it again when its collision geometry is made, with the options it was made with: the
+        workers make it, too, before a search has to wait for it. This may be in any thread.
         """
         message = TakeRobot(robot.key, pickle.dumps(robot), geometry)
         with self._lock:
@@ -75,7 +73,7 @@ class Pool:
         Hand a search on; `done` gets its solution, or a WorkerError.
 
         `tell` gets the solution as it stands, about ten times a second. A search with `tell` waits
-        for a worker that has no other such one; its time begins then. Gives the number for
+        for a worker that has no other such one; its time begins then. Returns the number for
         `cancel`.
         """
         job = Job(next(self._numbers), search.problem.robot.key, search.question(),
@@ -85,40 +83,35 @@ class Pool:
             done(search.solution())
             return job.number
         with self._lock:
-            seconds = search.budget.deadline - job.sent
-            self._waiting.append(OpenJob(job, seconds, math.inf, done, tell))
+            self._waiting.append(OpenJob(job, search.budget.deadline - job.sent, done, tell))
         self._hand_out()
         return job.number
 
     def cancel(self, number: int) -> None:
-        """
-        Ask for the answer of a search at once.
+        """Ask for the answer of a search; within `GRACE` that, or an UnansweredError, comes."""
+        self._cancel({number})
 
-        It comes within `GRACE`, or an UnansweredError does.
-        """
-        self._cancel({number}, GRACE)
-
-    def cancel_all(self, grace: float = GRACE) -> None:
+    def cancel_all(self) -> None:
         """Ask for the answers of all searches at once."""
-        self._cancel({job.job.number for job in (*self._waiting, *self._handed_out())}, grace)
+        self._cancel({job.job.number for job in (*self._waiting, *self._handed_out())})
 
     def end(self) -> None:
         """Ask for the answers of all searches, also of those that are still to come."""
         self._ending = True
-        self.cancel_all(LAST_GRACE)
+        self.cancel_all()
 
-    def _cancel(self, numbers: set[int], grace: float) -> None:
+    def _cancel(self, numbers: set[int]) -> None:
         with self._lock:
             waiting = [job for job in self._waiting if job.job.number in numbers]
             self._waiting = [job for job in self._waiting if job not in waiting]
             for member in self._members:
-                for number in numbers:
-                    if (job := member.jobs.get(number)) is None:
-                        continue
-                    job.cancelled, job.due = True, time.monotonic() + grace
+                for number in numbers & member.jobs.keys():
+                    job = member.jobs[number]
+                    job.cancelled, job.due = True, time.monotonic() + GRACE
                     member.send(Cancel(number))
         for job in waiting:
-            job.end(UnansweredError('cancelled before a worker process was ready'))
+            job.end(UnansweredError(Status.PREEMPTED,
+                                    'cancelled before a worker process was ready'))
         self._waker.send_bytes(b'.')
 
     def close(self) -> None:
@@ -138,8 +131,7 @@ class Pool:
         """Give what waits to the ready workers with the fewest jobs; its time begins then."""
         with self._lock:
             for job in [*self._waiting]:
-                able = [member for member in self._members if member.ready
-                        and not (job.tell and member.is_watched)]
+                able = [member for member in self._members if member.accepts(job)]
                 if able:
                     self._waiting.remove(job)
                     job.due = time.monotonic() + job.seconds + OVERDUE
@@ -147,69 +139,49 @@ class Pool:
                     member.jobs[job.job.number] = job
                     member.send(job.job)
 
-    # -- in the thread that starts processes ----------------------------------------------
-
-    def _keep_up(self) -> None:
-        """Fill the places of workers, and have a fork server, also when it was killed."""
-        while not self._closing.is_set():
-            try:
-                ensure_fork_server()
-                while len(self._members) < self.size and not self._closing.is_set():
-                    self._add(Member(self._context))   # waits for the fork server
-            except Exception as error:   # a fork server that dies, too few processes allowed
-                if self._closing.wait(PERIOD):   # it died since the node ends
-                    return
-                self._log.error('no worker process can be started: '
-                                f'{type(error).__name__}: {error}', throttle_duration_sec=30.0)
-            self._closing.wait(PERIOD)
-
-    def _add(self, member: Member) -> None:
-        with self._lock:
-            if self._closing.is_set():
-                member.kill()
-                return
-            if self._robot is not None:
-                member.send(self._robot)
-            self._members.append(member)
-        self._waker.send_bytes(b'.')
-
     # -- in the pool's thread -------------------------------------------------------------
 
     def _watch(self) -> None:
         while not self._closing.is_set():
             try:
+                self._start_missing()
                 self._listen()
                 self._end_overdue()
                 self._hand_out()
-            except Exception as error:
-                self._log.error(f'workers: {type(error).__name__}: {error}')
-                time.sleep(PERIOD)
+            except Exception as error:   # a fork server that dies, too few processes allowed
+                if not self._closing.wait(PERIOD):
+                    self._log.error(f'no worker process can be started or read: '
+                                    f'{type(error).__name__}: {error}',
+                                    throttle_duration_sec=30.0)
+
+    def _start_missing(self) -> None:
+        """Start the workers that are missing, and the fork server if it was killed."""
+        while len(self._members) < self.size and not self._closing.is_set():
+            ensure_fork_server()
+            member = Member(self._context)   # waits for the fork server
+            with self._lock:
+                if self._robot is not None:
+                    member.send(self._robot)
+                self._members.append(member)
 
     def _listen(self) -> None:
-        """Take what workers say, and see which have died."""
-        members = list(self._members)
+        """Receive what workers send, and see which have died."""
         due = min((job.due for job in self._handed_out()), default=math.inf)
         patience = max(0.02, min(PERIOD, due - time.monotonic()))
-        ready = set(wait([self._wake, *(member.connection for member in members)], patience))
+        ready = set(wait([self._wake, *(member.connection for member in self._members)],
+                         patience))
         while self._wake.poll():
             self._wake.recv_bytes()
-        if self._closing.is_set():   # they were killed
-            return
-        for member in members:
-            if member.connection in ready and not self._receive(member):
-                self._bury(member)
-
-    def _receive(self, member: Member) -> bool:
-        """Take what a worker says; gives whether its pipe is still open."""
-        try:
-            while member.connection.poll():
-                self._take(member, member.connection.recv())
-        except (EOFError, OSError):
-            return False
-        return True
+        for member in [*self._members]:
+            if self._closing.is_set():   # they were killed
+                return
+            try:
+                while member.connection in ready and member.connection.poll():
+                    self._take(member, member.receive())
+            except (EOFError, OSError):
+                self._replace(member)
 
     def _take(self, member: Member, message: Any) -> None:
-        member.hear(message)
         if isinstance(message, Progress):
             job = member.jobs[message.number]
             if job.tell and not job.ended:
@@ -222,20 +194,20 @@ class Pool:
                 self._log.error(f'a search failed:\n{message.failure}')
                 job.end(WorkerError(message.failure.strip().splitlines()[-1]))
 
-    def _bury(self, member: Member) -> None:
+    def _replace(self, member: Member) -> None:
         """Let the jobs of a worker that has died fail; another one is started."""
         with self._lock:
             self._members.remove(member)
             self.replaced += 1
-        how = f'died{member.bury()}'
+        how = f'died{member.close()}'
         self._log.error(f'a worker process {how}; another one takes its place')
         for job in member.jobs.values():
             job.end(WorkerError(f'the worker process of this search {how}'))
 
     def _end_overdue(self) -> None:
-        """Answer for what is not answered in time, and kill workers that are stuck."""
+        """Answer for what is not answered in time."""
         now = time.monotonic()
-        if any(member.ready for member in [*self._members]):
+        if any(member.ready for member in self._members):
             self._ready_at = now
         with self._lock:
             late = [job for job in self._waiting
@@ -243,7 +215,3 @@ class Pool:
             self._waiting = [job for job in self._waiting if job not in late]
         for job in (*late, *(job for job in self._handed_out() if job.due <= now)):
             job.end_unanswered()
-        for member in list(self._members):
-            if member.stuck:
-                self._log.error('a worker process is stuck: killed')
-                member.kill()

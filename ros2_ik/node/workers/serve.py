@@ -33,24 +33,16 @@ class OpenSearch:
     told: float = field(default_factory=time.monotonic)
 
     def attempt(self) -> bool:
-        """Make one attempt; gives whether the search is finished."""
+        """Make one attempt; return whether the search is finished."""
         before = time.thread_time()
         finished = self.search.run(seconds=0)
         self.spent += time.thread_time() - before
         return finished
 
     @property
-    def overdue(self) -> bool:
-        """Whether its time is up, however little of it was its own."""
-        return time.monotonic() >= self.search.budget.deadline
-
-    def news(self) -> bool:
-        """Return whether it is time to tell the node of it; then that counts as done."""
-        now = time.monotonic()
-        if not self.watched or now < self.told + TELL:
-            return False
-        self.told = now
-        return True
+    def order(self) -> tuple[bool, float]:
+        """The key of its turn: a search whose time is up comes first, then the least spent."""
+        return time.monotonic() < self.search.budget.deadline, self.spent
 
 
 def serve(connection: Any) -> None:
@@ -81,12 +73,12 @@ class Worker:
         """Take what has come, waiting only without work; then make one attempt."""
         while not self._open or self._inbox or self._connection.poll():
             self._take(self._inbox.popleft() if self._inbox else self._connection.recv())
-        number, chosen = min(self._open.items(),
-                             key=lambda item: (not item[1].overdue, item[1].spent))
+        number, chosen = min(self._open.items(), key=lambda item: item[1].order)
         try:
             if chosen.attempt():
                 self._answer(number)
-            elif chosen.news():
+            elif chosen.watched and (now := time.monotonic()) > chosen.told + TELL:
+                chosen.told = now
                 self._connection.send(Progress(number, chosen.search.solution()))
         except Exception:
             self._fail(number)
