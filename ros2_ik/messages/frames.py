@@ -159,14 +159,3 @@ def group_name(robot: Robot, name: str, defaults: Any) -> str:
 def tip_name(robot: Robot, group: str, defaults: Any) -> str:
     """Choose the tip of a request that names none, for a group or ''; raises IKError."""
     return link_name(robot, default_tip(robot, group, defaults), 'parameter default_tip')
-
-
-def wrong_default(robot: Robot, defaults: Any) -> str:
-    """Return why the parameters default_group and default_tip do not fit a robot, or ''."""
-    try:
-        group_name(robot, '', defaults)
-        if defaults.default_tip:
-            link_name(robot, defaults.default_tip, 'parameter default_tip')
-    except RequestError as refusal:
-        return str(refusal)
-    return ''

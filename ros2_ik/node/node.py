@@ -20,8 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import check_scene_file, compile_all, IKError, Robot, Status
-from ros2_ik.messages.frames import wrong_default
+from ros2_ik.core import check_scene_file, compile_all, IKError, Robot
 from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext
@@ -68,7 +67,8 @@ class IKNode(Node):
             lambda: publishers(self, self.resolve_topic_name('joint_states')),
             lambda: parameters.joint_state_speed, self._simulated)
         state = CurrentState(parameters, joint_states, transforms,
-                             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now)
+                             lambda text: log.warning(text, throttle_duration_sec=5.0),
+                             self.get_clock())
         # it offers all that a subscriber can want, and to watch for others slows services
         self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
         self._made_markers: Made = {}
@@ -103,7 +103,7 @@ class IKNode(Node):
         return now
 
     def _take_parameters(self) -> None:
-        """Take the robot and the scene of the parameters; raises ParameterError."""
+        """Load the robot and the scene of the parameters; raises ParameterError."""
         parameters, description = self._own_parameters, self._description
         if parameters.base_source == 'tf' and self._transforms.absent:
             raise ParameterError(f'base_source cannot be tf: {self._transforms.absent}')
@@ -135,15 +135,11 @@ class IKNode(Node):
                         'robot_description', once=True)
 
     def _on_robot(self, robot: Robot) -> None:
-        # at once: to load geometry takes seconds
-        self._motions.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
+        self._motions.set_robot(robot)   # before all else: what moves is stopped
         self._pool.cancel_all()   # searches about a robot that is gone
         self._pool.set_robot(robot)
-        if wrong := wrong_default(robot, self._own_parameters):    # another robot may come
-            self.get_logger().error(f'{wrong}; requests that leave it to the node will fail')
         self._joint_states.set_robot(robot)
         self._scene.set_robot(robot)
-        self._motions.set_robot(robot)
 
     def _show(self, known: SceneState) -> None:
         self._markers.publish(scene_markers(known.scene, self._made_markers))

@@ -12,7 +12,7 @@ PRELOAD = 'ros2_ik.node.preload'
 
 
 def ensure_fork_server() -> None:
-    """Have the process that workers and the servo are forked from; start it if it is gone."""
+    """Start the process that workers and the servo are forked from, unless it runs."""
     resource_tracker.ensure_running()   # first: it unblocks signals
     # a terminal sends them to the whole group, also while Python starts there
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
@@ -22,5 +22,5 @@ def ensure_fork_server() -> None:
 
 
 def end_with_parent() -> None:
-    """Have the kernel end this process with its parent (Linux, PR_SET_PDEATHSIG)."""
+    """Ask the kernel to end this process with its parent (Linux, PR_SET_PDEATHSIG)."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)

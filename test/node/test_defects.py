@@ -37,10 +37,9 @@ def parts(error, logged):
     return node, Statistics(), SimpleNamespace(read=fail, current=fail)
 
 
-def settled(geometry=None, sleep=None, fault=''):
+def settled(geometry=None, sleep=None):
     still = SimpleNamespace(settling=False, may_pass=lambda *_: False)
-    scene = SimpleNamespace(geometry=geometry or still, fault=fault)
-    return Settled(scene, still, sleep)
+    return Settled(SimpleNamespace(geometry=geometry or still), still, sleep)
 
 
 def finish(coroutine):
@@ -61,13 +60,6 @@ def test_compute_ik(error, status, message, traced, logged):
     response = finish(endpoint.answer(ComputeIKService.Request(), half_filled))
     assert response.status == status and message in response.message
     assert any('Traceback' in text for text in logged) == traced
-
-
-def test_an_unknown_frame_is_told_that_the_scene_is_not_loaded():
-    def refuse():
-        raise RequestError(Status.INVALID_LINK_NAME, "tips: unknown frame 'bin'")
-    with pytest.raises(RequestError, match="'bin'; the scene 'cell' .* is not loaded"):
-        finish(settled(fault="the scene 'cell' of parameter scene is not loaded").read(refuse))
 
 
 def test_questions_that_wait_are_read_in_order():

@@ -48,10 +48,8 @@ def test_misspelt(start_node):
 
 
 def test_defaults_may_come_before_the_robot_that_has_them(start_node, client, panda):
-    node = start_node(default_tip='panda_hnd', default_group='arm')
+    start_node(default_tip='panda_hnd', default_group='arm')
     client.describe(panda)
-    eventually(lambda: "'panda_hnd'; did you mean" in node.text, 'a complaint')
-    assert 'requests that leave it to the node will fail' in node.text
     response = client.ik(targets=[reachable(panda, TIP)])
     assert response.status == Status.INVALID_LINK_NAME
     assert 'parameter default_tip' in response.message and 'did you mean' in response.message

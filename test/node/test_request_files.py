@@ -30,7 +30,7 @@ def node(client, domain, tmp_path_factory):
         assert node.end() == 0, node.text
 
 
-@pytest.mark.parametrize(('execute', 'most'), [(False, 19), (True, 37)])
+@pytest.mark.parametrize(('execute', 'most'), [(False, 17), (True, 36)])
 def test_a_request_passes_few_files(client, node, panda, execute, most):
     there = Configuration(panda, {**HOME, 'panda_joint1': 0.1, 'panda_joint4': -2.3})
     for _ in range(2):      # the second has everything made

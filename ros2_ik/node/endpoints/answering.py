@@ -1,4 +1,4 @@
-"""What all services do alike: they answer whatever happens, and each answer is counted."""
+"""Answers of services: each request is answered, whatever happens, and counted."""
 
 from collections import Counter, deque
 from collections.abc import Callable

@@ -150,7 +150,7 @@ class ConstrainedIK(Endpoint):
     # -- meanwhile ------------------------------------------------------------------------
 
     def _keep_watch(self) -> None:
-        """Tell again and again of goals that are not answered at once."""
+        """Publish feedback of open goals from now on."""
         if self._timer.is_canceled():
             self._timer.reset()
 

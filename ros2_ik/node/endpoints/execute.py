@@ -1,6 +1,7 @@
 """Services ~/execute and ~/stop."""
 
 from collections.abc import Mapping
+import math
 import time
 from typing import Any
 
@@ -81,11 +82,8 @@ def _check_followers(robot: Robot, state: Any, goal: Mapping[str, Any], toleranc
         if name not in robot.mimics:
             continue
         leader, multiplier, offset, _ = robot.mimics[name]
-        if leader not in goal:
-            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                               f"the goal: joint '{name}' follows '{leader}', which must be named")
-        follows = multiplier * goal[leader] + offset
+        follows = multiplier * goal.get(leader, math.nan) + offset
         if not abs(value - follows) <= tolerance:
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f"the goal: joint '{name}' is at {value:.6g}, but it follows "
-                               f"'{leader}', which puts it at {follows:.6g}")
+                               f"'{leader}', which must be named and puts it at {follows:.6g}")

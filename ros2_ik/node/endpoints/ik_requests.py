@@ -27,7 +27,7 @@ from ros2_ik.messages.answers import (
     solution_message,
 )
 from ros2_ik.messages.constraints import needs_checker, read_constraints
-from ros2_ik.messages.frames import changed_frame, has_tool
+from ros2_ik.messages.frames import changed_frame, TOOL
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import (
     depends_on_form,
@@ -36,7 +36,6 @@ from ros2_ik.messages.requests import (
     target_pose,
     with_rules,
 )
-from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.msg import Solution
 from ros2_ik.node.endpoints.answering import header
 from ros2_ik.node.endpoints.parts import Parts, publisher
@@ -83,7 +82,7 @@ class PreparedRequest(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """What a request was worked out to, `form` is what it had besides poses and seed."""
+    """The last request as bound; `form` is its fields but for poses and seed."""
 
     robot: Robot
     form: tuple[Any, ...]
@@ -109,12 +108,13 @@ class IKRequests(Parts):
         seed, if it has been read.
         """
         robot, form = self.description.current(), form_of(message, self.parameters)
+        state = state or self.scene.of_state(message.seed, robot, 'seed')
         last, self._last = self._last, None
         prepared = None
-        if last and last.robot is robot and last.form == form:
-            prepared = self._read_again(message, last)
-        return prepared or self._read(message, robot, form, state or self.scene.of_state(
-            message.seed, robot, 'seed'))
+        if (last and last.robot is robot and last.form == form
+                and state.scene is self.scene.known.scene):
+            prepared = self._read_again(message, last, state)
+        return prepared or self._read(message, robot, form, state)
 
     def _read(self, message: Any, robot: Robot, form: tuple[Any, ...],
               state: StateInScene) -> PreparedRequest:
@@ -135,19 +135,17 @@ class IKRequests(Parts):
             self._last = _Kept(robot, form, checker, preparation)
         return self._prepared(message, preparation, checked, world, [*state.notes, *notes])
 
-    def _read_again(self, message: Any, last: _Kept) -> PreparedRequest | None:
-        """Return what a request like the last comes to, None where what is around has changed."""
-        if len(message.seed.attached_collision_objects):
-            return None
+    def _read_again(self, message: Any, last: _Kept,
+                    state: StateInScene) -> PreparedRequest | None:
+        """Rebind the last request to other poses and another seed; None for another scene."""
         request = last.preparation.request
         poses = [target_pose(message, index, target.tip)
                  for index, target in enumerate(request.targets)]
-        seed = joint_values(message.seed, last.robot)
-        scene, checker, notes = self._surroundings(message, request, self.scene.known.scene)
+        scene, checker, notes = self._surroundings(message, request, state.scene)
         if checker is not last.checker:
             return None
         world = _World(self.current_state, last.robot, checker)
-        preparation = last.preparation.rebind(poses, seed, world)
+        preparation = last.preparation.rebind(poses, state.given, world)
         self._last = last
         return self._prepared(message, preparation, scene, world, notes)
 
@@ -157,7 +155,7 @@ class IKRequests(Parts):
         if message.straight:    # the way begins there
             self.current_state.start(world.robot, request.seed,
                                      frozenset(search.problem.joint_names))
-        chosen = [] if message.tips or has_tool(message.tool) else [
+        chosen = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
         return PreparedRequest(
             request, search, message.execute, scene if request.avoid_collisions else None,
@@ -211,21 +209,18 @@ class IKRequests(Parts):
 
         `submitted` gets its number in the pool, `tell` the best so far, in the pool's thread.
         """
-        search, way, newest = question.search, question.way, list[IKSolution]()
+        search, way = question.search, question.way
         if way is None and _ended_at_once(search, self.pool.open_jobs):
             return search.solution()
-
-        def hear(solution: IKSolution) -> None:
-            newest[:] = [solution]
-            if tell:
-                tell(solution)
         try:
             if way:
                 return way.end(await self.by_worker(way.search, submitted))
-            return cast(IKSolution, await self.by_worker(search, submitted,
-                                                         hear if tell else None))
-        except UnansweredError as error:   # the latest news of it has to do
-            return _cut_short(search, error, newest)
+            return cast(IKSolution, await self.by_worker(search, submitted, tell))
+        except UnansweredError as error:   # what was found here has to do
+            best = search.solution()
+            return best if best.success else replace(
+                best, status=error.status, message=str(error),
+                seconds=time.monotonic() - search.budget.started)
 
     async def by_worker(self, search: AnySearch,
                         submitted: Callable[[int], None] = lambda number: None,
@@ -319,7 +314,7 @@ class _World:
         return start.q
 
     def standing(self, request: IKRequest, start: Array) -> Array:
-        """Where the robot stands, in the turns of the start; at the start where unknown."""
+        """Return the robot's present values, in the turns of the start; there where unknown."""
         known = self._state.known(self.robot)
         q = np.array(self.robot.to_q(known, start))
         for joint in self.robot.joints:
@@ -345,12 +340,3 @@ def _ended_at_once(search: Search, others: int) -> bool:
         if turns <= 0 or time.thread_time() >= end:
             return False
     return True
-
-
-def _cut_short(search: Search, error: UnansweredError, newest: list[IKSolution]) -> IKSolution:
-    """Return the answer of a search that its worker does not answer for, by what is known."""
-    last = newest[0] if newest else search.solution()
-    if last.success or last.impossible or last.status is Status.APPROXIMATE:
-        return last
-    return replace(last, status=error.status, message=str(error),
-                   seconds=time.monotonic() - search.budget.started)

@@ -47,7 +47,7 @@ class PlanningSceneEndpoints(Endpoint):
                                 ('attached_collision_object', AttachedCollisionObject))]
 
     def end(self) -> None:
-        """Take no more messages: nobody waits for an answer, and to take them may take long."""
+        """Receive no more messages: no client waits for them, and large ones take long to read."""
         for subscription in self._subscriptions:
             self.node.destroy_subscription(subscription)
 
@@ -89,7 +89,7 @@ class PlanningSceneEndpoints(Endpoint):
     # -- topics that change it: what fails is in the log ----------------------------------
 
     def _take(self, topic: str, message: Any) -> None:
-        """Take a PlanningScene, or an object as a change of one."""
+        """Change the scene by a PlanningScene, or by an object as a diff of one."""
         log, scene = self.node.get_logger(), message
         if topic != 'planning_scene':
             scene = PlanningSceneMessage(is_diff=True)

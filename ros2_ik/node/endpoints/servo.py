@@ -136,7 +136,7 @@ class Servo(Endpoint):
 
     @answering('servo/pause')
     async def pause(self, request: Any, response: Any) -> None:
-        """Have it ignore commands, and come to rest, or go on."""
+        """Ignore commands, so that the arm comes to rest, or follow them again."""
         self._paused = bool(request.data)
         if self.on:
             self.servo_process.send(Pause(self._paused))
@@ -237,11 +237,11 @@ class Servo(Endpoint):
     # -- meanwhile ------------------------------------------------------------------------
 
     def end(self) -> None:
-        """Have it come to rest: the node is being stopped."""
+        """End the servo, as the node is being stopped."""
         self._end('the node was stopped')
 
     def _end(self, reason: str) -> None:
-        """Have it come to rest, and follow nothing any more."""
+        """End the servo: the arm comes to rest."""
         if self.on:
             self._ending = True
             self.servo_process.send(End(reason))
@@ -259,7 +259,7 @@ class Servo(Endpoint):
             self._status.publish(status)
 
     def _look(self) -> None:
-        """Tell it what has changed."""
+        """Send what has changed, and end waits that are over."""
         now = time.monotonic()
         for waiting in [one for one in self._waiting if one[1] <= now]:
             self._waiting.remove(waiting)
@@ -307,7 +307,7 @@ class Servo(Endpoint):
             self.servo_process.send(Alive())
 
     def _tell_base(self, robot: Robot) -> None:
-        """Tell where the base is, if it has moved."""
+        """Send the place of the base if it has moved."""
         value = self.current_state.base(robot)
         if value is None:
             self._end('it is not known where the base is')
@@ -316,7 +316,7 @@ class Servo(Endpoint):
             self.servo_process.send(TakeBase(value))
 
     def _tell_frames(self) -> None:
-        """Tell of the frames of TF that it has asked for lately."""
+        """Send the frames of TF that the servo has asked for lately."""
         assert self._begun is not None
         since, newest = time.monotonic() - ASKED, list(self._frames.items())[-FRAMES:]
         self._frames = {frame: asked for frame, asked in newest if asked > since}

@@ -1,4 +1,4 @@
-"""What a parameter may be."""
+"""The type, range and description of a parameter."""
 
 from dataclasses import dataclass
 import math

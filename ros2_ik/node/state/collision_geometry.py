@@ -32,7 +32,7 @@ THREADS = 2      # a robot that takes long to be made must not keep the one afte
 
 
 class _Geometry(NamedTuple):
-    """What was made: how many bodies, which elements are left out, or why there is none."""
+    """The result: the number of bodies, the elements left out, or why there is none."""
 
     fault: str = ''
     bodies: int = 0
@@ -92,12 +92,13 @@ class CollisionGeometry:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "
                                f'{time.monotonic() - self._since:.0f} s so far; ask again')
-        if fault := self._made.fault:
+        made = self._made
+        if made.fault:
             raise RequestError(
                 Status.COLLISION_CHECKING_UNAVAILABLE,
-                f"collisions cannot be checked: {fault}; parameter missing_meshes 'skip' or "
+                f"collisions cannot be checked: {made.fault}; parameter missing_meshes 'skip' or "
                 'avoid_collisions: false does without')
-        return self.usable
+        return made.bodies > 0
 
     # -- in a thread ----------------------------------------------------------------------
 
@@ -130,7 +131,7 @@ class CollisionGeometry:
             self._log.warning(f"robot '{robot.name}': {report}")
 
     def _refine(self, robot: Robot, meshes: Sequence[Mesh]) -> None:
-        """Have convex parts made in another process."""
+        """Make convex parts in another process."""
         began = time.monotonic()
         self._log.info(f"convex parts of {len(meshes)} meshes of robot '{robot.name}' are made in "
                        'the background; until then distances are those of their hulls')

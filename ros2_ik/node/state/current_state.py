@@ -5,12 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from rclpy.clock import Clock
 
 from ros2_ik.core import Array, Joint, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_pose
+from ros2_ik.node.state.joint_history import Reading
 from ros2_ik.node.state.joint_states import JointStates
-from ros2_ik.node.state.reading import Reading
 from ros2_ik.node.state.transforms import Transforms
 
 NONE: frozenset[str] = frozenset()
@@ -30,12 +31,12 @@ class Start(NamedTuple):
 
 
 class CurrentState:
-    """Joint values and base pose as the node knows them now; `now` is the node clock [ns]."""
+    """Joint values and base pose as the node knows them now; `clock` is that of the node."""
 
     def __init__(self, parameters: Any, joint_states: JointStates, transforms: Transforms,
-                 warn: Callable[[str], None], now: Callable[[], int]) -> None:
+                 warn: Callable[[str], None], clock: Clock) -> None:
         self._parameters, self._transforms, self._warn = parameters, transforms, warn
-        self._joint_states, self._now = joint_states, now
+        self._joint_states, self._clock = joint_states, clock
 
     def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
               free: frozenset[str] = NONE, checked: frozenset[str] = NONE) -> Start:
@@ -46,7 +47,8 @@ class CurrentState:
         `free` ones only say where a search starts: an old reading does, or else the neutral value.
         So it is for `checked` ones, which stand still and move what could be touched.
         """
-        limit, now = self._parameters.joint_state_timeout or float('inf'), self._now()
+        limit = self._parameters.joint_state_timeout or float('inf')
+        now = self._clock.now().nanoseconds
         values, lacking = dict(given), {key: list[str]() for key in LACKING}
         for joint in robot.joints:
             name = joint.name

@@ -1,11 +1,11 @@
-"""The latest readings of one joint: its velocity, and contradictions among them."""
+"""Readings with their age, and those of one joint: velocity, and contradictions among them."""
 
 from collections import deque
 import math
-from typing import NamedTuple
+import time
+from typing import Any, NamedTuple
 
 from ros2_ik.core import Joint
-from ros2_ik.node.state.reading import Reading
 
 SETTLED = 1.0     # after a contradiction, readings must agree for so long [s]
 NOISE = 0.01      # differences of sensors and of publishers that agree are smaller [rad, m]
@@ -19,6 +19,34 @@ WINDOW = 0.2      # the velocity is the mean over so long [s],
 FEWEST = 3        # by so many readings,
 SHORTEST, LONGEST = 0.1, 0.35   # which are so far apart, from and to [s]
 SILENCE = 1.5     # a longer pause hides where the joint was meanwhile [s]
+
+
+class Reading(NamedTuple):
+    """A value, when it was measured (node clock [ns], 0: no stamp) and received (steady [s])."""
+
+    value: Any
+    stamp: int
+    received: float
+
+    @classmethod
+    def of(cls, value: Any, stamp: Any = None) -> 'Reading':
+        """Make one of a value that came just now; `stamp` is a Time message."""
+        nanoseconds = stamp.sec * 10**9 + stamp.nanosec if stamp is not None else 0
+        return cls(value, nanoseconds, time.monotonic())
+
+    def age(self, now: int, simulated: bool = False) -> float:
+        """
+        Return the seconds since it was measured; `now` is the node clock's time [ns].
+
+        Counted from the stamp, but never less than since it came; without a stamp since it came.
+        A stamp in the future shows clocks that differ: the age is uncertain by as much. In
+        `simulated` time, which may stand, the stamp alone counts.
+        """
+        waited = time.monotonic() - self.received
+        if not self.stamp:
+            return waited
+        age = abs(now - self.stamp) * 1e-9
+        return age if simulated else max(age, waited)
 
 
 def fastest(joint: Joint) -> float:

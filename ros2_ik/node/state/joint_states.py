@@ -6,8 +6,7 @@ import time
 from typing import Any
 
 from ros2_ik.core import Robot
-from ros2_ik.node.state.joint_history import fastest, JointHistory
-from ros2_ik.node.state.reading import Reading
+from ros2_ik.node.state.joint_history import fastest, JointHistory, Reading
 
 FACTOR = 1.5         # faster than this times its speed limit a joint cannot have moved
 BACK = 10**9         # a clock that goes back farther begins anew [ns]
@@ -35,7 +34,7 @@ class JointStates:
         self.newest: Reading | None = None
 
     def set_robot(self, robot: Robot) -> None:
-        """Take the speed limits of a robot's joints; how they moved before says nothing more."""
+        """Adopt the speed limits of a robot's joints, and forget their motions."""
         self._limits = {joint.name: (fastest(joint), joint.kind == 'continuous')
                         for joint in robot.joints if joint.is_scalar}
         self._joints = {name: JointHistory(old.reading, *self._limits.get(name, (None, False)))
@@ -50,7 +49,7 @@ class JointStates:
         self._looked = now
 
     def take(self, message: Any) -> None:
-        """Take a JointState; NaN means that a joint has no position."""
+        """Record a JointState; NaN means that a joint has no position."""
         names, positions = message.name, message.position
         if len(names) != len(positions):
             if len(positions):   # velocities only are nothing to warn of

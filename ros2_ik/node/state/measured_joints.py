@@ -1,4 +1,4 @@
-"""Where joints are and how fast they move, by joint_states that can be moved by."""
+"""Measured positions and velocities of joints, from joint_states that motions may rely on."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -41,7 +41,7 @@ class MotionClock:
 
     @property
     def fault(self) -> str:
-        """What is wrong with the clock, or ''."""
+        """The reason why the clock cannot be trusted, or ''."""
         self.now()
         if self._steady > self._set_at + SETTLED:
             return ''

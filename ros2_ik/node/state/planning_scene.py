@@ -83,7 +83,7 @@ class PlanningScene:
         self.fault = ''          # why the scene of parameter `scene` is not there, or ''
 
     def set_robot(self, robot: Robot) -> None:
-        """Take another robot: the scene moves over to it if it is the same one, described anew."""
+        """Adopt another robot; the scene stays if it is the same one, described anew."""
         old, self._known = self._known, SceneState(Scene(robot))
         self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes)
         if old and (old.scene.robot.name, old.scene.robot.root_frame) \
@@ -102,7 +102,7 @@ class PlanningScene:
             return SceneState(Scene(robot))
         try:
             found = load_scene(scene, robot)
-            check_growth(Scene(robot), found)
+            check_scene_size(found)
         except IKError as error:
             self._log.error(f"parameter scene, '{scene}': {error}")
             self.fault = f"the scene '{scene}' of parameter scene is not loaded: {error}"
@@ -125,7 +125,7 @@ class PlanningScene:
 
     @property
     def known(self) -> SceneState:
-        """What is known; raises RequestError without a robot."""
+        """The present scene; raises RequestError without a robot."""
         if self._known is None:
             raise RequestError(
                 Status.INVALID_ROBOT_STATE, 'there is no robot yet, and so no scene')
@@ -203,27 +203,25 @@ class PlanningScene:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _make_all(self) -> None:
-        """Have the changes made that wait, in the order in which they came."""
+        """Make the waiting changes, in the order in which they came."""
         try:
             while self._asked:
                 asked = [self._asked.popleft() for _ in range(min(len(self._asked), BATCH))]
-                await self._make_some(asked)
+                made = base = None
+                while made is None or base is not self._known:   # another robot came meanwhile
+                    base = self.known
+                    made = await self._wait(partial(self._submit, asked, base))
+                if made.known is not base:
+                    self._put(made.known)
+                for (_, done), result in zip(asked, made.results, strict=True):
+                    done(result)
         finally:
             self._working = False
 
-    async def _make_some(self, asked: list[tuple[Any, Done]]) -> None:
-        made = base = None
-        while made is None or base is not self._known:   # another robot came meanwhile
-            base = self.known
-            made = await self._wait(partial(self._submit, [each for each, _ in asked], base))
-        if made.known is not base:
-            self._put(made.known)
-        for (_, done), result in zip(asked, made.results, strict=True):
-            done(result)
-
-    def _submit(self, asked: list[Any], base: SceneState, done: Callable[[_Made], None]) \
-            -> None:
-        self._thread.submit(lambda: done(self._make(asked, base)))
+    def _submit(self, asked: list[tuple[Any, Done]], base: SceneState,
+                done: Callable[[_Made], None]) -> None:
+        messages = [message for message, _ in asked]
+        self._thread.submit(lambda: done(self._make(messages, base)))
 
     # -- changing: in the thread ----------------------------------------------------------
 
@@ -273,14 +271,14 @@ class PlanningScene:
 
 
 def _first(text: str, items: Iterable[str]) -> list[str]:
-    """Tell of the first of several, and how many more there are."""
+    """Return the first of several items, and how many more there are, after a text."""
     items = list(items)
     more = f' (and {len(items) - 1} more)' if len(items) > 1 else ''
     return [f'{text}{items[0]}{more}'] if items else []
 
 
 def moved_over(old: SceneState, robot: Robot, log: Any) -> SceneState:
-    """Give the scene to a robot of the same name; what does not fit is left out, and said."""
+    """Return the scene on a robot of the same name; what does not fit is left out and logged."""
     source = old.scene
     scene = Scene(robot).with_frames(source.frames)
     lost: list[str] = []

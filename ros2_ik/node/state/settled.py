@@ -1,11 +1,10 @@
-"""When questions are read: in their order, once what they depend on has settled."""
+"""Reads requests in their order, once what they depend on has settled."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
 import time
 from typing import TypeVar
 
-from ros2_ik.core import Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import LOOK, Transforms
@@ -14,7 +13,7 @@ T = TypeVar('T')
 
 
 class Settled:
-    """Has questions read when a new robot's geometry is made and TF is heard; no thread waits."""
+    """Reads requests when a new robot's geometry is made and TF is heard; no thread waits."""
 
     def __init__(self, scene: PlanningScene, transforms: Transforms,
                  sleep: Callable[[float], Awaitable[None]]) -> None:
@@ -40,14 +39,7 @@ class Settled:
                     return read()
                 except RequestError as error:
                     if not self._transforms.may_pass(error, began):
-                        raise self._explained(error) from None
+                        raise
                 await self._sleep(LOOK)
         finally:
             self._turns.remove(turn)
-
-    def _explained(self, error: RequestError) -> RequestError:
-        """Add to the refusal of a frame that its scene, perhaps, could not be loaded."""
-        if self._scene.fault and error.status in (Status.INVALID_LINK_NAME,
-                                                  Status.FRAME_TRANSFORM_FAILURE):
-            return RequestError(error.status, f'{error}; {self._scene.fault}')
-        return error

@@ -21,11 +21,11 @@ from ros2_ik.core import Robot, Status
 from ros2_ik.messages.frames import Lookup, OldTransformError, Reference
 from ros2_ik.messages.poses import placement
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.state.reading import Reading
+from ros2_ik.node.state.joint_history import Reading
 
 
 class Parent(NamedTuple):
-    """What a frame hangs on: by /tf_static, or by a transform received then (steady clock [s])."""
+    """The parent of a frame: by /tf_static, or by a transform received then (steady [s])."""
 
     frame: str
     static: bool

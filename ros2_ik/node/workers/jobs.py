@@ -1,4 +1,4 @@
-"""What the node and a worker send each other through their pipe."""
+"""Messages between the node and a worker."""
 
 import math
 from typing import NamedTuple, TypeAlias
@@ -23,7 +23,7 @@ class TakeRobot(NamedTuple):
 
 class Job(NamedTuple):
     """
-    To the worker: a search to make, from question() of its class; `watched`: tell of it.
+    To the worker: a search, from question() of its class; `watched`: report its progress.
 
     `sent` is when it was handed to the pool, on the steady clock [s].
     """
@@ -43,7 +43,7 @@ class Cancel(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """To the node: the worker has started, or has what it was told of a robot."""
+    """To the node: the worker has started, or has made a robot's geometry."""
 
 
 class Progress(NamedTuple):

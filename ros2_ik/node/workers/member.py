@@ -75,7 +75,7 @@ class Member:
         self.process = context.Process(target=serve, args=(there,), daemon=True)
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
-        self._busy = 1      # starts and robots that it has not reported `Ready` for
+        self._owed, self._readies = 1, 0    # `Ready` messages, for its start and each robot
         self._outbox = SimpleQueue[Any]()
         self.jobs: dict[int, OpenJob] = {}
         threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
@@ -83,7 +83,7 @@ class Member:
     @property
     def ready(self) -> bool:
         """Whether a search would begin at once."""
-        return not self._busy
+        return self._readies >= self._owed
 
     def accepts(self, job: OpenJob) -> bool:
         """Return whether it would begin a job now; of those with `tell` it has one at a time."""
@@ -93,12 +93,12 @@ class Member:
     def receive(self) -> Any:
         """Return the next message."""
         message = self.connection.recv()
-        self._busy -= isinstance(message, Ready)
+        self._readies += isinstance(message, Ready)
         return message
 
     def send(self, message: Any) -> None:
         """Send, unless it has died: whoever waits for its answers sees that, too."""
-        self._busy += isinstance(message, TakeRobot)
+        self._owed += isinstance(message, TakeRobot)    # in other threads than `_readies`
         self._outbox.put(message)
 
     def _send_all(self) -> None:

@@ -43,6 +43,7 @@ class Pool:
 
     def start(self) -> None:
         """Start the processes; it takes a second until they work."""
+        self._waker.send_bytes(b'.')
         threading.Thread(target=self._watch, name='workers', daemon=True).start()
 
     @property
@@ -128,7 +129,7 @@ class Pool:
                 if not job.ended]
 
     def _hand_out(self) -> None:
-        """Give what waits to the ready workers with the fewest jobs; its time begins then."""
+        """Hand waiting jobs to the ready workers with the fewest jobs; their time begins then."""
         with self._lock:
             for job in [*self._waiting]:
                 able = [member for member in self._members if member.accepts(job)]
@@ -144,10 +145,10 @@ class Pool:
     def _watch(self) -> None:
         while not self._closing.is_set():
             try:
-                self._start_missing()
                 self._listen()
                 self._end_overdue()
                 self._hand_out()
+                self._start_missing()   # last: the workers that there are go on without it
             except Exception as error:   # a fork server that dies, too few processes allowed
                 if not self._closing.wait(PERIOD):
                     self._log.error(f'no worker process can be started or read: '

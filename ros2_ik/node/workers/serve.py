@@ -70,7 +70,7 @@ class Worker:
         self._looked = 0.0
 
     def turn(self) -> None:
-        """Take what has come, waiting only without work; then make one attempt."""
+        """Receive messages, waiting only without work; then make one attempt."""
         while not self._open or self._inbox or self._connection.poll():
             self._take(self._inbox.popleft() if self._inbox else self._connection.recv())
         number, chosen = min(self._open.items(), key=lambda item: item[1].order)
