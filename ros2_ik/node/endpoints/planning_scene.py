@@ -41,7 +41,7 @@ class PlanningSceneEndpoints(Endpoint):
         self.publish_as_moveit(PlanningSceneMessage, 'monitored_planning_scene', self._publish_to)
         # as deep: a publisher may send many objects at once, and none may be lost
         self._subscriptions = [
-            self.node.create_subscription(kind, f'~/{topic}', partial(self._take, topic), QUEUE)
+            self.node.create_subscription(kind, f'~/{topic}', partial(self._change, topic), QUEUE)
             for topic, kind in (('planning_scene', PlanningSceneMessage),
                                 ('collision_object', CollisionObject),
                                 ('attached_collision_object', AttachedCollisionObject))]
@@ -56,7 +56,7 @@ class PlanningSceneEndpoints(Endpoint):
         """Answer ApplyPlanningScene when the scene has changed."""
         message = request.scene
         applied = await self.wait(lambda done: self.scene.apply(message, done))
-        response.success, told = True, self._told(applied, message)
+        response.success, told = True, self._summary(applied, message)
         if hasattr(response, 'message'):    # MoveIt's type has none
             response.message = told
 
@@ -88,7 +88,7 @@ class PlanningSceneEndpoints(Endpoint):
 
     # -- topics that change it: what fails is in the log ----------------------------------
 
-    def _take(self, topic: str, message: Any) -> None:
+    def _change(self, topic: str, message: Any) -> None:
         """Change the scene by a PlanningScene, or by an object as a diff of one."""
         log, scene = self.node.get_logger(), message
         if topic != 'planning_scene':
@@ -101,13 +101,13 @@ class PlanningSceneEndpoints(Endpoint):
             if isinstance(result, Exception):
                 log.error(f'{topic}: a message is refused: {reason_of(result, log)[1]}')
             else:
-                log.debug(f'{topic}: {self._told(result, scene)}')
+                log.debug(f'{topic}: {self._summary(result, scene)}')
         try:
             self.scene.apply(scene, done)
         except Exception as error:
             done(error)
 
-    def _told(self, result: Applied, message: Any) -> str:
+    def _summary(self, result: Applied, message: Any) -> str:
         for note in result.notes:
             self.node.get_logger().warning(note)
         said = [] if message.is_diff else [

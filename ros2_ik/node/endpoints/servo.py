@@ -74,11 +74,11 @@ class Servo(Endpoint):
     """
 
     def offer(self) -> None:
-        self.servo_process.receivers.append(self._take)
+        self.servo_process.receivers.append(self._on_message)
         self._begun: Begin | None = None
         self._controllers: list[Controller] = []
         self._moved: tuple[str, ...] = ()
-        self._stops, self._paused, self._switching, self._looks = 0, False, False, 0
+        self._stops, self._paused, self._switching, self._ticks = 0, False, False, 0
         self._ending, self._offs = False, 0
         self._scene: Scene | None = None    # that it knows
         self._base = np.zeros(0)            # where it knows the base to be
@@ -87,7 +87,7 @@ class Servo(Endpoint):
         self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
         self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
         self._moveit_status = self.node.create_publisher(MoveItStatus, '~/servo/moveit_status', 10)
-        self._timer = timer(self.node, LOOK, self._look)
+        self._timer = timer(self.node, LOOK, self._tick)
         self._timer.cancel()
         self.serve(SwitchServo, '~/servo/switch', self.switch)
         self.serve(ServoCommandType, '~/servo/switch_command_type', self.switch_as_moveit)
@@ -168,7 +168,7 @@ class Servo(Endpoint):
         checker, notes = self.scene.checker(scene)
         self.servo_process.pass_on()   # it may have ended, or died
         if self.on:
-            self._tell()    # of a stop that has just come
+            self._send_changes()    # of a stop that has just come
         goes_on = self.on and self._moved == joints and not self._ending
         if self.on and not goes_on:
             await self._switch_off()
@@ -246,30 +246,30 @@ class Servo(Endpoint):
             self._ending = True
             self.servo_process.send(End(reason))
 
-    def _take(self, said: Any) -> None:
+    def _on_message(self, said: Any) -> None:
         if isinstance(said, AskFrame):
             self._frames.pop(said.frame, None)
             self._frames[said.frame] = time.monotonic()
         elif isinstance(said, State):
-            self._hear(said)
+            self._on_state(said)
         elif isinstance(said, Died) and self.on:
-            self._hear(State(OFF, False, ServoStatus.INVALID, DIED, DIED, NO_TICKS))
+            self._on_state(State(OFF, False, ServoStatus.INVALID, DIED, DIED, NO_TICKS))
             status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
             status.header.stamp = self.node.get_clock().now().to_msg()
             self._status.publish(status)
 
-    def _look(self) -> None:
+    def _tick(self) -> None:
         """Send what has changed, and end waits that are over."""
         now = time.monotonic()
         for waiting in [one for one in self._waiting if one[1] <= now]:
             self._waiting.remove(waiting)
             waiting[2](None)
         if self.on:
-            self._tell()
+            self._send_changes()
         elif not self._waiting:
             self._timer.cancel()
 
-    def _hear(self, state: State) -> None:
+    def _on_state(self, state: State) -> None:
         self.statistics.servo = state
         known = state.code != ServoStatus.HALT_FOR_TRACKING     # to MoveIt
         self._moveit_status.publish(MoveItStatus(
@@ -284,7 +284,7 @@ class Servo(Endpoint):
             self._waiting.remove(waiting)
             waiting[2](state)
 
-    def _tell(self) -> None:
+    def _send_changes(self) -> None:
         motions, scene = self.motions, self.scene.known.scene
         if motions.stops != self._stops:
             self._stops = motions.stops
@@ -299,14 +299,14 @@ class Servo(Endpoint):
             if begun and (reason := changed_frame(begun.frames, begun.scene, scene)):
                 self._end(reason)
         if self._begun and self._begun.scene.robot.base_joint:
-            self._tell_base(self._begun.scene.robot)
+            self._send_base(self._begun.scene.robot)
         if self._frames:
-            self._tell_frames()
-        self._looks += 1
-        if self._looks % ALIVE == 0:
+            self._send_frames()
+        self._ticks += 1
+        if self._ticks % ALIVE == 0:
             self.servo_process.send(Alive())
 
-    def _tell_base(self, robot: Robot) -> None:
+    def _send_base(self, robot: Robot) -> None:
         """Send the place of the base if it has moved."""
         value = self.current_state.base(robot)
         if value is None:
@@ -315,7 +315,7 @@ class Servo(Endpoint):
             self._base = value
             self.servo_process.send(TakeBase(value))
 
-    def _tell_frames(self) -> None:
+    def _send_frames(self) -> None:
         """Send the frames of TF that the servo has asked for lately."""
         assert self._begun is not None
         since, newest = time.monotonic() - ASKED, list(self._frames.items())[-FRAMES:]
