@@ -1,4 +1,4 @@
-"""From a request for joint values to the search for them, and from there to the answer."""
+"""Requests for joint values: reading them, the search, the answer and the motion."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace

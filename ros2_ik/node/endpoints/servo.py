@@ -95,7 +95,7 @@ class Servo(Endpoint):
 
     @property
     def on(self) -> bool:
-        """Whether it follows commands, or comes to rest."""
+        """True if it follows commands, or comes to rest."""
         return self._begun is not None
 
     # -- services -------------------------------------------------------------------------

@@ -68,17 +68,17 @@ class CollisionGeometry:
 
     @property
     def is_making(self) -> bool:
-        """Whether it is not yet that of the robot there is."""
+        """True if it is not yet that of the robot there is."""
         return self._future is not None and not self._future.done()
 
     @property
     def settling(self) -> bool:
-        """Whether it has only just begun to be made: a question may wait for that."""
+        """True if it has only just begun to be made: a question may wait for that."""
         return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
     @property
     def usable(self) -> bool:
-        """Whether collisions of the robot can be checked now."""
+        """True if collisions of the robot can be checked now."""
         return self._made.bodies > 0
 
     @property

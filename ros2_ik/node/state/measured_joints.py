@@ -21,7 +21,7 @@ class MeasuredJoints:
         self._joint_states, self._parameters, self._clock = joint_states, parameters, clock
 
     def stale(self, joints: Iterable[str]) -> str:
-        """Return why it is not known where the joints are now, or ''."""
+        """Return the reason why the measured positions cannot be used now, or ''."""
         if fault := self._clock.fault:
             return fault
         limit, states = self._parameters.execute_state_timeout, self._joint_states

@@ -64,7 +64,7 @@ class OpenJob:
 
 class Member:
     """
-    One process, its pipe and its jobs, by number.
+    A worker process, its pipe and its jobs by number.
 
     Sending never waits for it: a thread does that. It is alive as long as its end of the pipe is
     open: the fork server, which reports its end, may itself have been killed.
@@ -82,7 +82,7 @@ class Member:
 
     @property
     def ready(self) -> bool:
-        """Whether a search would begin at once."""
+        """True if a search would begin at once."""
         return self._readies >= self._owed
 
     def accepts(self, job: OpenJob) -> bool:
