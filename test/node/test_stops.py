@@ -326,6 +326,33 @@ def test_controllers_keep_step_or_are_stopped(monkeypatch, late, kept):
     assert ('do not keep step' in outcome.message) is not kept
 
 
+@pytest.mark.parametrize('silent', [0, 1])
+def test_joint_that_falls_silent_in_a_fast_motion_is_stale_and_follows(monkeypatch, silent):
+    """The others were compared with what was commanded when the silent one was read last."""
+    arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
+    controller = Trajectories('c', joints, '', arm.context)
+    limits = motion_limits(arm.robot, joints, arm.parameters)
+    execution = MotionExecution(arm.robot, [controller], dict.fromkeys(joints, 1.5), arm.measured,
+                                arm.parameters, None)
+
+    def hear(places, count):
+        for k, (joint, place) in enumerate(zip(joints, places, strict=True)):
+            if k != silent or count < 30:
+                arm.joint = joint
+                arm.hear(place)
+    hear([0.0, 0.0], 0)
+    motion = straight_motion(arm.robot, joints, [0.0, 0.0], [1.5, 1.5], limits)
+    execution.send(motion, 0.0)
+    outcome = None
+    for count in range(500):
+        arm.now += LOOK
+        hear(controller.commanded(arm.now).position, count)
+        if outcome := execution.supervise():
+            break
+    assert outcome and outcome.status == Status.ROBOT_STATE_STALE, outcome
+    assert f"told of joint '{joints[silent]}'" in outcome.message
+
+
 # -- other clients -----------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('stamped', 'ends'), [(True, 0.06), (False, 0.2)])

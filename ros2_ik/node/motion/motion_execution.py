@@ -157,7 +157,8 @@ class MotionExecution:
         """
         position, velocity = self._measured.state(controller.joints)
         told = controller.commanded(self.now()).position
-        age = max(self.now() - self._measured.moment(controller.joints), 0.0)
+        age = np.array([max(self.now() - self._measured.moment([joint]), 0.0)
+                        for joint in controller.joints])
         return MotionState(
             told + offset(self.robot, controller.joints, position, told) + age * velocity,
             velocity, np.zeros(len(velocity)))

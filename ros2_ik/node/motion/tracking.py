@@ -38,16 +38,25 @@ class Tracking(NamedTuple):
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
              measured: MeasuredJoints, most: float = MOST_LATE) -> Tracking:
-    """Compare where joints are with what they were commanded, up to `most` [s] before then."""
-    moment, at = measured.moment(joints), measured.state(joints)[0]
+    """
+    Compare where joints are with what they were commanded, up to `most` [s] before then.
+
+    Each joint is compared at the time of its own reading: some may be older than others.
+    """
+    moments, at = [measured.moment([joint]) for joint in joints], measured.state(joints)[0]
+
+    def commanded_before(delay: float) -> tuple[Array, Array]:
+        states = {moment: commanded(moment - delay) for moment in {*moments}}
+        return (np.array([states[moment].position[j] for j, moment in enumerate(moments)]),
+                np.array([states[moment].velocity[j] for j, moment in enumerate(moments)]))
     delays = np.arange(-EARLY, most + STEP / 2, STEP)
-    states = [commanded(moment - delay) for delay in delays.tolist()]
-    apart = offset(robot, joints, np.array([state.position for state in states]), at)
+    positions, velocities = zip(*map(commanded_before, delays.tolist()), strict=True)
+    apart = offset(robot, joints, np.array(positions), at)
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
     k = int(np.argmin(np.abs(apart).max(axis=1)))
-    velocity = states[k].velocity
+    velocity = velocities[k]
     speed = float(velocity @ velocity)
     later = float(np.clip(apart[k] @ velocity / speed, -STEP, STEP)) if speed > STANDS else 0.0
     aside = float(np.abs(apart[k] - later * velocity).max())
     delay = max(float(delays[k]) + later, 0.0)
-    return Tracking(delay, aside, error, commanded(moment).position, at)
+    return Tracking(delay, aside, error, commanded_before(0.0)[0], at)
