@@ -1,6 +1,7 @@
 """Adapters to controllers: the base class, and the registry of kinds."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,6 @@ import numpy as np
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.core import Array, braking_motion, Motion, MotionLimits, MotionState, Robot
-from ros2_ik.node.controllers.command_topic import SentMessages
 from ros2_ik.node.servo.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
@@ -35,7 +35,7 @@ class ControllerContext:
     parameters: Any
     wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
     servo: Any
-    sent: SentMessages = field(default_factory=SentMessages)
+    listeners: Counter[str] = field(default_factory=Counter)   # of commands, by topic
 
     @cached_property
     def clock(self) -> MotionClock:

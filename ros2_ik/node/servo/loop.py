@@ -1,7 +1,7 @@
 """The servo's process: takes commands, and tells controllers each step in time."""
 
 from bisect import bisect_right
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from contextlib import suppress
 import ctypes
@@ -28,7 +28,7 @@ from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.controllers.command_topic import CommandTopic, SentMessages
+from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import MOST_LATE
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import Commands, MESSAGES
@@ -142,7 +142,7 @@ class Loop:
         self._session: Session | None = None
         self._players = dict[int, Player]()
         self._period = IDLE
-        self._topics = SimpleNamespace(node=node, sent=SentMessages(), callback_group=None)
+        self._topics = SimpleNamespace(node=node, listeners=Counter(), callback_group=None)
         self._paused, self._gone, self._heard = False, False, 0.0
         self._note, self._noted = '', -1.0
         self._told, self._told_at = State(OFF, False, 0, '', '', NO_TICKS), 0.0

@@ -1,7 +1,6 @@
 """Plays motions of streaming controllers: one command a period."""
 
 from collections.abc import Callable
-import math
 import time
 from typing import Any
 
@@ -15,7 +14,6 @@ from ros2_ik.node.state.motion_clock import MotionClock
 HOLD = 0.1     # so long the end is repeated, since a message may be lost [s]
 HELD = 0.1     # after a pause of so long the joints have stopped [s]
 USUAL = 2      # periods between two ticks, at most
-SPARING = 0.25     # between two notes on another client's commands [s]
 
 
 class Player:
@@ -35,7 +33,6 @@ class Player:
         self._motion: Motion | None = None
         self._now = self._time = 0.0    # of the last tick, on the motion clock; of the motion [s]
         self._ticked = 0.0              # of the last tick, on the steady clock [s]
-        self._disturbed = -math.inf     # when another client was told of [s]
         self._unheard = ''
         say(Played(self._number, '', ''))
 
@@ -96,9 +93,8 @@ class Player:
         self._motion = None
 
     def _on_other(self, message: Any, topic: str) -> None:
-        now = self._clock.now()
-        if self._output.concerns(message) and (self._motion or now > self._disturbed + SPARING):
-            self._disturbed = now
+        # without a motion there is nothing to give up, and the servo's session may send these
+        if self._motion and self._output.concerns(message):
             self.give_up(f'another client sends commands on {topic}; nothing more is sent to it')
 
     def close(self) -> None:
