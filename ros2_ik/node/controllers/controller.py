@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 import math
 import time
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -77,6 +77,12 @@ class Controller(ABC):
     kind: ClassVar[str]
     usual_topic: ClassVar[str]   # {} is the controller's name
     by_name: ClassVar[bool] = False     # whether others may listen there, too, for their joints
+
+    def __init_subclass__(cls, kind: str = '') -> None:
+        """Register a class as the controller of a kind."""
+        if kind:
+            cls.kind = kind
+            _KINDS[kind] = cls
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:
@@ -187,17 +193,7 @@ class Controller(ABC):
         """Destroy publishers, clients and timers."""
 
 
-_Kind = TypeVar('_Kind', bound=type[Controller])
 _KINDS: dict[str, type[Controller]] = {}
-
-
-def register_controller(kind: str) -> Callable[[_Kind], _Kind]:
-    """Make a class the controller of that kind."""
-    def register(made: _Kind) -> _Kind:
-        made.kind = kind
-        _KINDS[kind] = made
-        return made
-    return register
 
 
 def controller_kinds() -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Action of a joint_trajectory_controller (ros2_controllers)."""
 
+from dataclasses import dataclass
 import math
 from typing import Any
 from uuid import uuid4
@@ -12,7 +13,7 @@ from unique_identifier_msgs.msg import UUID
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
-from ros2_ik.node.controllers.controller import MOST_LATE, register_controller, USUAL_DELAY
+from ros2_ik.node.controllers.controller import MOST_LATE, USUAL_DELAY
 from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.controllers.trajectory_controller import (
     RECEIVED,
@@ -21,8 +22,16 @@ from ros2_ik.node.controllers.trajectory_controller import (
 )
 
 
-@register_controller('follow_joint_trajectory')
-class FollowJointTrajectoryController(TrajectoryController):
+@dataclass(eq=False)
+class SentGoal:
+    """A goal that has not ended; `handle` is None until it is accepted."""
+
+    sent_at: float      # on the motion clock [s]
+    handle: Any = None
+    unwanted: bool = False      # is cancelled as soon as it is accepted
+
+
+class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_trajectory'):
     """
     Sends each motion as a goal, which begins when it is accepted.
 
@@ -43,12 +52,10 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._goal, self._tolerance = FollowJointTrajectory.Goal, JointTolerance
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
-        self._number = 0                     # of the newest goal
-        self._wait = 0.0                     # so long after its acceptance a motion begins [s]
-        self._took = 0.0                     # the last goal, to be accepted [s]
-        self._open: set[int] = set()         # goals that are not answered
-        self._running: dict[int, Any] = {}   # handles of goals that have been accepted
-        self._unwanted: set[int] = set()     # goals to be cancelled when they are accepted
+        self._goals: list[SentGoal] = []     # the newest one at the end
+        self._newest: SentGoal | None = None
+        self._wait = 0.0    # time from a goal's acceptance to the start of its motion [s]
+        self._took = 0.0    # time that the last goal took to be accepted [s]
         self.watch_goals(self.topic)
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
@@ -87,17 +94,16 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._wait, self.began = join, math.inf   # until it is accepted
 
     def send_trajectory(self, message: JointTrajectory) -> None:
-        self._number += 1
-        number, name = self._number, uuid4().bytes
-        self._sent_at = self.context.now()
-        self._open.add(number)
+        sent, name = SentGoal(self.context.now()), uuid4().bytes
+        self._sent_at, self._newest = sent.sent_at, sent
+        self._goals.append(sent)
         self.own_goals.append(name)
         goal = self._goal(trajectory=message)
         if not self._braking:
             self._set_tolerances(goal)
         self._client.send_goal_async(
             goal, goal_uuid=UUID(uuid=list(name))).add_done_callback(
-            lambda future: self._answered(number, future.result()))
+            lambda future: self._answered(sent, future.result()))
 
     def _set_tolerances(self, goal: Any) -> None:
         """Set where the joints must be on the way, late or not, and in the end."""
@@ -111,35 +117,38 @@ class FollowJointTrajectoryController(TrajectoryController):
                 self._tolerance(name=joint, position=most + MOST_LATE * speed)
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
-    def _answered(self, number: int, handle: Any) -> None:
-        self._open.discard(number)
-        if number == self._number:
-            self._took = self.context.now() - self._sent_at
+    def _answered(self, sent: SentGoal, handle: Any) -> None:
+        if sent is self._newest:
+            self._took = self.context.now() - sent.sent_at
         if not handle.accepted:
-            self._unwanted.discard(number)
-            if number != self._number:   # of a motion that is over
-                return
-            self.refused = not (self._running or self._open)
-            self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
-            for before in self._running.values():   # it must not go on unwatched
-                before.cancel_goal_async()
+            self._rejected(sent)
             return
-        self._running[number] = handle
+        sent.handle = handle
         handle.get_result_async().add_done_callback(
-            lambda future: self._ended(number, future.result()))
-        if number in self._unwanted or self.released:    # nobody would watch it
+            lambda future: self._ended(sent, future.result()))
+        if sent.unwanted or self.released:    # nobody would watch it
             handle.cancel_goal_async()
         elif math.isinf(self.began):
             self.began = self.context.now() + self._wait
 
-    def _ended(self, number: int, answer: Any) -> None:
-        self._running.pop(number, None)
-        if number in self._unwanted:
-            self._unwanted.discard(number)
+    def _rejected(self, sent: SentGoal) -> None:
+        self._drop(sent)
+        if sent is not self._newest:   # of a motion that is over
+            return
+        self.refused = not self._goals
+        self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
+        for before in self._goals:   # they must not go on unwatched
+            if before.handle:
+                before.handle.cancel_goal_async()
+
+    def _drop(self, sent: SentGoal) -> None:
+        self._goals = [goal for goal in self._goals if goal is not sent]
+
+    def _ended(self, sent: SentGoal, answer: Any) -> None:
+        self._drop(sent)
+        if sent.unwanted or sent is not self._newest:    # or replaced by a later one of ours
             return
         result = answer.result
-        if number != self._number:   # replaced by a later one of ours
-            return
         if answer.status == GoalStatus.STATUS_CANCELED:
             usual = (f'another client has a goal under way on {self.their_goal}'
                      if self.their_goal else 'no reason given')
@@ -155,28 +164,35 @@ class FollowJointTrajectoryController(TrajectoryController):
         return RECEIVED + self._took
 
     def unanswered(self) -> str:
-        if self._open:
+        if self._open():
             return (f"controller '{self.name}' has not said whether it accepts the goal that was "
                     'sent to it')
-        if self._unwanted & self._running.keys():
+        if any(goal.unwanted for goal in self._goals):
             return f"controller '{self.name}' has not ended the goal that was cancelled"
         return ''
 
+    def _open(self) -> list[SentGoal]:
+        """Return the goals that are neither accepted nor rejected."""
+        return [goal for goal in self._goals if not goal.handle]
+
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
-        if not self._open:
+        if not self._open():
             super().stop(limits, bounds, delay, measured)
         elif math.isinf(self.began) and not self.released:     # nothing has moved by it
-            self._unwanted |= self._open
+            self._cancel_open()
             self.held = True
             start = self.motion.at(0.0)
             self._begin(Motion(self.joints, 0.0, lambda _: start), braking=True)
 
+    def _cancel_open(self) -> None:
+        for goal in self._open():
+            goal.unwanted = True
+
     def forget(self) -> None:
         # a controller that was killed answers nothing, and one that is started again knows nothing
-        self._unwanted |= self._open
-        self._open.clear()
-        self._running.clear()
+        self._cancel_open()
+        self._goals.clear()
         if self.began == math.inf:   # nothing has moved by it
             self.began = -math.inf
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from sensor_msgs.msg import JointState
 
-from ros2_ik.node.controllers.controller import register_controller
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
@@ -27,8 +26,7 @@ class JointStateOutput(ServoOutput):
         return message
 
 
-@register_controller('joint_state')
-class JointStateStream(Stream):
+class JointStateStream(Stream, kind='joint_state'):
     """Streams positions and velocities by name."""
 
     usual_topic = 'joint_command'

@@ -7,15 +7,13 @@ from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.core import Robot
 from ros2_ik.node.controllers.command_topic import CommandTopic
-from ros2_ik.node.controllers.controller import register_controller
 from ros2_ik.node.controllers.trajectory_controller import (
     TrajectoryController,
     TrajectoryOutput,
 )
 
 
-@register_controller('joint_trajectory')
-class JointTrajectoryController(TrajectoryController):
+class JointTrajectoryController(TrajectoryController, kind='joint_trajectory'):
     """
     Sends each motion as one message.
 

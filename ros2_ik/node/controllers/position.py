@@ -10,7 +10,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import ControllerContext, register_controller
+from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
@@ -30,8 +30,7 @@ class PositionOutput(ServoOutput):
         return Float64MultiArray(data=knots[-1].position[list(self.order)].tolist())
 
 
-@register_controller('position')
-class PositionController(Stream):
+class PositionController(Stream, kind='position'):
     """
     Streams positions in the order of the controller's parameter `joints`.
 
@@ -51,9 +50,18 @@ class PositionController(Stream):
             callback_group=context.callback_group)
 
     async def prepare(self) -> None:
-        theirs = await self._their_joints()
-        if theirs is None:
+        end = time.monotonic() + ANSWER_TIMEOUT
+        while not self._client.service_is_ready():   # services are found later than topics
+            if not self._controller_listens():
+                return
+            await self._look_again(end)
+        asked = self._client.call_async(GetParameters.Request(names=['joints']))
+        while not asked.done():
+            await self._look_again(end)
+        answer = asked.result()
+        if not answer.values or answer.values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
             return
+        theirs = list(answer.values[0].string_array_value)
         if sorted(theirs) != sorted(self.joints):
             raise RequestError(
                 Status.CONTROL_FAILED,
@@ -61,36 +69,20 @@ class PositionController(Stream):
                 f"parameter {self.name}.group means {', '.join(self.joints)}")
         self._order = tuple(self.joints.index(joint) for joint in theirs)
 
-    async def _their_joints(self) -> list[str] | None:
-        """Read the parameter, if there is such a node; raises RequestError without an answer."""
-        end = time.monotonic() + ANSWER_TIMEOUT
-        while not self._client.service_is_ready():   # services are found later than topics
-            if not self._controller_listens():
-                return None
-            if time.monotonic() > end:
-                raise self._unanswered()
-            await self.context.pause(LOOK)
-        asked = self._client.call_async(GetParameters.Request(names=['joints']))
-        while not asked.done():
-            if time.monotonic() > end:
-                raise self._unanswered()
-            await self.context.pause(LOOK)
-        answer = asked.result()
-        if not answer.values or answer.values[0].type != ParameterType.PARAMETER_STRING_ARRAY:
-            return None
-        return list(answer.values[0].string_array_value)
+    async def _look_again(self, end: float) -> None:
+        """Wait a moment; raises RequestError after the `end` on the steady clock [s]."""
+        if time.monotonic() > end:
+            raise RequestError(
+                Status.CONTROL_FAILED, f'controller {self._node_name} does not say within '
+                f'{ANSWER_TIMEOUT:g} s which joints it moves, and in which order; nothing was '
+                'moved')
+        await self.context.pause(LOOK)
 
     def _controller_listens(self) -> bool:
         """Return whether one who listens is the controller's own node, as far as is known."""
         listeners = self.context.node.get_subscriptions_info_by_topic(self.topic)
         return any(one.node_name == UNKNOWN or self._node_name
                    == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)
-
-    def _unanswered(self) -> RequestError:
-        return RequestError(
-            Status.CONTROL_FAILED, f'controller {self._node_name} does not say within '
-            f'{ANSWER_TIMEOUT:g} s which joints it moves, and in which order; nothing was '
-            'moved')
 
     @property
     def output(self) -> PositionOutput:

@@ -1,30 +1,21 @@
 """The controllers of a robot, and which of them a motion takes."""
 
 from collections.abc import Collection, Iterable
-from itertools import combinations
 from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import (
-    Controller,
-    controller_kind,
-    controller_kinds,
-    ControllerContext,
-)
+from ros2_ik.node.controllers.controller import Controller, controller_kind, ControllerContext
 from ros2_ik.node.parameters.spec import ParameterError
 
 
-def check_controllers(parameters: Any, log: Any) -> None:
-    """Raise ParameterError for controllers that cannot work here; warn of those without a kind."""
+def check_controllers(parameters: Any) -> None:
+    """Raise ParameterError for controllers that cannot work here."""
     heard: dict[str, str] = {}
     for name in parameters.controllers:
         kind = controller_kind(parameters[f'{name}.kind'])
         if missing := kind.unavailable():
             raise ParameterError(f"{name}.kind is '{kind.kind}': {missing}")
-        if not parameters.given(f'{name}.kind'):
-            log.warning(f"controller '{name}' has no parameter {name}.kind: it is taken for a "
-                        f"{kind.kind}; valid: {', '.join(controller_kinds())}")
         topic = parameters[f'{name}.topic'] or kind.usual_topic.format(name)
         other = heard.setdefault(topic.strip('/'), name)
         if other != name and not kind.by_name:   # each would hear what is meant for the other
@@ -47,13 +38,6 @@ class RobotControllers:
             made = controller_kind(context.parameters[f'{name}.kind'])
             self.controllers.append(made(name, joints, context.parameters[f'{name}.topic'],
                                          context))
-
-    def overlaps(self) -> list[str]:
-        """Say which controllers have a joint in common: a robot lets one at a time command it."""
-        return [f"controllers '{one.name}' and '{other.name}' both move joint "
-                f"'{next(joint for joint in one.joints if joint in other.joints)}': only one of "
-                'them may be active (their parameters group say what they move, empty: all)'
-                for one, other in combinations(self.controllers, 2) if one.shares(other.joints)]
 
     def choose(self, joints: Collection[str]) -> list[Controller]:
         """

@@ -46,7 +46,7 @@ class MotionExecutor:
 
     def __init__(self, context: ControllerContext, joint_states: Any, state: Any, scene: Any,
                  log: Any) -> None:
-        check_controllers(context.parameters, log)
+        check_controllers(context.parameters)
         self._context, self._parameters, self._log = context, context.parameters, log
         self._ways = PathChecks(state, scene, context)
         self._measured = MeasuredJoints(joint_states, context.parameters, context.clock)
@@ -70,8 +70,6 @@ class MotionExecutor:
             else:
                 self._log.info('waiting for an SRDF (robot_description_semantic), which defines '
                                'the groups of controllers')
-        for text in self._controllers.overlaps():
-            self._log.warning(text)
         strange = self._parameters.limited_joints() - set(robot.joint_names)
         if strange:
             self._log.warning(f"joint_limits of '{sorted(strange)[0]}' are ignored: robot "
