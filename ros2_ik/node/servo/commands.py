@@ -2,19 +2,57 @@
 
 from collections.abc import Callable
 import math
+import time
 from typing import Any
 
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 
-from ros2_ik.core import Array, Configuration
-from ros2_ik.messages.frames import Lookup, reference
+from ros2_ik.core import Array, Configuration, Robot
+from ros2_ik.messages.frames import Lookup, Reference, reference
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
+from ros2_ik.node.servo.messages import AskFrame, TakeFrame
 
+ASK_AGAIN = 0.3     # period of asking the node for a frame that commands still name [s]
+FRESH = 0.1         # time for which its answer counts [s]
 LARGEST = 1e100     # of the numbers of a twist: larger ones have no length in floats
+
+
+class FrameAwaited(Exception):
+    """The node has been asked for a frame of TF, and has not answered yet."""
+
+
+class ForeignFrames:
+    """
+    Frames of TF, as the node sends them all the time once it was asked.
+
+    TF is not received in this process: its messages would take the time of steps.
+    """
+
+    def __init__(self, ask: Callable[[AskFrame], None]) -> None:
+        self._ask = ask
+        self._asked: dict[str, float] = {}    # when, last [s]
+        self._known: dict[str, tuple[Reference | LookupError, float]] = {}
+
+    def take(self, answer: TakeFrame) -> None:
+        """Take what the node has found."""
+        self._known[answer.frame] = answer.found, time.monotonic()
+
+    def find(self, _: Robot, frame: str) -> Reference:
+        """Return a frame; raises LookupError with TF's reason, or FrameAwaited."""
+        now = time.monotonic()
+        if now > self._asked.get(frame, -math.inf) + ASK_AGAIN:
+            self._asked[frame] = now
+            self._ask(AskFrame(frame))
+        found, came = self._known.get(frame, (None, -math.inf))
+        if found is None or now > came + FRESH:
+            raise FrameAwaited
+        if isinstance(found, LookupError):
+            raise found.with_traceback(None)
+        return found
 
 
 class Commands:
@@ -28,18 +66,18 @@ class Commands:
                  lookup: Lookup) -> None:
         self._timeout, self._now, self._lookup = timeout, now, lookup
 
-    def read(self, message: Any, follower: Follower, came: float) -> Command:
+    def read(self, message: Any, follower: Follower) -> Command:
         """
-        Read a message of the follower's mode that came at a time of the node's clock [s].
+        Read a message of the follower's mode that has just come.
 
-        Raises RequestError for what makes no sense.
+        Raises RequestError for what makes no sense, FrameAwaited while its frame is asked for.
         """
         mode = follower.begin.mode
         frame = None if mode == 'joint' else _frame(message, follower, self._lookup)
         value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower, frame)
         now, stamp = self._now(), message.header.stamp
         sent = stamp.sec + stamp.nanosec * 1e-9
-        age = now - (sent or came)
+        age = now - sent if sent else 0.0
         if age >= self._timeout():
             raise wrong(f'a command is {age:.3g} s old; parameter servo_command_timeout allows '
                         f'{self._timeout():g} s')

@@ -235,7 +235,7 @@ class Follower:
             self._follow.set_gain('pose', self._gain(value))
             result = self._stepped()
         else:
-            result = self._commanded_step(part * value)
+            result = self._commanded_step(value)
         if self.begin.mode == 'twist':
             condition = self._tip.condition(self.q)
             if condition > NEAR_SINGULAR:
@@ -402,8 +402,7 @@ class Follower:
         here, there = (Configuration(self.robot, each).transform(self.begin.tip)[:3, 3].copy()
                        for each in (self.q, q))
         value = self.command.value
-        wanted = value[:3, 3] - here if self.begin.mode == 'pose' else value[:3]
-        way = there - here
+        wanted, way = value[:3], there - here
         return bool(way @ wanted > TOWARDS * np.linalg.norm(way) * np.linalg.norm(wanted))
 
     def _let_escape(self, escape: bool) -> None:

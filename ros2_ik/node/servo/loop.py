@@ -31,9 +31,8 @@ from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import MOST_LATE
 from ros2_ik.node.motion.tracking import tracking
-from ros2_ik.node.servo.commands import Commands, MESSAGES
+from ros2_ik.node.servo.commands import Commands, ForeignFrames, FrameAwaited, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
-from ros2_ik.node.servo.foreign_frames import ForeignFrames
 from ros2_ik.node.servo.messages import (
     Begin,
     Brake,
@@ -52,8 +51,8 @@ from ros2_ik.node.servo.messages import (
     ToServo,
     WAITS,
 )
-from ros2_ik.node.servo.names import Names
 from ros2_ik.node.servo.player import Player
+from ros2_ik.node.servo.process import Names
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
@@ -130,14 +129,12 @@ class Loop:
                                  qos_profile_sensor_data)
         self._clock = MotionClock(node)
         self._frames = ForeignFrames(self._say)
-        self._awaiting: tuple[str, Any, float] | None = None    # a command whose frame is asked
         self._commands = Commands(lambda: self._values.servo_command_timeout,
                                   lambda: self._now_ns() * 1e-9, self._frames.find)
         for mode, (topic, kind) in MESSAGES.items():
             node.create_subscription(
                 kind, names.topics[topic],
-                lambda message, mode=mode: self._obey(mode, message, self._now_ns() * 1e-9),
-                NEWEST)
+                lambda message, mode=mode: self._obey(mode, message), NEWEST)
         self._status = node.create_publisher(ServoStatus, names.topics['status'], 10)
         self._session: Session | None = None
         self._players = dict[int, Player]()
@@ -233,9 +230,6 @@ class Loop:
                     del self._players[message.player]
         elif isinstance(message, TakeFrame):
             self._frames.take(message)
-            awaiting, self._awaiting = self._awaiting, None
-            if awaiting:
-                self._obey(*awaiting)
         elif self._session and isinstance(message, End):
             self._session.end(message.reason)
         elif self._session and isinstance(message, TakeScene):
@@ -286,8 +280,8 @@ class Loop:
 
     # -- clients --------------------------------------------------------------------------
 
-    def _obey(self, mode: str, message: Any, came: float) -> None:
-        """Follow a command that came at a time of the node's clock [s]."""
+    def _obey(self, mode: str, message: Any) -> None:
+        """Follow a command."""
         session = self._session
         if session is None or session.ended:
             return
@@ -300,11 +294,8 @@ class Loop:
                 raise wrong('paused')
             if time.monotonic() > self._heard + SILENCE:
                 raise wrong(NODE_HELD_UP)
-            if mode != 'joint' and not self._frames.ready(follower.robot, follower.scene,
-                                                          message.header.frame_id):
-                self._awaiting = mode, message, came
-                return
-            follower.obey(self._commands.read(message, follower, came))
+            with suppress(FrameAwaited):    # commands come again and again
+                follower.obey(self._commands.read(message, follower))
         except (RequestError, IKError) as error:
             self._note, self._noted = str(error), time.monotonic()
 

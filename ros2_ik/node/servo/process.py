@@ -6,17 +6,27 @@ import multiprocessing
 from queue import SimpleQueue
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 
 from ros2_ik.node.process import ensure_fork_server
 from ros2_ik.node.servo.messages import Died
-from ros2_ik.node.servo.names import servo_names
 
 LOOK = 0.02    # between two looks at what the process has sent [s]
 RESTART = 1.0  # between two starts of it, at least [s]
+TOPICS = ('target', 'twist', 'joint_jog', 'status')
+
+
+class Names(NamedTuple):
+    """Names of the node and full names of topics; `topics` are those below `~/servo`."""
+
+    node: str
+    namespace: str
+    joint_states: str
+    topics: dict[str, str]
+    simulated: bool
 
 
 class ServoProcess:
@@ -42,9 +52,15 @@ class ServoProcess:
             now = time.monotonic()
             wait = max(self._started + RESTART - now, 0.0)
             self._started = now + wait
-            self._pipe = _Pipe(servo_names(self._node), wait)
+            self._pipe = _Pipe(self._names(), wait)
             self._timer.reset()
         self._pipe.outbox.put(message)
+
+    def _names(self) -> Names:
+        node, resolved = self._node, self._node.resolve_topic_name      # topics may be remapped
+        return Names(node.get_name(), node.get_namespace(), resolved('joint_states'),
+                     {name: resolved(f'~/servo/{name}') for name in TOPICS},
+                     bool(node.get_parameter('use_sim_time').value))
 
     def pass_on(self) -> None:
         """Pass on what has come."""
