@@ -72,16 +72,6 @@ def test_a_stop_is_heard_once_and_answered_at_rest(monkeypatch, scale, after, pa
     assert at < follower.position < at + FASTEST**2 / 2 / LIMIT + 0.3
 
 
-def test_a_stop_that_comes_too_late_says_that_the_arm_is_at_its_goal(monkeypatch):
-    follower = simulation(monkeypatch)
-    execution = follower.arm.go(2.0)
-    assert follower.run(execution.planned - 0.03, execution) is None
-    execution.stop(Status.PREEMPTED, 'stopped')
-    outcome = follower.run(5, execution)
-    assert outcome.status == Status.PREEMPTED and follower.position == pytest.approx(2.0)
-    assert outcome.message == 'stopped on the way: stopped; but the arm is at its goal'
-
-
 def test_an_arm_that_is_stuck_while_time_goes_on(monkeypatch):
     follower = simulation(monkeypatch, 0.5)
     execution = follower.arm.go(2.5)

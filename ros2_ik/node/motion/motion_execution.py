@@ -22,16 +22,14 @@ Cancelled = Callable[[], str]   # why it is to end, or ''
 
 class Phase(Enum):
     """
-    How far an execution has come.
+    Phase of an execution; it ends with the arm at its goal, or braked, when it stands.
 
-    PLANNED -> SENT -> DONE when the arm is at its goal, or SENT -> BRAKING -> DONE when it
-    stands. PLANNED -> DONE is one of which nothing was sent.
+    An execution of which nothing was sent ends as PLANNED.
     """
 
     PLANNED = 'planned'
     SENT = 'moving'
     BRAKING = 'stopping'
-    DONE = 'done'
 
 
 class MotionExecution:
@@ -62,8 +60,6 @@ class MotionExecution:
         self.add_own: Callable[[Scene], Scene] = lambda scene: scene
         # of the way that is left, in a newer scene
         self.check_left: PathCollisionCheck | None = None
-        self.error = 0.0                # of the farthest joint when last looked at [rad, m]
-        self.tracking_delay = 0.0       # when the arm was last seen to follow [s]
         self._withdrawn: Outcome | None = None
         self._reason: Outcome | None = None   # why it brakes
         self._stopped_at = 0.0          # when it began to brake
@@ -204,10 +200,7 @@ class MotionExecution:
         motion, began = self.motion, min(one.began for one in self.controllers)
         found = tracking(self.robot, self.joints, lambda moment: motion.at(moment - began),
                          self._measured)
-        if found.on_way:
-            self.tracking_delay = found.delay
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
-        self.error = float(found.error[worst])
         begins = [min(one.began, self.now()) for one in self.controllers]
         if (apart := max(begins) - min(begins)) > MOST_LATE:    # they were checked as one motion
             return f'the controllers do not keep step: they began {apart:.2g} s apart'
@@ -215,87 +208,77 @@ class MotionExecution:
             return (f'the controllers do not keep step: a joint was {found.aside:.3g} from where '
                     'it was commanded to be together with the others; parameter '
                     f'max_tracking_error allows {limit:g}')
-        if not self.error > limit > 0:
+        if not found.error[worst] > limit > 0:
             return ''
         return '; '.join(filter(None, [
             self._unanswered(),
             f"joint '{self.joints[worst]}' does not follow: it was at "
             f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
-            f'{self.error:.3g} from all that was commanded in the last {MOST_LATE:g} s; parameter '
-            f'max_tracking_error allows {limit:g}']))
+            f'{found.error[worst]:.3g} from all that was commanded in the last {MOST_LATE:g} s; '
+            f'parameter max_tracking_error allows {limit:g}']))
 
     def _unanswered(self) -> str:
         """Return which controller may yet accept what was sent, and move the arm, or ''."""
         return next((text for one in self.controllers if (text := one.unanswered())), '')
 
     def _arrival(self) -> Outcome | None:
-        positions, off = self._measured.state(self.joints)[0], self._off_goal()
-        worst = int(np.argmax(off))
-        moves = self._measured.moves(self.joints)
-        if (off[worst] <= self._parameters.goal_tolerance and not moves
-                and not self._unanswered()):
-            text = f'arrived after {self.now() - self.sent_at:.2f} s, {off[worst]:.1g} off'
+        reason = self._unsettled(self.controllers, 'its goal')
+        if not reason:
+            off = self._off(self.controllers).max()
+            text = f'arrived after {self.now() - self.sent_at:.2f} s, {off:.1g} off'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
         if self.now() > self.end + self._parameters.arrival_timeout:
-            self.stop_for(Outcome(Status.CONTROL_FAILED, self._shortfall(positions, off, worst),
-                                  (), self.planned))
+            self.stop_for(Outcome(
+                Status.CONTROL_FAILED, 'the robot did not arrive within '
+                f'{self._parameters.arrival_timeout:g} s after the motion of {self.planned:.2f} '
+                f's: {reason}', (), self.planned))
         return None
-
-    def _off_goal(self) -> Array:
-        """Return how far each joint is from its goal, (n,)."""
-        assert self.motion is not None
-        off: Array = np.abs(offset(self.robot, self.joints,
-                                   self._measured.state(self.joints)[0], self.motion.goal))
-        return off
-
-    def _shortfall(self, positions: Array, off: Array, worst: int) -> str:
-        joint, limit = self.joints[worst], self._parameters.goal_tolerance
-        more = int((off > limit).sum()) - 1
-        others = f' (and {more} more)' if more > 0 else ''
-        where = (f"joint '{joint}'{others} is at {positions[worst]:.4g}, {off[worst]:.3g} from "
-                 f'its goal; goal_tolerance allows {limit:g}' if off[worst] > limit
-                 else self._unanswered() or 'it does not come to rest')
-        return (f'the robot did not arrive within {self._parameters.arrival_timeout:g} s after '
-                f'the motion of {self.planned:.2f} s: {where}')
 
     # -- how it comes to rest -------------------------------------------------------------
 
     def _standing(self, outcome: Outcome) -> Outcome | None:
         """Return the outcome once the arm is known to stand, or to take too long for that."""
-        late = self.now() > max(self.end, self._stopped_at) + self._parameters.arrival_timeout
-        if reason := self._unanswered():
-            self._open_at = self.now()
-            return _but(outcome, reason) if late else None
         for one in self.controllers:
             if one.released:
                 outcome = _but(outcome, one.failure)
         ours = [one for one in self.controllers if not one.released]
         joints = [joint for one in ours for joint in one.joints]
-        if not joints:
-            return outcome
-        if reason := self._measured.stale(joints):
+        if (reason := self._unanswered()) or not joints:
+            self._open_at = self.now()
+        elif reason := self._measured.stale(joints):
             more = '' if outcome.status is Status.ROBOT_STATE_STALE else f': {reason}'
             return outcome._replace(
                 message=f'{outcome.message}; it is not known whether the arm stands{more}')
-        if reason := self._unsettled(ours):
+        else:
+            reason = self._unsettled(ours, 'where it was told to stop')
+        if reason:
+            late = self.now() > max(self.end, self._stopped_at) + self._parameters.arrival_timeout
             return _but(outcome, reason) if late else None
-        if self._measured.moment(joints) < max(self.end, self._open_at):
-            return None
-        at_goal = (self._off_goal() <= self._parameters.goal_tolerance).all()
-        return _but(outcome, 'the arm is at its goal') if at_goal else outcome
+        if not joints:
+            return outcome
+        since = max(self.end, self._open_at)
+        return outcome if self._measured.moment(joints) >= since else None
 
-    def _unsettled(self, controllers: list[Controller]) -> str:
-        """Return why the joints do not stand where they were told to stop, or ''."""
-        for one in controllers:
-            if self._measured.moves(one.joints):
-                return 'the arm still moves'
-            at = self._measured.state(one.joints)[0]
-            off = np.abs(offset(self.robot, one.joints, one.motion.goal, at))
-            worst = int(np.argmax(off))
-            if not one.held and off[worst] > self._parameters.goal_tolerance:
-                return (f"joint_states have joint '{one.joints[worst]}' at {at[worst]:.4g}, and "
-                        f'it was told to stop at {one.motion.goal[worst]:.4g}')
-        return ''
+    def _unsettled(self, controllers: list[Controller], place: str) -> str:
+        """Return why the joints of controllers do not stand where their motions end, or ''."""
+        joints = [joint for one in controllers for joint in one.joints]
+        if self._measured.moves(joints):
+            return 'the arm still moves'
+        limit, off = self._parameters.goal_tolerance, self._off(controllers)
+        worst = int(np.argmax(off))
+        if off[worst] > limit:
+            more = int((off > limit).sum()) - 1
+            others = f' (and {more} more)' if more > 0 else ''
+            at = self._measured.state(joints)[0][worst]
+            return (f"joint '{joints[worst]}'{others} is at {at:.4g}, {off[worst]:.3g} from "
+                    f'{place}; goal_tolerance allows {limit:g}')
+        return self._unanswered()
+
+    def _off(self, controllers: list[Controller]) -> Array:
+        """Return how far each joint of controllers is from where its motion ends, (n,)."""
+        return np.concatenate([np.abs(offset(
+            self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
+            * (not one.held) for one in controllers])
 
 
 def _but(outcome: Outcome, reason: str) -> Outcome:

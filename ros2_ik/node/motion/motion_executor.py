@@ -163,7 +163,6 @@ class MotionExecutor:
         finally:
             if execution in self._executions:
                 self._executions.remove(execution)
-                execution.phase = Phase.DONE
                 self._tidy()
 
     async def lend(self, robot: Robot, joints: Collection[str],

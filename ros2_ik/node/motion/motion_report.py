@@ -29,9 +29,7 @@ def progress(execution: MotionExecution) -> dict[str, str]:
             'controllers': _controllers(execution),
             'state': execution.phase.value,
             'fraction': f'{min(gone / whole, 1.0) if whole else 1.0:.3f}',
-            'time left [s]': f'{max(left, 0.0):.3f}',
-            'tracking error [rad, m]': f'{execution.error:.4g}',
-            'tracking delay [s]': f'{execution.tracking_delay:.3f}'}
+            'time left [s]': f'{max(left, 0.0):.3f}'}
 
 
 def _group(execution: MotionExecution) -> str:

@@ -200,10 +200,9 @@ class Loop:
                 player.shut()
             if self._session:
                 self._session.end('the node is gone')
-        newest = max((k for k, one in enumerate(messages) if isinstance(one, TakeScene)),
-                     default=0)
-        for k, message in enumerate(messages):
-            if k >= newest or not isinstance(message, TakeScene):   # each takes a while to make
+        scenes = [message for message in messages if isinstance(message, TakeScene)]
+        for message in messages:
+            if not isinstance(message, TakeScene) or message is scenes[-1]:     # the newest alone
                 self._take(message)
 
     def _take(self, message: ToServo) -> None:
