@@ -15,7 +15,6 @@ from stand_in_arm import (
 
 from ros2_ik.core import Status
 from ros2_ik.node.motion.motion_execution import Phase
-from ros2_ik.node.motion.motion_report import progress
 
 
 def simulation(monkeypatch, scale=1.0):
@@ -43,9 +42,9 @@ def test_a_pause_is_no_stuck_arm(monkeypatch):
     follower = simulation(monkeypatch)
     execution = follower.arm.go(2.0)
     assert follower.run(0.8, execution) is None
-    follower.scale, before = 0.0, progress(execution)
+    follower.scale, before = 0.0, execution.progress()
     assert follower.run(20.0, execution) is None and execution.phase is not Phase.BRAKING
-    assert progress(execution) == before
+    assert execution.progress() == before
     follower.scale = 1.0
     outcome = follower.run(5, execution)
     assert outcome.status == Status.SUCCESS and len(follower.messages) == 1, outcome

@@ -12,13 +12,6 @@ ANY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 KEPT = 100   # own messages: more than can be under way
 
 
-def heard_by_others(node: Any, topic: str) -> bool:
-    """Return whether another node listens to a topic."""
-    own = node.get_name(), node.get_namespace()
-    return any((one.node_name, one.node_namespace) != own
-               for one in node.get_subscriptions_info_by_topic(topic))
-
-
 class CommandTopic:
     """
     Publishes commands, and calls `on_other` with each one from elsewhere, and the topic's name.
@@ -63,9 +56,7 @@ class CommandTopic:
     def unheard(self) -> str:
         """Return that nobody but this node listens, or ''."""
         count = self._publisher.get_subscription_count()
-        if count > self._listeners[self.name] or count and heard_by_others(self._node, self.name):
-            return ''
-        return f'no subscriber on {self.name}'
+        return '' if count > self._listeners[self.name] else f'no subscriber on {self.name}'
 
     def unmatched(self, others: int) -> str:
         """Return why not all the subscribers of other nodes would receive a command, or ''."""

@@ -12,7 +12,7 @@ from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.command_topic import ANY, heard_by_others
+from ros2_ik.node.controllers.command_topic import ANY
 from ros2_ik.node.controllers.controller import MOST_LATE, USUAL_DELAY
 from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.controllers.trajectory_controller import (
@@ -81,7 +81,7 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
     def servo_output(self, robot: Robot) -> TrajectoryOutput:
         # goals are for whole motions: each would end the one before as aborted
         topic = self._others.topic_name
-        if not heard_by_others(self.context.node, topic):
+        if self.context.node.count_subscribers(topic) < 2:     # one is its own
             raise RequestError(
                 Status.CONTROL_FAILED, f"controller '{self.name}' cannot be told the servo's "
                 f'steps: no subscriber on {topic}, where a joint_trajectory_controller takes '

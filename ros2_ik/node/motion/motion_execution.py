@@ -280,6 +280,32 @@ class MotionExecution:
             self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
             * (not one.held) for one in controllers])
 
+    # -- what is reported of it -----------------------------------------------------------
+
+    def log_line(self, outcome: Outcome) -> str:
+        """Return who moved what, how far and how long, and the outcome, once it was sent."""
+        assert self.motion is not None
+        end = np.concatenate([one.commanded(self.now()).position for one in self.controllers])
+        far = np.abs(end - self.motion.at(0.0).position)
+        k = int(np.argmax(far))
+        group = f"group '{self.group}'" if self.group else f'{len(self.joints)} joints'
+        return (f'motion by {self.who} of {group} with {self._names}: '
+                f"joint '{self.joints[k]}' went {far[k]:.3g}, the others less, in "
+                f'{self.now() - self.sent_at:.2f} s: {Status(outcome.status).name}: '
+                f'{outcome.message}')
+
+    def progress(self) -> dict[str, str]:
+        """Return names and values for /diagnostics, once it was sent."""
+        gone, left = self.now() - self.sent_at, self.end - self.now()
+        return {'asked for by': self.who, 'group': self.group, 'controllers': self._names,
+                'state': self.phase.value,
+                'fraction': f'{min(gone / self.planned, 1.0) if self.planned else 1.0:.3f}',
+                'time left [s]': f'{max(left, 0.0):.3f}'}
+
+    @property
+    def _names(self) -> str:
+        return ', '.join(controller.name for controller in self.controllers)
+
 
 def _but(outcome: Outcome, reason: str) -> Outcome:
     """Add what else is true of an outcome, unless it says so already."""

@@ -15,7 +15,6 @@ from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
 from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Phase
-from ros2_ik.node.motion.motion_report import log_line, progress
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.path_checks import OwnScene, PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
@@ -115,8 +114,8 @@ class MotionExecutor:
         return ''
 
     def under_way(self) -> list[dict[str, str]]:
-        """Return what there is to say of each motion under way."""
-        return [progress(execution) for execution in self._executions if execution.under_way]
+        """Return names and values of each motion under way, for /diagnostics."""
+        return [execution.progress() for execution in self._executions if execution.under_way]
 
     def close(self) -> None:
         """Stop all motions, and begin no more."""
@@ -362,7 +361,7 @@ class MotionExecutor:
                 execution.stop(Status.FAILURE, f'{type(error).__name__}: {error}')
         for controller in execution.controllers:
             controller.forget()
-        self._log.info(log_line(execution, outcome))
+        self._log.info(execution.log_line(outcome))
         return outcome
 
     def _tidy(self) -> None:

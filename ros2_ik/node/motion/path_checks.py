@@ -1,6 +1,5 @@
 """What is in the way of a motion."""
 
-from collections.abc import Set
 from typing import Any, NamedTuple
 
 from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene, Status
@@ -93,7 +92,11 @@ class PathChecks:
         known = self._state.known(execution.robot)
         assumed = {name: value for name, value in execution.assumed.items()
                    if name in others and name not in known}
-        self._require_known(others - assumed.keys(), known.keys())
+        if unknown := sorted(others - assumed.keys() - known.keys()):
+            raise RequestError(
+                Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
+                'stands, so that the way cannot be checked for collisions; '
+                'avoid_collisions: false does without')
         if others & beside:
             raise RequestError(
                 Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"
@@ -103,16 +106,6 @@ class PathChecks:
         execution.notes += start.notes
         resolution = self._context.parameters.path_resolution
         return PathCollisionCheck(checker, motion, start.q, resolution)
-
-    @staticmethod
-    def _require_known(joints: frozenset[str], known: Set[str]) -> None:
-        """Raise RequestError for joints of unknown place: a check would mean nothing."""
-        unknown = sorted(joints - known)
-        if unknown:
-            raise RequestError(
-                Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
-                'stands, so that the way cannot be checked for collisions; '
-                'avoid_collisions: false does without')
 
 
 def _outcome(found: PathCollision, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:
