@@ -138,7 +138,7 @@ class Controller(ABC):
         """
 
     def cancel(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
-        """Say no more of the present motion."""
+        """Publish nothing more of the present motion."""
 
     def release(self, reason: str) -> None:
         """Send nothing more, for a reason."""
@@ -180,12 +180,12 @@ class Controller(ABC):
 
     @property
     def rest_at(self) -> float:
-        """When the present motion ends, on the motion clock [s]; after a first motion."""
+        """End of the present motion on the motion clock [s]; after a first motion."""
         return self.began + self.motion.duration
 
     @property
     def commanded_until(self) -> float:
-        """When the last command ended, or another client's came, on the motion clock [s]."""
+        """End of the last command, or receipt of another client's, on the motion clock [s]."""
         return self.rest_at if self._motion and not self.released else self._released_at
 
     @abstractmethod

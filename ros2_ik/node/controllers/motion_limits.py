@@ -1,4 +1,4 @@
-"""How fast the parameters and the URDF let joints move."""
+"""Limits of motions by the parameters and the URDF."""
 
 from collections.abc import Sequence
 import math

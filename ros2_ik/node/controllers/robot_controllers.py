@@ -58,7 +58,7 @@ class RobotControllers:
         return chosen
 
     def lack(self, joints: Iterable[str]) -> str:
-        """Say that there is no controller for joints."""
+        """Return that there is no controller for joints, and which there are."""
         said = [f"no controller moves joint '{sorted(joints)[0]}'", *self.faults[:1]]
         if self.controllers:
             said.append('there are ' + ', '.join(f"'{one.name}'" for one in self.controllers))
@@ -76,13 +76,13 @@ class RobotControllers:
         return [one for one in self.controllers if one.shares(wanted)]
 
     def cancel(self, joints: tuple[str, ...], but: list[Controller]) -> None:
-        """Have those that move some of these joints say no more, but for some."""
+        """Cancel the motions of those that move some of these joints, but for some."""
         for controller in self.controllers:
             if controller not in but and controller.shares(joints):
                 controller.cancel()
 
     def close(self) -> None:
-        """Give up all controllers."""
+        """Close all controllers."""
         for controller in self.controllers:
             controller.close()
 

@@ -13,6 +13,7 @@ from ros2_ik.node.controllers.controller import Controller, MOST_LATE, USUAL_DEL
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import tracking
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 N_WAY = 100    # states of a motion among which the nearest to the arm is looked for
@@ -40,7 +41,8 @@ class MotionExecution:
     """
 
     def __init__(self, robot: Robot, controllers: list[Controller], goal: dict[str, float],
-                 measured: MeasuredJoints, parameters: Any, cancelled: Cancelled | None) -> None:
+                 measured: MeasuredJoints, parameters: Parameters,
+                 cancelled: Cancelled | None) -> None:
         self.robot, self.controllers, self.goal = robot, controllers, goal
         self.who = self.group = ''      # who asked for it, and for which group
         self.joints = tuple(joint for one in controllers for joint in one.joints)
@@ -67,7 +69,7 @@ class MotionExecution:
 
     @property
     def under_way(self) -> bool:
-        """Whether controllers have it: it moves or brakes."""
+        """Return whether controllers have it: it moves or brakes."""
         return self.phase in (Phase.SENT, Phase.BRAKING)
 
     def now(self) -> float:
@@ -94,7 +96,7 @@ class MotionExecution:
 
     @property
     def end(self) -> float:
-        """When the joints should be at rest, on the motion clock; -inf if others move them."""
+        """Time when the joints should be at rest [motion clock]; -inf if others move them."""
         return max((one.rest_at for one in self.controllers if not one.released),
                    default=-np.inf)
 

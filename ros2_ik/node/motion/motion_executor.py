@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_ik.core import Array, IKError, Motion, Robot, Status
 from ros2_ik.messages.request_error import RequestError
@@ -18,7 +19,10 @@ from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Pha
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.path_checks import OwnScene, PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
+from ros2_ik.node.state.planning_scene import PlanningScene
 
 LOOK = 0.02                 # between two looks at what moves [s]
 DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
@@ -43,8 +47,8 @@ class MotionExecutor:
     Each joint has one owner at a time: a motion, or the servo.
     """
 
-    def __init__(self, context: ControllerContext, joint_states: Any, state: Any, scene: Any,
-                 log: Any) -> None:
+    def __init__(self, context: ControllerContext, joint_states: JointStates, state: CurrentState,
+                 scene: PlanningScene, log: RcutilsLogger) -> None:
         check_controllers(context.parameters)
         self._context, self._parameters, self._log = context, context.parameters, log
         self._ways = PathChecks(state, scene, context)
@@ -91,7 +95,7 @@ class MotionExecutor:
 
     @property
     def moving(self) -> bool:
-        """Whether anything moves, or is about to."""
+        """Return whether anything moves, or is about to."""
         return bool(self._executions) or self._servo_moves
 
     @property
@@ -231,7 +235,7 @@ class MotionExecutor:
                 'on /clock; nothing was moved')
 
     async def _prepare(self, execution: MotionExecution) -> None:
-        """Have the controllers find out what they need; raises RequestError."""
+        """Wait for the controllers and for what they need; raises RequestError."""
         for controller in execution.controllers:
             while reason := controller.unavailable_reason():
                 if time.monotonic() > controller.made + DISCOVERY:
@@ -365,7 +369,7 @@ class MotionExecutor:
         return outcome
 
     def _tidy(self) -> None:
-        """Give up the controllers of a robot of before, once nothing moves by them."""
+        """Close the controllers of an earlier robot once nothing moves by them."""
         if not self._executions:
             for controllers in self._retired:
                 controllers.close()

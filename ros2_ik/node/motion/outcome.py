@@ -1,4 +1,4 @@
-"""What became of a motion."""
+"""The outcome of a motion."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from ros2_ik.core import Contact, Scene, Status
 
 class Outcome(NamedTuple):
     """
-    How a motion ended.
+    The end of a motion.
 
     `contacts` are what was in the way, in `scene`; `motion_seconds` is the planned time of what
     was sent to controllers, 0 when nothing was.

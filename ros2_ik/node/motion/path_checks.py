@@ -1,12 +1,14 @@
-"""What is in the way of a motion."""
+"""Collision checks of motions before they begin, and after changes of the scene."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
 from ros2_ik.node.motion.outcome import Outcome
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.planning_scene import PlanningScene
 
 SLICE = 1e-3        # computing time of a check before others have their turn [s]
 LOOK_SLICE = 5e-3   # and in a look at what moves
@@ -19,14 +21,15 @@ class OwnScene(NamedTuple):
     base: Scene
 
     def on(self, present: Scene) -> Scene:
-        """Give the node's present scene with what the question adds; raises InvalidSceneError."""
+        """Return a present scene with what the question adds; raises InvalidSceneError."""
         return self.scene.rebased(self.base, present)
 
 
 class PathChecks:
     """Checks the ways of motions; `state` completes joint values, `scene` is the PlanningScene."""
 
-    def __init__(self, state: Any, scene: Any, context: ControllerContext) -> None:
+    def __init__(self, state: CurrentState, scene: PlanningScene,
+                 context: ControllerContext) -> None:
         self._state, self._scene, self._context = state, scene, context
 
     async def check(self, execution: MotionExecution, motion: Motion, own: OwnScene | None,

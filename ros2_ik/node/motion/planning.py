@@ -24,6 +24,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 # -- where joints shall go: what of it can be, and must be, moved ------------------------------
@@ -96,7 +97,7 @@ LONGEST = 600.0    # the node can do nothing else while it writes the points of 
 
 
 def planned_motion(execution: MotionExecution, start: Array, scaling: float,
-                   parameters: Any) -> Motion:
+                   parameters: Parameters) -> Motion:
     """Plan an execution from rest at a start (n,), with a part of the velocity limits."""
     goal = [_destination(execution, joint, at) for joint, at in zip(
         execution.joints, start.tolist(), strict=True)]
@@ -116,7 +117,7 @@ def planned_motion(execution: MotionExecution, start: Array, scaling: float,
     return motion
 
 
-def usable(limits: MotionLimits, scaling: float, parameters: Any) -> MotionLimits:
+def usable(limits: MotionLimits, scaling: float, parameters: Parameters) -> MotionLimits:
     """
     Return the limits of a motion, with a part of the velocities.
 
@@ -137,7 +138,7 @@ def _straight(execution: MotionExecution, start: Array, goal: list[float],
 
 
 def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
-           parameters: Any) -> Motion:
+           parameters: Parameters) -> Motion:
     """Return the motion along a way of all joints that an execution has; raises RequestError."""
     robot, joints, moving = execution.robot, execution.joints, list(way.joints)
     if others := sorted({*moving} - {*joints}):
@@ -165,13 +166,13 @@ def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
 
 
 def _destination(execution: MotionExecution, joint: str, start: float) -> float:
-    """Where a joint goes: what is not asked to move stays, but for a hair beyond a limit."""
+    """Return a joint's goal: what is not asked to move stays, but for a hair beyond a limit."""
     limits = execution.robot.joint(joint)
     stay = start if limits.kind == 'continuous' else min(max(start, limits.lower), limits.upper)
     return execution.goal.get(joint, stay)
 
 
-def checked_scaling(given: float, parameters: Any, kind: str = 'velocity',
+def checked_scaling(given: float, parameters: Parameters, kind: str = 'velocity',
                     name: str = 'velocity_scaling') -> float:
     """Return a request's part of the limits, of a field, or the parameter's; raises IKError."""
     if given == 0:

@@ -1,4 +1,4 @@
-"""How far measured joints are behind what they were commanded."""
+"""Delay and distance of measured joints behind their commands."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ STANDS = 1e-12    # squared speed without a direction [(rad/s)^2, (m/s)^2]
 
 class Tracking(NamedTuple):
     """
-    How joints follow their commands.
+    Comparison of joints with their commands.
 
     `delay` [s] explains best where they are, `aside` is how far one is from there then; if that
     is near, they are on their way. `error` (n,) is how far each joint, by itself, is from all that
@@ -32,7 +32,7 @@ class Tracking(NamedTuple):
 
     @property
     def on_way(self) -> bool:
-        """Whether all joints are where one delay explains it."""
+        """Return whether one delay explains where all joints are."""
         return self.aside <= ASIDE
 
 

@@ -1,4 +1,4 @@
-"""What clients command the servo: read, checked, and put into the robot's root frame."""
+"""Commands of clients: read, checked, and put into the robot's root frame."""
 
 from collections.abc import Callable
 import math

@@ -63,7 +63,7 @@ TEXTS = {
 
 
 class Step(NamedTuple):
-    """Where the joints go next, how fast, and how that is told to a person."""
+    """The next positions and velocities, and the status for people."""
 
     q: Array
     v: Array
@@ -74,7 +74,7 @@ class Step(NamedTuple):
 
 @dataclass
 class Command:
-    """What was commanded last: a pose (4, 4), a twist (6,), or velocities by joint."""
+    """The last command: a pose (4, 4), a twist (6,), or velocities by joint."""
 
     value: Any
     until: float    # on the clock of who calls [s]
@@ -203,12 +203,12 @@ class Follower:
 
     @property
     def moving(self) -> bool:
-        """Whether servoed joints move."""
+        """Return whether servoed joints move."""
         return bool(self.v[self.columns].any())
 
     @property
     def braking_time(self) -> float:
-        """How long joints take to come to rest, where nothing is in the way [s]."""
+        """Time that joints take to come to rest, where nothing is in the way [s]."""
         return float((np.abs(self.v[self.columns]) / self.begin.acceleration).max(initial=0.0))
 
     # -- steps ----------------------------------------------------------------------------

@@ -97,7 +97,7 @@ def serve_servo(connection: Any, names: Names) -> None:
 
 
 def _come_first() -> None:
-    """Have this process' steps in time as far as it may: Linux weighs sessions, not niceness."""
+    """Request real-time scheduling, else a lower niceness; Linux weighs sessions, not niceness."""
     # as controller_manager does: to fetch pages that were swapped out takes a third of a second
     ctypes.CDLL(None).mlockall(LOCK_MEMORY)     # without permission it does nothing
     try:
@@ -334,7 +334,7 @@ class Session:
         return now
 
     def close(self) -> None:
-        """Give up what it has of ROS."""
+        """Destroy publishers and subscriptions."""
         for _, topic in self._outputs:
             topic.close()
 
@@ -416,7 +416,7 @@ class Session:
         self.follower.brake()
 
     def _give_way(self, output: ServoOutput, message: Any, topic: str) -> None:
-        """Say nothing more where another client commands the joints."""
+        """End where another client commands the joints."""
         if not output.concerns(message):
             return
         self.end(f'another client sends commands on {topic}')
@@ -584,7 +584,7 @@ class Session:
             self._let_go(steady)
 
     def _let_go(self, steady: float) -> None:
-        """Tell the controllers where the arm is measured, so that nothing pushes it any more."""
+        """Command the measured place, so that nothing pushes the arm any more."""
         follower, self._pushes = self.follower, False
         joints, self._ended_at = follower.begin.joints, steady
         at = self._measured.state(joints)[0]

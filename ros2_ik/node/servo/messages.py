@@ -1,4 +1,4 @@
-"""What the node and the servo's process say to each other through their pipe."""
+"""Messages between the node and the servo's process, through a pipe."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
@@ -134,7 +134,7 @@ class Died(NamedTuple):
 
 
 class Ticks(NamedTuple):
-    """How punctual the last steps were: missed ones, and by how much they were late [s]."""
+    """Punctuality of the last steps: missed ones, and delays of all [s]."""
 
     taken: int
     missed: int

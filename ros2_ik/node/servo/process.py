@@ -76,7 +76,7 @@ class ServoProcess:
                 receive(message)
 
     def close(self) -> None:
-        """Have the process end."""
+        """End the process."""
         if self._pipe:
             self._timer.cancel()
             self._pipe.outbox.put(None)

@@ -1,4 +1,4 @@
-"""How the servo's steps are told to a controller."""
+"""Interface: commands for one controller from the servo's steps."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from ros2_ik.core import Array
 
 
 class Knot(NamedTuple):
-    """Where joints (n,) shall be at a time of the node's clock [ns], and how fast they move."""
+    """Positions and velocities (n,) of joints at a time of the node's clock [ns]."""
 
     time: int
     position: Array

@@ -1,4 +1,4 @@
-"""How servoed joints move the tip: singularities, missing degrees of freedom, contacts."""
+"""Motion of the tip by servoed joints: singularities, missing degrees of freedom, contacts."""
 
 from collections.abc import Sequence
 import math
