@@ -70,8 +70,7 @@ class Controller(ABC):
 
     `failure` is why the present motion cannot go on, or ''. `released` means that the controller
     does something else, for another client or by itself: nothing more is sent to it. `refused`
-    means that it did not accept the present motion, `held` that it was cancelled, and that the
-    joints rest somewhere near.
+    means that it did not accept the present motion.
     """
 
     kind: ClassVar[str]
@@ -88,7 +87,7 @@ class Controller(ABC):
                  context: ControllerContext) -> None:
         self.name, self.joints, self.context = name, joints, context
         self.topic = topic or self.usual_topic.format(name)
-        self.failure, self.released, self.refused, self.held = '', False, False, False
+        self.failure, self.released, self.refused = '', False, False
         self.made = time.monotonic()
         self._motion: Motion | None = None
         self._braking = False
@@ -124,7 +123,7 @@ class Controller(ABC):
 
     def _begin(self, motion: Motion, braking: bool) -> None:
         if not braking:
-            self.failure, self.released, self.refused, self.held = '', False, False, False
+            self.failure, self.released, self.refused = '', False, False
         self._motion, self._braking, self.began = motion, braking, self.context.now()
 
     @abstractmethod
@@ -137,8 +136,9 @@ class Controller(ABC):
         later than USUAL_DELAY, or do not follow at all: they brake from there.
         """
 
-    def cancel(self) -> None:   # noqa: B027  (most say nothing more once a motion is sent)
-        """Publish nothing more of the present motion."""
+    def cancel(self) -> None:
+        """Forget the present motion: something else commands its joints now."""
+        self._motion, self._released_at = None, self.context.now()
 
     def release(self, reason: str) -> None:
         """Send nothing more, for a reason."""
@@ -168,7 +168,7 @@ class Controller(ABC):
 
     def resting(self) -> dict[str, float]:
         """Return where the joints were told to rest, {} while they move or nobody knows."""
-        if self._motion is None or self.released or self.held or self.context.now() < self.rest_at:
+        if self._motion is None or self.released or self.context.now() < self.rest_at:
             return {}
         return dict(zip(self.joints, self.motion.goal.tolist(), strict=True))
 

@@ -181,7 +181,6 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
             super().stop(limits, bounds, delay, measured)
         elif math.isinf(self.began) and not self.released:     # nothing has moved by it
             self._cancel_open()
-            self.held = True
             start = self.motion.at(0.0)
             self._begin(Motion(self.joints, 0.0, lambda _: start), braking=True)
 

@@ -74,7 +74,7 @@ class Stream(Controller):
                 self._begin(braking, braking=True)
 
     def cancel(self) -> None:
-        self.held = True
+        super().cancel()
         self.context.servo.send(Shut(self._player))
 
     def close(self) -> None:

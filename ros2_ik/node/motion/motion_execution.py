@@ -62,7 +62,7 @@ class MotionExecution:
         self.add_own: Callable[[Scene], Scene] = lambda scene: scene
         # of the way that is left, in a newer scene
         self.check_left: PathCollisionCheck | None = None
-        self._withdrawn: Outcome | None = None
+        self._withdrawn: RequestError | None = None     # why it is not to begin
         self._reason: Outcome | None = None   # why it brakes
         self._stopped_at = 0.0          # when it began to brake
         self._open_at = -np.inf         # when controllers had something to answer last
@@ -81,7 +81,7 @@ class MotionExecution:
     def check(self) -> None:
         """Raise RequestError if the execution is not to be any more."""
         if self._withdrawn:
-            raise RequestError(self._withdrawn.status, self._withdrawn.message)
+            raise self._withdrawn
         if reason := self._cancelled():
             raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
@@ -116,7 +116,7 @@ class MotionExecution:
     def stop(self, status: Status, message: str) -> None:
         """Brake, or do not begin; the outcome comes when the arm stands."""
         if self.phase is Phase.PLANNED:
-            self._withdrawn = Outcome(status, f'nothing was moved: {message}')
+            self._withdrawn = RequestError(status, f'nothing was moved: {message}')
         else:
             self.stop_for(Outcome(status, f'stopped on the way: {message}', (), self.planned))
 
@@ -280,7 +280,7 @@ class MotionExecution:
         """Return how far each joint of controllers is from where its motion ends, (n,)."""
         return np.concatenate([np.abs(offset(
             self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
-            * (not one.held) for one in controllers])
+            for one in controllers])
 
     # -- what is reported of it -----------------------------------------------------------
 
