@@ -10,10 +10,10 @@ import signal
 import sys
 from typing import Any
 
-from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 import rclpy
 from rclpy.duration import Duration
-from rclpy.exceptions import InvalidParameterTypeException
+from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -25,28 +25,26 @@ from std_msgs.msg import String
 
 from ros2_ik.core import IKError, Robot, shipped_robots, UnknownRobotError, urdf_for_others
 from ros2_ik.mock.controlled_groups import controlled_groups, POSITION, TRAJECTORY
-from ros2_ik.mock.controllers import (
-    listen_to_joint_command,
-    MockController,
-    MockJoints,
-    PositionController,
-    TrajectoryController,
-)
+from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
+from ros2_ik.mock.controllers.joints import MockJoints
+from ros2_ik.mock.controllers.position_controller import PositionController
+from ros2_ik.mock.controllers.trajectory_controller import TrajectoryController
 from ros2_ik.mock.link_transforms import LinkTransforms
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# parameters that can be set at any time: default, range of numbers, and text
-FAULTS: dict[str, tuple[Any, tuple[float, float], str]] = {
-    'publish_joint_states': (True, (0, 1), 'false: no joint_states, the joints go on moving'),
-    'time_scale': (1.0, (0.01, 1), 'speed of the time of trajectory controllers'),
-    'follow': (True, (0, 1), 'false: the joints stay where they are, whatever is commanded'),
-    'blocked': (False, (0, 1), 'true: something holds the joints; free again, they go where they '
-                'are commanded as fast as they can'),
-    'lag': (0.0, (0, 5), 'time from a command until the joints are there [s]'),
-    'nan_joint': ('', (0, 0), 'a joint whose position and velocity are published as NaN'),
-    'stamp': (True, (0, 1), 'false: joint_states come without header.stamp'),
-    'clock_offset': (0.0, (-1e8, 1e8), 'by how much the clock of header.stamp is ahead [s]'),
+# parameters that can be set at any time: default and text
+FAULTS: dict[str, tuple[Any, str]] = {
+    'publish_joint_states': (True, 'false: no joint_states, the joints go on moving'),
+    'time_scale': (1.0, 'speed of the time of trajectory controllers'),
+    'blocked': (False, 'true: something holds the joints; free again, they go where they are '
+                'commanded as fast as they can'),
+    'lag': (0.0, 'time from a command until the joints are there [s]'),
+    'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
+    'stamp': (True, 'false: joint_states come without header.stamp'),
+    'clock_offset': (0.0, 'by how much the clock of header.stamp is ahead [s]'),
 }
+RANGES = {'time_scale': (0.01, 1.0), 'lag': (0.0, 5.0), 'clock_offset': (-1e8, 1e8),
+          'rate': (1.0, 1000.0)}
 OF_JOINTS = ('lag', 'blocked', 'time_scale')    # attributes of MockJoints
 PRIORITY = 50     # in real time, where that is allowed
 TF_RATE = 30.0    # [Hz]
@@ -60,26 +58,29 @@ class MockRobot(Node):
     """
     Publishes robot_description and robot_description_semantic once, joint_states at 100 Hz, TF.
 
-    Parameter `robot`: which of the shipped robots. Its joints begin at home and follow
+    `robot` is the name of a shipped robot. Its joints begin at home and follow
     - `<group>_controller`, a joint_trajectory_controller, and `<group>_position_controller`, a
       position controller, of each of its controlled_groups; parameter `active` names those that
       listen (by default the trajectory controllers; one a joint);
-    - `joint_command`, as simulators have it, in any case.
+    - `joint_command` (sensor_msgs/JointState), as simulators have it, in any case.
     The newest command counts. `rate` [Hz] is that of joint_states; FAULTS are for tests.
     """
 
-    def __init__(self, robot: str, words: Sequence[str] = ()) -> None:
+    def __init__(self, robot: str) -> None:
         super().__init__('mock_robot')
-        name = self._declare('robot', robot, 'shipped robot', read_only=True)
-        shipped = shipped_robots().get(name)
+        shipped = shipped_robots().get(robot)
         if shipped is None:
-            raise UnknownRobotError(name, tuple(shipped_robots()))
+            raise UnknownRobotError(robot, tuple(shipped_robots()))
         self._robot = Robot.load(shipped)
         self._body = MockJoints(self._robot, shipped.home)
-        self._controllers = self._make_controllers(
-            controlled_groups(shipped, self._robot), words)
+        kinds = {TRAJECTORY: TrajectoryController, POSITION: PositionController}
+        self._controllers: dict[str, MockController] = {
+            group + ending: kind(group + ending, self._body, joints)
+            for group, joints in controlled_groups(shipped, self._robot).items()
+            for ending, kind in kinds.items()}
         self._period = 1 / self._declare_parameters()
-        listen_to_joint_command(self, self._body, self._release)
+        self.create_subscription(JointState, 'joint_command', self._on_joint_command,
+                                 SYSTEM_DEFAULT)
         texts = {'robot_description_semantic': self._robot.srdf,
                  'robot_description': urdf_for_others(self._robot)}
         self._descriptions = [self._publish_text(topic, text)
@@ -90,7 +91,7 @@ class MockRobot(Node):
         transforms = LinkTransforms(self, self._robot)
         self.create_timer(1 / TF_RATE, lambda: transforms.publish(
             self._body.position, self.get_clock().now().to_msg()))
-        self.get_logger().info(f'{name} stands at home, {len(self._body.names)} joints; '
+        self.get_logger().info(f'{robot} stands at home, {len(self._body.names)} joints; '
                                f'controllers: {", ".join(self._controllers)}')
 
     @property
@@ -99,24 +100,18 @@ class MockRobot(Node):
         return self, *self._controllers.values()
 
     def _declare(self, name: str, default: Any, text: str, read_only: bool = False) -> Any:
-        described = ParameterDescriptor(description=text, read_only=read_only)
+        least, most = RANGES.get(name, (0.0, 0.0))
+        ranges = [FloatingPointRange(from_value=least, to_value=most)] if name in RANGES else []
+        described = ParameterDescriptor(description=text, read_only=read_only,
+                                        floating_point_range=ranges)
         value = self.declare_parameter(name, default, described).value
         if value is None:   # rcl has no empty lists
             raise BadParameter(f'{name} has no value')
         return value
 
-    def _make_controllers(self, groups: dict[str, tuple[str, ...]],
-                          words: Sequence[str]) -> dict[str, MockController]:
-        kinds = {TRAJECTORY: TrajectoryController, POSITION: PositionController}
-        return {group + ending: kind(group + ending, self._body, joints, words,
-                                     self.get_namespace())
-                for group, joints in groups.items() for ending, kind in kinds.items()}
-
     def _declare_parameters(self) -> float:
         rate: float = self._declare('rate', 100.0, 'joint_states a second', read_only=True)
-        if not rate > 0:
-            raise BadParameter(f'rate is {rate}, it must be positive')
-        for name, (default, _, text) in FAULTS.items():
+        for name, (default, text) in FAULTS.items():
             self._declare(name, default, text)
         active = [name for name, controller in self._controllers.items()
                   if isinstance(controller, TrajectoryController)]
@@ -141,8 +136,6 @@ class MockRobot(Node):
             known = self._body.states()
             return '' if value in ('', *known) else (
                 f"nan_joint: no joint '{value}'; there are {', '.join(known)}")
-        if name in FAULTS and not FAULTS[name][1][0] <= value <= FAULTS[name][1][1]:
-            return '{} is {}; valid: {:g} to {:g}'.format(name, value, *FAULTS[name][1])
         return ''
 
     def _claimed_twice(self, active: Iterable[str]) -> str:
@@ -159,8 +152,6 @@ class MockRobot(Node):
         for parameter in parameters:
             if parameter.name == 'active':
                 self._switch_controllers(parameter.value)
-            elif parameter.name == 'follow':
-                self._follow(parameter.value)
             elif parameter.name in OF_JOINTS:
                 setattr(self._body, parameter.name, parameter.value)
 
@@ -169,16 +160,18 @@ class MockRobot(Node):
             if controller.active != (name in active):
                 controller.deactivate() if controller.active else controller.activate()
 
-    def _follow(self, following: bool) -> None:
-        if following and not self._body.following:   # no step to what was missed
-            self._release(self._body.names)
-            self._body.hold()
-        self._body.following = following
-
-    def _release(self, joints: Iterable[str]) -> None:
+    def _on_joint_command(self, message: JointState) -> None:
+        """Make joints step to positions; their controllers forget what was asked for."""
+        wanted = dict(zip(message.name, message.position, strict=False))
+        unknown = [name for name in wanted if name not in self._body.names]
+        if unknown or len(message.name) != len(message.position):
+            self.get_logger().error(f'refused joint_command: {len(message.position)} positions '
+                                    f'for {len(message.name)} names, unknown joints: {unknown}')
+            return
         for controller in self._controllers.values():
-            if not set(joints).isdisjoint(controller.joints):
+            if not wanted.keys().isdisjoint(controller.joints):
                 controller.release()
+        self._body.command([*wanted], [*wanted.values()])
 
     def _publish_text(self, topic: str, text: str) -> object:
         publisher = self.create_publisher(String, topic, LATCHED)
@@ -189,9 +182,9 @@ class MockRobot(Node):
         now = self.get_clock().now()
         body = self._body
         body.behind += round((now - self._last).nanoseconds * (1 - body.time_scale))
-        for name, controller in self._controllers.items():
-            if controller.active and not controller.update(now.nanoseconds - body.behind):
-                self._deactivate(name)
+        for controller in self._controllers.values():
+            if controller.active:
+                controller.update(now.nanoseconds - body.behind)
         # a cycle after a late one is short, but what came in it took as long as ever
         elapsed = max((now - self._last).nanoseconds * 1e-9, self._period)
         for defect in self._body.move(elapsed, now.nanoseconds):
@@ -199,11 +192,6 @@ class MockRobot(Node):
         self._last = now
         if self.get_parameter('publish_joint_states').value:
             self._publish_joint_states(now)
-
-    def _deactivate(self, name: str) -> None:
-        self.get_logger().error(f'deactivating {name}: its update returned an error')
-        left = [other for other in self.get_parameter('active').value if other != name]
-        self.set_parameters([Parameter('active', Parameter.Type.STRING_ARRAY, left)])
 
     def _publish_joint_states(self, now: Any) -> None:
         states = self._body.states()
@@ -232,8 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
-        robot = MockRobot(args.robot, words)
-    except (IKError, InvalidParameterTypeException) as error:
+        robot = MockRobot(args.robot)
+    except (IKError, ParameterException) as error:
         print(f'mock_robot: {error}', file=sys.stderr)
         rclpy.shutdown()
         return 2

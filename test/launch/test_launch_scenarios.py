@@ -64,8 +64,6 @@ def test_ik_with_a_shipped_robot_a_config_and_a_namespace(environment, tmp_path)
         by_default = call(environment, '--node', '/left/ros2_ik', '--xyz', '0.4', '0.1', '0.5')
         assert by_default.returncode == 0, by_default.stderr
         assert 'panda_link7 is the default tip' in by_default.stdout
-        nowhere = call(environment, '--wait', '0.5', '--xyz', '0.4', '0.1', '0.5')
-        assert '--node /left/ros2_ik' in nowhere.stderr
 
 
 def test_demo(environment):

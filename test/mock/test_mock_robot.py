@@ -37,11 +37,12 @@ def end(process, number):
     return time.monotonic() - start
 
 
-@pytest.mark.parametrize('robot', ['panda', 'talos'])
-def test_publishes_the_robot_at_home(tmp_path, robot):
+@pytest.mark.parametrize(('robot', 'number'), [
+    ('panda', signal.SIGINT), ('talos', signal.SIGTERM)])
+def test_publishes_the_robot_at_home(tmp_path, robot, number):
     with running(tmp_path, '--robot', robot) as mock:
-        texts, states = listen(mock)
-        assert end(mock.process, signal.SIGTERM) < 2
+        texts, states = listen(mock)    # subscribes late
+        assert end(mock.process, number) < 2
     urdf = ElementTree.fromstring(texts['robot_description'])
     moving = {j.get('name'): j for j in urdf.findall('joint')
               if j.get('type') != 'fixed'}   # mimic joints, too
@@ -65,24 +66,22 @@ def test_publishes_at_100_hz_with_fresh_stamps(mock):
     assert periods[len(periods) // 2] == pytest.approx(0.01, rel=0.2)
 
 
-def test_latecomers_get_the_description(tmp_path):
-    with running(tmp_path) as mock:
-        texts, _ = listen(mock, 1)   # subscribes only now
-        assert '<robot' in texts['robot_description']
-        assert end(mock.process, signal.SIGINT) < 2
-
-
-def test_the_robot_as_a_parameter(tmp_path):
-    words = ('--ros-args', '-p', 'robot:=ur5', '-r', '__ns:=/cell')
+def test_a_namespace(tmp_path):
+    words = ('--robot', 'ur5', '--ros-args', '-r', '__ns:=/cell')
     with closing(Mock(tmp_path / 'mock_robot.log', words)) as mock:
         names = []
         mock.node.create_subscription(JointState, '/cell/joint_states',
                                       lambda message: names.extend(message.name), 10)
         mock.until(lambda: 'elbow_joint' in names, 'joint states of the UR5')
+        mock.until(lambda: mock.node.count_subscribers(
+            '/cell/manipulator_controller/joint_trajectory'), 'the controller')
 
 
-def test_an_unknown_robot_is_refused():
-    run = subprocess.run([sys.executable, PROGRAM, '--robot', 'pandaa'], capture_output=True,
-                         text=True, timeout=LIMIT)
+@pytest.mark.parametrize(('words', 'reason'), [
+    (['--robot', 'pandaa'], "did you mean 'panda'"),
+    (['--ros-args', '-r', '__node:=robot'], "'robot' would replace arm_controller's: leave out")])
+def test_a_robot_that_cannot_be_is_refused(words, reason):
+    run = subprocess.run([sys.executable, PROGRAM, *words], capture_output=True, text=True,
+                         timeout=LIMIT)
     assert run.returncode == 2
-    assert "did you mean 'panda'" in run.stderr and 'Traceback' not in run.stderr
+    assert reason in run.stderr and 'Traceback' not in run.stderr

@@ -63,12 +63,6 @@ def test_rejects_what_the_topic_refuses(arm, client):
     arm.logged('refused a trajectory: 6 joint names')
 
 
-def test_rejects_when_not_active(arm, client):
-    assert arm.set('active', ['hand_controller']) == ''
-    assert not send(arm, client, goal(1.0, 0.2)).accepted
-    assert arm.set('active', ['arm_controller', 'hand_controller']) == ''
-
-
 def test_a_new_goal_aborts_the_running_one(arm, client):
     first = send(arm, client, goal(20.0, 0.2))
     second = send(arm, client, goal(0.5, 0.1))
@@ -108,16 +102,16 @@ def test_deactivation_aborts(arm, client):
 
 
 def test_without_tolerances_success_says_nothing_of_the_arm(arm, client):
-    assert arm.set('follow', False) == ''
+    assert arm.set('blocked', True) == ''
     status, _ = result(arm, send(arm, client, goal(0.5, 0.3)))
     assert status == GoalStatus.STATUS_SUCCEEDED
     assert positions(arm.states[-1])[ARM[0]] == 0.0
-    assert arm.set('follow', True) == ''
+    assert arm.set('blocked', False) == ''
 
 
 def test_tolerances(arm, client):
     near = JointTolerance(name=ARM[0], position=0.01)
-    assert arm.set('follow', False) == ''
+    assert arm.set('blocked', True) == ''
     status, answer = result(arm, send(arm, client, goal(0.5, 0.3, near, patience=1)))
     assert (status, answer.error_code) == (GoalStatus.STATUS_ABORTED, -5)
     request = goal(10.0, 0.3)
@@ -125,5 +119,5 @@ def test_tolerances(arm, client):
     status, answer = result(arm, send(arm, client, request))
     assert (status, answer.error_code) == (GoalStatus.STATUS_ABORTED, -4)
     assert ARM[0] in answer.error_string
-    assert arm.set('follow', True) == ''
+    assert arm.set('blocked', False) == ''
     assert result(arm, send(arm, client, goal(0.5, 0.1, near)))[0] == GoalStatus.STATUS_SUCCEEDED

@@ -1,11 +1,10 @@
 """Faults of the mock robot that tests can switch on, and settings it refuses."""
 
 import math
-import statistics
 import subprocess
 import sys
 
-from mock_harness import ARM, LIMIT, positions, PROGRAM, running, TOPIC, trajectory, velocities
+from mock_harness import ARM, LIMIT, positions, PROGRAM, TOPIC, trajectory, velocities
 import pytest
 
 
@@ -42,19 +41,6 @@ def test_nan_in_a_joint_that_moves_well(mock):
     assert mock.set('nan_joint', '') == ''
     mock.until(lambda: positions(mock.states[-1])[ARM[0]] == pytest.approx(goal[0]), 'a number')
     assert mock.log.count('defect') == known
-
-
-def test_it_does_not_follow_and_does_not_catch_up(mock):
-    goal = shifted(mock, 0.3)
-    start = positions(mock.states[-1])
-    assert mock.set('follow', False) == ''
-    for _ in range(5):   # no sign that it arrived
-        mock.send(TOPIC, trajectory(ARM, (0.2, goal)), lambda: True, 'nothing')
-        assert mock.hear(10) == start
-    assert mock.set('follow', True) == ''
-    assert mock.hear(50) == start
-    states = mock.move(TOPIC, trajectory(ARM, (0.2, goal)))
-    assert positions(states[-1])[ARM[0]] == pytest.approx(goal[0])
 
 
 def test_what_was_blocked_catches_up_as_fast_as_it_can(mock):
@@ -102,10 +88,9 @@ def test_the_time_of_its_controllers_is_slow(mock):
 
 
 @pytest.mark.parametrize(('name', 'value', 'reason'), [
-    ('time_scale', 0.0, 'time_scale is 0.0; valid: 0.01 to 1'),
-    ('time_scale', 1.5, 'time_scale is 1.5'),
+    ('time_scale', 0.0, 'time_scale out of range Min: 0.01, Max: 1.0'),
     ('nan_joint', 'x', "no joint 'x'; there are panda_finger_joint1"),
-    ('lag', math.nan, 'lag is nan; valid: 0 to 5'),
+    ('lag', math.nan, 'lag out of range Min: 0.0, Max: 5.0'),
     ('rate', 10.0, 'read-only'),
 ])
 def test_settings_that_are_refused(mock, name, value, reason):
@@ -114,26 +99,12 @@ def test_settings_that_are_refused(mock, name, value, reason):
     assert mock.get(name) == before
 
 
-@pytest.mark.slow
-def test_settings_at_the_start(tmp_path):
-    with running(tmp_path, '--ros-args', '-p', 'rate:=20.0', '-p', 'follow:=false') as mock:
-        mock.hear(40)
-        stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in mock.states]
-        periods = [b - a for a, b in zip(stamps, stamps[1:], strict=False)]
-        assert statistics.median(periods) == pytest.approx(0.05, rel=0.2)
-        start = mock.rest()
-        mock.send(TOPIC, trajectory(ARM, (0.2, [0.1] * 7)), lambda: True, 'nothing')
-        assert mock.hear(20) == start
-
-
 @pytest.mark.parametrize(('words', 'reason'), [
-    (['-p', 'rate:=0.0'], 'rate is 0.0'),
+    (['-p', 'rate:=0.0'], 'rate out of range Min: 1.0'),
     (['-p', 'arm_controller:joints:=[x]'], "unknown joint 'x'"),
     *(pytest.param(words, reason, marks=pytest.mark.slow) for words, reason in (
-        (['-p', 'rate:=nan'], 'rate'),
         (['-p', 'nan_joint:=x'], "no joint 'x'"),
-        (['-p', 'follow:=3'], 'follow'),
-        (['-p', 'active:=[x]'], "no controller 'x'"),
+        (['-p', 'blocked:=3'], 'blocked'),
         (['-p', 'active:=[]'], 'active has no value'))),
 ])
 def test_a_start_that_is_refused(words, reason):

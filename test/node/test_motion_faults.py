@@ -41,7 +41,7 @@ def node(mock, start_shared_node):
 def record(client, node, mock):
     """Give a record with the arm at home in an empty scene; it must end without a defect."""
     record = Recorder(client)
-    for name, value in (('publish_joint_states', True), ('follow', True), ('nan_joint', '')):
+    for name, value in (('publish_joint_states', True), ('blocked', False), ('nan_joint', '')):
         mock.set(name, value)
     knows_the_robot(client)
     record.listen()
@@ -114,7 +114,7 @@ def test_joint_states_that_fail(client, record, mock, way, name, value, words):
 def test_an_arm_that_is_stuck(client, record, mock):
     """It is stopped soon, with the joint and both values told."""
     asked = moving(client, record, 'execute')
-    mock.set('follow', False)
+    mock.set('blocked', True)
     ended = asked.answer()
     assert ended.status == Status.CONTROL_FAILED, ended.message
     joint, at, commanded, far = re.search(
@@ -129,7 +129,7 @@ def test_an_arm_that_does_not_arrive(client, record, mock):
     """The answer says which joint is how far from its goal; a bound of zero is none."""
     assert client.set('arrival_timeout', 0.3).successful
     assert client.set('max_tracking_error', 0.0).successful
-    mock.set('follow', False)
+    mock.set('blocked', True)
     ended = Requested(client, 'execute', ASIDE, velocity_scaling=1.0).answer()
     assert ended.status == Status.CONTROL_FAILED and ended.motion_seconds > 0, ended.message
     joint, more, at, far = re.search(r"joint '(\w+)' \(and (\d) more\) is at (\S+), (\S+) from "

@@ -1,4 +1,4 @@
-"""What all mock controllers share: a node of their name, its joints, being active or not."""
+"""Base of the mock controllers: a node of the controller's name, its joints, its activation."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from ros2_ik.core import UnknownJointError
+from ros2_ik.core import IKError, UnknownJointError
 from ros2_ik.mock.controllers.joints import MockJoints
 
 # what SystemDefaultsQoS makes of a subscription on Fast DDS
@@ -17,14 +17,15 @@ class MockController(Node):
     """
     Commands joints of a mock robot while it is active.
 
-    Parameter `joints`: which, in the order of its commands. `words`: ROS arguments of the process.
-    Raises UnknownJointError.
+    Parameter `joints`: which, in the order of its commands. Raises UnknownJointError, and IKError
+    where __node:= renames all nodes of the process.
     """
 
-    def __init__(self, name: str, body: MockJoints, joints: Sequence[str],
-                 words: Sequence[str] = (), namespace: str = '') -> None:
-        super().__init__(name, namespace=namespace, cli_args=_unnamed(words),
-                         use_global_arguments=False)
+    def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
+        super().__init__(name)
+        if self.get_name() != name:
+            raise IKError(f"node name '{self.get_name()}' would replace {name}'s: leave out "
+                          "__node:= (in a launch file: name)")
         described = ParameterDescriptor(description='joints, in the order of the commands',
                                         read_only=True)
         self.body = body
@@ -47,21 +48,11 @@ class MockController(Node):
         """Forget what was asked for, since another commands the joints."""
         raise NotImplementedError
 
-    def update(self, now: int) -> bool:
-        """
-        Command the joints; `now` in nanoseconds of the robot's own time, which may be slow.
-
-        False is an error: it gets deactivated.
-        """
+    def update(self, now: int) -> None:
+        """Command the joints; `now` in nanoseconds of the robot's own time, which may be slow."""
         raise NotImplementedError
 
     def _takes_commands(self) -> bool:
         if not self.active:
             self.get_logger().warning('ignored a command: the controller is not active')
         return self.active
-
-
-def _unnamed(words: Sequence[str]) -> list[str]:
-    """Leave out what would rename every node of the process."""
-    naming = [i for i, word in enumerate(words) if word.startswith(('__node:=', '__name:='))]
-    return [word for i, word in enumerate(words) if i not in naming and i + 1 not in naming]

@@ -17,11 +17,11 @@ class MockJoints:
     Joints that stand where they were commanded last; mimic joints follow their leaders.
 
     position, velocity: as measured after the last `move`, by joint; [rad], [rad/s] or [m], [m/s].
-    commanded: the last command of each joint. following: False is a robot whose motors are off.
-    blocked: True is one that something holds; free again, its joints catch up with their commands
-    as fast as they can. lag: so long after a command they are there [s], as motors are.
-    time_scale: how many seconds of its controllers one second is, as with a speed slider;
-    behind [ns]: so far their time is behind by now.
+    commanded: the last command of each joint.
+    blocked: something holds the joints; free again, they catch up with their commands as fast as
+    they can. lag: delay from a command to its position [s], as of real motors.
+    time_scale: seconds of the controllers in one second, as with a speed slider;
+    behind: how far the controllers' time is behind by now [ns].
     """
 
     def __init__(self, robot: Robot, home: dict[str, float]) -> None:
@@ -32,7 +32,7 @@ class MockJoints:
         self.position = {name: float(values[name]) for name in self._joints}
         self.velocity = dict.fromkeys(self.position, 0.0)
         self.commanded = dict(self.position)
-        self.following, self.time_scale, self.behind = True, 1.0, 0
+        self.time_scale, self.behind = 1.0, 0
         self.blocked, self.lag = False, 0.0
         self._catching_up = set[str]()        # joints that were blocked
         self._past = deque[tuple[int, dict[str, float]]]()   # commands and their times [ns]
@@ -60,10 +60,6 @@ class MockJoints:
             if velocities is not None:
                 self._speeds[name] = float(velocities[i])
 
-    def hold(self) -> None:
-        """Forget the commands: stay where measured."""
-        self.commanded = dict(self.position)
-
     def move(self, seconds: float, now: int) -> list[str]:
         """
         Go where commanded, in a cycle of so many seconds that ends `now` [ns].
@@ -77,7 +73,7 @@ class MockJoints:
         steps = {name: position - before[name] for name, position in self.position.items()}
         for name, step in steps.items():
             speed = step / seconds if seconds > 0 else 0.0
-            given = self.following and not self.lag and name not in self._catching_up
+            given = not self.lag and name not in self._catching_up
             self.velocity[name] = self._speeds.get(name, speed) if given else speed
         known, self._wrong = self._wrong, dict(self._defects(steps, seconds))
         self._speeds = {}
@@ -99,7 +95,7 @@ class MockJoints:
     def _reached(self, name: str, commanded: float, seconds: float) -> float:
         """Return where a joint gets to in a cycle of so many seconds."""
         position = self.position[name]
-        if self.blocked or not self.following:
+        if self.blocked:
             return position
         if name not in self._catching_up:
             return commanded

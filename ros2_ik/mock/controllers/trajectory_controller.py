@@ -22,9 +22,8 @@ class TrajectoryController(MockController):
     installed there is the action `~/follow_joint_trajectory`, too.
     """
 
-    def __init__(self, name: str, body: MockJoints, joints: Sequence[str],
-                 words: Sequence[str] = (), namespace: str = '') -> None:
-        super().__init__(name, body, joints, words, namespace)
+    def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
+        super().__init__(name, body, joints)
         self.trajectory: Trajectory | None = None
         self._last_update = 0
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory,
@@ -67,7 +66,7 @@ class TrajectoryController(MockController):
         if self._goal:
             self._goal.abort('the controller was deactivated')
 
-    def update(self, now: int) -> bool:
+    def update(self, now: int) -> None:
         """Command the joints along the trajectory."""
         if self._goal:
             self._goal.update(now)   # judges the last cycle
@@ -77,7 +76,6 @@ class TrajectoryController(MockController):
             self.body.command(self.joints, position,
                               None if steps else velocity * self.body.time_scale)
         self._last_update = now
-        return True
 
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
         """Begin a trajectory; returns whether the joints step, since it begins elsewhere."""
