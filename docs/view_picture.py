@@ -39,7 +39,6 @@ def until_still(tab: Tab) -> None:
 
 def main() -> None:
     session = make_session(Namespace(robot='panda', srdf=None, package_dir=[], xacro_arg=[],
-                                     root_joint=None,
                                      tip=[TIP], scene='table', problem=None))
     session.place_joint('panda_joint1', STANDS)
     page = Page(session, Access('127.0.0.1'), PORT)

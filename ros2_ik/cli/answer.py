@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 import json
 import math
+import re
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.question import Exit
@@ -13,9 +14,6 @@ if TYPE_CHECKING:
     from ros2_ik.core import Joint, Robot, TargetError
 
 NEAR = 0.02   # of a joint's range
-QUATERNION = (('qx', ''), ('qy', ''), ('qz', ''), ('qw', ''))
-PARTS = {3: (('x', 'm'), ('y', 'm'), ('theta', 'rad')),   # a planar joint, a floating one
-         7: (('x', 'm'), ('y', 'm'), ('z', 'm'), *QUATERNION)}
 REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
           'upper')
 
@@ -28,7 +26,6 @@ class Answer:
     `values` are the joints by name: the solution, or without success the best attempt, whose
     `errors` are those of the targets. `constraints` are ConstraintReports, or messages with the
     same fields. `not_reached`: `values` are a solution, but the motion to it failed.
-    `not_checked` names what no collision check covers.
     """
 
     status: str
@@ -86,9 +83,9 @@ def joint_table(values: dict[str, Any], robot: 'Robot | None') -> str:
     for name, value in values.items():
         if isinstance(value, float):
             rows.append(_row(name, value, known.get(name)))
-        else:
-            rows += [(f'{name} {part}', number(float(component)), unit, '', '', '', '')
-                     for (part, unit), component in zip(PARTS[len(value)], value, strict=True)]
+        else:    # of a planar or floating joint
+            rows += [(f'{name}[{i}]', number(float(component)), '', '', '', '', '')
+                     for i, component in enumerate(value)]
     return table(('joint', 'value', 'unit', 'degrees', 'lower', 'upper', ''), rows)
 
 
@@ -156,8 +153,8 @@ def answer_json(answer: Answer) -> str:
 def add_json_argument(parser: argparse.ArgumentParser, also: str = '') -> None:
     """Add --json; `also` adds to its help."""
     parser.add_argument('--json', action='store_true',
-                        help=f'print JSON{also and ": " + also}; of a bad question (exit code 2) '
-                             'nothing is printed but the reason, on stderr')
+                        help=f'print JSON{also and ": " + also}; the reason against a bad '
+                             'question (exit code 2) is on stderr all the same')
 
 
 def to_json(content: Any) -> str:
@@ -192,13 +189,5 @@ def number(value: float, digits: int = 4) -> str:
 
 def _column(title: str, cells: Sequence[str]) -> list[str]:
     width = max(len(text) for text in (title, *cells))
-    numeric = bool(cells) and all(_is_number(text) for text in cells)
+    numeric = all(re.fullmatch('[-+.0-9e]*', text) for text in cells)
     return [text.rjust(width) if numeric else text.ljust(width) for text in (title, *cells)]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return text in ('', '-')
-    return True

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import difflib
 import math
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, TYPE_CHECKING
+from typing import Any, NoReturn, TYPE_CHECKING
 
 from ros2_ik.cli.question import BadQuestion, warn
 
@@ -13,82 +13,58 @@ if TYPE_CHECKING:
     from ros2_ik.core import CollisionChecker, Robot, Scene, ShippedRobot
 
 
-# the words that other subcommands have for the same thing, or had before
-SYNONYMS = {'--joints': '--seed', '--seed': '--joints', '--frame': '--tip or --relative-to',
-            '--fk': 'ros2_ik fk --node'}
-
-
 class Parser(argparse.ArgumentParser):
     """Takes whole options only, for --exec, completed, would move a robot; errors are one line."""
-
-    parsers: ClassVar[dict[str, 'Parser']] = {}    # by subcommand
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options,
                          formatter_class=argparse.RawDescriptionHelpFormatter)
-        self.parsers[self.prog] = self
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse; refuse arguments that the subcommand does not have."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f'unrecognized arguments: {" ".join(unknown)}{self._hint(unknown[0])}')
+            near = difflib.get_close_matches(unknown[0], self._option_string_actions, 1)
+            hint = f"; did you mean '{near[0]}'?" if near else ''
+            self.error(f'unrecognized arguments: {" ".join(unknown)}{hint}')
         return known, unknown
 
     def error(self, message: str) -> NoReturn:
         """Exit with one line in place of the usage."""
         self.exit(2, f'{self.prog}: {message} (options: {self.prog} --help)\n')
 
-    def _hint(self, word: str) -> str:
-        word, options = word.partition('=')[0], self._option_string_actions
-        others = [name for name, parser in self.parsers.items()
-                  if word in parser._option_string_actions]
-        if SYNONYMS.get(word, '-').split()[0] in {*options, 'ros2_ik'}:
-            return f'; here it is {SYNONYMS[word]}'
-        if others:
-            return f'; {" and ".join(others[:2])} {"have" if len(others) > 1 else "has"} {word}'
-        near = difflib.get_close_matches(word, options, 1)
-        return f"; did you mean '{near[0]}'?" if near else ''
-
 
 # -- numbers, refused in words when they make no sense -----------------------------------------
 
-FULL_TURN, HALF_TURN = math.tau * 1.001, math.pi * 1.001    # [rad], with room for rounding
-DEG = 'angles are degrees: those of --rpy, joints, --orientation-tolerance, --max-joint-change'
+FULL_TURN = math.tau * 1.001    # [rad], with room for rounding
 
 
-def in_radians(option: str, value: float, degrees: bool, most: float, limit: str) -> float:
-    """Return an angle [rad]; raises BadQuestion above `most` [rad], which `limit` has in words."""
-    angle = math.radians(value) if degrees else value
-    if math.isfinite(angle) and abs(angle) > most:
-        raise BadQuestion(f'{option}: {value:g} {"deg" if degrees else "rad"} is more than '
-                          f'{limit}' + ('' if degrees else '; for degrees add --deg'))
-    return angle
-
-
-def positive(text: str) -> float:
-    """Take a positive number of seconds, metres or radians, within reason."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a positive number up to 1e6")
+def in_radians(option: str, value: float, degrees: bool) -> float:
+    """Return an angle in radians; raises BadQuestion for one that must be meant in degrees."""
+    if degrees:
+        return math.radians(value)
+    if FULL_TURN < abs(value) < math.inf:
+        raise BadQuestion(f'{option}: {value:g} rad is more than a full turn; for degrees add '
+                          '--deg')
     return value
 
 
-def whole(least: int = 1, most: int = 1_000_000) -> Callable[[str], int]:
-    """Return a reader of whole numbers between bounds."""
-    def read(text: str) -> int:
+def in_range(kind: type[int] | type[float], least: float, most: float) -> Callable[[str], float]:
+    """Return a reader of numbers between bounds."""
+    def read(text: str) -> float:
         try:
-            value = int(text)
+            value = kind(text)
         except ValueError:
-            value = least - 1
+            value = math.nan
         if not least <= value <= most:
-            raise argparse.ArgumentTypeError(f"'{text.strip()}' is not a whole number from "
-                                             f'{least} to {most}')
+            raise argparse.ArgumentTypeError(
+                f"'{text.strip()}' is not a {'whole ' if kind is int else ''}number from "
+                f'{least:g} to {most:g}')
         return value
     return read
+
+
+positive = in_range(float, 1e-9, 1e6)    # seconds, metres, radians within reason
 
 
 # -- a running node ----------------------------------------------------------------------------
@@ -113,8 +89,6 @@ def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot',
                              'too; repeatable')
     parser.add_argument('--xacro-arg', metavar='NAME:=VALUE', action='append', default=[],
                         help='argument of a file .xacro; repeatable')
-    parser.add_argument('--root-joint', choices=('fixed', 'planar', 'freeflyer'),
-                        help='how the root link stands in the world (default: fixed)')
 
 
 def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
@@ -125,19 +99,24 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
         if args.srdf or args.package_dir:
             raise BadQuestion(f"--srdf and --package-dir belong to a URDF file; '{args.robot}' "
                               'is a shipped robot and brings its own')
-        return Robot.load(shipped, args.root_joint), shipped
+        return Robot.load(shipped), shipped
     if not Path(args.robot).exists():
         error = UnknownRobotError(args.robot, tuple(shipped_robots()))
         raise BadQuestion(f"no file '{args.robot}', and {error}")
-    for given in args.xacro_arg:
-        if ':=' not in given:
-            raise BadQuestion(f"--xacro-arg is '{given}'; valid: NAME:=VALUE")
+    if wrong := [given for given in args.xacro_arg if ':=' not in given]:
+        raise BadQuestion(f"--xacro-arg is '{wrong[0]}'; valid: NAME:=VALUE")
     robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),
-                            args.root_joint or 'fixed',
-                            dict(given.split(':=', 1) for given in args.xacro_arg))
+                            xacro_args=dict(given.split(':=', 1) for given in args.xacro_arg))
     for warning in robot.warnings:
         warn(f'{args.robot}: {warning}')
     return robot, None
+
+
+def refuse_robot_arguments(args: argparse.Namespace) -> None:
+    """Raise BadQuestion for what only a ROBOT has, where a node is asked."""
+    if args.robot or args.scene or args.srdf or args.package_dir:
+        raise BadQuestion('a node has its own robot and scene: leave out --node, or ROBOT, '
+                          '--scene, --srdf and --package-dir')
 
 
 # -- --scene: the name of a shipped scene, or a YAML file --------------------------------------

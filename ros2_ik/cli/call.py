@@ -24,10 +24,8 @@ def add_parser(commands: Any) -> None:
         'call', help='ask a running node for joint values', epilog=EXAMPLE,
         description='Ask a running node for joint values.')
     add_node_arguments(parser, 'the node, and then for the robot and its collision geometry')
-    poses.add_target_arguments(parser, 'frame the pose is given in (default: the root)')
-    parser.add_argument('--follow-frames', action='store_true',
-                        help='the pose holds relative to --relative-to in the answer, if '
-                             'the solution moves that; else that is taken where it stands')
+    poses.add_target_arguments(parser, 'frame the pose is given in, where it is now (default: '
+                               'the root)')
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
                         help=f'{HELP}; joints that are not named are where joint_states have them')
     add_search_arguments(parser)
@@ -50,13 +48,12 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.node_client import NodeClient
-    goal = goal_of({**goal_fields(args), 'follow_frames': args.follow_frames,
-                    'execute': args.execute, 'straight': args.straight,
+    goal = goal_of({**goal_fields(args), 'execute': args.execute, 'straight': args.straight,
                     'tip_speed': args.tip_speed})
     with NodeClient(args.node) as client:
         answer = ask_goal(client, goal, args.wait, _seed(args, client))
         answer.message = with_options(answer.message, args)
-        answer.notes += poses.notes(args.targets)
+        answer.notes += poses.notes(args)
         print_answer(answer, None if args.json else client.robot(0.0), args.json)
     return answer.exit
 

@@ -8,9 +8,7 @@ import sys
 from ros2_ik import __version__
 from ros2_ik.cli import (
     call,
-    compiling,
     constrained,
-    fk,
     functions,
     goals,
     path,
@@ -40,10 +38,23 @@ def make_parser() -> argparse.ArgumentParser:
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, path, fk, functions, robots, call, stop, servo, view, goals,
-                   picture, compiling):
+    for module in (solve, constrained, path, functions, robots, call, stop, servo, view, goals,
+                   picture):
         module.add_parser(commands)
+    commands.add_parser(
+        'compile', help='compile the inner loops, which takes up to two minutes',
+        description='Compile all inner loops and keep them on disk: in NUMBA_CACHE_DIR, by '
+        'default in ~/.cache/ros2_ik. Without this command, loops compile at first use.'
+    ).set_defaults(run=compile_loops)
     return parser
+
+
+def compile_loops(_: argparse.Namespace) -> Exit:
+    """Compile all loops, those that draw pictures as well."""
+    from ros2_ik.core import compile_all
+    compile_all()
+    import ros2_ik.view.raster  # noqa: F401  (which compiles its own)
+    return Exit.ANSWERED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

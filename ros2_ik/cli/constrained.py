@@ -5,8 +5,12 @@ import sys
 from typing import Any
 
 from ros2_ik.cli.answer import add_json_argument, print_answer
-from ros2_ik.cli.arguments import add_robot_arguments, add_scene_argument, load_robot, positive
-from ros2_ik.cli.joint_values import read_start
+from ros2_ik.cli.arguments import (
+    add_robot_arguments,
+    add_scene_argument,
+    positive,
+    refuse_robot_arguments,
+)
 from ros2_ik.cli.question import BadQuestion, Exit
 
 EXAMPLE = """examples:
@@ -28,42 +32,26 @@ def add_parser(commands: Any) -> None:
     add_robot_arguments(parser, '--robot', help='solve here for a shipped robot or URDF file')
     add_scene_argument(parser, 'with --robot: scene that distances and collisions are about (a '
                                'shipped one, or a YAML file; default: an empty one)')
-    parser.add_argument('--print-goal', action='store_true',
-                        help='only print the goal, as `ros2 action send_goal` takes it')
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
     """Solve and print; returns the exit code."""
-    from ros2_ik.cli.goal_file import goal_of, goal_text, read_content
-    if args.print_goal:
-        print(goal_text(args.file), end='')
-        return Exit.ANSWERED
+    from ros2_ik.cli.goal_file import goal_of, read_content
     goal = goal_of(read_content(args.file))
     if args.robot is None:
         return _ask(args, goal)
     if args.node:
         raise BadQuestion('--robot and --node are both given: the one solves here, the other '
                           'asks a node')
-    from ros2_ik.cli.library import answer_here
-    robot, shipped = load_robot(args)
-    at = read_start([], robot, shipped.home if shipped else None, degrees=False)
-    answer = answer_here(args, goal, robot, robot.to_q(at))
-    print_answer(answer, robot, args.json)
-    return answer.exit
+    from ros2_ik.cli.library import solve_here
+    return solve_here(args, goal)
 
 
 def _ask(args: argparse.Namespace, goal: Any) -> Exit:
-    if args.scene or args.srdf or args.package_dir or args.root_joint:
-        raise BadQuestion('--scene, --srdf, --package-dir and --root-joint go with --robot; a '
-                          'node has its own')
-    try:
-        import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
-    except ModuleNotFoundError as error:
-        raise BadQuestion(f'{error.name} is missing, and without --robot a node is asked: source '
-                          'ROS and the built workspace (. install/setup.bash), run it as: '
-                          'tools/run ros2_ik ..., or name a robot') from None
+    refuse_robot_arguments(args)
+    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.node_client import NodeClient

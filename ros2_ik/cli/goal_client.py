@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 import sys
 import time
-from typing import Any, NoReturn
+from typing import Any
 
 from moveit_msgs.msg import RobotState
 from rclpy.action import ActionClient
@@ -13,7 +13,7 @@ from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.goal_file import fill
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.stop import Interrupt, MAY_MOVE, PATIENCE as STOP_PATIENCE
+from ros2_ik.cli.stop import Interrupt, PATIENCE as STOP_PATIENCE
 from ros2_ik.core import Robot, Status, TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
@@ -35,8 +35,8 @@ def ask_goal(client: NodeClient, goal: Any, wait: float, seed: Mapping[str, Any]
     `seed` are more joint values, by name. A node that is starting is asked again for up to `wait`
     seconds, unless the goal moves the robot: somebody may have stopped the robot meanwhile.
     Ctrl-C, or another signal to end, cancels the goal: then the answer is the best so far, marked
-    as interrupted. Raises BadQuestion, and KeyboardInterrupt when no answer comes; stderr says
-    then that a robot that the goal moves may still move.
+    as interrupted. Raises BadQuestion, and KeyboardInterrupt where a cancel is not answered: what
+    is printed says that a robot that the goal moves may still move.
     """
     name = f'{client.name}/solve_constrained_ik'
     action = ActionClient(client.node, SolveConstrainedIK, name)
@@ -72,7 +72,8 @@ class _Running:
 
     def _on_feedback(self, message: Any) -> None:
         self._last = time.monotonic()
-        self._show(feedback_line(message.feedback))
+        now = message.feedback
+        self._show(f'{now.seconds:.1f} s, {now.phase}: {now.restarts} restarts')
 
     def result(self, action: ActionClient) -> Any:
         """Send the goal and return its result; an interrupt cancels the goal."""
@@ -80,9 +81,7 @@ class _Running:
             # before it is accepted, a goal cannot be cancelled
             handle = self._response(
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
-                'take the goal', lambda: interrupt.again, not self._goal.execute)
-            if handle is None:
-                self._leave('did not take the goal, so it could not be cancelled')
+                'take the goal', repeat=not self._goal.execute)
             if not handle.accepted:
                 raise BadQuestion(f'{self._client.name} refused the goal: it has too many')
             found = self._response(handle.get_result_async, 'send the result',
@@ -91,16 +90,15 @@ class _Running:
                 self.interrupted = True
                 cancelled = handle.cancel_goal_async()
                 if not self._client.spin_until(cancelled.done, STOP_PATIENCE):
-                    self._leave('was told to cancel the goal, but did not answer within '
-                                f'{STOP_PATIENCE:g} s')
-                found = self._response(handle.get_result_async, 'end a cancelled goal',
-                                       lambda: interrupt.again)
-                if found is None:
-                    self._leave('was told to cancel the goal')
+                    print(f'ros2_ik: interrupted: {self._client.name} was told to cancel the '
+                          f'goal, but did not answer within {STOP_PATIENCE:g} s{self._caution}',
+                          file=sys.stderr)
+                    raise KeyboardInterrupt
+                found = self._response(handle.get_result_async, 'end a cancelled goal')
         return found.result
 
-    def _response(self, ask: Callable[[], Any], what: str, interrupted: Callable[[], bool],
-                  repeat: bool = True) -> Any:
+    def _response(self, ask: Callable[[], Any], what: str,
+                  interrupted: Callable[[], bool] = lambda: False, repeat: bool = True) -> Any:
         """
         Return the response to `ask`, None if `interrupted`; raises BadQuestion after silence.
 
@@ -122,13 +120,9 @@ class _Running:
                 raise BadQuestion(f'{self._client.name} did not {what} within '
                                   f'{self._patience:g} s{self._caution}')
 
-    def _leave(self, why: str) -> NoReturn:
-        print(f'ros2_ik: interrupted: {self._client.name} {why}{self._caution}', file=sys.stderr)
-        raise KeyboardInterrupt
-
     @property
     def _caution(self) -> str:
-        return f'; the robot was to move: {MAY_MOVE}' if self._goal.execute else ''
+        return '; the robot was to move: it may still move' if self._goal.execute else ''
 
 
 def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | None) -> Answer:
@@ -159,13 +153,3 @@ def state_values(state: RobotState, robot: Robot | None) -> dict[str, Any]:
     if robot is None:
         return dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
     return joint_values(state, robot, 'the answer')
-
-
-def feedback_line(feedback: Any) -> str:
-    """Return what goes on, and how far the best attempt is from targets and hard constraints."""
-    line = f'{feedback.seconds:.1f} s, {feedback.phase}: {feedback.restarts} restarts'
-    best = [f'{p:.1e} m {o:.1e} rad' for p, o in zip(
-        feedback.position_errors, feedback.orientation_errors, strict=True)]
-    best += [f'{item.name} {item.violation:.2g} outside' for item in feedback.constraints
-             if not (item.soft or item.holds)]
-    return f'{line}; best so far: {", ".join(best)}' if best else line

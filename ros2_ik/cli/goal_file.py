@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from difflib import get_close_matches
 from importlib import import_module
-import math
 from pathlib import Path
 from reprlib import repr as brief
 from types import SimpleNamespace
 from typing import Any
 
-import yaml
-
-from ros2_ik.cli.poses import target_fields, TargetOptions
+from ros2_ik.cli.poses import target_fields
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import field_value, InvalidConstraintError, read_yaml
 
@@ -73,20 +70,6 @@ def goal_of(content: Any) -> SimpleNamespace:
     return _read_fields(GOAL, _with_poses(content), '')
 
 
-def goal_text(path: str) -> str:
-    """
-    Return a file as one line of YAML for `ros2 action send_goal`; raises BadQuestion.
-
-    In messages, the fields of a function are its parameters, and targets are poses.
-    """
-    content = _with_poses(read_content(path))
-    goal_of(content)    # refuses what is wrong
-    content = {name: [_with_parameters(item, name) for item in value]
-               if name in ('constraints', 'costs') else value for name, value in content.items()}
-    text: str = yaml.safe_dump(content, default_flow_style=True, sort_keys=False, width=math.inf)
-    return text
-
-
 def fill(message: Any, values: SimpleNamespace) -> Any:
     """Write values into the fields of a message, or of a goal or request; returns the message."""
     for name, value in vars(values).items():
@@ -145,16 +128,15 @@ def _with_poses(content: Any) -> Any:
     if not isinstance(targets, list) or not any(
             isinstance(target, Mapping) and target.keys() & TARGET.keys() for target in targets):
         return content
-    options = []
+    read = []
     for i, target in enumerate(targets):
-        read = vars(_read_fields(TARGET, target, f'targets[{i}]'))
+        read.append(vars(_read_fields(TARGET, target, f'targets[{i}]')))
         for name, size in SIZES.items():
-            if len(read[name]) not in (0, size):
+            if len(read[i][name]) not in (0, size):
                 raise BadQuestion(f'targets[{i}].{name} must have {size} numbers, not '
-                                  f'{len(read[name])}')
-        options.append(TargetOptions(**{name: value or None for name, value in read.items()}))
+                                  f'{len(read[i][name])}')
     try:
-        return {**content, **target_fields(options, degrees=False)}
+        return {**content, **target_fields(read, degrees=False)}
     except BadQuestion as error:
         text = str(error).replace('; for degrees add --deg', '; angles are radians')
         raise BadQuestion(f'targets: {text.replace("--", "")}') from None

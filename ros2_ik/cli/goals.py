@@ -2,21 +2,19 @@
 
 import argparse
 import gc
-import math
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import add_node_arguments
-from ros2_ik.cli.question import BadQuestion, Exit, warn
+from ros2_ik.cli.question import Exit, warn
 from ros2_ik.cli.view import node_session
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
 
 EXAMPLE = """examples:
-  ros2_ik goals
   ros2_ik goals --tip left_gripper right_gripper
   rviz2 -d $(ros2 pkg prefix ros2_ik)/share/ros2_ik/config/ros2_ik.rviz"""
-NOTICE = 5.0    # of joint_states, until what they lack is told [s]
+NOTICE = 5.0    # until a warning that joint_states are incomplete [s]
 
 
 def add_parser(commands: Any) -> None:
@@ -34,22 +32,13 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Serve the markers until Ctrl-C; a later robot that has none is waited out."""
+    """Serve the markers until Ctrl-C, or until a robot comes that can have none."""
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
     from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.core import IKError
-    is_first = True
     while True:    # once for each robot_description
         with NodeClient(args.node) as client:
-            try:
-                serve(client, args.tip, args.problem, args.wait)
-            except (BadQuestion, IKError) as error:
-                if is_first:
-                    raise
-                warn(f'no markers for this robot: {error}')
-                client.spin_until(lambda: client.has_another_robot, math.inf)
-        is_first = False
+            serve(client, args.tip, args.problem, args.wait)
 
 
 def serve(client: 'NodeClient', tips: list[str], problem: str | None, wait: float) -> None:

@@ -1,18 +1,16 @@
 """Joint values on the command line: joint=value, or the name of a known state."""
 
 from collections.abc import Mapping, Sequence
-import math
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import FULL_TURN
+from ros2_ik.cli.arguments import in_radians
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:
     from ros2_ik.core import Robot
 
-HELP = ('joint=value ... [rad, m] (a floating joint: x,y,z,qx,qy,qz,qw; a planar one: '
-        'x,y,theta), '
-        'or the name of a state: home of a shipped robot, or one of the SRDF')
+HELP = ('joint=value ... [rad, m], or the name of a state: home of a shipped robot, or one of the '
+        'SRDF')
 
 START = ('joints that are not named are at home where there is one, else at zero, or amid limits '
          'that exclude it')
@@ -38,29 +36,17 @@ def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, f
     return values
 
 
-def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float | list[float]:
+def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
     if name in robot.mimics:
         raise BadQuestion(f"joint '{name}' follows '{robot.mimics[name].leader}': give that one")
     joint = robot.joint(name)
     try:
-        numbers = [float(part) for part in text.split(',')]
+        value = float(text)
     except ValueError:
         raise BadQuestion(f"'{name}={text}': '{text}' is not a number") from None
-    if joint.kind == 'planar' and degrees:
-        return [*numbers[:2], *map(math.radians, numbers[2:])]
-    if not joint.is_scalar:
-        return numbers
-    if len(numbers) != 1:
-        raise BadQuestion(f"'{name}={text}': joint '{name}' takes one number")
-    if degrees and joint.rotary:
-        return math.radians(numbers[0])
-    # joints without limits may turn often
-    if joint.rotary and FULL_TURN < abs(numbers[0]) < math.inf \
-            and not joint.lower <= numbers[0] <= joint.upper:
-        raise BadQuestion(f"'{name}={text}': {numbers[0]:g} rad is more than a full turn, and "
-                          f'outside of {joint.lower:g} ... {joint.upper:g} rad; for degrees add '
-                          '--deg')
-    return numbers[0]
+    if not joint.rotary or not degrees and joint.lower <= value <= joint.upper:
+        return value    # joints without limits may turn often
+    return in_radians(name, value, degrees)
 
 
 def _state(name: str, robot: 'Robot', home: Mapping[str, float] | None) -> Mapping[str, Any]:

@@ -1,13 +1,14 @@
 """Goals solved by the library, without a node."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ros2_ik.cli.answer import Answer
-from ros2_ik.cli.arguments import load_scene_of, make_checker
-from ros2_ik.cli.question import BadQuestion
+from ros2_ik.cli.answer import Answer, print_answer
+from ros2_ik.cli.arguments import load_robot, load_scene_of, make_checker
+from ros2_ik.cli.joint_values import read_start
+from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.core import (
     Array,
     CollisionChecker,
@@ -36,7 +37,7 @@ def read_problem(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array],
     `scene_of` returns the scene for a robot that starts at q (nq,). Raises IKError.
     """
     scene = scene_of(robot.to_q(joint_values(goal.seed, robot), at)) or Scene(robot)
-    request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), _no_tf)
+    request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), no_tf)
     checker = None
     if request.avoid_collisions or needs_checker(goal):
         checker = checker_of(with_rules(scene, goal))
@@ -44,8 +45,9 @@ def read_problem(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array],
     return replace(request, constraints=constraints, costs=costs), checker
 
 
-def _no_tf(robot: Any, frame: str) -> Any:
-    raise LookupError('without a node there is no TF')
+def no_tf(robot: Any, frame: str) -> Any:
+    """Look up a frame of TF where there is none: raise LookupError."""
+    raise LookupError(f"'{frame}' is no frame here, and there is no TF")
 
 
 def search(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array], Scene | None],
@@ -64,17 +66,22 @@ def search(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array], Scene
     return found
 
 
-def answer_here(args: argparse.Namespace, goal: Any, robot: Robot, at: Array) -> Answer:
-    """Solve a goal in the scene of `args`, for a robot at `at` (nq,); raises BadQuestion."""
+def solve_here(args: argparse.Namespace, goal: Any, seed: Sequence[str] = (),
+               degrees: bool = False, notes: Sequence[str] = ()) -> Exit:
+    """Solve a goal for the robot and the scene of `args`, and print; raises BadQuestion."""
+    robot, shipped = load_robot(args)
+    at = robot.to_q(read_start(seed, robot, shipped.home if shipped else None, degrees))
     found = search(goal, robot, at, lambda start: load_scene_of(args, robot, start),
                    lambda scene: make_checker(robot, scene))
     solution, problem = found.solution(), found.problem
-    return Answer(
-        solution.status.name, solution.message, solution.success,
+    answer = Answer(
+        solution.status.name, with_options(solution.message, args), solution.success,
         robot.to_joints(solution.best_q, problem.joint_names), solution.errors,
         figures={key: getattr(solution, key) for key in (
             'iterations', 'restarts', 'seconds', 'solver', 'solver_reason', 'impossible')},
         alternatives=[robot.to_joints(other.best_q, problem.joint_names)
                       for other in solution.alternatives],
         constraints=constraint_reports(problem, solution.best_q), explanation=solution.explain(),
-        not_checked=solution.not_checked)
+        not_checked=solution.not_checked, notes=[*notes])
+    print_answer(answer, robot, args.json)
+    return answer.exit

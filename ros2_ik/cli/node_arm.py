@@ -11,13 +11,13 @@ from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import CollisionObject, PlanningScene
 import numpy as np
 import pinocchio as pin
-from rclpy.qos import QoSProfile
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.cli.goal_client import state_values
 from ros2_ik.cli.goal_file import fill, goal_of
+from ros2_ik.cli.library import no_tf
 from ros2_ik.cli.node_client import LATCHED, NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import (
@@ -41,9 +41,8 @@ from ros2_ik.view.arm import Question
 PATIENCE = 5.0     # for an answer, besides the time for the search [s]
 # while somebody drags: for a search near the seed, then for any other
 NEAR_TIMEOUT, DRAG_TIMEOUT = Duration(nanosec=20_000_000), Duration(nanosec=100_000_000)
-NEAR = 0.5         # no joint goes farther from its seed in the search near it [rad, m]
+NEAR = 0.5         # largest joint change in the search near the seed [rad, m]
 SILENT = 2.0       # age of joint_states above which they are stale [s]
-ONCE = 2           # messages that a step processes; each look for one takes 0.2 ms
 SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
             ApplyPlanningScene: 'apply_planning_scene', GetPlanningScene: 'get_planning_scene'}
 
@@ -65,15 +64,12 @@ class NodeArm:
         self.q = np.array(robot.neutral)
         self._answered: Sequence[str] = robot.joint_names   # the joints of the last answer
         self.scene, self._outdated = Scene(robot), True
-        node, name = client.node, client.name
-        self._services = {
-            kind: node.create_client(kind, f'{name}/{service}', qos_profile=QoSProfile(depth=1000))
-            for kind, service in SERVICES.items()}
-        ready = self._services[ComputeIK].service_is_ready
-        client.await_server(ready, 'compute_ik', wait, f'service {name}/compute_ik')
+        self._services = {kind: client.connect(kind, service, wait)
+                          for kind, service in SERVICES.items()}
         self._waiting: list[tuple[Any, Callable[[Any], str]]] = []
-        self._had_trouble, self._gone = False, f'{name} is gone: start the node'
-        node.create_subscription(MarkerArray, f'{name}/scene_markers', self._on_markers, LATCHED)
+        self._had_trouble = False
+        client.node.create_subscription(MarkerArray, f'{client.name}/scene_markers',
+                                        self._on_markers, LATCHED)
         self.step()
 
     # -- messages of the node --------------------------------------------------------------
@@ -83,7 +79,7 @@ class NodeArm:
 
     def step(self) -> str:
         """Process received messages; returns a note for the user, or ''."""
-        for _ in range(ONCE):    # of what a slow page leaves no time to wait for
+        for _ in range(2):    # messages for which a slow page leaves no time to wait
             self.wait(0.0)
         self.q = self.robot.to_q({
             name: value for name, value in self._client.joints.items()
@@ -108,7 +104,7 @@ class NodeArm:
         return [note(future.result()) for future, note in come]
 
     def _take_scene(self, response: Any) -> str:
-        now = ConversionContext(lambda _: Configuration(self.robot, self.q), _no_tf, 'exact',
+        now = ConversionContext(lambda _: Configuration(self.robot, self.q), no_tf, 'exact',
                                 lambda _: None)
         self.scene = changed_scene(SceneState(Scene(self.robot)), response.scene, now).scene
         return ''
@@ -117,14 +113,10 @@ class NodeArm:
 
     def _refusal(self) -> str:
         """Return why nothing can be asked, '' if it can."""
-        if not self._is_there:
-            return self._gone
+        if not self._services[ComputeIK].service_is_ready():
+            return f'{self._client.name} is gone: start the node'
         return ('another robot_description has come than that of the robot drawn here: end the '
                 'viewer and start it again') if self._client.has_another_robot else ''
-
-    @property
-    def _is_there(self) -> bool:
-        return bool(self._services[ComputeIK].service_is_ready())
 
     def _check(self) -> None:
         if refusal := self._refusal():
@@ -144,8 +136,6 @@ class NodeArm:
 
     def _later(self, kind: Any, request: Any, note: Callable[[Any], str]) -> None:
         """Ask; `step` returns the note on the answer when it comes."""
-        if not self._is_there:
-            raise IKError(self._gone)
         self._waiting.append((self._services[kind].call_async(request), note))
 
     def change_scene(self, scene: Scene) -> None:
@@ -233,6 +223,8 @@ class NodeArm:
 
     def stop(self) -> None:
         """Brake, also motions that other clients asked for."""
+        if not self._services[Trigger].service_is_ready():    # but of another robot, too
+            raise IKError(f'{self._client.name} is gone: start the node')
         self._later(Trigger, Trigger.Request(), lambda response: str(response.message))
 
 
@@ -241,7 +233,3 @@ def _pose(T: Array) -> PoseStamped:
     message = PoseStamped()
     fill_pose(message.pose, pin.SE3(T))
     return message
-
-
-def _no_tf(_: Any, frame: str) -> Any:
-    raise LookupError(f"'{frame}' is a frame of TF")

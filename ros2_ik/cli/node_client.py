@@ -27,17 +27,6 @@ DISCOVERY = 0.3   # for the publisher of an SRDF, which is optional [s]
 URDF, SRDF = DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
 
-def _start(node: str) -> None:
-    try:
-        validate_full_topic_name(node)
-    except InvalidTopicNameException:
-        raise BadQuestion(f"'{node}' cannot be the name of a node") from None
-    try:
-        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
-    except RuntimeError as error:
-        raise BadQuestion(f'ROS does not start: {str(error).splitlines()[0]}') from None
-
-
 class NodeClient:
     """
     A client of the node of the given full name, such as /ros2_ik; a context manager.
@@ -48,7 +37,11 @@ class NodeClient:
 
     def __init__(self, node: str, give_up: Callable[[], bool] = lambda: False) -> None:
         self.name, self.give_up = '/' + node.strip('/'), give_up
-        _start(self.name)
+        try:
+            validate_full_topic_name(self.name)
+        except InvalidTopicNameException:
+            raise BadQuestion(f"'{node}' cannot be the name of a node") from None
+        rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         namespace = self.name.rpartition('/')[0]
         self.node = Node(f'ros2_ik_call_{os.getpid()}', namespace=namespace or None,
                          use_global_arguments=False, start_parameter_services=False,
@@ -108,18 +101,15 @@ class NodeClient:
         """Wait until a server of ~/service is there; raises BadQuestion with other nodes."""
         if self.spin_until(ready, wait):
             return
-        known = [name.removesuffix(f'/{service}')
-                 for name, _ in self.node.get_service_names_and_types()
+        services = self.node.get_service_names_and_types()
+        known = [name.removesuffix(f'/{service}') for name, _ in services
                  if name.endswith(f'/{service}') and self.node.count_services(name)]
-        if known:
-            seen = f'valid: --node {" or ".join(known)}'
-        else:
-            nodes = [f'{namespace.rstrip("/")}/{name}' for name, namespace
-                     in self.node.get_node_names_and_namespaces() if name != self.node.get_name()]
-            seen = (f'nodes seen (ROS_DOMAIN_ID {os.environ.get("ROS_DOMAIN_ID") or 0}, '
-                    f'{os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")}): '
-                    f'{", ".join(sorted(nodes)) or "none"}; start one by tools/demo, or by '
-                    'ros2 launch ros2_ik ik.launch.py')
+        nodes = [f'{namespace.rstrip("/")}/{name}' for name, namespace
+                 in self.node.get_node_names_and_namespaces() if name != self.node.get_name()]
+        seen = f'valid: --node {" or ".join(known)}' if known else (
+            f'nodes seen (ROS_DOMAIN_ID {os.environ.get("ROS_DOMAIN_ID") or 0}): '
+            f'{", ".join(sorted(nodes)) or "none"}; start one by tools/demo, or by ros2 launch '
+            'ros2_ik ik.launch.py')
         raise BadQuestion(f'no {what} after {wait:g} s; {seen}')
 
     def ask(self, client: Client, request: Any, patience: float) -> Any:

@@ -5,14 +5,12 @@ from collections.abc import Callable
 from pathlib import Path as FilePath
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import add_json_argument, to_json
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
     add_scene_argument,
     load_robot,
     load_scene_of,
     make_checker,
-    positive,
 )
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
@@ -23,19 +21,7 @@ if TYPE_CHECKING:
 EXAMPLE = """example:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --output valve.csv
 
-the file:
-  tip: tool0
-  seed: {elbow_joint: 1.5}          # joints that are not named are at home
-  path:                             # one of line, arc, screw, spline, poses
-    line: {start: {xyz: [0.4, -0.3, 0.3], rpy: [3.14159, 0, 0]}, end: {xyz: ..., quat: ...}}
-    arc: {start: ..., through: [0.5, 0, 0.3], end: ...}
-    screw: {start: ..., point: [0.4, 0, 0], axis: [0, 0, 1], angle: 1.57, travel: 0}
-    spline: [{xyz: ...}, ...]
-  spacing: 0.01                     # and other options of solve_path, see docs/paths.md
-  constraints: [...]                # and costs: as in the file of ros2_ik constrained
-  tip_speed: 0.1                    # [m/s]
-  limits: {velocity: 2, acceleration: 3, jerk: 60}    # one number, or one a moving joint
-  (velocities are by default those of the URDF, acceleration and jerk as here)"""
+docs/paths.md has all fields of the file"""
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
 ACCELERATION, JERK, TIP_SPEED = 3.0, 60.0, 0.1      # where the file has none
 PERIOD = 0.01       # of the rows of a CSV file [s]
@@ -52,10 +38,8 @@ def add_parser(commands: Any) -> None:
                         help='shipped robot (ros2_ik robots lists them), URDF or xacro file')
     add_scene_argument(parser, 'touch neither this scene (a shipped one, or a YAML file) nor the '
                                'robot itself (default: the robot alone)')
-    parser.add_argument('--output', metavar='FILE.csv', help='write times [s] and joint values')
-    parser.add_argument('--period', type=positive, default=PERIOD, metavar='S',
-                        help='seconds from row to row of the output (default: %(default)g)')
-    add_json_argument(parser)
+    parser.add_argument('--output', metavar='FILE.csv',
+                        help=f'write times [s] and joint values, a row each {PERIOD:g} s')
     parser.set_defaults(run=run)
 
 
@@ -72,21 +56,26 @@ def run(args: argparse.Namespace) -> Exit:
     seed = content.pop('seed', None) or {}
     if not isinstance(seed, dict):
         raise BadQuestion(f'seed must be joint values by name, not {seed!r}')
-    options = {'seed': {**start, **seed}}
-    scene = load_scene_of(args, robot, robot.to_q(options['seed']))
+    start |= seed
+    scene = load_scene_of(args, robot, robot.to_q(start))
     goal = goal_of({name: content.pop(name) for name in ('constraints', 'costs')
                     if name in content})
     checker = make_checker(robot, scene or Scene(robot)) if needs_checker(goal) else None
     constraints, costs = read_constraints(goal, robot, checker)
     tip, tool_path = content.pop('tip'), read_path(content.pop('path'))
     tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
-    path = solve_path(robot, tip, tool_path, scene=scene, constraints=constraints, costs=costs,
-                      **options, **content)
+    path = solve_path(robot, tip, tool_path, scene=scene, seed=start, constraints=constraints,
+                      costs=costs, **content)
     motion = path_motion(path, _limits(robot, path, limits), tip_speed) if path else None
-    _print(path, motion, args.json)
-    if motion is not None and args.output:
-        _write(motion, args.output, args.period)
-    return Exit.ANSWERED if path else Exit.NO_SOLUTION
+    print(f'{path.status.name}: {path.message}')
+    print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, largest step '
+          f'{path.largest_step or "-"}, {path.seconds * 1e3:.0f} ms solving')
+    if motion is None:
+        return Exit.NO_SOLUTION
+    print(f'duration {motion.duration:.3f} s')
+    if args.output:
+        _write(motion, args.output)
+    return Exit.ANSWERED
 
 
 def read_path(content: Any) -> 'ToolPath':
@@ -123,37 +112,18 @@ def _limits(robot: 'Robot', path: 'Path', given: Any) -> 'MotionLimits':
     import numpy as np
 
     from ros2_ik.core import MotionLimits
-    names = ('velocity', 'acceleration', 'jerk')
-    if not isinstance(given, dict) or not given.keys() <= {*names}:
+    joints = [robot.joint(name) for name in path.problem.joint_names]
+    defaults = {'velocity': [joint.velocity_limit for joint in joints],
+                'acceleration': ACCELERATION, 'jerk': JERK}
+    if not isinstance(given, dict) or not given.keys() <= defaults.keys():
         raise BadQuestion(f'limits are {{velocity: ..., acceleration: ..., jerk: ...}}, not '
                           f'{given!r}')
-    joints = [robot.joint(name) for name in path.problem.joint_names]
-    defaults = [joint.velocity_limit for joint in joints], ACCELERATION, JERK
-    values: list[Any] = [given.get(name, default)
-                         for name, default in zip(names, defaults, strict=True)]
     return MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
-                          for value in values))
+                          for value in {**defaults, **given}.values()))
 
 
-def _print(path: 'Path', motion: 'Motion | None', as_json: bool) -> None:
-    step, broken = path.largest_step, path.broken_at
-    if as_json:
-        print(to_json({
-            'status': path.status.name, 'message': path.message, 'fraction': path.fraction,
-            'configurations': len(path.q), 'seconds': path.seconds,
-            'largest_step': step and {'joint': step.joint, 'change': step.change},
-            'duration': motion and motion.duration, 'reason': broken and broken.reason,
-            'advice': broken and broken.advice, 'joints': dict(path.joints)}))
-        return
-    print(f'{path.status.name}: {path.message}')
-    print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, largest step '
-          f'{step or "-"}, {path.seconds * 1e3:.0f} ms solving')
-    if motion is not None:
-        print(f'duration {motion.duration:.3f} s')
-
-
-def _write(motion: 'Motion', file: str, period: float) -> None:
-    rows = [(time, *motion.at(time).position) for time in (0.0, *motion.times(period))]
+def _write(motion: 'Motion', file: str) -> None:
+    rows = [(time, *motion.at(time).position) for time in (0.0, *motion.times(PERIOD))]
     lines = [','.join(('time', *motion.joints)),
              *(','.join(f'{value:.9g}' for value in row) for row in rows)]
     try:

@@ -10,10 +10,10 @@ from ros2_ik.cli import poses
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
     add_scene_argument,
+    in_range,
     load_robot,
     load_scene_of,
     make_checker,
-    whole,
 )
 from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.question import BadQuestion, Exit, warn, with_options
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from ros2_ik.view.picture import Panel
 
 EXAMPLE = """examples:
-  ros2_ik picture panda -o panda.png
   ros2_ik picture ur5 --joints elbow_joint=90 --deg --scene table --from 30 20 -o ur5.png
   ros2_ik picture panda --xyz 0.45 0.1 0.3 --rpy 180 0 0 --deg --solutions 4 -o answers.png"""
-MORE = 10                        # solutions looked for, for each that is drawn
+MORE = 10    # solutions searched for, for each that is drawn
 
 
 def add_parser(commands: Any) -> None:
@@ -48,7 +47,7 @@ def add_parser(commands: Any) -> None:
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
     parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
                         help='where it is looked at from [deg]: to the left of +x, and above')
-    parser.add_argument('--size', nargs=2, type=whole(100, 8000),
+    parser.add_argument('--size', nargs=2, type=in_range(int, 100, 8000),
                         metavar=('W', 'H'), help='of the picture, in pixels (default: 900 675; of '
                         'several answers 450 500 each, four in a row)')
     parser.add_argument('-o', '--output', metavar='FILE', type=Path, required=True,
@@ -71,7 +70,7 @@ def run(args: argparse.Namespace) -> Exit:
     robot, shipped = load_robot(args)
     start = read_start(args.joints, robot, shipped.home if shipped else None, args.deg)
     scene, q = load_scene_of(args, robot, start) or Scene(robot), robot.to_q(start)
-    panels, exit = _answers(args, scene, q) if args.targets else (
+    panels, exit = _answers(args, scene, q) if args.tip or args.xyz or args.rpy or args.quat else (
         [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.ANSWERED)
     model = RobotModel(robot)
     for note in model.notes:
@@ -95,12 +94,12 @@ def _back(direction: Sequence[float] | None) -> 'NDArray[Any] | None':
     import numpy as np
     if direction is None:
         return None
-    azimuth, elevation = direction
-    if not (math.isfinite(azimuth) and abs(elevation) < 90):
-        raise BadQuestion(f'--from: {azimuth:g} {elevation:g}; valid: degrees, the second one '
-                          'between -90 and 90')
-    az, el = math.radians(azimuth), math.radians(elevation)
-    return np.array([math.cos(el) * math.cos(az), math.cos(el) * math.sin(az), math.sin(el)])
+    azimuth, elevation = np.radians(direction)
+    if not (math.isfinite(azimuth) and abs(elevation) < math.pi / 2):
+        raise BadQuestion(f'--from: {direction[0]:g} {direction[1]:g}; valid: degrees, the second '
+                          'one between -90 and 90')
+    return np.array([math.cos(elevation) * math.cos(azimuth),
+                     math.cos(elevation) * math.sin(azimuth), math.sin(elevation)])
 
 
 def _answers(args: argparse.Namespace, scene: 'Scene',

@@ -1,37 +1,49 @@
-"""`ros2_ik robots`: the shipped robots, and the joints, groups and frames of one robot."""
+"""`ros2_ik robots`: shipped robots; joints, groups, frames and forward kinematics of one robot."""
 
 import argparse
+from collections.abc import Sequence
+import math
 import textwrap
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.answer import bound, table
+from ros2_ik.cli.answer import bound, number, table
 from ros2_ik.cli.arguments import add_robot_arguments, load_robot
+from ros2_ik.cli.joint_values import HELP, read_start, START
+from ros2_ik.cli.poses import components
 from ros2_ik.cli.question import Exit
+
+if TYPE_CHECKING:
+    from ros2_ik.core import Configuration
 
 EXAMPLE = """examples:
   ros2_ik robots
-  ros2_ik robots panda
+  ros2_ik robots panda --joints panda_joint4=-90 --deg
   ros2_ik robots my_arm.urdf --srdf my_arm.srdf"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        'robots', help='shipped robots; joints, groups and frames of a robot', epilog=EXAMPLE,
-        description='List the shipped robots, or the joints, groups and frames of one robot.')
+        'robots', help='shipped robots; joints, groups, frames and poses of a robot',
+        epilog=EXAMPLE, description='List the shipped robots, or the joints, groups and frames '
+        'of one robot, and where joint values bring the tips of its groups.')
     add_robot_arguments(parser, nargs='?')
+    parser.add_argument('--joints', nargs='+', metavar='J', default=[], help=f'{HELP}; {START}')
+    parser.add_argument('--deg', action='store_true', help='angles are degrees, in and out')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
     """Print; returns the exit code."""
+    from ros2_ik.core import Configuration, group_tips, shipped_robots
     if args.robot is None:
-        from ros2_ik.core import shipped_robots
         print(table(('name', 'tip', 'group', 'description'), [
             (r.name, r.tip or '', r.group or '', r.description)
             for r in shipped_robots().values()]))
         return Exit.ANSWERED
     robot, shipped = load_robot(args)
+    home = shipped.home if shipped else None
+    at = Configuration(robot, read_start(args.joints, robot, home, args.deg))
     title = f'{robot.name}: {shipped.description if shipped else ""}'.rstrip(': ')
     print(f'{title}; root frame {robot.root_frame}\n')
     print(table(('joint', 'kind', 'lower', 'upper', 'velocity limit'), [
@@ -45,4 +57,18 @@ def run(args: argparse.Namespace) -> Exit:
         for group in robot.groups.values()]))
     frames = f'{len(robot.frame_names)} frames: {" ".join(robot.frame_names)}'
     print('\n' + textwrap.fill(frames, 99, break_on_hyphens=False, break_long_words=False))
+    tips = [shipped.tip] if shipped and shipped.tip else group_tips(robot)
+    print('\n' + _poses(at, tips, args.deg))
     return Exit.ANSWERED
+
+
+def _poses(at: 'Configuration', tips: Sequence[str], degrees: bool) -> str:
+    """Return the poses of tips in the root frame."""
+    rows = []
+    for tip in tips:
+        pose = components(at.transform(tip))
+        rpy = map(math.degrees, pose['rpy']) if degrees else pose['rpy']
+        rows.append((tip, *(number(value) for value in (*pose['xyz'], *rpy, *pose['quat']))))
+    unit = '[deg]' if degrees else '[rad]'
+    return table(('tip', 'x [m]', 'y', 'z', f'roll {unit}', 'pitch', 'yaw', 'qx', 'qy', 'qz',
+                  'qw'), rows)

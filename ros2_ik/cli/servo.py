@@ -1,13 +1,14 @@
 """`ros2_ik servo`: move the tip of a robot by keys, or by a gamepad."""
 
 import argparse
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import deque
 import math
 import os
 import select
 import sys
+import termios
 import time
+import tty
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import add_node_arguments, positive
@@ -34,7 +35,6 @@ HELP = ('w s: forward, back   a d: left, right   e q: up, down   i k, j l, u o: 
 STICKS = (1, 0, 4, 3)    # axes of joy: left stick, right stick
 
 EXAMPLE = """examples:
-  ros2_ik servo
   ros2_ik servo --tip panda_hand_tcp --speed 0.05
   ros2_ik servo --joy /joy        a gamepad: left stick x y, right stick z and turn about z;
                                   only while button --enable is held"""
@@ -76,9 +76,8 @@ def run(args: argparse.Namespace) -> Exit:
             raise BadQuestion(answer.message)
         print(answer.message, flush=True)
         try:
-            with keys() as pressed, Interrupt() as interrupt:
-                source: Any = Keyboard(pressed) if args.joy is None else Gamepad(
-                    client, args.joy, args.enable)
+            with Interrupt() as interrupt, Keyboard() if args.joy is None else Gamepad(
+                    client, args.joy, args.enable) as source:
                 print(source.text)
                 _steer(client, args, source, interrupt)
         finally:
@@ -87,18 +86,16 @@ def run(args: argparse.Namespace) -> Exit:
     return Exit.ANSWERED
 
 
-def _steer(client: 'NodeClient', args: argparse.Namespace, source: Any,
+def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | Gamepad',
            interrupt: Interrupt) -> None:
     """Send what a source commands until its end; raises BadQuestion where the servo ends."""
     from geometry_msgs.msg import TwistStamped
 
     from ros2_ik.msg import ServoStatus
-    status = ServoStatus(mode='twist')
-
-    def take(message: ServoStatus) -> None:
-        nonlocal status
-        status = message
-    client.node.create_subscription(ServoStatus, f'{client.name}/servo/status', take, 10)
+    statuses = deque([ServoStatus(mode='twist')], maxlen=1)
+    # a lambda, since rclpy reads a callback's signature and deque.append has none
+    client.node.create_subscription(ServoStatus, f'{client.name}/servo/status',
+                                    lambda message: statuses.append(message), 10)
     publisher = client.node.create_publisher(TwistStamped, f'{client.name}/servo/twist', 1)
     while not interrupt.came and (signs := source.signs()) is not None:
         message = TwistStamped()
@@ -108,49 +105,37 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: Any,
                                     (message.twist.angular, args.turn, signs[3:])):
             part.x, part.y, part.z = (float(speed * value) for value in values)
         publisher.publish(message)
-        if sys.stdout.isatty():
-            scale = f' ({100 * status.scale:.0f} %)' if any(signs) else ''
-            print(f'\r\033[K{status.message}{scale}'[:110], end='', flush=True)
         client.spin_until(lambda: interrupt.came, PERIOD)
+        status = statuses[-1]
+        if sys.stdout.isatty():
+            print(f'\r\033[K{status.message} ({100 * status.scale:.0f} %)'[:110], end='',
+                  flush=True)
         if status.mode == 'off':
             raise BadQuestion(f'the servo has ended: {status.message}')
 
 
-@contextmanager
-def keys() -> Iterator[Callable[[], str]]:
-    """Yield a function that returns the keys pressed since its last call."""
-    if not sys.stdin.isatty():
-        yield str
-        return
-    import termios
-    import tty
-    number = sys.stdin.fileno()
-    before = termios.tcgetattr(number)
-
-    def pressed() -> str:
-        found = ''
-        while select.select([number], [], [], 0)[0] and (read := os.read(number, 64)):
-            found += read.decode(errors='ignore')
-        return found
-    tty.setcbreak(number)
-    try:
-        yield pressed
-    finally:
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
-
-
 class Keyboard:
-    """Keys of a terminal, which sends no event when a key is released."""
+    """Keys of a terminal, which sends no event when a key is released; a context manager."""
 
     text = HELP
 
-    def __init__(self, pressed: Callable[[], str]) -> None:
-        self._pressed, self._held, self._until = pressed, '', 0.0
+    def __init__(self) -> None:
+        self._held, self._until = '', 0.0
+
+    def __enter__(self) -> 'Keyboard':
+        self._before = termios.tcgetattr(sys.stdin)
+        tty.setcbreak(sys.stdin)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
 
     def signs(self) -> tuple[float, ...] | None:
         """Return the twist as parts of full speed, None for the end."""
-        now = time.monotonic()
-        for key in self._pressed():
+        now, pressed = time.monotonic(), ''
+        while select.select([sys.stdin], [], [], 0)[0] and (read := os.read(0, 64)):
+            pressed += read.decode(errors='ignore')
+        for key in pressed:
             if key == 'x':
                 return None
             repeated = key == self._held and now < self._until
@@ -159,7 +144,7 @@ class Keyboard:
 
 
 class Gamepad:
-    """A gamepad on a sensor_msgs/Joy topic."""
+    """A gamepad on a sensor_msgs/Joy topic; a context manager."""
 
     def __init__(self, client: 'NodeClient', topic: str, enable: int) -> None:
         from rclpy.qos import qos_profile_sensor_data
@@ -168,6 +153,12 @@ class Gamepad:
         self._message: Any = None
         self.text = f'the arm moves while button {enable} is held; Ctrl-C ends'
         client.node.create_subscription(Joy, topic, self._take, qos_profile_sensor_data)
+
+    def __enter__(self) -> 'Gamepad':
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave: nothing is to be undone."""
 
     def _take(self, message: Any) -> None:
         self._message, self._time = message, time.monotonic()

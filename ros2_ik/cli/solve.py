@@ -5,29 +5,23 @@ import math
 from typing import Any
 
 from ros2_ik.cli import poses
-from ros2_ik.cli.answer import add_json_argument, print_answer
+from ros2_ik.cli.answer import add_json_argument
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
     add_scene_argument,
-    DEG,
-    FULL_TURN,
-    HALF_TURN,
     in_radians,
-    load_robot,
+    in_range,
     positive,
-    whole,
 )
-from ros2_ik.cli.joint_values import HELP, read_start, START
-from ros2_ik.cli.question import BadQuestion, Exit, with_options
+from ros2_ik.cli.joint_values import HELP, START
+from ros2_ik.cli.question import BadQuestion, Exit
 
 EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
   ros2_ik solve my_arm.urdf --tip tool0 --xyz 0.4 0.1 0.5 --quat 1 0 0 0 --seed joint_2=-0.7
-  ros2_ik solve panda --scene table --xyz 0.5 0.1 0.4 --rpy 180 0 0 --deg
-  ros2_ik solve baxter --tip left_gripper --xyz .7 .3 .2 --tip right_gripper --xyz .7 -.3 .2"""
+  ros2_ik solve panda --scene table --xyz 0.5 0.1 0.4 --rpy 180 0 0 --deg"""
 # options that are fields of a goal, of the same name
-FIELDS = ('group', 'locked_joints', 'position_tolerance', 'orientation_tolerance', 'select',
-          'solutions', 'max_joint_change', 'random_state')
+FIELDS = ('group', 'select', 'solutions', 'random_state')
 
 
 def add_parser(commands: Any) -> None:
@@ -49,50 +43,37 @@ def add_parser(commands: Any) -> None:
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a search, those of the library and of the node alike."""
-    parser.add_argument('--tool', nargs=6, type=float,
-                        metavar=('X', 'Y', 'Z', 'ROLL', 'PITCH', 'YAW'),
-                        help='a tool in the tip: its position [m] and its turns, as --rpy; it '
-                             'goes to the target in place of the tip')
-    parser.add_argument('--deg', action='store_true', help=DEG)
+    parser.add_argument('--deg', action='store_true',
+                        help='angles are degrees: --rpy, joints, --max-joint-change')
     parser.add_argument('--group', help='joints that may move (default: all that move the tips)')
-    parser.add_argument('--locked-joints', nargs='+', metavar='J',
-                        help='joints that stay where the seed has them')
-    parser.add_argument('--position-tolerance', type=positive, metavar='M',
-                        help='default: 1e-5')
-    parser.add_argument('--orientation-tolerance', type=positive, metavar='RAD',
-                        help='default: 1e-4 rad; at most half a turn')
     parser.add_argument('--select', choices=('first', 'nearest', 'manipulability'),
                         help='first found (default); or of those found in the time the nearest '
                              'to the seed, or the one farthest from singular')
-    parser.add_argument('--solutions', type=whole(), default=1, metavar='N',
+    parser.add_argument('--solutions', type=in_range(int, 1, 1e6), default=1, metavar='N',
                         help='how many different ones to look for')
     parser.add_argument('--max-joint-change', type=positive, metavar='M',
-                        help='no joint may be farther from the seed in the answer [rad, m], '
-                             'at most a full turn. For prismatic joints the number is metres; '
-                             'with --deg it is converted like an angle (30: 0.52 m). Default: '
-                             "not bounded; of call with --execute the node's max_jump")
+                        help='no joint may be farther from the seed in the answer [rad, m; with '
+                             '--deg also of prismatic joints: 30 is 0.52 m]. Default: not '
+                             "bounded; of call with --execute the node's max_jump")
     parser.add_argument('--allow-collisions', action='store_true',
                         help='an answer may touch the scene, or the robot itself')
     parser.add_argument('--timeout', type=positive, metavar='S',
                         help="seconds for the search (default: 1; of call the node's)")
-    parser.add_argument('--random-state', type=whole(), metavar='N',
+    parser.add_argument('--random-state', type=in_range(int, 1, 1e6), metavar='N',
                         help='start of the random numbers: other ones may give other answers')
 
 
 def goal_fields(args: argparse.Namespace) -> dict[str, Any]:
     """Return the fields of a goal that the options give, angles in radians."""
     fields = {name: getattr(args, name) for name in FIELDS if getattr(args, name) is not None}
-    for name, most, limit in (('orientation_tolerance', HALF_TURN, 'half a turn'),
-                              ('max_joint_change', FULL_TURN, 'a full turn')):
-        if name in fields:
-            fields[name] = in_radians(f'--{name.replace("_", "-")}', fields[name], args.deg, most,
-                                      limit)
+    if args.max_joint_change is not None:
+        fields['max_joint_change'] = in_radians('--max-joint-change', args.max_joint_change,
+                                                args.deg)
     if args.timeout is not None:
         fraction, seconds = math.modf(args.timeout)
         fields['timeout'] = {'sec': int(seconds), 'nanosec': int(fraction * 1e9)}
-    targets = poses.target_fields(args.targets or [poses.TargetOptions()], args.deg)
     return {**fields, 'avoid_collisions': not args.allow_collisions,
-            **(poses.with_tool(targets, args.tool, args.deg) if args.tool else targets)}
+            **poses.target_fields([vars(args)], args.deg)}
 
 
 def run(args: argparse.Namespace) -> Exit:
@@ -101,13 +82,7 @@ def run(args: argparse.Namespace) -> Exit:
         raise BadQuestion('--scene and --allow-collisions are both given: the one is what must '
                           'not be touched, the other allows all contacts')
     fields = goal_fields(args)
-    robot, shipped = load_robot(args)
-    at = read_start(args.seed, robot, shipped.home if shipped else None, args.deg)
     from ros2_ik.cli.goal_file import goal_of
-    from ros2_ik.cli.library import answer_here
-    goal = goal_of({**fields, 'follow_frames': True})
-    answer = answer_here(args, goal, robot, robot.to_q(at))
-    answer.message = with_options(answer.message, args)
-    answer.notes += poses.notes(args.targets)
-    print_answer(answer, robot, args.json)
-    return answer.exit
+    from ros2_ik.cli.library import solve_here
+    return solve_here(args, goal_of({**fields, 'follow_frames': True}), args.seed, args.deg,
+                      poses.notes(args))

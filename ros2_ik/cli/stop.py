@@ -9,18 +9,13 @@ from ros2_ik.cli.arguments import add_node_arguments
 from ros2_ik.cli.question import Exit
 
 PATIENCE = 2.0   # seconds for the answer
-MAY_MOVE = 'it may still move'
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-EXAMPLE = """examples:
-  ros2_ik stop
-  ros2_ik stop --node /left/ros2_ik"""
 
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        'stop', help='have a running node stop the robot', epilog=EXAMPLE,
+        'stop', help='have a running node stop the robot',
         description='Have a running node stop all motions that it began, whoever asked for them.')
     add_node_arguments(parser)
     parser.set_defaults(run=run)
@@ -41,14 +36,14 @@ def run(args: argparse.Namespace) -> Exit:
 
 class Interrupt:
     """
-    A context in which Ctrl-C, or another signal to end, sets a flag: `came`, then `again`.
+    A context in which Ctrl-C, or another signal to end, sets the flag `came`.
 
     An exception out of a handler can get lost in a destructor, and one that ends the process can
     take back a stop that the node has not read yet. The body has to end soon after `came`.
     """
 
     def __init__(self) -> None:
-        self.came = self.again = False
+        self.came = False
         self._before = {number: signal.getsignal(number) for number in ENDS}
 
     def __enter__(self) -> 'Interrupt':
@@ -62,4 +57,4 @@ class Interrupt:
             signal.signal(number, before)
 
     def _set(self, number: int, frame: FrameType | None) -> None:
-        self.came, self.again = True, self.came
+        self.came = True

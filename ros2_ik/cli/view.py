@@ -9,9 +9,10 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
     add_scene_argument,
+    in_range,
     load_robot,
     load_scene_of,
-    whole,
+    refuse_robot_arguments,
 )
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit, warn
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
     from ros2_ik.view.session import Session
 
 EXAMPLE = """examples:
-  ros2_ik view panda
   ros2_ik view panda --scene table
-  ros2_ik view baxter
   ros2_ik view talos --tip gripper_left_base_link gripper_right_base_link
   ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
   ros2_ik view --node /ros2_ik          the robot of a running node"""
@@ -46,7 +45,8 @@ def add_parser(commands: Any) -> None:
     add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
     parser.add_argument('--problem', metavar='FILE',
                         help='constraints, costs and targets, as constrained takes them')
-    parser.add_argument('--port', type=whole(1, 65535), default=PORT, help='default: %(default)s')
+    parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
+                        help='default: %(default)s')
     parser.add_argument('--host', default=HOST,
                         help='address to listen on (default: %(default)s, this machine alone)')
     parser.set_defaults(run=run)
@@ -61,9 +61,7 @@ def run(args: argparse.Namespace) -> Exit:
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
     from ros2_ik.cli.node_client import NodeClient
-    if args.robot or args.scene or args.srdf or args.package_dir or args.root_joint:
-        raise BadQuestion('--node: a node has its own robot and scene: leave out ROBOT, --scene, '
-                          '--srdf, --package-dir and --root-joint')
+    refuse_robot_arguments(args)
     with NodeClient(args.node) as client:
         serve(node_session(client, args.tip, args.problem), args.host, args.port)
     return Exit.ANSWERED

@@ -32,10 +32,10 @@ class Demo:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
         self.stopping = False
 
-    def run(self, cell: 'Cell', scene: str, once: bool, view: bool) -> int:
+    def run(self, cell: 'Cell', once: bool, view: bool) -> int:
         """Start robot and node; check an answer `once`, or serve until the end; returns a code."""
         self._check_domain()
-        self._start(cell, scene)
+        self._start(cell)
         try:
             with self._client() as client:
                 answer = cell.ask(client)
@@ -47,7 +47,7 @@ class Demo:
         except BadQuestion:
             self._check()
             raise
-        print(hints(cell, scene), flush=True)
+        print(hints(cell), flush=True)
         while True:
             self._check()
             time.sleep(0.1)
@@ -58,7 +58,7 @@ class Demo:
         return NodeClient('/ros2_ik', self._is_over)
 
     def _check_domain(self) -> None:
-        """Refuse a domain with a robot or a node /ros2_ik: nobody would know which one answers."""
+        """Refuse a domain with a robot or a node /ros2_ik: either could answer."""
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
         if os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST' and (
                 domain.isdecimal() and not inhabited(int(domain))):
@@ -68,21 +68,21 @@ class Demo:
             if client.spin_until(lambda: node.count_publishers('/robot_description')
                                  or node.count_services('/ros2_ik/compute_ik'), DISCOVERY):
                 raise BadQuestion(
-                    f'ROS domain {domain} is in use: there is a robot_description or a node '
-                    f'/ros2_ik; end it, or take another domain: '
-                    f'ROS_DOMAIN_ID={int(domain) + 1} tools/demo')
+                    f'ROS domain {domain} has a robot_description or a node /ros2_ik already: end '
+                    f'it, or take another domain: ROS_DOMAIN_ID={int(domain) + 1} tools/demo')
 
-    def _start(self, cell: 'Cell', scene: str) -> None:
+    def _start(self, cell: 'Cell') -> None:
         from ament_index_python.packages import get_package_prefix
 
         from ros2_ik.mock.controlled_groups import node_parameters
         self._check()
         name = cell.shipped.name
-        print(f'ros2_ik: starting {name} and the node, scene {scene or "empty"}; the demo moves '
-              'at half of the velocity and acceleration limits, the node by itself at a tenth',
-              file=sys.stderr, flush=True)
+        print(f'ros2_ik: starting {name} and the node, scene {cell.scene or "empty"}; the demo '
+              'moves at half of the velocity and acceleration limits, the node by itself at a '
+              'tenth', file=sys.stderr, flush=True)
         folder = Path(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
-        parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {'scene': scene}
+        parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {
+            'scene': cell.scene}
         given = [word for key, value in parameters.items()
                  for word in ('-p', f'{key}:={json.dumps(value)}')]
         for program, words in (('mock_robot', ['--robot', name]),
@@ -104,17 +104,16 @@ class Demo:
 
     def close(self) -> None:
         """End all programs."""
-        running = [child for child in self._programs.values() if child.poll() is None]
-        for child in running:
+        for child in self._programs.values():
             child.terminate()
-        for child in running:
+        for child in self._programs.values():
             try:
                 child.wait(END)
             except subprocess.TimeoutExpired:
                 child.kill()
 
 
-def hints(cell: 'Cell', scene: str) -> str:
+def hints(cell: 'Cell') -> str:
     """Return commands for a second terminal, with a pose that is reachable."""
     from ros2_ik.cli.poses import components
     domain = os.environ.get('ROS_DOMAIN_ID')
@@ -122,11 +121,12 @@ def hints(cell: 'Cell', scene: str) -> str:
     pose = components(cell.target)
     words = f'--tip {cell.tip}' + ''.join(
         f' --{key} ' + ' '.join(f'{value:.4f}' for value in pose[key]) for key in ('xyz', 'rpy'))
-    name, around = cell.shipped.name, f'--scene {shlex.quote(scene)} ' if scene else ''
+    name = cell.shipped.name
+    around = f'--scene {shlex.quote(cell.scene)} ' if cell.scene else ''
     return (f'{name} is running: mock robot /mock_robot, IK node /ros2_ik, in ROS domain '
             f'{domain or 0}.\nTry in a second terminal:\n'
             f'  {ik} call {words}\n  {ik} call {words} --execute\n'
-            f'  {ik} fk --node /ros2_ik\n  {ik} solve {name} {around}{words}\n'
+            f'  {ik} solve {name} {around}{words}\n'
             'Ctrl-C ends the demo.')
 
 
@@ -150,7 +150,7 @@ def main() -> int:
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     try:
         from ros2_ik.demo.check import Cell
-        return demo.run(Cell(args.robot, args.scene), args.scene, args.once, args.view)
+        return demo.run(Cell(args.robot, args.scene), args.once, args.view)
     except KeyboardInterrupt:
         return 0
     except Exception as error:

@@ -18,8 +18,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup  # noqa: E402
 from rclpy.executors import MultiThreadedExecutor  # noqa: E402
 
 from ros2_ik.action import SolveConstrainedIK  # noqa: E402
-from ros2_ik.cli.goal_client import feedback_line  # noqa: E402
-from ros2_ik.msg import ConstraintState, Status  # noqa: E402
+from ros2_ik.msg import Status  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
@@ -61,18 +60,12 @@ def test_what_cannot_be(ask, problem):
     assert run.code == 1, run.err
     assert 'VIOLATED by' in run.out and 'best attempt' in run.out
     feedback = [line for line in run.err.splitlines() if 's, searching: ' in line]
-    assert feedback and 'high' in feedback[-1]
+    assert feedback
 
 
 def test_a_mistake_is_refused_by_its_place(ask, problem):
     refused = ask(problem(1.1, 1, relative_to='nowhere')).refused()
     assert 'INVALID_LINK_NAME: constraints[0] (point_to_plane): relative_to: unknown' in refused
-
-
-def test_nobody_there(ask):
-    refused = ask(TRAY, '--node', '/nobody', '--wait', 2).refused()
-    assert 'no action /nobody/solve_constrained_ik' in refused
-    assert 'valid: --node /ros2_ik' in refused
 
 
 def test_an_interrupt_cancels(domain, problem):
@@ -133,8 +126,7 @@ class SlowServer:
         rclpy.shutdown(context=self._context)
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_before_the_goal_was_taken_cancels_it(domain, problem, number):
+def test_an_interrupt_before_the_goal_was_taken_cancels_it(domain, problem):
     server = SlowServer(domain)
     try:
         running = subprocess.Popen(
@@ -144,7 +136,7 @@ def test_an_interrupt_before_the_goal_was_taken_cancels_it(domain, problem, numb
         killer = threading.Timer(60.0, running.kill)
         killer.start()
         assert server.asked.wait(30)
-        running.send_signal(number)
+        running.send_signal(signal.SIGTERM)
         time.sleep(0.2)
         server.may_take.set()
         out, errors = running.communicate()
@@ -153,18 +145,3 @@ def test_an_interrupt_before_the_goal_was_taken_cancels_it(domain, problem, numb
         assert running.returncode == 130 and out.startswith('PREEMPTED'), out + errors
     finally:
         server.close()
-
-
-HARD, BROKEN = ConstraintState(name='high', holds=True), ConstraintState(name='far', violation=0.2)
-SOFT = ConstraintState(name='posture', soft=True, holds=False)
-NEAR = {'position_errors': [1e-3], 'orientation_errors': [2e-2]}
-
-
-@pytest.mark.parametrize(('feedback', 'line'), [
-    ({'phase': 'waiting', 'seconds': 1.52}, '1.5 s, waiting: 3 restarts'),
-    ({'constraints': [HARD, SOFT]}, '0.0 s, : 3 restarts'),
-    ({'constraints': [HARD, BROKEN]}, '0.0 s, : 3 restarts; best so far: far 0.2 outside'),
-    ({**NEAR, 'constraints': [BROKEN]},
-     '0.0 s, : 3 restarts; best so far: 1.0e-03 m 2.0e-02 rad, far 0.2 outside')])
-def test_feedback_says_no_more_than_is_known(feedback, line):
-    assert feedback_line(SolveConstrainedIK.Feedback(restarts=3, **feedback)) == line

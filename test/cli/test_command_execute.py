@@ -1,7 +1,5 @@
 """`ros2_ik call --execute` and goals that execute, with a real node, over DDS."""
 
-import re
-
 import numpy as np
 import pytest
 import yaml
@@ -14,8 +12,6 @@ pytestmark = pytest.mark.usefixtures('in_domain')
 
 LINK0, TCP = 'panda_link0', 'panda_hand_tcp'
 BACK = [0, 0, -0.04]   # in the frame of the tool: it moves away from where it stood
-REFUSED = 'INVALID_GOAL_CONSTRAINTS'   # for the seed is near the goal, but not the robot
-ELSEWHERE = {'panda_joint1': 0.5}
 
 
 @pytest.fixture
@@ -31,15 +27,10 @@ def max_jump(set_parameter):
 @pytest.fixture
 def back(tmp_path):
     """Give a problem file: the tool goes back, relative to where it stands."""
-    return problem_file(tmp_path / 'back.yaml')
-
-
-def problem_file(path, **fields):
-    x, y, z = BACK
+    path = tmp_path / 'back.yaml'
     path.write_text(yaml.safe_dump({
-        **fields,
-        'tips': [TCP], 'execute': True, 'timeout': {'sec': 2}, 'targets': [{
-            'header': {'frame_id': TCP}, 'pose': {'position': {'x': x, 'y': y, 'z': z}}}]}))
+        'targets': [{'tip': TCP, 'xyz': BACK, 'quat': [0, 0, 0, 1], 'relative_to': TCP}],
+        'execute': True, 'timeout': {'sec': 2}}))
     return path
 
 
@@ -72,21 +63,13 @@ def test_a_frame_stands_where_it_stood_before_the_motion(command, judge, back):
         assert run.json['targets'][0]['position_error'] < 1e-3 < run.json['motion_seconds']
 
 
-@pytest.mark.slow
-def test_the_table_has_the_time_of_the_motion(command):
-    run = call(command)
-    assert run.code == 0, run.out + run.err
-    assert ' s of motion' in run.out
-
-
 def test_a_solution_that_is_far_is_refused(command, max_jump, back):
     for ask, bound in ((call, '--max-joint-change'), (
-            lambda command, *words: command('constrained', back, *words), 'max_joint_change')):
+            lambda command: command('constrained', back), 'max_joint_change')):
         run = ask(command)
         assert run.code == 1 and run.out.startswith('NO_IK_SOLUTION: '), run.out + run.err
         assert f'no solution within {bound} 0.001' in run.out
         assert f'a larger {bound} may have one' in run.out and 'parameter max_jump' in run.out
-        assert 'best attempt' in run.out
 
 
 @pytest.mark.slow
@@ -100,21 +83,14 @@ def test_a_request_has_a_bound_of_its_own(command, max_jump):
 
 
 @pytest.mark.slow
-def test_a_solution_stays_where_only_the_motion_failed(command, tmp_path):
+def test_a_solution_stays_where_only_the_motion_failed(command):
     """The bound is about the way from where the robot stands as well."""
-    file = problem_file(tmp_path / 'elsewhere.yaml', max_joint_change=0.3, seed={'joint_state': {
-        'name': list(ELSEWHERE), 'position': list(ELSEWHERE.values())}})
-    seed = [f'{name}={value}' for name, value in ELSEWHERE.items()]
-    for ask in (lambda command, *words: call(command, '--max-joint-change', 0.3, '--seed', *seed,
-                                             *words),
-                lambda command, *words: command('constrained', file, *words)):
-        run = ask(command)
-        assert run.code == 1, run.out + run.err
-        assert run.out.startswith(f'{REFUSED}: ') and 'would move by 0.' in run.out
-        assert re.search('max.joint.change allows 0.3', run.out)
-        assert 'solution, not reached:' in run.out and 'panda_joint7' in run.out
-        assert 'best attempt' not in run.out
-        answer = ask(command, '--json').json
-        assert not answer['success'] and answer['status'] == REFUSED
-        assert answer['best_joints'].keys() >= {'panda_joint1', 'panda_joint7'}
-        assert answer['targets'][0]['position_error'] < 1e-3 and answer['motion_seconds'] == 0
+    words = ('--max-joint-change', 0.3, '--seed', 'panda_joint1=0.5')
+    run = call(command, *words)
+    assert run.code == 1, run.out + run.err
+    assert run.out.startswith('INVALID_GOAL_CONSTRAINTS: ') and 'would move by 0.' in run.out
+    assert '--max-joint-change allows 0.3' in run.out
+    assert 'solution, not reached:' in run.out and 'panda_joint7' in run.out
+    answer = call(command, *words, '--json').json
+    assert not answer['success'] and answer['best_joints'].keys() >= {'panda_joint7'}
+    assert answer['targets'][0]['position_error'] < 1e-3 and answer['motion_seconds'] == 0

@@ -14,8 +14,7 @@ HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.et
 MAIN = 'import sys; from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))'
 
 
-@pytest.mark.parametrize('words', [[], ['solve'], ['constrained'], ['fk'], ['robots'],
-                                   ['call'], ['stop']])
+@pytest.mark.parametrize('words', [[], ['solve'], ['constrained'], ['robots'], ['call']])
 def test_help_has_an_example_and_imports_nothing_heavy(words):
     code = ('import sys; from ros2_ik.cli import main\n'
             f'try: main({[*words, "--help"]})\n'
@@ -27,21 +26,9 @@ def test_help_has_an_example_and_imports_nothing_heavy(words):
     assert out.splitlines()[-1] == 'END 0 set()'
 
 
-@pytest.mark.parametrize('name', ['solve', 'constrained', 'fk', 'call'])
-def test_help_says_that_json_is_for_answers_alone(command, name):
-    text = ' '.join(command(name, '--help').out.split())
-    assert 'of a bad question (exit code 2) nothing is printed but the reason, on stderr' in text
-    if name == 'fk':
-        assert "did you mean 'panda'" in command('fk', 'pand', '--json').refused()
-
-
 @pytest.mark.parametrize(('words', 'said'), [
     (['call', '--exec'], "arguments: --exec; did you mean '--execute'?"),
-    (['solve', 'panda', '--execute'], '; ros2_ik call has --execute'),
-    (['solve', 'panda', '--joints', 'a=1'], '; here it is --seed'),
-    (['call', '--fk'], '; here it is ros2_ik fk --node'),
-    (['fk', 'panda', '--frame', 'a'], '; here it is --tip or --relative-to'),
-    (['fk', 'panda', 'ur5'], 'unrecognized arguments: ur5'),
+    (['robots', 'panda', 'ur5'], 'unrecognized arguments: ur5'),
     (['solve', 'panda', '--xyz', 1, 2], 'argument --xyz: expected 3 arguments')])
 def test_options_are_taken_whole(command, words, said):
     """Argparse would complete an option: --exec would move a robot."""
@@ -59,7 +46,7 @@ def test_version(command):
 
 @pytest.mark.parametrize('missing, words, remedy', [
     ('rclpy', ['call', '--xyz', '1', '2', '3'], 'tools/run'),
-    ('pinocchio', ['fk', 'panda'], 'pip install pin'),
+    ('pinocchio', ['robots', 'panda'], 'pip install pin'),
 ])
 def test_what_is_missing_is_named_with_its_remedy(missing, words, remedy):
     code = (f'import sys; sys.modules[{missing!r}] = None\n'

@@ -70,19 +70,6 @@ def test_a_robot_that_stands_in_something_is_told(draw, tmp_path):
     assert run.code == 0 and ' - post: ' in run.out and red(pixels[40:]) > 10
 
 
-@pytest.mark.slow
-def test_long_lines_go_on_below(draw):
-    """Of the reason for which there is no answer nothing is cut off."""
-    words = ('panda', '--xyz', 3, 0, 0, '--timeout', 0.3)
-    rows = []
-    for width in (240, 720):
-        _, pixels = draw(*words, size=('--size', width, 240))
-        text = drawn(pixels[:, :width // 2]).any(axis=1)[:120]    # the robot is in the middle
-        begins = np.flatnonzero(text[1:] & ~text[:-1])
-        rows.append(len(begins))
-    assert rows[0] > rows[1] >= 1
-
-
 def test_solutions_stand_side_by_side_and_differ(draw):
     run, pixels = draw('panda', '--xyz', 0.45, 0.1, 0.3, '--rpy', 180, 0, 0, '--deg',
                        '--solutions', 2, '--random-state', 3, '--timeout', 0.3,
@@ -106,22 +93,6 @@ def test_what_is_not_reached_is_drawn_red_and_is_no_answer(draw):
     assert ((pixels[:, :, 0] > 90) & (pixels[:, :, 1:].max(axis=2) < 60)).sum() > 500
 
 
-def test_words_of_many_panels_are_there(tmp_path, planar_arm, monkeypatch):
-    """Letters shrink with the panels: else a line has no place for its number."""
-    from PIL import ImageDraw
-
-    from ros2_ik.core import Robot, Scene
-    from ros2_ik.view.picture import Panel, write_picture
-    from ros2_ik.view.robot_model import RobotModel
-    written = []
-    monkeypatch.setattr(ImageDraw.ImageDraw, 'text',
-                        lambda self, at, line, **_: written.append(line))
-    robot = Robot.from_urdf(planar_arm)
-    panel = Panel(robot.neutral, ('solution 36: largest change', '0.174 rad (waist_yaw_joint)'))
-    write_picture(tmp_path / 'many.png', RobotModel(robot), Scene(robot), [panel] * 36, (900, 675))
-    assert sum('0.174 rad' in line for line in written) == 36
-
-
 def test_a_robot_without_anything_to_be_seen_shows_its_target(draw, planar_arm):
     run, pixels = draw(planar_arm, '--xyz', 0.5, 0.3, 0.1, told='no visual elements')
     assert run.code == 0 and 20 < drawn(pixels[40:]).sum() < 3000
@@ -139,28 +110,14 @@ def test_what_is_not_drawn_is_told(command, tmp_path):
 @pytest.mark.parametrize(('words', 'reason'), [
     (['panda', '-o', 'x.jpg'], "'x.jpg': only PNG files are written"),
     (['panda', '-o', 'no_folder/x.png'], "'no_folder/x.png': only PNG files"),
-    (['panda', '-o', 'folder.png'], "'folder.png': only PNG files"),
     (['panda'], 'required: -o/--output'),
     (['panda', '-o', 'x.png', '--size', 10, 100], "'10' is not a whole number from 100 to 8000"),
     (['panda', '-o', 'x.png', '--from', 0, 90], '--from: 0 90; valid: degrees'),
-    (['panda', '-o', 'x.png', '--from', 'nan', 0], '--from: nan 0'),
-    (['pand', '-o', 'x.png'], "did you mean 'panda'"),
-    (['panda', '-o', 'x.png', '--tip', 'panda_hant', '--xyz', 1, 0, 0], "'panda_hand'"),
-    (['panda', '-o', 'x.png', '--scene', 'tabel'], 'shipped: bin, floor, shelf, table'),
-    (['panda', '-o', 'x.png', '--joints', 'panda_joint9=1'], 'unknown joint'),
 ])
 def test_bad_questions_are_refused(command, tmp_path, monkeypatch, words, reason):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / 'folder.png').mkdir()
     assert reason in command('picture', *words).refused()
-    assert [path.name for path in tmp_path.iterdir()] == ['folder.png']
-
-
-def test_a_file_that_cannot_be_written_is_told(command, tmp_path):
-    path = tmp_path / 'full.png'
-    os.symlink('/dev/full', path)
-    assert f"--output '{path}': No space left" in command(
-        'picture', 'panda', *SMALL, '-o', path).refused()
+    assert not [*tmp_path.iterdir()]
 
 
 def test_missing_pillow_is_told(process):

@@ -109,22 +109,16 @@ def test_stop(client, moving, process):
     assert process('stop').out == 'nothing was moving\n'
 
 
-def test_nobody_to_stop(command):
-    refused = command('stop', '--node', '/left/ros2_ik', '--wait', 0.3).refused()
-    assert 'no service /left/ros2_ik/stop' in refused
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize('moves', [True, False])
-@pytest.mark.parametrize('killed', [True, False])
-def test_a_node_that_does_not_answer_an_interrupt(start, moves, killed):
-    name = f'deaf{moves}{killed}'    # DDS remembers the names of those that died
+def test_a_node_that_does_not_answer_an_interrupt(start, moves):
+    name = f'deaf{moves}'    # DDS remembers the names of those that died
     node = start('-c', DEAF, f'/{name}')
     call = start(COMMAND, 'call', '--node', f'/{name}/ros2_ik', '--xyz', 1, 2, 3,
                  *['--execute'] * moves)
     assert node.stdout.readline() == 'asked\n'
     time.sleep(0.5)    # the goal was taken before, but the answer may be on its way
-    if killed:
+    if moves:
         node.kill()
         node.wait()
     began = time.monotonic()

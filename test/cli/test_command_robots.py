@@ -1,0 +1,69 @@
+"""`ros2_ik robots`, judged by yourdfpy, closed forms or the files themselves."""
+
+import math
+from xml.etree import ElementTree
+
+import pytest
+
+from ros2_ik.core import Robot, shipped_robots
+
+
+def poses(run):
+    """Return the numbers of the last table by tip: x y z, roll pitch yaw, quaternion."""
+    assert run.code == 0, run.err
+    lines = run.out.splitlines()
+    head = next(i for i, line in enumerate(lines) if line.startswith('tip '))
+    return {line.split()[0]: [float(text) for text in line.split()[1:]]
+            for line in lines[head + 1:]}
+
+
+def test_closed_form_in_degrees(command, planar_arm):
+    pose = poses(command('robots', planar_arm, '--joints', 'shoulder=30', 'elbow=-75', 'lift=0.1',
+                         '--deg'))['slide']
+    a, b = math.radians(30), math.radians(-45)
+    assert pose == pytest.approx([
+        0.5 * math.cos(a) + 0.3 * math.cos(b), 0.5 * math.sin(a) + 0.3 * math.sin(b), 0.1,
+        0, 0, -45, 0, 0, math.sin(b / 2), math.cos(b / 2)], abs=1e-4)
+
+
+@pytest.mark.parametrize('name', sorted(shipped_robots()))
+def test_home_of_each_shipped_robot(command, judge, name):
+    shipped = shipped_robots()[name]
+    pose = poses(command('robots', name))[shipped.tip]
+    T = judge(name, shipped.home, shipped.tip, Robot.load(name).root_frame)
+    assert pose[:3] == pytest.approx(list(T[:3, 3]), abs=1e-4)
+    x, y, z, w = pose[6:]
+    assert T[:3, :3] @ [0, 0, 1] == pytest.approx(
+        [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], abs=1e-3)
+
+
+def test_lists_every_shipped_robot(command):
+    run = command('robots')
+    assert run.code == 0
+    assert {line.split()[0] for line in run.out.splitlines()[1:]} == set(shipped_robots())
+
+
+@pytest.mark.parametrize('name', ['kinova', 'panda'])
+def test_describes_a_robot_as_its_urdf_does(command, name):
+    text = command('robots', name).out
+    table = text.partition('\ngroup ')[0]
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line}
+    root = ElementTree.fromstring(Robot.load(name).urdf)
+    for joint in root.findall('joint'):
+        if joint.get('type') == 'fixed' or joint.find('mimic') is not None:
+            continue
+        kind, lower, upper, _ = rows[joint.get('name')]
+        assert kind == joint.get('type')
+        if kind == 'continuous':
+            assert (lower, upper) == ('-', '-')
+        elif joint.find('safety_controller') is None:
+            assert float(upper) == pytest.approx(float(joint.find('limit').get('upper')), abs=1e-4)
+    assert {link.get('name') for link in root.findall('link')} <= set(text.split())
+
+
+@pytest.mark.parametrize('words, hint', [
+    (['panda', '--joints', 'panda_joint1=nan'], 'not finite'),
+    (['panda', '--joints', 'panda_joint1=1,2'], 'is not a number'),
+    (['panda_'], "did you mean 'panda'")])
+def test_bad_questions(command, words, hint):
+    assert hint in command('robots', *words).refused()
