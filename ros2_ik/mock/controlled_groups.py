@@ -1,4 +1,4 @@
-"""Which controllers a shipped robot has: the mock's, and those of config/controllers."""
+"""Groups of a shipped robot that have controllers, and parameters of the node for these."""
 
 from ros2_ik.core import Robot, ShippedRobot
 

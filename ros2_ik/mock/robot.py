@@ -50,10 +50,6 @@ PRIORITY = 50     # in real time, where that is allowed
 TF_RATE = 30.0    # [Hz]
 
 
-class BadParameter(IKError):
-    """A parameter of the mock robot has a value that makes no sense."""
-
-
 class MockRobot(Node):
     """
     Publishes robot_description and robot_description_semantic once, joint_states at 100 Hz, TF.
@@ -106,7 +102,7 @@ class MockRobot(Node):
                                         floating_point_range=ranges)
         value = self.declare_parameter(name, default, described).value
         if value is None:   # rcl has no empty lists
-            raise BadParameter(f'{name} has no value')
+            raise IKError(f'{name} has no value')
         return value
 
     def _declare_parameters(self) -> float:
@@ -118,7 +114,7 @@ class MockRobot(Node):
         self._declare('active', active, 'controllers that listen, one a joint')
         given = self.get_parameters([*FAULTS, 'active'])
         if not (judged := self._judge(given)).successful:
-            raise BadParameter(judged.reason)
+            raise IKError(judged.reason)
         self._apply(given)
         self.add_on_set_parameters_callback(self._judge)
         self.add_post_set_parameters_callback(self._apply)

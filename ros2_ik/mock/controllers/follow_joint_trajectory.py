@@ -15,8 +15,6 @@ except ImportError:
 if TYPE_CHECKING:
     from ros2_ik.mock.controllers.trajectory_controller import TrajectoryController
 
-MONITOR_PERIOD = 50_000_000   # nanoseconds between feedbacks: action_monitor_rate is 20 Hz
-
 
 def follow_joint_trajectory(controller: 'TrajectoryController') -> 'GoalWatch | None':
     """Offer `<controller>/follow_joint_trajectory`, or nothing without control_msgs."""
@@ -28,14 +26,13 @@ class GoalWatch:
     Lets goals replace the controller's trajectory, and ends them.
 
     A new goal aborts the running one; a cancelled one holds the measured position. Without goal
-    tolerances a goal succeeds when its time is up, wherever the joints are.
+    tolerances a goal succeeds when its time is up, wherever the joints are. There is no feedback.
     """
 
     def __init__(self, controller: 'TrajectoryController') -> None:
         self._controller = controller
         self._goal: Any = None
         self._results: dict[bytes, Future] = {}   # of goals whose end is awaited
-        self._fed = 0
         self._server = ActionServer(
             controller, FollowJointTrajectory, f'{controller.get_name()}/follow_joint_trajectory',
             execute_callback=self._execute, goal_callback=self._judge,
@@ -51,7 +48,7 @@ class GoalWatch:
 
     def _start(self, goal: Any) -> None:
         self.abort('preempted by a new goal')
-        self._goal, self._fed = goal, 0
+        self._goal = goal
         self._results[bytes(goal.goal_id.uuid)] = Future()
         self._controller.take(goal.request.trajectory)
         goal.execute()
@@ -85,15 +82,14 @@ class GoalWatch:
         elif trajectory is None:
             self.abort('another commands the joints')
         elif trajectory.begun:
-            self._judge_errors(now, now - trajectory.end)
+            self._judge_errors(now - trajectory.end)
 
-    def _judge_errors(self, now: int, late: int) -> None:
+    def _judge_errors(self, late: int) -> None:
         request, errors = self._goal.request, self._errors()
         path = _tolerances(request.path_tolerance, errors)
         end = _tolerances(request.goal_tolerance, errors)
         patience = nanoseconds(request.goal_time_tolerance)
         if late < 0:
-            self._feed_back(now)
             astray = [joint for joint, bound in path.items() if abs(errors[joint]) > bound]
             self._fail(astray, 'path tolerance violated', -4)
         elif all(abs(errors[joint]) <= bound for joint, bound in end.items()):
@@ -112,22 +108,8 @@ class GoalWatch:
         return {joint: body.commanded[joint] - body.position[joint]
                 for joint in self._controller.joints}
 
-    def _feed_back(self, now: int) -> None:
-        if now - self._fed < MONITOR_PERIOD:
-            return
-        self._fed = now
-        body, joints = self._controller.body, self._controller.joints
-        feedback = FollowJointTrajectory.Feedback(joint_names=list(joints))
-        feedback.header.stamp = self._controller.get_clock().now().to_msg()
-        feedback.desired.positions = [body.commanded[joint] for joint in joints]
-        feedback.actual.positions = [body.position[joint] for joint in joints]
-        feedback.error.positions = list(self._errors().values())
-        self._goal.publish_feedback(feedback)
-
 
 def _tolerances(given: list[Any], joints: dict[str, float]) -> dict[str, float]:
-    """Return the position bounds to check: 0 is the default, which is none, -1 none, too."""
-    if any(tolerance.name not in joints or tolerance.position not in (0.0, -1.0)
-           and tolerance.position < 0 for tolerance in given):
-        return {}   # one that makes no sense puts all back to their defaults
-    return {tolerance.name: tolerance.position for tolerance in given if tolerance.position > 0}
+    """Return the position bounds of joints to check: 0 and -1 are none."""
+    return {tolerance.name: tolerance.position for tolerance in given
+            if tolerance.name in joints and tolerance.position > 0}

@@ -13,7 +13,7 @@ SECOND = 1e-9   # in nanoseconds
 
 
 class Knot(NamedTuple):
-    """Where all joints are to be, and how they move there; time in nanoseconds."""
+    """A point of a trajectory: positions and derivatives of all joints; time in nanoseconds."""
 
     time: int
     position: Array
@@ -36,7 +36,7 @@ class Trajectory:
 
     @property
     def begun(self) -> bool:
-        """Whether it has been told where it begins."""
+        """True once `begin` was called."""
         return bool(self._knots)
 
     def begin(self, now: int, position: Array, velocity: Array, turning: Sequence[bool],
