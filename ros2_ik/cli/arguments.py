@@ -78,9 +78,9 @@ def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service
 
 # -- ROBOT: the name of a shipped robot, or a URDF file ----------------------------------------
 
-def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot',
+def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot', scene: bool = True,
                         **options: Any) -> None:
-    """Add ROBOT, by default as an argument, and what belongs to a URDF file."""
+    """Add ROBOT, by default as an argument, what belongs to a URDF file, and --scene."""
     parser.add_argument(name, metavar='ROBOT', **{
         'help': 'shipped robot (ros2_ik robots lists them), URDF or xacro file', **options})
     parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')
@@ -89,10 +89,13 @@ def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot',
                              'too; repeatable')
     parser.add_argument('--xacro-arg', metavar='NAME:=VALUE', action='append', default=[],
                         help='argument of a file .xacro; repeatable')
+    if scene:
+        parser.add_argument('--scene', metavar='NAME|PATH', help='what is around the robot: a '
+                            'shipped scene, or a YAML file (default: nothing)')
 
 
 def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
-    """Return the robot and, for a shipped one, what its config says."""
+    """Return the robot and, for a shipped one, the content of its config file."""
     from ros2_ik.core import Robot, shipped_robots, UnknownRobotError
     shipped = shipped_robots().get(args.robot)
     if shipped:
@@ -117,13 +120,6 @@ def refuse_robot_arguments(args: argparse.Namespace) -> None:
     if args.robot or args.scene or args.srdf or args.package_dir:
         raise BadQuestion('a node has its own robot and scene: leave out --node, or ROBOT, '
                           '--scene, --srdf and --package-dir')
-
-
-# -- --scene: the name of a shipped scene, or a YAML file --------------------------------------
-
-def add_scene_argument(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add --scene."""
-    parser.add_argument('--scene', metavar='NAME|PATH', help=text)
 
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene | None':

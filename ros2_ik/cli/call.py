@@ -1,17 +1,14 @@
 """`ros2_ik call`: ask a running node."""
 
 import argparse
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import add_node_arguments
 from ros2_ik.cli.joint_values import HELP, read_joint_values
-from ros2_ik.cli.question import BadQuestion, Exit, with_options
+from ros2_ik.cli.question import Exit, with_options
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
-
-if TYPE_CHECKING:
-    from ros2_ik.cli.node_client import NodeClient
 
 EXAMPLE = """examples:
   ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -24,8 +21,7 @@ def add_parser(commands: Any) -> None:
         'call', help='ask a running node for joint values', epilog=EXAMPLE,
         description='Ask a running node for joint values.')
     add_node_arguments(parser, 'the node, and then for the robot and its collision geometry')
-    poses.add_target_arguments(parser, 'frame the pose is given in, where it is now (default: '
-                               'the root)')
+    poses.add_target_arguments(parser)
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
                         help=f'{HELP}; joints that are not named are where joint_states have them')
     add_search_arguments(parser)
@@ -51,18 +47,10 @@ def run(args: argparse.Namespace) -> Exit:
     goal = goal_of({**goal_fields(args), 'execute': args.execute, 'straight': args.straight,
                     'tip_speed': args.tip_speed})
     with NodeClient(args.node) as client:
-        answer = ask_goal(client, goal, args.wait, _seed(args, client))
+        seed = read_joint_values(args.seed, client.needed_robot(args.wait), None,
+                                 args.deg) if args.seed else {}
+        answer = ask_goal(client, goal, args.wait, seed)
         answer.message = with_options(answer.message, args)
         answer.notes += poses.notes(args)
         print_answer(answer, None if args.json else client.robot(0.0), args.json)
     return answer.exit
-
-
-def _seed(args: argparse.Namespace, client: 'NodeClient') -> dict[str, Any]:
-    """Read --seed, which needs the robot: its joints, and states by name."""
-    if not args.seed:
-        return {}
-    robot = client.robot(args.wait)
-    if robot is None:
-        raise BadQuestion('--seed needs the robot, but no robot_description was received')
-    return read_joint_values(args.seed, robot, None, args.deg)

@@ -7,7 +7,6 @@ from typing import Any
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
-    add_scene_argument,
     positive,
     refuse_robot_arguments,
 )
@@ -30,8 +29,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
                         help='seconds to wait for the action (default: %(default)g)')
     add_robot_arguments(parser, '--robot', help='solve here for a shipped robot or URDF file')
-    add_scene_argument(parser, 'with --robot: scene that distances and collisions are about (a '
-                               'shipped one, or a YAML file; default: an empty one)')
     add_json_argument(parser)
     parser.set_defaults(run=run)
 

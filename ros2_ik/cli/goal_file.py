@@ -123,7 +123,7 @@ def _read_fields(defaults: Mapping[str, Any], content: Any, place: str) -> Simpl
 
 
 def _with_poses(content: Any) -> Any:
-    """Return content with targets as in messages, not in the words of the command."""
+    """Return content whose targets are those of messages, not options of the command."""
     targets = content.get('targets') if isinstance(content, Mapping) else None
     if not isinstance(targets, list) or not any(
             isinstance(target, Mapping) and target.keys() & TARGET.keys() for target in targets):

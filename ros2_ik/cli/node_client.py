@@ -134,6 +134,14 @@ class NodeClient:
         return Robot.from_urdf(self._described, (), self._texts.get(SRDF),
                                self._texts.get('root_joint', 'fixed'))
 
+    def needed_robot(self, seconds: float) -> 'Robot':
+        """Return the robot; raises BadQuestion if none comes."""
+        if (robot := self.robot(seconds)) is None:
+            raise BadQuestion(f'no robot was received on {self.node.resolve_topic_name(URDF)} '
+                              f'within {seconds:g} s: start robot_state_publisher, or what else '
+                              'publishes it')
+        return robot
+
     @property
     def has_another_robot(self) -> bool:
         """True if the description received last is not that of `robot`."""

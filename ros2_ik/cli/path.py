@@ -7,7 +7,6 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
-    add_scene_argument,
     load_robot,
     load_scene_of,
     make_checker,
@@ -36,8 +35,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('file', metavar='FILE', help='the path as YAML')
     add_robot_arguments(parser, '--robot', required=True,
                         help='shipped robot (ros2_ik robots lists them), URDF or xacro file')
-    add_scene_argument(parser, 'touch neither this scene (a shipped one, or a YAML file) nor the '
-                               'robot itself (default: the robot alone)')
     parser.add_argument('--output', metavar='FILE.csv',
                         help=f'write times [s] and joint values, a row each {PERIOD:g} s')
     parser.set_defaults(run=run)

@@ -9,7 +9,6 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli import poses
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
-    add_scene_argument,
     in_range,
     load_robot,
     load_scene_of,
@@ -40,11 +39,10 @@ def add_parser(commands: Any) -> None:
                     'side: of --solutions those farthest apart. Needs pillow, which viser brings '
                     'along.')
     add_robot_arguments(parser)
-    poses.add_target_arguments(parser, 'frame the pose is given in (default: the root)')
+    poses.add_target_arguments(parser)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'where the robot is, and where a search starts: {HELP}; {START}')
     add_search_arguments(parser)
-    add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
     parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
                         help='where it is looked at from [deg]: to the left of +x, and above')
     parser.add_argument('--size', nargs=2, type=in_range(int, 100, 8000),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 WORDS = ('tip', 'xyz', 'rpy', 'quat', 'relative_to', 'weights')
 
 
-def add_target_arguments(parser: argparse.ArgumentParser, frame_help: str) -> None:
+def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --tip, the pose, its frame and weights."""
     group = parser.add_argument_group('target', 'problem files (ros2_ik constrained) have several')
     group.add_argument('--tip', help='frame that should go there')
@@ -25,7 +25,8 @@ def add_target_arguments(parser: argparse.ArgumentParser, frame_help: str) -> No
                             'as in a URDF')
     group.add_argument('--quat', nargs=4, type=float, metavar=('X', 'Y', 'Z', 'W'),
                        help='instead of --rpy; without both the position alone counts')
-    group.add_argument('--relative-to', metavar='FRAME', help=frame_help)
+    group.add_argument('--relative-to', metavar='FRAME', help='frame the pose is given in, of '
+                       'call: where it is now (default: the root)')
     group.add_argument('--weights', nargs=6, type=float, metavar='W',
                        help="x y z rx ry rz along the target's own axes; 0 frees an axis")
 

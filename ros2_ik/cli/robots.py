@@ -27,7 +27,7 @@ def add_parser(commands: Any) -> None:
         'robots', help='shipped robots; joints, groups, frames and poses of a robot',
         epilog=EXAMPLE, description='List the shipped robots, or the joints, groups and frames '
         'of one robot, and where joint values bring the tips of its groups.')
-    add_robot_arguments(parser, nargs='?')
+    add_robot_arguments(parser, scene=False, nargs='?')
     parser.add_argument('--joints', nargs='+', metavar='J', default=[], help=f'{HELP}; {START}')
     parser.add_argument('--deg', action='store_true', help='angles are degrees, in and out')
     parser.set_defaults(run=run)

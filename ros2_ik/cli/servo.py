@@ -2,6 +2,7 @@
 
 import argparse
 from collections import deque
+from contextlib import ExitStack
 import math
 import os
 import select
@@ -76,8 +77,10 @@ def run(args: argparse.Namespace) -> Exit:
             raise BadQuestion(answer.message)
         print(answer.message, flush=True)
         try:
-            with Interrupt() as interrupt, Keyboard() if args.joy is None else Gamepad(
-                    client, args.joy, args.enable) as source:
+            with Interrupt() as interrupt, ExitStack() as stack:
+                source: Keyboard | Gamepad = (
+                    stack.enter_context(Keyboard()) if args.joy is None
+                    else Gamepad(client, args.joy, args.enable))
                 print(source.text)
                 _steer(client, args, source, interrupt)
         finally:
@@ -144,7 +147,7 @@ class Keyboard:
 
 
 class Gamepad:
-    """A gamepad on a sensor_msgs/Joy topic; a context manager."""
+    """A gamepad on a sensor_msgs/Joy topic."""
 
     def __init__(self, client: 'NodeClient', topic: str, enable: int) -> None:
         from rclpy.qos import qos_profile_sensor_data
@@ -153,12 +156,6 @@ class Gamepad:
         self._message: Any = None
         self.text = f'the arm moves while button {enable} is held; Ctrl-C ends'
         client.node.create_subscription(Joy, topic, self._take, qos_profile_sensor_data)
-
-    def __enter__(self) -> 'Gamepad':
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Leave: nothing is to be undone."""
 
     def _take(self, message: Any) -> None:
         self._message, self._time = message, time.monotonic()

@@ -8,7 +8,6 @@ from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
-    add_scene_argument,
     in_radians,
     in_range,
     positive,
@@ -30,13 +29,10 @@ def add_parser(commands: Any) -> None:
         'solve', help='joint values for wanted poses', epilog=EXAMPLE,
         description='Find joint values that bring frames of a robot to wanted poses.')
     add_robot_arguments(parser)
-    poses.add_target_arguments(parser, 'frame the pose is given in; if it moves, the pose holds '
-                               'in the answer (default: the root)')
+    poses.add_target_arguments(parser)
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
                         help=f'where the search starts: {HELP}; {START}')
     add_search_arguments(parser)
-    add_scene_argument(parser, 'touch neither this scene (a shipped one, or a YAML file) nor the '
-                               'robot itself (default: the robot alone)')
     add_json_argument(parser)
     parser.set_defaults(run=run)
 

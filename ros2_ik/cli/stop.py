@@ -22,7 +22,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Stop the robot and print what the node says; returns the exit code."""
+    """Stop the robot and print the node's answer; returns the exit code."""
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
     from std_srvs.srv import Trigger
 

@@ -8,7 +8,6 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
-    add_scene_argument,
     in_range,
     load_robot,
     load_scene_of,
@@ -42,7 +41,6 @@ def add_parser(commands: Any) -> None:
     parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
                         help='frames to drag (default: the tip that solve takes; without --node '
                              'both of baxter)')
-    add_scene_argument(parser, 'what is around it (a shipped scene, or a YAML file)')
     parser.add_argument('--problem', metavar='FILE',
                         help='constraints, costs and targets, as constrained takes them')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
@@ -115,17 +113,12 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None 
     Raises BadQuestion, also if node or robot do not come within `wait` seconds, and IKError.
     """
     from ros2_ik.cli.node_arm import NodeArm
-    robot = client.robot(wait)
-    if robot is None:
-        topic = client.node.resolve_topic_name('robot_description')
-        raise BadQuestion(f'no robot was received on {topic} within {wait:g} s: start '
-                          'robot_state_publisher, or what else publishes it')
-    return _session(NodeArm(client, robot, wait), tips, problem)
+    return _session(NodeArm(client, client.needed_robot(wait), wait), tips, problem)
 
 
 def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
     from ros2_ik.cli.goal_file import read_content
-    from ros2_ik.core import AmbiguousTipError, default_tip, Defaults, IKError
+    from ros2_ik.core import default_tip, Defaults, IKError
     from ros2_ik.view.session import Session
     for tip in tips:
         arm.robot.frame_id(tip)    # raises for one that is unknown
@@ -133,11 +126,7 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
             raise BadQuestion(f"--tip: no joint moves '{tip}'")
     if len(set(tips)) < len(tips):
         raise BadQuestion('--tip: each frame once')
-    try:
-        session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())],
-                          read_problem_file)
-    except AmbiguousTipError as error:
-        raise BadQuestion(f'which frame is to be dragged? --tip: {error}') from None
+    session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())], read_problem_file)
     if problem is not None:
         try:
             session.load_problem(read_content(problem))
