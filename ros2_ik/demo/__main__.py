@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 # the node's own defaults are for arms that can hurt somebody
 SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
-DISCOVERY = 3.0   # in which running nodes make themselves known [s]
-END = 3.0         # for the programs to end [s]
+DISCOVERY = 3.0   # time for the discovery of running nodes [s]
+END = 3.0         # time for the programs to end [s]
 
 
 class Demo:

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from ros2_ik.cli import main
 from ros2_ik.cli.answer import Answer, answer_json, number, print_answer, table
 from ros2_ik.core import TargetError
 
@@ -35,11 +34,6 @@ def test_options_are_taken_whole(command, words, said):
     assert command(*words).refused().endswith(f'{said} (options: ros2_ik {words[0]} --help)')
 
 
-def test_refusals_of_a_real_process(process):
-    assert 'COMMAND' in process().refused()
-    assert 'unknown robot' in process('solve', 'pand', '--xyz', 1, 2, 3).refused()
-
-
 def test_version(command):
     assert command('--version').out.startswith('ros2_ik 0.')
 
@@ -63,13 +57,6 @@ def test_output_may_be_cut_off():
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()   # what `| head` does
     assert 'Traceback' not in process.communicate(timeout=60)[1]
-
-
-def test_defects_are_not_called_bad_questions(monkeypatch):
-    from ros2_ik.cli import robots
-    monkeypatch.setattr(robots, 'table', lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError):
-        main(['robots'])
 
 
 @pytest.mark.parametrize('success', [True, False])

@@ -26,24 +26,17 @@ def angle(R):
     return 2 * math.asin(min(1.0, np.linalg.norm(R - np.eye(3)) / math.sqrt(8)))
 
 
-def rpy_of(R):
-    """Fixed-axis angles, away from the singularity."""
-    return [math.atan2(R[2, 1], R[2, 2]), -math.asin(R[2, 0]), math.atan2(R[1, 0], R[0, 0])]
-
-
 def test_reaches_a_pose(process, judge):
     T = judge('panda', REACHABLE, 'panda_hand_tcp', 'panda_link0')
-    run = process('solve', 'panda', '--xyz', *T[:3, 3], '--rpy', *rpy_of(T[:3, :3]), '--json',
+    R = T[:3, :3]
+    rpy = math.atan2(R[2, 1], R[2, 2]), -math.asin(R[2, 0]), math.atan2(R[1, 0], R[0, 0])
+    run = process('solve', 'panda', '--xyz', *T[:3, 3], '--rpy', *rpy, '--json',
                   '--random-state', 1)
     assert run.code == 0, run.err
-    answer = run.json
-    assert answer['success'] and answer['status'] == 'SUCCESS'
-    found = judge('panda', answer['joints'], 'panda_hand_tcp', 'panda_link0')
+    assert run.json['success'] and run.json['status'] == 'SUCCESS'
+    found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
     assert np.linalg.norm(found[:3, 3] - T[:3, 3]) < 2e-5
-    assert angle(found[:3, :3].T @ T[:3, :3]) < 2e-4
-    target = answer['targets'][0]
-    assert target['position_error'] == pytest.approx(
-        np.linalg.norm(found[:3, 3] - T[:3, 3]), abs=1e-8)
+    assert angle(found[:3, :3].T @ R) < 2e-4
 
 
 @pytest.mark.parametrize('words', [
@@ -66,14 +59,6 @@ def test_relative_to_a_moving_frame(command, judge):
     assert np.linalg.norm(found[:3, 3] - [0, 0.2, 0.3]) < 2e-5
 
 
-def test_orientation_only(command, judge):
-    run = command('solve', 'panda', '--rpy', 180, 0, 30, '--deg', '--json')
-    assert run.code == 0, run.err
-    found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
-    assert angle(found[:3, :3].T @ rotation(np.radians([180, 0, 30]))) < 2e-4
-    assert 'orientation only' in run.json['notes'][0]
-
-
 def test_a_freed_axis_may_be_any_way_off(command, judge):
     run = command('solve', 'panda', '--xyz', 0.4, 0.1, 9, '--rpy', 180, 0, 0, '--deg', '--json',
                   '--weights', 1, 1, 0, 1, 1, 1)
@@ -81,11 +66,6 @@ def test_a_freed_axis_may_be_any_way_off(command, judge):
     found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link0')
     assert np.linalg.norm(found[:2, 3] - [0.4, 0.1]) < 2e-5
     assert run.json['targets'][0]['position_error'] < 2e-5
-
-
-def test_manipulability_selects(command):
-    run = command('solve', 'panda', '--xyz', 0.3, 0.1, 0.4, '--select', 'manipulability', '--json')
-    assert run.code == 0 and 'most manipulable' in run.json['message'], run.err
 
 
 def test_several_solutions_differ_and_hold(command, judge):
@@ -109,14 +89,6 @@ def test_urdf_file_closed_form(command, planar_arm):
     x = 0.5 * math.cos(q['shoulder']) + 0.3 * math.cos(q['shoulder'] + q['elbow'])
     y = 0.5 * math.sin(q['shoulder']) + 0.3 * math.sin(q['shoulder'] + q['elbow'])
     assert (x, y) == pytest.approx((0.5, 0.3), abs=2e-5)
-
-
-def test_seed_decides_which_solution(command, planar_arm):
-    up = command('solve', planar_arm, '--xyz', 0.6, 0, 0, '--json', '--seed', 'elbow=60', '--deg')
-    down = command('solve', planar_arm, '--xyz', 0.6, 0, 0, '--json', '--seed', 'elbow=-60',
-                   '--deg')
-    assert up.json['joints']['elbow'] == pytest.approx(-down.json['joints']['elbow'], abs=1e-3)
-    assert up.json['joints']['elbow'] > 0
 
 
 def test_the_table_shows_limits_and_marks_the_near_ones(command, planar_arm):
@@ -157,9 +129,7 @@ def test_out_of_reach_is_no_solution(command, planar_arm):
     (['panda', '--tip', 'panda_hand_tpc', '--xyz', 1, 2, 3], "'panda_hand_tcp'"),
     (['panda', '--xyz', 1, 2, '-inf'], 'not finite'),
     (['panda', '--xyz', 1, 2, 3, '--quat', 0, 0, 0, 0], 'is zero; the identity is'),
-    (['panda', '--quat', 1, 1, 0, 0], 'norm 1.41421; it must be 1'),
     (['panda', '--rpy', 180, 0, 0], '--rpy: 180 rad is more than a full turn; for'),
-    (['panda', '--rpy', 0, 'inf', 0], 'not finite'),
     (['panda', '--xyz', 1, 2, 3, '--max-joint-change', 30],
      '--max-joint-change: 30 rad is more than a full turn; for degrees add --deg'),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=-90'], 'panda_joint1: -90 rad is'),
@@ -178,7 +148,6 @@ def test_out_of_reach_is_no_solution(command, planar_arm):
     (['panda', '--xyz', 1, 2, 3, '--relative-to', 'table'], "unknown frame 'table'"),
     (['panda', '--xyz', 1, 2, 3, '--srdf', 'x.srdf'], 'shipped robot'),
     ([__file__, '--xyz', 1, 2, 3], 'URDF'),
-    (['/', '--xyz', 1, 2, 3], 'URDF'),
 ])
 def test_bad_questions_are_refused_in_one_line(command, words, hint):
     assert hint in command('solve', *words).refused()

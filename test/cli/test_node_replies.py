@@ -1,4 +1,4 @@
-"""Replies of a stand-in for the node, over DDS: late, lost, and without a robot."""
+"""Replies of a stand-in for the node, over DDS: late and lost."""
 
 import os
 import subprocess
@@ -34,8 +34,6 @@ async def execute(handle):
     asked.append(1)
     if sys.argv[1] == 'making' and len(asked) < 4:
         result.status, result.message = -22, 'the geometry is still being made; ask again'
-    elif sys.argv[1] == 'robotless' and len(asked) < 4:
-        result.status, result.message = -17, 'robot_description has not been received'
     else:
         result.status, result.message = 1, f'asked {len(asked)} times'
         result.solution.joint_state.name = ['rail']
@@ -81,8 +79,7 @@ def ask(process):
 
 
 @pytest.mark.parametrize(('kind', 'times'), [
-    ('lost', 2), pytest.param('making', 4, marks=pytest.mark.slow),
-    pytest.param('robotless', 4, marks=pytest.mark.slow)])
+    ('lost', 2), pytest.param('making', 4, marks=pytest.mark.slow)])
 def test_a_node_that_cannot_answer_yet_is_asked_again(ask, kind, times):
     run = ask(kind)
     assert run.code == 0 and f'SUCCESS: asked {times} times' in run.out, run.out + run.err

@@ -129,13 +129,9 @@ def test_a_dead_child_ends_the_demo(start, name):
     assert nothing_left(process)
 
 
-def test_an_unknown_robot(start):
-    code, errors = ended(start(*DEMO, '--robot', 'pandaa'))
-    assert code == 2
-    assert "did you mean 'panda'" in errors and 'Traceback' not in errors
-
-
-def test_a_scene_that_does_not_load(start):
-    code, errors = ended(start(*DEMO, '--scene', 'tabel', '--once'))
-    assert code == 2 and 'shipped: bin, floor, shelf, table' in errors
-    assert 'Traceback' not in errors
+@pytest.mark.parametrize(('words', 'reason'), [
+    (('--robot', 'pandaa'), "did you mean 'panda'"),
+    (('--scene', 'tabel'), 'shipped: bin, floor, shelf, table')])
+def test_what_is_not_there(start, words, reason):
+    code, errors = ended(start(*DEMO, *words))
+    assert code == 2 and reason in errors and 'Traceback' not in errors

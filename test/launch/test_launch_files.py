@@ -2,7 +2,6 @@
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-import py_compile
 
 import pytest
 
@@ -10,11 +9,6 @@ LAUNCH = Path(__file__).parents[2] / 'launch'
 ARGUMENTS = {'ik.launch.py': {'robot', 'controllers', 'scene', 'config', 'namespace',
                               'use_sim_time'},
              'demo.launch.py': {'robot', 'scene', 'config', 'namespace', 'use_sim_time', 'rviz'}}
-
-
-@pytest.mark.parametrize('name', sorted(ARGUMENTS))
-def test_compiles(name, tmp_path):
-    py_compile.compile(str(LAUNCH / name), str(tmp_path / 'compiled'), doraise=True)
 
 
 def load(name):
@@ -69,11 +63,6 @@ def test_the_node_is_told_of_the_controllers_of_a_robot():
         'left_arm_controller.kind': 'joint_trajectory', 'left_arm_controller.group': 'left_arm',
         'right_arm_controller.kind': 'joint_trajectory',
         'right_arm_controller.group': 'right_arm'}
-
-
-def test_without_the_argument_it_is_not():
-    context, (node,) = make('ik.launch.py', 'make_node')
-    assert parameters(context, node) == {}
 
 
 def started(context, actions):

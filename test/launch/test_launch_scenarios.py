@@ -8,9 +8,7 @@ import sys
 
 from ament_index_python.packages import get_package_prefix
 import pytest
-import yaml
 
-from ros2_ik.core import Robot
 from ros2_ik.demo.domain import unused_domain
 
 PROGRAMS = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
@@ -40,30 +38,6 @@ def running(environment, program, *words):
 def call(environment, *words):
     command = [sys.executable, os.path.join(PROGRAMS, 'ros2_ik'), 'call', '--wait', '30', *words]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90)
-
-
-def parameter_file(path, node, parameters):
-    """Write parameters as launch does."""
-    path.write_text(yaml.dump({node: {'ros__parameters': parameters}}, default_flow_style=False))
-    return str(path)
-
-
-@pytest.mark.slow
-def test_ik_with_a_shipped_robot_a_config_and_a_namespace(environment, tmp_path):
-    robot = Robot.load('panda')
-    description = {'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf}
-    config = {'default_timeout': 0.25, 'default_tip': 'panda_link7'}
-    files = [parameter_file(tmp_path / 'config', '/**', config),
-             parameter_file(tmp_path / 'description', '/left/ros2_ik', description)]
-    with running(environment, 'ik_node', '--ros-args', '-r', '__node:=ros2_ik', '-r',
-                 '__ns:=/left', *(word for file in files for word in ('--params-file', file))):
-        asked = call(environment, '--node', '/left/ros2_ik', '--tip', 'panda_hand_tcp',
-                     '--xyz', '0.4', '0.1', '0.5')
-        assert asked.returncode == 0, asked.stderr
-        assert 'SUCCESS' in asked.stdout
-        by_default = call(environment, '--node', '/left/ros2_ik', '--xyz', '0.4', '0.1', '0.5')
-        assert by_default.returncode == 0, by_default.stderr
-        assert 'panda_link7 is the default tip' in by_default.stdout
 
 
 def test_demo(environment):
