@@ -110,7 +110,7 @@ OURS = {'PositionConstraint': [position],
 
 
 @pytest.mark.parametrize('case', DRAKE['cases'], ids=lambda case: case['kind'])
-def test_value_and_gradient(panda, case):
+def test_values_and_gradients_as_drake(panda, case):
     for ours in OURS[case['kind']]:
         for expected in case['evals']:
             # the leader's value stands for both fingers

@@ -1,16 +1,18 @@
-"""The centre of mass of a robot, or of some of its links."""
+"""The centre of mass, and how far inside an area it is."""
 
-from differences import check_jacobian
-from judge import inverse, TreeJudge
+from judge import inverse, pose, TreeJudge
 import numpy as np
 from oracles import drake, pink, pink_columns
 import pytest
+from scipy.spatial import ConvexHull
 
 from ros2_ik.core import (
     CenterOfMass,
     Configuration,
     InvalidConstraintError,
+    InverseKinematics,
     Robot,
+    SupportPolygon,
     UnknownFrameError,
 )
 
@@ -19,7 +21,7 @@ def links_of(robot):
     return TreeJudge(robot.urdf).links
 
 
-def test_as_drake():
+def test_center_of_mass_as_drake():
     """ComInPolyhedron of every body, the welded panda_link0 too, in a frame that moves."""
     rows = drake('ComInPolyhedronConstraint')
     assert len(rows) == 6
@@ -34,7 +36,7 @@ def test_as_drake():
 
 
 @pytest.mark.parametrize('row', pink('ComTask'))
-def test_as_pink(row):
+def test_center_of_mass_as_pink(row):
     at = row['at']
     f, J = CenterOfMass().evaluate(at)
     np.testing.assert_allclose(f - row['target']['target_com'], row['error'], atol=1e-9)
@@ -43,7 +45,7 @@ def test_as_pink(row):
 
 @pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('two_arms', 'freeflyer'),
                                         ('nested', 'fixed'), ('turntable', 'planar')])
-def test_value(small, name, root):
+def test_center_of_mass_is_that_of_the_links(small, name, root):
     """By a judge that adds up the links, all of them and some."""
     robot = small(name, root)
     judge = TreeJudge(robot.urdf, root)
@@ -60,29 +62,7 @@ def test_value(small, name, root):
                                seen[[2, 0]], atol=1e-12)
 
 
-def test_joints(small):
-    """Of the arms that carry the links, and nothing below a frame it is relative to."""
-    robot = small('two_arms', 'freeflyer')
-    left = {f'left_{i}' for i in range(1, 7)}
-    assert CenterOfMass(['left_hand']).joints(robot) == {'root_joint', 'torso', *left}
-    assert CenterOfMass(['left_hand'], 'chest').joints(robot) == left
-    assert CenterOfMass(['chest'], 'left_c').joints(robot) == {'left_1', 'left_2', 'left_3'}
-    assert CenterOfMass().joints(robot) == set(robot.joint_names)
-
-
-def test_links_that_stand_still(small):
-    at = Configuration(small('scara'))
-    value, J = CenterOfMass(['base']).evaluate(at)
-    np.testing.assert_allclose(value, [0.01, 0.1, -0.01])
-    assert J.shape == (3, 4) and not J.any()
-    assert CenterOfMass(['base']).joints(at.robot) == set()
-    assert CenterOfMass(['base'], 'tip').joints(at.robot) == set(at.robot.joint_names)
-    check_jacobian(CenterOfMass(['base'], 'tip'), at.robot, at.q)
-    value, J = CenterOfMass(['tip']).evaluate(Configuration(small('all_fixed')))
-    assert J.shape == (3, 0) and value.shape == (3,)
-
-
-def test_no_mass(small):
+def test_robots_without_mass_are_refused(small):
     with pytest.raises(InvalidConstraintError, match="no moving link of robot 'small' has a mass"):
         CenterOfMass().joints(small('all_fixed'))
     light = Robot.from_urdf('<robot name="r"><link name="a"/></robot>', root_joint='freeflyer')
@@ -91,7 +71,7 @@ def test_no_mass(small):
             CenterOfMass(links).value(Configuration(light))
 
 
-def test_bad_arguments(small):
+def test_malformed_arguments_of_a_center_of_mass_are_refused(small):
     with pytest.raises(InvalidConstraintError, match='axes is'):
         CenterOfMass(axes='xx')
     for A in (np.eye(2), np.zeros((0, 3)), [[1, np.nan, 0]], 'A'):
@@ -108,7 +88,88 @@ def test_bad_arguments(small):
             CenterOfMass(*arguments).joints(small('scara'))
 
 
-def test_names():
-    assert CenterOfMass(axes='zx').labels == ('z [m]', 'x [m]')
-    assert CenterOfMass(A=[[1, 0, 0], [0, 1, 0]]).labels == ('row 0 [m]', 'row 1 [m]')
-    assert str(CenterOfMass(['a', 'b'])) == 'center_of_mass of a, b'
+SQUARE = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0)]
+
+
+def distances(corners, point):
+    """Return how far inside each edge a point is (scipy's hull, Qhull), sorted."""
+    normals = ConvexHull(np.asarray(corners)[:, :2]).equations
+    return np.sort(-(normals[:, :2] @ point[:2] + normals[:, 2]))
+
+
+@pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('two_arms', 'freeflyer')])
+@pytest.mark.parametrize('count', [3, 12])
+def test_distances_from_the_edges_are_those_of_qhull(small, name, root, count):
+    """By Qhull and a judge that adds up the links; seen from the root and from a frame."""
+    robot = small(name, root)
+    judge = TreeJudge(robot.urdf, root)
+    for seed in range(5):
+        generator = np.random.default_rng(seed)
+        at = Configuration(robot, robot.random_q(generator))
+        corners, c = generator.normal(size=(count, 3)), judge.center_of_mass(at.joints)
+        np.testing.assert_allclose(np.sort(SupportPolygon(corners).value(at)),
+                                   distances(corners, c), atol=1e-12)
+        seen = inverse(judge.transform(at.joints, judge.links[-1])) @ [*c, 1]
+        np.testing.assert_allclose(
+            np.sort(SupportPolygon(corners, judge.links[-1]).value(at)),
+            distances(corners, seen), atol=1e-12)
+
+
+def test_only_corners_of_the_hull_make_edges():
+    """In whatever order; points inside, on an edge, given twice, or a hair off are none."""
+    for shift in range(4):
+        more = [(1, 1, 5), (1, 0, 0), (2, 1, 0), (0.3, 1e-12, 0), (2, 2 - 1e-13, 0)]
+        corners = [*np.roll(SQUARE, shift, 0).tolist(), *more, *SQUARE]
+        function = SupportPolygon(corners)
+        assert len(function.labels) == 4 and len(set(function.labels)) == 4
+    assert SupportPolygon(SQUARE).labels == ('edge 0-1 [m]', 'edge 1-2 [m]', 'edge 2-3 [m]',
+                                             'edge 3-0 [m]')
+    # that is counterclockwise whatever the order; from below it is the other way round
+    assert SupportPolygon(SQUARE[::-1]).labels[0] == 'edge 3-2 [m]'
+    assert set(SupportPolygon(SQUARE, None, (0, 0, -1)).labels) == {
+        'edge 1-0 [m]', 'edge 2-1 [m]', 'edge 3-2 [m]', 'edge 0-3 [m]'}
+
+
+@pytest.mark.parametrize('corners, words', [
+    ([], 'corners must be rows of 3'), ([(0, 0)], 'corners must be rows of 3'),
+    ([(0, 0, 0)] * 5, 'span an area'), (SQUARE[:2], 'span an area'),
+    ([(0, 0, 0), (1, 1, 3), (2, 2, 9)], 'span an area'), (None, 'corners'), ('corners', 'corners'),
+    ([(0, 0, 0), (1, 0, 0), (0, np.nan, 0)], 'corners'),
+    ([(0, 0, 0), (1e200, 0, 0), (0, 1e200, 0)], 'up to 1e')])
+def test_malformed_corners_are_refused(corners, words):
+    with pytest.raises(InvalidConstraintError, match=words):
+        SupportPolygon(corners)
+
+
+def test_malformed_directions_and_frames_of_a_polygon_are_refused(small):
+    for up in ((0, 0, 0), (0, 1), 'z', None):
+        with pytest.raises(InvalidConstraintError, match='up'):
+            SupportPolygon(SQUARE, None, up)
+    for arguments in ((None, (0, 0, 1), ['tipp']), ('tipp',)):
+        with pytest.raises(UnknownFrameError):
+            SupportPolygon(SQUARE, *arguments).joints(small('scara'))
+
+
+def test_a_humanoid_keeps_its_balance(load):
+    """On both feet, one of them raised, with a hand far ahead; Qhull and the link masses judge."""
+    robot = load('talos', 'freeflyer')
+    judge, start = TreeJudge(robot.urdf, 'freeflyer'), robot.to_joints(robot.neutral)
+    generator, soles = np.random.default_rng(3), ('left_sole_link', 'right_sole_link')
+    hand, shape = 'gripper_left_base_link', [(x, y, 0, 1) for x in (-0.1, 0.1)
+                                             for y in (-0.06, 0.06)]
+    for _ in range(3):
+        feet = [judge.transform(start, sole) for sole in soles]
+        feet[1] = feet[1] @ pose((*generator.uniform(-0.1, 0.1, 2), 0.05))
+        corners = np.vstack([(T @ np.array(shape).T).T[:, :3] for T in feet])
+        ahead = judge.transform(start, hand)[:3, 3] + generator.uniform(0.2, 0.35, 3)
+        ik = InverseKinematics(robot, collisions=False)
+        for sole, T in zip(soles, feet, strict=True):
+            ik.add_pose_target(sole, T)
+        ik.add_support_polygon_constraint(corners, 0.03)
+        ik.add_position_constraint(hand, [0, 0, 0], None, ahead, ahead)
+        solution = ik.solve(robot.neutral, random_state=0, timeout=60.0,
+                            max_iterations=500)
+        assert solution.success, solution.explain()
+        c = judge.center_of_mass(solution.joints)
+        assert distances(corners, c).min() >= 0.03 - 2e-6
+        np.testing.assert_allclose(judge.transform(solution.joints, hand)[:3, 3], ahead, atol=1e-5)

@@ -1,83 +1,43 @@
-"""The pose of a frame compared with a reference."""
+"""Pose and orientation of a frame compared with a reference; roll, pitch and yaw."""
 
-
-from differences import jacobian_by_differences
 from hypothesis import given, settings, strategies as st
-from judge import pose, pose_error
+from judge import inverse, pose, pose_error
 import numpy as np
+from oracles import recorded
 import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import Configuration, FramePose, InvalidTargetError
-
-
-def expected_value(T, T_target):
-    """Rotation vector and offset along the target's axes, by scipy."""
-    R = T_target[:3, :3]
-    return [*(R.T @ (T[:3, 3] - T_target[:3, 3])),
-            *Rotation.from_matrix(R.T @ T[:3, :3]).as_rotvec()]
+from ros2_ik.core import (
+    algebra,
+    Configuration,
+    FrameOrientation,
+    FramePose,
+    InvalidConstraintError,
+    InvalidTargetError,
+)
 
 
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32), relative=st.booleans())
-def test_value_and_jacobian(small, seed, relative):
+def test_pose_value_is_that_of_scipy(small, seed, relative):
     robot, generator = small('two_arms', 'freeflyer'), np.random.default_rng(seed)
-    q = robot.random_q(generator)
-    at = Configuration(robot, q)
+    at = Configuration(robot, robot.random_q(generator))
     other = 'right_hand' if relative else None
     T = at.transform('left_hand', other)
     reference = T @ pose(generator.uniform(-2, 2, 3), generator.uniform(-1, 1, 3) * 1.6)
-    function = FramePose('left_hand', reference, other)
-    np.testing.assert_allclose(function.value(at), expected_value(T, reference), atol=1e-12)
-    np.testing.assert_allclose(function.jacobian(at), jacobian_by_differences(function, robot, q),
-                               atol=1e-7)
-    value, J = function.evaluate(at)
-    np.testing.assert_array_equal(value, function.value(at))
-    np.testing.assert_array_equal(J, function.jacobian(at))
-
-
-def test_zero_exactly_at_the_reference(small):
-    """At the reference J is the frame's own Jacobian: the rotation vector's derivative is I."""
-    robot = small('two_arms')
-    at = Configuration(robot, robot.random_q(np.random.default_rng(0)))
-    function = FramePose('left_hand', at.transform('left_hand'))
-    np.testing.assert_allclose(function.value(at), 0, atol=1e-15)
-    np.testing.assert_allclose(function.jacobian(at), at.jacobian('left_hand'), atol=1e-12)
-
-
-@pytest.mark.parametrize('angle', [np.pi, np.pi - 1e-9, np.pi + 1e-9, np.pi - 1e-4])
-@pytest.mark.parametrize('axis', [(0, 0, 1), (0.6, 0, -0.8)])
-def test_half_a_turn_off(small, angle, axis):
-    """Never zero, never NaN, and the same each time."""
-    at = Configuration(small('one_link', 'freeflyer'))
-    function = FramePose('body', pose(rotvec=np.array(axis) * angle))
-    value = function.value(at)
-    assert np.linalg.norm(value[3:]) == pytest.approx(min(angle, 2 * np.pi - angle), abs=1e-7)
-    assert abs(value[3:] @ axis) == pytest.approx(np.linalg.norm(value[3:]), abs=1e-6)
-    assert np.isfinite(function.jacobian(at)).all()
-    np.testing.assert_array_equal(value, function.value(at))
-
-
-def test_labels_name_every_row_with_its_unit():
-    assert FramePose.labels == ('x [m]', 'y [m]', 'z [m]', 'rx [rad]', 'ry [rad]', 'rz [rad]')
+    R = reference[:3, :3]
+    expected = [*(R.T @ (T[:3, 3] - reference[:3, 3])),
+                *Rotation.from_matrix(R.T @ T[:3, :3]).as_rotvec()]
+    value = FramePose('left_hand', reference, other).value(at)
+    np.testing.assert_allclose(value, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize('reference', [
     np.eye(4).tolist(), pin.SE3.Identity(), np.eye(4, dtype=int), np.eye(8)[::2, ::2]])
-def test_kinds_of_references(small, reference):
+def test_references_may_be_lists_se3_or_arrays(small, reference):
     value = FramePose('tip', reference).value(Configuration(small('scara')))
     np.testing.assert_allclose(value, [0.7, 0, 0.3, 0, 0, 0], atol=1e-15)
-
-
-def test_reference_is_copied(small):
-    T, at = pose((1, 2, 3)), Configuration(small('scara'))
-    placement = pin.SE3(T)
-    functions = [FramePose('tip', T), FramePose('tip', placement)]
-    T[:3, 3] = 0
-    placement.translation = np.zeros(3)
-    for function in functions:
-        np.testing.assert_allclose(function.value(at)[:3], [-0.3, -2, -2.7], atol=1e-15)
 
 
 def test_rounded_rotation_is_made_a_rotation(small):
@@ -105,8 +65,106 @@ def broken(**parts):
     (np.diag([2.0, 2, 2, 1]), ['determinant', '8']), (np.diag([0.0, 0, 0, 1]), ['rotation']),
     (np.eye(3), ['4x4', '(3, 3)']), (None, ['4x4']), ('pose', ['4x4']), ([[1, 2], [3]], []),
     (np.eye(4) * 1j, ['tip']), ([[10**400] * 4] * 4, ['tip'])])
-def test_references_that_are_no_pose(reference, words):
+def test_malformed_references_are_refused(reference, words):
     with pytest.raises(InvalidTargetError) as caught:
         FramePose('tip', reference)
     for word in [*words, 'tip']:
         assert word in str(caught.value)
+
+
+LIE = recorded('lie.json')
+
+
+@pytest.fixture
+def body(small):
+    """Give a free body at a rotation vector."""
+    def at(rotvec=(0, 0, 0), position=(1, 2, 3)):
+        quaternion = Rotation.from_rotvec(rotvec).as_quat()
+        return Configuration(small('one_link', 'freeflyer'), [*position, *quaternion])
+    return at
+
+
+def test_a_row_for_each_of_the_axes(body):
+    at, reference = body((0.2, 0.5, -0.1)), pose(rotvec=(0.6, 0.1, 0.3))
+    value, J = FrameOrientation('body', reference).evaluate(at)
+    some = FrameOrientation('body', reference, axes='zx')
+    assert some.labels == ('rz [rad]', 'rx [rad]')
+    np.testing.assert_array_equal(some.value(at), value[[2, 0]])
+    np.testing.assert_allclose(some.jacobian(at), J[[2, 0]], atol=1e-15)
+
+
+@pytest.mark.parametrize('case', LIE['cases'], ids=lambda case: case['angle'])
+def test_rotations_and_logarithms_to_60_digits(body, case):
+    M, expected = np.array(case['M']), case['log6'][3:]
+    at = body()
+    for value in (FramePose('body', inverse(M)).value(body(position=(0, 0, 0)))[3:],
+                  FrameOrientation('body', inverse(M)).value(at),
+                  FrameOrientation('body', offset=M).value(at)):
+        np.testing.assert_allclose(value, expected, atol=1e-11)
+    angle = FrameOrientation('body', M, form='angle').value(at)
+    np.testing.assert_allclose(angle, np.linalg.norm(expected), rtol=1e-9, atol=1e-11)
+    w = algebra.log3(M[:3, :3].reshape(-1).tolist())
+    np.testing.assert_allclose(w, expected, atol=1e-11)
+    # near pi the translation magnifies the rounding of M
+    np.testing.assert_allclose(algebra.log6(w, tuple(M[:3, 3])), case['log6'][:3], atol=1e-9)
+
+
+@pytest.mark.parametrize('name', ['reference', 'offset'])
+@pytest.mark.parametrize('rotation, words', [
+    (np.diag([1, 1, -1]), ['rigid', 'determinant']), (np.eye(3) * 1.01, ['rotation']),
+    (np.full((3, 3), np.nan), ['finite']), ((0, 0, 0, 1), ['3x3', '(4,)']), ('R', ['3x3', "'R'"])])
+def test_malformed_rotations_are_refused(name, rotation, words):
+    with pytest.raises(InvalidConstraintError) as caught:
+        FrameOrientation('body', **{name: rotation})
+    for word in (*words, name):
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize('arguments, words', [
+    ({'axes': 'xx'}, r"axes is .*'xyz'"), ({'axes': None}, r"axes is .*'xyz'"),
+    ({'axes': 'z', 'form': 'chord'}, "axes is 'z'.* chord .*valid: 'xyz'"),
+    ({'form': 'quaternion'}, "form is 'quaternion'; valid: vector, angle")])
+def test_unknown_axes_and_forms_are_named(arguments, words):
+    with pytest.raises(InvalidConstraintError, match=words):
+        FrameOrientation('body', **arguments)
+
+
+@pytest.fixture
+def turned(small):
+    """Give a free body turned about its x, then its new y, then its new z."""
+    def at(*angles):
+        quaternion = Rotation.from_euler('XYZ', angles).as_quat()
+        return Configuration(small('one_link', 'freeflyer'), [1, 2, 3, *quaternion])
+    return at
+
+
+@settings(max_examples=50)
+@given(st.floats(-3.14, 3.14), st.floats(-1.57, 1.57), st.floats(-3.14, 3.14))
+def test_euler_angles_are_those_of_scipy(turned, roll, pitch, yaw):
+    value = FrameOrientation('body', form='euler').value(turned(roll, pitch, yaw))
+    np.testing.assert_allclose(value, (roll, pitch, yaw), atol=1e-12 / np.cos(pitch))
+
+
+@pytest.mark.parametrize('up', [1, -1])
+@pytest.mark.parametrize('theta', [0, 0.7, -2.5])
+def test_euler_angles_of_an_upright_frame_are_those_of_moveit(small, up, theta):
+    """Roll takes all of the turn, and the Jacobian is that of roll and pitch alone."""
+    c, s = np.cos(theta), np.sin(theta)
+    R = np.array([[0, 0, up], [s, c, 0], [-c * up, s * up, 0]])    # Rx(up * theta) Ry(up * pi/2)
+    at = Configuration(small('one_link', 'freeflyer'))
+    value, J = FrameOrientation('body', offset=R, form='euler').evaluate(at)
+    np.testing.assert_allclose(value, (up * theta, up * np.pi / 2, 0), atol=1e-15)
+    np.testing.assert_allclose(J[0, 3:], (1, 0, 0), atol=1e-3)
+    assert np.linalg.norm(J[1, 3:]) == pytest.approx(1)
+    assert np.abs(J[2]).max() < 1e-3
+
+
+@pytest.mark.parametrize('off', [1e-15, 1e-12, 1e-8, 1e-4])
+@pytest.mark.parametrize('up', [1, -1])
+def test_euler_angles_near_upright_keep_the_orientation(turned, off, up):
+    """Roll and yaw are known badly each, their sum and the orientation are not."""
+    at = turned(0.3, up * (np.pi / 2 - off), 0.2)
+    value, J = FrameOrientation('body', form='euler').evaluate(at)
+    assert np.isfinite(value).all() and np.abs(J).max() <= 1e6
+    np.testing.assert_allclose(Rotation.from_euler('XYZ', value).as_matrix(),
+                               at.transform('body')[:3, :3], atol=2e-15)

@@ -1,116 +1,23 @@
-"""What holds for every function: a new one needs a row in SAMPLES."""
+"""What holds for every function of function_samples.py."""
 
 import inspect
 import pickle
 
-from differences import jacobian_by_differences
-from judge import pose
+from function_samples import ROBOTS, SAMPLES
+from judge import step
 import numpy as np
 import pytest
 
 from ros2_ik.core import (
-    AngleBetweenVectors,
-    CenterOfMass,
     Configuration,
-    FrameOrientation,
-    FramePose,
-    FramePosition,
     function_kinds,
     GazeAngle,
     InvalidOptionError,
-    JointCoupling,
-    JointPositions,
     KinematicFunction,
-    Manipulability,
-    MinimumDistance,
-    PairDistance,
-    PointToLineDistance,
-    PointToPlane,
-    PointToPointDistance,
-    Polyhedron,
-    region_surfaces,
-    RegionDistance,
     register_function,
-    SupportPolygon,
     UnknownFrameError,
-    UserFunction,
 )
-from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.scene import Box, Cone, Cylinder, Scene, SceneObject, Sphere
 
-T = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
-R = T[:3, :3]
-TURN = pose(rotvec=(-0.3, 0.2, 1.1))[:3, :3]
-P, Q, A, B = (0.03, -0.02, 0.11), (0.6, 0.3, -0.4), (0.2, -0.1, 2), (1, -0.2, 0.4)
-LINE = (1.0, -0.5)
-# two regions each, which the point is outside of, or in
-REGIONS = [region_surfaces([(shape, pose(Q, A)), (Box(size), pose(B))]) for shape, size in (
-    (Sphere(0.3), (0.2, 0.3, 0.4)), (Cylinder(0.3, 0.5), (0.1, 0.1, 0.1)),
-    (Cone(0.3, 0.5), (9, 8, 7)))]
-
-
-def last(robot):
-    return [joint.name for joint in robot.joints if joint.is_scalar][-2:]
-
-
-def reach(at):
-    return at.transform(at.robot.frame_names[-1])[0, 3] * at.q[:2]
-
-
-def two_balls(robot, a, b):
-    """Give a checker of a ball on a frame and one on another, or in the world."""
-    a, b = (name if name in robot.frame_names else 'panda_hand' for name in (a, b or a))
-    held = SceneObject('held', [(Sphere(0.05), pose(P))])
-    other = SceneObject('other', [(Sphere(0.1), pose(Q))])
-    scene = Scene(robot).attach(held, a)
-    return CollisionChecker(robot, scene.add(other) if a == b else scene.attach(other, b)).only(
-        'held', 'other')
-
-
-# name of the robot: its root joint, a frame, another frame
-ROBOTS = {'panda': (None, 'panda_hand', 'panda_link3'),
-          'baxter': (None, 'left_gripper', 'right_gripper'),
-          'two_arms': ('freeflyer', 'left_hand', 'right_hand'),
-          'one_joint': ('fixed', 'tip', 'base'),
-          'mimic_chain': ('fixed', 'tip', 'lb'),
-          'nested': ('fixed', 'tip', 'cart')}
-
-# kind: ways to make one for two frames of a robot, of which the second may be None
-SAMPLES = {
-    'angle_between_vectors': [lambda _, a, b: AngleBetweenVectors(a, A, B, b),
-                              lambda _, a, b: AngleBetweenVectors(a, A, B, b, 'vector'),
-                              lambda _, a, b: AngleBetweenVectors(a, A, B, b, 'chord')],
-    'center_of_mass': [lambda _, a, b: CenterOfMass(relative_to=b),
-                       lambda _, a, b: CenterOfMass([a], b, 'zx'),
-                       lambda _, a, b: CenterOfMass([a], b, A=[A, B])],
-    'frame_orientation': [
-        lambda _, a, b: FrameOrientation(a, R, b),
-        lambda _, a, b: FrameOrientation(a, T, b, TURN, 'zx'),
-        *(lambda _, a, b, form=form: FrameOrientation(a, T, b, TURN, form=form)
-          for form in ('angle', 'chord', 'euler')),
-        lambda _, a, b: FrameOrientation(a, R, b, TURN, 'zx', 'euler')],
-    'frame_pose': [lambda _, a, b: FramePose(a, T, b)],
-    'frame_position': [lambda _, a, b: FramePosition(a, P, b),
-                       lambda _, a, b: FramePosition(a, P, b, T, 'zx')],
-    'gaze_angle': [lambda _, a, b: GazeAngle(a, P, A, Q, b),
-                   lambda _, a, b: GazeAngle(a, P, A, Q, b, 'vector')],
-    'polyhedron': [lambda _, a, b: Polyhedron(a, [P, Q], [[*A, *B], [*Q, *P]], b)],
-    'region_distance': [lambda _, a, b, rows=rows: RegionDistance(a, P, rows, b)
-                        for rows in REGIONS],
-    'joint_coupling': [lambda robot, a, b: JointCoupling(last(robot), LINE[:len(last(robot))])],
-    'joint_positions': [lambda robot, a, b: JointPositions(last(robot), {last(robot)[0]: 0.1}),
-                        lambda robot, a, b: JointPositions()],
-    'manipulability': [lambda _, a, b: Manipulability(a, b),
-                       lambda _, a, b: Manipulability(a, b, 'orientation')],
-    'minimum_distance': [lambda robot, a, b: MinimumDistance(two_balls(robot, a, b), 5.0, 2)],
-    'pair_distance': [lambda robot, a, b: PairDistance(two_balls(robot, a, b), 'held', 'other')],
-    'point_to_line_distance': [lambda _, a, b: PointToLineDistance(a, P, Q, A, b)],
-    'point_to_plane': [lambda _, a, b: PointToPlane(a, P, Q, A, b)],
-    'point_to_point_distance': [lambda _, a, b: PointToPointDistance(a, P, Q, b)],
-    'support_polygon': [lambda _, a, b: SupportPolygon([P, Q, A], b),
-                        lambda _, a, b: SupportPolygon([P, Q, A, B], b, B, [a])],
-    'user_function': [lambda robot, a, b: UserFunction(reach, min(robot.nq, 2))],
-}
 CASES = [pytest.param((make, name, relative), id=f'{kind}-{i}-{name}-{"relative" * relative}')
          for kind, ways in SAMPLES.items() for i, make in enumerate(ways) for name in ROBOTS
          for relative in (False, True)]
@@ -118,6 +25,13 @@ CASES = [pytest.param((make, name, relative), id=f'{kind}-{i}-{name}-{"relative"
 # bounds that need an equality form, by kind
 EXACT = {'angle_between_vectors': [0, np.pi], 'frame_orientation': [0], 'gaze_angle': [0, np.pi],
          'point_to_line_distance': [0], 'point_to_point_distance': [0]}
+
+
+def jacobian_by_differences(function, robot, q, h=1e-6):
+    """Differentiate the value by central differences in the tangent space, (m, nv)."""
+    def value(v):
+        return function.value(Configuration(robot, step(robot, q, v), robot.scratch_data()))
+    return np.array([(value(v) - value(-v)) / (2 * h) for v in np.eye(robot.nv) * h]).T
 
 
 @pytest.fixture
@@ -156,7 +70,7 @@ def test_help_shows_plain_types(kind):
 
 
 @pytest.mark.parametrize('case', CASES, indirect=True)
-def test_value_and_jacobian(case):
+def test_jacobians_agree_with_differences(case):
     function, at = case
     value, J = function.evaluate(at)
     bound = function.bind(at.robot)
@@ -178,7 +92,7 @@ def test_value_and_jacobian(case):
 
 @pytest.mark.parametrize('kind', SAMPLES)
 @pytest.mark.parametrize('name', ROBOTS)
-def test_relative_to_itself(kind, name, robot_of):
+def test_functions_are_finite_at_zero_and_relative_to_themselves(kind, name, robot_of):
     """With all joints at zero, where much is parallel or meets: finite; a frame alone is still."""
     robot, frame = robot_of(name), ROBOTS[name][1]
     at = Configuration(robot)
@@ -191,7 +105,7 @@ def test_relative_to_itself(kind, name, robot_of):
 
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_survives_pickling(kind, robot_of):
+def test_functions_survive_pickling(kind, robot_of):
     """It may be solved in another process."""
     robot = robot_of('panda')
     at = Configuration(robot, robot.random_q(np.random.default_rng(3)))
@@ -202,7 +116,7 @@ def test_survives_pickling(kind, robot_of):
 
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_names(kind, robot_of):
+def test_functions_have_their_kind_peers_and_distinct_labels(kind, robot_of):
     for make in SAMPLES[kind]:
         function = make(robot_of('panda'), 'panda_hand', None)
         assert type(function) is function_kinds()[kind] and function.kind == kind
@@ -212,7 +126,7 @@ def test_names(kind, robot_of):
 
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_unknown_frames(kind, robot_of):
+def test_unknown_frames_are_refused(kind, robot_of):
     robot = robot_of('panda')
     for make in SAMPLES[kind]:
         for frames in (('nowhere', None), ('panda_hand', 'nowhere')):

@@ -1,28 +1,22 @@
 """The only place that may say SUCCESS: what it lets pass, what it does not."""
 
+from function_samples import SAMPLES
 from hypothesis import given, settings, strategies as st
 from judge import pose, pose_error, TreeJudge
 import numpy as np
 import pytest
-from small_robots import SCARA, SMALL
+from small_robots import SCARA
 
 from ros2_ik.core import (
     accept,
-    collision_checker,
     Configuration,
     Constraint,
     FramePosition,
-    function_kinds,
     IKProblem,
     InvalidStateError,
     LeastSquares,
     PoseTarget,
-    Robot,
     ScalarCost,
-    Scene,
-    SceneObject,
-    Sphere,
-    UserFunction,
 )
 
 Q = np.array([0.3, -0.5, -0.1, 0.7])
@@ -118,15 +112,6 @@ def test_limits_of_followers_count(small):
     assert names(accept(asked, q)) == ["joint 'a'"]
 
 
-def test_quaternions_of_any_length_are_judged_as_the_rotation_they_are(small):
-    robot = small('one_link', 'freeflyer')
-    q = np.array([0.1, 0.2, 0.3, 0, 0, 0.6, 0.8])
-    asked = IKProblem(robot, [PoseTarget('body', Configuration(robot, q).transform('body'))])
-    assert accept(asked, q).accepted
-    with pytest.raises(InvalidStateError):
-        accept(asked, np.zeros(7))
-
-
 @settings(max_examples=200)
 @given(seed=st.integers(0, 2**32), scale=st.sampled_from([1e-6, 1e-5, 3e-5, 1e-4, 1e-2]),
        weights=st.lists(st.sampled_from([0, 1, 5]), min_size=6, max_size=6).filter(any))
@@ -147,70 +132,29 @@ def test_agrees_with_the_judge(robot, seed, scale, weights):
 
 # -- constraints ------------------------------------------------------------------------------
 
-P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
-TURNED = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
-
-
-def balls():
-    """Give a checker of the two arms with a ball in each hand and one on the chest."""
-    robot = Robot.from_urdf(SMALL['two_arms'])
-    scene = Scene(robot)
-    for link in ('left_hand', 'right_hand', 'chest'):
-        scene = scene.attach(SceneObject(f'ball of {link}', [Sphere(0.05)]), link)
-    return collision_checker(robot, scene)
-
-
-# kind, and form: arguments of one
-KINDS = {
-    'angle_between_vectors': ('left_hand', A, B, 'right_b'),
-    'angle_between_vectors chord': ('left_hand', A, B, 'right_b', 'chord'),
-    'center_of_mass': (),
-    'frame_orientation': ('left_hand', TURNED, 'right_b'),
-    **{f'frame_orientation {form}': ('left_hand', TURNED, None, None, 'xyz', form)
-       for form in ('angle', 'euler')},
-    'frame_pose': ('left_hand', TURNED), 'frame_position': ('left_hand', P, 'right_b'),
-    'gaze_angle': ('left_hand', P, A, B),
-    'gaze_angle vector': ('left_hand', P, A, B, None, 'vector'),
-    'polyhedron': ('left_hand', [P, A], [[*A, *B]]),
-    'region_distance': ('left_hand', P, [[0, 0, *A, *B, 0], [1, 1, *P, *A, 0.2]]),
-    'joint_coupling': (['left_1', 'right_2'], [[1, -0.5], [0.3, 1]]),
-    'joint_positions': (['left_1', 'right_2'], {'right_2': 0.1}),
-    'manipulability': ('left_hand',),
-    'minimum_distance': (balls(), 10.0, 3),
-    'pair_distance': (balls(), 'ball of left_hand', 'ball of chest'),
-    'point_to_line_distance': ('left_hand', P, A, B, 'right_b'),
-    'point_to_plane': ('left_hand', P, A, B), 'point_to_point_distance': ('left_hand', P, A),
-    'support_polygon': ([P, A, B],),
-    'user_function': (lambda at: at.q[1:3], ['one [m]', 'two [rad]']),
-}
-
-
-def test_every_kind_is_judged():
-    assert set(function_kinds()) <= set(KINDS)
-
-
-@pytest.mark.parametrize('kind', KINDS)
+@pytest.mark.parametrize('kind', SAMPLES)
 def test_just_inside_and_outside_of_each_row(small, kind):
     robot, tolerance = small('two_arms'), 1e-6
-    function = function_kinds()[kind.partition(' ')[0]](*KINDS[kind]).bind(robot)
     q = robot.random_q(np.random.default_rng(8)) * 0.7
-    f = function.value(Configuration(robot, q))
-    exact = Constraint(function, f, f)
-    assert accept(IKProblem(robot, constraints=[exact], start=q), q).accepted
-    for row, label in enumerate(function.labels):
-        for side, share in ((-1, 0.999), (1, 0.999), (-1, 1.001), (1, 1.001)):
-            bounds = np.array([np.full(len(f), -np.inf), np.full(len(f), np.inf)])
-            bounds[int(side > 0), row] = f[row] - side * tolerance * share
-            constraint = Constraint(function, *bounds, 'asked', tolerance)
-            verdict = accept(IKProblem(robot, constraints=[constraint], start=q), q)
-            assert verdict.accepted is (share < 1)
-            if share > 1:
-                violation, = verdict.violations
-                assert violation.name == f'asked: {label.split(" [")[0]}'
-                assert violation.kind == 'constraint' and violation.value == f[row]
-                assert violation.amount == pytest.approx(tolerance * share, rel=1e-6)
-                assert violation.unit == label.partition(' [')[2].rstrip(']')
-                assert 'asked' in str(violation)
+    for make in SAMPLES[kind]:
+        function = make(robot, 'left_hand', 'right_b').bind(robot)
+        f = function.value(Configuration(robot, q))
+        exact = Constraint(function, f, f)
+        assert accept(IKProblem(robot, constraints=[exact], start=q), q).accepted
+        for row, label in enumerate(function.labels):
+            for side, share in ((-1, 0.999), (1, 0.999), (-1, 1.001), (1, 1.001)):
+                bounds = np.array([np.full(len(f), -np.inf), np.full(len(f), np.inf)])
+                bounds[int(side > 0), row] = f[row] - side * tolerance * share
+                constraint = Constraint(function, *bounds, 'asked', tolerance)
+                verdict = accept(IKProblem(robot, constraints=[constraint], start=q), q)
+                assert verdict.accepted is (share < 1)
+                if share > 1:
+                    violation, = verdict.violations
+                    assert violation.name == f'asked: {label.split(" [")[0]}'
+                    assert violation.kind == 'constraint' and violation.value == f[row]
+                    assert violation.amount == pytest.approx(tolerance * share, rel=1e-6)
+                    assert violation.unit == label.partition(' [')[2].rstrip(']')
+                    assert 'asked' in str(violation)
 
 
 def test_all_targets_and_constraints_must_hold(small):
@@ -238,20 +182,3 @@ def test_costs_are_told_and_decide_nothing(small):
     assert verdict.accepted and verdict.violations == ()
     x = Configuration(robot, robot.neutral).transform('left_hand')[:3, 3]
     assert verdict.costs == pytest.approx((0.5e6 * ((x - 100)**2).sum(), -3.0))
-
-
-def test_a_user_who_asks_something_on_the_way(robot):
-    """What is judged after that is judged at the same configuration."""
-    position = FramePosition('tip')
-    at_q = position.value(Configuration(robot, Q))
-    inner = IKProblem(robot, constraints=[Constraint(position)])
-
-    def busy(at):
-        accept(inner, robot.neutral)
-        return 0.0
-    user = Constraint(UserFunction(busy), 0, 1)
-    exact = Constraint(position, at_q, at_q)
-    for constraints in ([user, exact], [exact, user]):
-        assert accept(IKProblem(robot, constraints=constraints), Q).accepted
-    costs = [ScalarCost(busy), LeastSquares(position, at_q)]
-    assert accept(IKProblem(robot, costs=costs), Q).costs[1] == pytest.approx(0, abs=1e-20)

@@ -1,66 +1,21 @@
 """A program of functions gives what each of them gives alone."""
 
-import threading
-
+from function_samples import ROBOTS, SAMPLES
 import numpy as np
 import pytest
 
-from ros2_ik.core import (
-    accept,
-    AngleBetweenVectors,
-    CenterOfMass,
-    Configuration,
-    Constraint,
-    FrameOrientation,
-    FramePose,
-    FramePosition,
-    GazeAngle,
-    IKProblem,
-    JointPositions,
-    Manipulability,
-    PointToLineDistance,
-    Polyhedron,
-    SupportPolygon,
-    UserFunction,
-)
+from ros2_ik.core import CenterOfMass, Configuration, SupportPolygon
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.problem.structure import ActiveJoints
 
-P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)
-# name: root joint (None: a shipped robot), two frames
-ROBOTS = {'panda': (None, 'panda_hand', 'panda_link3'),
-          'talos': (None, 'left_sole_link', 'gripper_left_base_link'),
-          'two_arms': ('freeflyer', 'left_hand', 'right_hand'),
-          'turntable': ('fixed', 'tip', 'wheel'),
-          'fingers': ('fixed', 'left_tip', 'right_tip'),
-          'nested': ('fixed', 'tip', 'cart'),
-          'all_fixed': ('fixed', 'tip', 'post')}
-
 
 @pytest.fixture(params=ROBOTS)
-def robot_and_frames(request, load, small):
+def robot_and_functions(request, load, small):
+    """Give a robot, and every kind of function of one of its frames and of two."""
     root, *frames = ROBOTS[request.param]
-    return (load(request.param) if root is None else small(request.param, root)), *frames
-
-
-def reach(at):
-    """Give two numbers of a user, who asks something of the library elsewhere on the way."""
-    robot, frame = at.robot, at.robot.frame_names[-1]
-    accept(IKProblem(robot, constraints=[Constraint(FramePosition(frame))]), robot.neutral)
-    return at.transform(frame)[:2, 3]
-
-
-def mixed(robot, a, b):
-    """Give functions of one frame and of two, that move and that stand still, of all sorts."""
-    found = [FramePose(a, np.eye(4)), UserFunction(lambda at: at.q @ at.q), FramePosition(b, P, a),
-             FrameOrientation(a, None, b, axes='zx'), FramePosition(a, P, a),
-             GazeAngle(a, P, A, B, b), Polyhedron(b, [P, A], [[*A, *B]]),
-             PointToLineDistance(robot.root_frame, P, A, B, b), AngleBetweenVectors(a, A, B),
-             FramePosition(robot.root_frame)]
-    if robot.nv:
-        found[3:3] = [CenterOfMass(), JointPositions(), Manipulability(a), CenterOfMass([a], b),
-                      SupportPolygon([[-0.1, -0.1, 0], [0.1, -0.1, 0], [0, 0.1, 0]], b)]
-    return found
+    robot = load(request.param) if root is None else small(request.param, root)
+    return robot, [make(robot, frames[0], other) for other in (None, frames[1])
+                   for ways in SAMPLES.values() for make in ways]
 
 
 def program(robot, functions, names=None, start=None):
@@ -81,15 +36,15 @@ def check(bound, robot, q):
                                    atol=1e-10)
 
 
-def test_program_gives_what_each_function_gives_alone(robot_and_frames):
+def test_program_gives_what_each_function_gives_alone(robot_and_functions):
     """Also beside other use of the robot's scratch data, and with q read-only."""
-    robot, *frames = robot_and_frames
-    bound, generator = program(robot, mixed(robot, *frames)), np.random.default_rng(0)
+    robot, functions = robot_and_functions
+    bound, generator = program(robot, functions), np.random.default_rng(0)
     for _ in range(3):
         q = robot.random_q(generator)
         q.setflags(write=False)
         first = bound.evaluate(q)
-        Configuration(robot, robot.random_q(generator), robot.scratch_data()).transform(frames[0])
+        Configuration(robot, robot.random_q(generator), robot.scratch_data()).center_of_mass()
         check(bound, robot, q)
         np.testing.assert_array_equal(np.column_stack(first), np.column_stack(bound.evaluate(q)))
     assert bound.size == sum(len(function.labels) for function in bound.functions)
@@ -97,49 +52,16 @@ def test_program_gives_what_each_function_gives_alone(robot_and_frames):
     assert f.shape == (0,) and J.shape == (0, robot.nv)
 
 
-def test_joints_that_are_held(robot_and_frames):
-    robot, *frames = robot_and_frames
+def test_programs_of_some_joints_agree_with_their_functions(robot_and_functions):
+    robot, functions = robot_and_functions
     generator = np.random.default_rng(1)
     for names in (robot.joint_names[::2], robot.joint_names[1::2], ()):
         start = robot.random_q(generator)
-        bound = program(robot, mixed(robot, *frames), names, start)
+        bound = program(robot, functions, names, start)
         q = start.copy()
         q[bound.active.indices] = robot.random_q(generator)[bound.active.indices]
         check(bound, robot, q)
         assert bound.evaluate(q)[1].shape[1] == len(bound.active.columns)
-
-
-def test_users_who_ask_something_on_the_way(robot_and_frames):
-    """Their calls use the scratch data for another configuration."""
-    robot, *frames = robot_and_frames
-    functions = [FramePosition(frames[0]), UserFunction(reach, 2),
-                 FramePosition(frames[1], P, frames[0]), UserFunction(reach, 2)]
-    if robot.nv:
-        functions += [CenterOfMass([frames[0]]), Manipulability(frames[0])]
-    generator = np.random.default_rng(3)
-    for order in (functions, functions[::-1]):
-        check(program(robot, order), robot, robot.random_q(generator))
-
-
-def test_threads(load):
-    """Each thread with its own bound of the one robot."""
-    robot = load('panda')
-    functions = mixed(robot, 'panda_hand', 'panda_link3')
-    every = np.array([robot.random_q(np.random.default_rng(i)) for i in range(40)])
-    expected = [np.column_stack(program(robot, functions).evaluate(q)) for q in every]
-    wrong = []
-
-    def work(part):
-        bound = program(robot, functions)
-        for i in part:
-            if not np.array_equal(np.column_stack(bound.evaluate(every[i])), expected[i]):
-                wrong.append(i)
-    threads = [threading.Thread(target=work, args=(range(i, 40, 4),)) for i in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
 
 
 def test_masses_run_compiled(load, monkeypatch):

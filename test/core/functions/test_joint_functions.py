@@ -1,20 +1,21 @@
-"""The values of joints, compared with a reference."""
+"""Joint values compared with a reference, and linear relations between joints."""
 
 import numpy as np
-from oracles import from_pink, pink, pink_columns
+from oracles import from_pink, oracle_robot, pink, pink_columns
 import pytest
 
 from ros2_ik.core import (
     Configuration,
     InvalidConstraintError,
     InvalidStateError,
+    JointCoupling,
     JointPositions,
     UnknownJointError,
 )
 
 
 @pytest.mark.parametrize('row', pink('PostureTask'))
-def test_as_pink(row):
+def test_positions_as_pink(row):
     """Pink leaves the free base out and wraps continuous joints."""
     at, names = row['at'], row['at'].robot.joint_names
     if row['robot'] == 'tree':
@@ -25,7 +26,7 @@ def test_as_pink(row):
     np.testing.assert_allclose(J[:, pink_columns(at.robot)], row['jacobian'], atol=1e-9)
 
 
-def test_value(small):
+def test_positions_minus_their_reference(small):
     at = Configuration(small('scara'), [0.1, 0.2, 0.03, 5])
     np.testing.assert_allclose(JointPositions().value(at), at.q)
     np.testing.assert_allclose(JointPositions(['wrist', 'elbow']).value(at), [5, 0.2])
@@ -46,14 +47,6 @@ def test_all_joints_are_the_configurations_difference(small):
             assert not np.any(JointPositions(None, given).value(reference))
 
 
-def test_without_reference_a_floating_joint_is_at_the_origin(small):
-    robot = small('one_link', 'freeflyer')
-    function = JointPositions()
-    np.testing.assert_array_equal(function.value(Configuration(robot)), np.zeros(6))
-    at = Configuration(robot, [1, 2, 3, 0, 0, 0, 2])
-    np.testing.assert_allclose(function.value(at), [1, 2, 3, 0, 0, 0])
-
-
 def test_mimic_joints_are_refused(small):
     with pytest.raises(InvalidConstraintError, match="joint 'b' mimics 'a': name that one"):
         JointPositions(['d', 'b']).bind(small('mimic_chain'))
@@ -64,7 +57,7 @@ def test_mimic_joints_are_refused(small):
 @pytest.mark.parametrize('value, reference, difference', [
     (3.1, -3.1, 6.2 - 2 * np.pi), (20 * np.pi + 0.3, 0.1, 0.2), (-5, 5, 4 * np.pi - 10),
     (np.pi, 0, np.pi), (-np.pi, 0, np.pi), (0, np.pi, np.pi)])
-def test_short_way_round(small, value, reference, difference):
+def test_continuous_joints_are_compared_the_short_way_round(small, value, reference, difference):
     """With its sign, which MoveIt's JointConstraint loses; half a turn is pi."""
     at = Configuration(small('turntable'), [value, 0])
     function = JointPositions(['table'], [reference])
@@ -73,14 +66,6 @@ def test_short_way_round(small, value, reference, difference):
     assert turns.value(at) == pytest.approx(value - reference)
     for either in (function, turns):
         np.testing.assert_array_equal(either.jacobian(at), [[1, 0]])
-
-
-def test_what_wraps(small):
-    """Continuous joints, not limited ones."""
-    at = Configuration(small('turntable'), [5, 100])
-    np.testing.assert_allclose(JointPositions(['table', 'pole']).value(at), [5 - 2 * np.pi, 100])
-    at = Configuration(small('scara'), [0, 0, 0, 6])
-    np.testing.assert_allclose(JointPositions(['wrist']).value(at), [6])
 
 
 def test_labels_get_units_from_the_robot(small):
@@ -95,18 +80,10 @@ def test_labels_get_units_from_the_robot(small):
     assert str(bound) == 'joint_positions of wrist, lift'
 
 
-def test_a_bound_one_is_bound_anew_to_another_robot(small):
-    bound = JointPositions(['table'], [0.5]).bind(small('turntable'))
-    other = small('turntable', 'freeflyer')
-    again = bound.bind(other)
-    assert bound.bind(small('turntable')) is bound and again.spec is bound.spec
-    assert again.evaluate(Configuration(other))[1].shape == (1, other.nv)
-
-
 @pytest.mark.parametrize('names, reference', [
     ('wrist', None), ([], None), ([3], None), (['a', 'a'], None), (['a'], 'x'),
     (['a'], [np.nan]), (['a'], {'a': None})])
-def test_bad_arguments(names, reference):
+def test_malformed_positions_are_refused(names, reference):
     with pytest.raises(InvalidConstraintError):
         JointPositions(names, reference)
 
@@ -115,12 +92,56 @@ def test_bad_arguments(names, reference):
     (['wirst'], None, UnknownJointError), (['wrist'], {'wirst': 1}, UnknownJointError),
     (None, {3: 1}, UnknownJointError), (['wrist'], [1, 2], InvalidConstraintError),
     (None, [1, 2], InvalidConstraintError), (['wrist'], {'wrist': [1, 2]}, InvalidStateError)])
-def test_what_does_not_fit_the_robot(small, names, reference, error):
+def test_positions_that_do_not_fit_the_robot_are_refused(small, names, reference, error):
     function = JointPositions(names, reference)
     with pytest.raises(error):
         function.joints(small('scara'))
 
 
-def test_references_with_a_quaternion_of_zeros(small):
-    with pytest.raises(InvalidStateError, match='norm zero'):
-        JointPositions(None, np.zeros(7)).joints(small('one_link', 'freeflyer'))
+@pytest.mark.parametrize('row', pink('JointCouplingTask'))
+def test_coupling_as_pink(row):
+    at = row['at']
+    f, J = JointCoupling(row['args']['joint_names'], row['args']['ratios']).evaluate(at)
+    np.testing.assert_allclose(f, row['error'], atol=1e-9)
+    np.testing.assert_allclose(J[:, pink_columns(at.robot)], row['jacobian'], atol=1e-9)
+
+
+@pytest.mark.parametrize('row', pink('LinearHolonomicTask'))
+def test_positions_as_pinks_linear_holonomic_task(row):
+    """All joints, the free base's six columns first; Pink keeps no turns, here there are none."""
+    at, args = row['at'], row['args']
+    names = ['root_joint', 'hip', 'wheel_joint', 'shoulder', 'elbow', 'lift']
+    reference = from_pink('tree', args['q_0'])
+    for name in ('wheel_joint', 'shoulder'):
+        reference[name] += 2 * np.pi * np.round((at.joints[name] - reference[name]) / 2 / np.pi)
+    function = JointCoupling(names, args['A'], args['b'], reference)
+    assert function.joints(oracle_robot('tree')) == set(names)
+    f, J = function.evaluate(at)
+    np.testing.assert_allclose(f, row['error'], atol=1e-9)
+    np.testing.assert_allclose(J[:, pink_columns(at.robot)], row['jacobian'], atol=1e-9)
+
+
+def test_couplings_count_turns(small):
+    at = Configuration(small('turntable'), [7, 100])
+    np.testing.assert_allclose(JointCoupling(['table', 'pole'], (2, -1)).value(at), [-86])
+
+
+@pytest.mark.parametrize('names, ratios, offset, words', [
+    (['a', 'b'], (1,), 0, 'ratios has 1 columns, but a, b have 2 rows'),
+    (['a'], (), 0, 'ratios must be'), (['a'], (np.nan,), 0, 'ratios must be'),
+    (['a'], [(1,), (1, 2)], 0, 'ratios must be'), (['a'], (1,), np.inf, 'offset must be'),
+    (['a'], (1,), (1, 2), 'offset must be'), ('ab', (1, 1), 0, 'names must be'),
+    (['a', 'a'], (1, 1), 0, "names has 'a' twice")])
+def test_malformed_couplings_are_refused(names, ratios, offset, words):
+    with pytest.raises(InvalidConstraintError, match=words):
+        JointCoupling(names, ratios, offset)
+
+
+def test_couplings_that_do_not_fit_the_robot_are_refused(small):
+    with pytest.raises(UnknownJointError):
+        JointCoupling(['wirst'], (1,)).joints(small('scara'))
+    for names in (None, ['wrist']):
+        with pytest.raises(InvalidConstraintError, match='ratios has 2 columns'):
+            JointCoupling(names, (1, 2)).joints(small('scara'))
+    with pytest.raises(InvalidConstraintError, match='root_joint, elbow have 7 rows'):
+        JointCoupling(['root_joint', 'elbow'], (1, 2)).joints(small('scara', 'freeflyer'))

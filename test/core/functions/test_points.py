@@ -1,4 +1,4 @@
-"""Distances of a point of a frame from a point, a line and a plane."""
+"""Distances of points from points, lines, planes and regions; half spaces that points share."""
 
 import numpy as np
 from oracles import drake
@@ -6,18 +6,20 @@ import pytest
 
 from ros2_ik.core import (
     Configuration,
-    FramePosition,
     InvalidConstraintError,
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
+    Polyhedron,
+    RegionDistance,
+    Robot,
 )
 
-P, Q, N, ZERO = (0.1, -0.2, 0.3), (0.4, 0.5, -0.6), (0.5, 1, -0.3), np.zeros(1)
+P, Q, N = (0.1, -0.2, 0.3), (0.4, 0.5, -0.6), (0.5, 1, -0.3)
 LINES = [(1, 0, 0), (0, 0, -1), (1, 1, 1), (1e-12, 0, -1), (1e150, -2e150, 0), (0, 3e-8, 0)]
 
 
-def test_values(hand):
+def test_distances_by_closed_forms(hand):
     at, relative, T = hand
     away = T[:3, :3] @ P + T[:3, 3] - Q
     np.testing.assert_allclose(PointToPointDistance('panda_hand', P, Q, relative).value(at),
@@ -41,7 +43,7 @@ DRAKE = {
 
 
 @pytest.mark.parametrize('kind', DRAKE)
-def test_as_drake(kind):
+def test_distances_as_drake(kind):
     """Drake squares the distance."""
     rows = drake(kind)
     assert len(rows) == 6
@@ -52,7 +54,7 @@ def test_as_drake(kind):
 
 
 @pytest.mark.parametrize('off', [0, 1e-300, 1e-170, 1e-14, 1e-9])
-def test_points_that_coincide(small, off):
+def test_gradient_has_length_one_where_points_coincide(small, off):
     """The way apart has length one, whatever the distance is."""
     at = Configuration(small('gantry'))
     other = at.transform('tip')[:3, 3] + [0, off, 0]
@@ -65,55 +67,6 @@ def test_points_that_coincide(small, off):
         np.testing.assert_allclose(J, [[1, 0, 0]], atol=1e-15)
 
 
-@pytest.mark.parametrize('line', LINES)
-def test_on_the_line(small, line):
-    """The way off is across the line, of length one and always the same."""
-    at = Configuration(small('gantry'))
-    n = np.array(line) / np.linalg.norm(np.array(line) / np.abs(line).max()) / np.abs(line).max()
-    on_line = at.transform('tip')[:3, 3] + 0.3 * n
-    function = PointToLineDistance('tip', (0, 0, 0), on_line, line)
-    value, J = function.evaluate(at)
-    assert value == pytest.approx(0, abs=1e-15)
-    np.testing.assert_array_equal(J, function.jacobian(at))
-    assert np.linalg.norm(J) == pytest.approx(1)
-    slides = np.diag([1, 1, -1])     # the third slide of the gantry points down
-    assert (J @ slides @ n)[0] == pytest.approx(0, abs=1e-14)
-
-
-def test_on_the_plane(small):
-    """Smooth there, so that it serves as it is."""
-    at = Configuration(small('gantry'))
-    function = PointToPlane('tip', (0, 0, 0), at.transform('tip')[:3, 3], (0, 0, 2))
-    value, J = function.evaluate(at)
-    np.testing.assert_allclose(value, [0], atol=1e-15)
-    np.testing.assert_allclose(J, [[0, 0, -1]], atol=1e-15)   # this slide points down
-    assert function.equality_form(ZERO, ZERO) is None
-
-
-def test_equality_form_of_a_point(small):
-    at = Configuration(small('scara'))
-    there = at.transform('tip')[:3, 3]
-    form = PointToPointDistance('tip', (0, 0, 0), there).equality_form(ZERO, ZERO)
-    assert isinstance(form, FramePosition)
-    np.testing.assert_allclose(form.value(at), np.zeros(3), atol=1e-15)
-    assert np.linalg.norm(form.jacobian(at)) > 0.1
-    other = PointToPointDistance('tip', P, Q, 'base')
-    form = other.equality_form(-np.full(1, np.inf), ZERO)
-    np.testing.assert_allclose(np.linalg.norm(form.value(at)), other.value(at)[0])
-
-
-@pytest.mark.parametrize('line', LINES)
-def test_equality_form_of_a_line(small, line):
-    """Two rows across the line: as long as the distance, the slides along the line are free."""
-    at = Configuration(small('gantry'), [0.1, 0.7, -0.2])
-    function = PointToLineDistance('tip', P, Q, line, 'base')
-    form = function.equality_form(ZERO, ZERO)
-    value, J = form.evaluate(at)
-    assert value.shape == (2,)
-    assert np.linalg.norm(value) == pytest.approx(function.value(at)[0])
-    np.testing.assert_allclose(J @ J.T, np.eye(2), atol=1e-12)
-
-
 @pytest.mark.parametrize('make, words', [
     (lambda bad: PointToPointDistance('tip', bad, Q), '^point must be 3 finite numbers'),
     (lambda bad: PointToPointDistance('tip', P, bad), '^other_point must be 3 finite numbers'),
@@ -123,14 +76,50 @@ def test_equality_form_of_a_line(small, line):
     (lambda bad: PointToPlane('tip', bad, Q, N), '^point must be'),
     (lambda bad: PointToPlane('tip', P, bad, N), '^plane_point must be'),
     (lambda bad: PointToPlane('tip', P, Q, bad), '^normal must be')])
-def test_bad_vectors(make, words):
+def test_malformed_vectors_are_refused(make, words):
     for bad in (None, 'x', (1, 2), (1, 2, np.nan), ((1, 2, 3),)):
         with pytest.raises(InvalidConstraintError, match=words):
             make(bad)
 
 
-def test_directions_of_length_zero():
+def test_directions_of_length_zero_are_refused():
     with pytest.raises(InvalidConstraintError, match='line_direction has length zero'):
         PointToLineDistance('tip', P, Q, (0, 0, 0))
     with pytest.raises(InvalidConstraintError, match='normal has length zero'):
         PointToPlane('tip', P, Q, (0, 0, 0))
+
+
+POINTS = [(0.02, 0, 0.1), (-0.03, 0.05, 0.12), (0, 0, 0)]
+A = np.random.default_rng(5).normal(size=(4, 9))
+
+
+def test_half_spaces_as_drake():
+    rows = drake('PolyhedronConstraint')
+    assert len(rows) == 6
+    for args, at, value, gradient in rows:
+        assert args['frameF'] == 'world'
+        function = Polyhedron(args['frameG'], args['p_GP_columns'], args['A'])
+        f, J = function.evaluate(at)
+        np.testing.assert_allclose(f, value, atol=1e-9)
+        np.testing.assert_allclose(J, gradient, atol=1e-9)
+
+
+@pytest.mark.parametrize('points, A, words', [
+    ([], np.eye(3), 'points must be rows of 3'), ((1, 2, 3), np.eye(3), 'points must be rows'),
+    ([(1, 2, np.nan)], np.eye(3), 'points'), (POINTS, np.eye(3), 'A must be rows of 9'),
+    (POINTS, np.zeros((0, 9)), 'A must be rows'), (POINTS, np.full((1, 9), np.inf), 'A must be'),
+    (POINTS, 'A', 'A must be')])
+def test_malformed_half_spaces_are_refused(points, A, words):
+    with pytest.raises(InvalidConstraintError, match=words):
+        Polyhedron('tip', points, A)
+
+
+@pytest.mark.parametrize('kind', [1, 2, 3])
+@pytest.mark.parametrize('axis', [(1, 1, 1), (0, 0, 1), (1, 1, 0)])
+def test_gradient_of_a_region_is_finite_on_its_axis(kind, axis):
+    robot = Robot.load('panda')
+    at = Configuration(robot)
+    point = at.transform('panda_hand')[:3, 3]
+    function = RegionDistance('panda_hand', [0, 0, 0], [[0, kind, *point, *axis, 0.3]])
+    f, J = function.bind(robot).evaluate(at)
+    assert np.isfinite(f).all() and np.isfinite(J).all() and np.abs(J).max() > 1e-3

@@ -1,0 +1,146 @@
+"""The smallest distances of a collision checker, and the distance of one pair."""
+
+from fcl_judge import FclJudge
+from judge import pose
+import numpy as np
+import pytest
+from scenes import scattered, solid
+
+from ros2_ik.core import (
+    Configuration,
+    Constraint,
+    IKProblem,
+    InvalidConstraintError,
+    MinimumDistance,
+    PairDistance,
+    solve,
+    UnknownNameError,
+)
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.scene import Scene, SceneObject, Sphere
+
+ITERATIONS = {'max_iterations': 200, 'timeout': 60.0}     # the clock does not decide
+BALL = '<sphere radius="0.1"/>'
+
+
+@pytest.fixture(scope='module')
+def panda_world(load):
+    robot = load('panda')
+    scene = scattered(robot, 6, 2)
+    return robot, CollisionChecker(robot, scene), FclJudge(robot).surround(scene)
+
+
+def clearance(judge, joints):
+    """Smallest signed distance of all that is checked, by fcl; far ones are not looked at."""
+    judge.place(joints)
+    return min(judge.distance(*names) for names in judge.pairs)
+
+
+def test_rows_are_the_nearest_pairs_smallest_first(panda_world):
+    robot, checker, judge = panda_world
+    function, generator = MinimumDistance(checker, 0.15, 5), np.random.default_rng(0)
+    for _ in range(30):
+        q = robot.random_q(generator)
+        f, J = function.evaluate(Configuration(robot, q))
+        assert f.shape == (5,) and J.shape == (5, robot.nv)
+        assert (np.diff(f) >= 0).all() and f.max() <= 0.15
+        assert f[0] == pytest.approx(min(0.15, clearance(judge, robot.to_joints(q))), abs=2e-6)
+        assert not J[f == 0.15].any()
+        np.testing.assert_array_equal(function.value(Configuration(robot, q)), f)
+
+
+def test_nothing_near_and_nothing_to_check():
+    robot = solid('one_joint', shapes={'tip': BALL})
+    far = Scene(robot).add(SceneObject('ball', [Sphere(0.1)], pose((5, 0, 0))))
+    for checker in (CollisionChecker(robot, far), CollisionChecker(robot)):
+        f, J = MinimumDistance(checker, 0.3, 3).evaluate(Configuration(robot))
+        assert f.tolist() == [0.3] * 3 and not J.any()
+    assert MinimumDistance(CollisionChecker(robot)).joints(robot) == frozenset()
+    assert MinimumDistance(CollisionChecker(robot, far)).joints(robot) == {'turn'}
+
+
+@pytest.mark.parametrize('arguments', [
+    ('a checker',), ('c', 0.0), ('c', np.nan), ('c', 'far'), ('c', 0.1, 0), ('c', 0.1, 1.5)])
+def test_bad_arguments_are_refused(arguments, panda_world):
+    checker = panda_world[1]
+    with pytest.raises(InvalidConstraintError):
+        MinimumDistance(*(checker if value == 'c' else value for value in arguments))
+
+
+def test_of_another_robot_is_refused(panda_world, load):
+    with pytest.raises(InvalidConstraintError, match='another robot'):
+        IKProblem(load('ur5'), constraints=[Constraint(MinimumDistance(panda_world[1]), 0.01)])
+
+
+def test_pushes_out_of_a_box(panda_world):
+    """Of a start that touches, without any target."""
+    robot, checker, judge = panda_world
+    generator, pushed, seen = np.random.default_rng(1), 0, 0
+    problem = IKProblem(robot, constraints=[Constraint(MinimumDistance(checker), 0.01)])
+    while seen < 20:
+        q = robot.random_q(generator)
+        if not checker.collides(q):
+            continue
+        seen += 1
+        solution = solve(problem, q, allow_restarts=False, **ITERATIONS)
+        if solution.success:
+            pushed += 1
+            assert clearance(judge, solution.joints) >= 0.01 - 3e-6
+        assert (solution.q is None) != solution.success
+    assert pushed >= 15
+
+
+BALLS = {'left_hand': BALL, 'right_hand': BALL, 'chest': BALL}
+
+
+@pytest.fixture(scope='module')
+def arms():
+    """Two arms with balls for hands, their centres at the frames; and a ball in the world."""
+    robot = solid('two_arms', shapes=BALLS, xyz=(0, 0, 0))
+    scene = Scene(robot).add(SceneObject('post', [Sphere(0.2)], pose((0.6, 0.1, 0.6))))
+    return robot, CollisionChecker(robot, scene)
+
+
+def chord(robot, q, one, other=None):
+    """Distance of a frame from another, or from the post."""
+    at = Configuration(robot, q)
+    to = np.array([0.6, 0.1, 0.6]) if other is None else at.transform(other)[:3, 3]
+    return np.linalg.norm(at.transform(one)[:3, 3] - to)
+
+
+def test_of_balls_it_is_that_of_centres_less_the_radii(arms):
+    robot, checker = arms
+    hands = PairDistance(checker, 'left_hand', 'right_hand')
+    post = PairDistance(checker, 'post', 'left_hand')
+    generator, signs = np.random.default_rng(0), set()
+    for _ in range(60):
+        q = robot.random_q(generator)
+        at = Configuration(robot, q)
+        assert hands.value(at) == pytest.approx(
+            [chord(robot, q, 'left_hand', 'right_hand') - 0.2], abs=1e-8)
+        assert post.value(at) == pytest.approx([chord(robot, q, 'left_hand') - 0.3], abs=1e-8)
+        signs |= {post.value(at)[0] > 0, hands.value(at)[0] > 0}
+    assert signs == {True, False}
+
+
+def test_names_that_are_not_there(arms):
+    robot, checker = arms
+    with pytest.raises(UnknownNameError, match="left_hnd.*'left_hand'"):
+        PairDistance(checker, 'left_hnd', 'post')
+    with pytest.raises(UnknownNameError, match='left_a'):     # a link without geometry
+        PairDistance(checker, 'post', 'left_a')
+    with pytest.raises(InvalidConstraintError, match='no joint moves'):
+        PairDistance(checker, 'left_hand', 'left_hand')
+    with pytest.raises(InvalidConstraintError, match='CollisionChecker'):
+        PairDistance(robot, 'left_hand', 'post')
+
+
+def test_unmoved_by_allowed_pairs_and_padding_counts(arms):
+    robot, checker = arms
+    at = Configuration(robot, robot.random_q(np.random.default_rng(2)))
+    plain = PairDistance(checker, 'left_hand', 'post').value(at)
+    scene = checker.scene.allow('left_hand', 'post')
+    assert PairDistance(CollisionChecker(robot, scene), 'left_hand', 'post').value(at) == plain
+    padded = checker.scene.with_padding({'left_hand': 0.04})
+    assert PairDistance(CollisionChecker(robot, padded), 'left_hand', 'post').value(at) \
+        == pytest.approx(plain - 0.04)
