@@ -1,18 +1,10 @@
 """Groups, states, disabled pairs, passive and virtual joints."""
 
-
 import numpy as np
 import pytest
-from small_robots import joint, SMALL, TWO_ARMS, urdf
+from small_robots import TWO_ARMS
 
-from ros2_ik.core import (
-    Configuration,
-    IKProblem,
-    PoseTarget,
-    Robot,
-    RobotDescriptionError,
-    UnknownGroupError,
-)
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, RobotDescriptionError
 
 LEFT = tuple(f'left_{i}' for i in range(1, 7))
 RIGHT = tuple(f'right_{i}' for i in range(1, 7))
@@ -31,26 +23,11 @@ def group(name, *members):
         else f'<{m[0]} name="{m[1]}"/>' for m in members) + '</group>'
 
 
-def test_chain():
-    found = two_arms(group('arm', ('chain', 'chest', 'left_hand'))).group('arm')
-    assert found.name == 'arm'
-    assert (found.joint_names, found.tips, found.base) == (LEFT, ('left_hand',), 'chest')
-
-
 def test_chain_whose_base_is_no_ancestor():
     """From one hand over the chest to the other: the joints of both, not the torso's."""
     found = two_arms(group('arms', ('chain', 'right_hand', 'left_hand'))).group('arms')
     assert found.joint_names == LEFT + RIGHT
     assert found.tips == ('left_hand',)
-
-
-def test_subgroups():
-    robot = two_arms(group('both', ('group', 'left'), ('group', 'right'), ('joint', 'torso'))
-                     + group('left', ('chain', 'chest', 'left_hand'))
-                     + group('right', ('chain', 'chest', 'right_hand')))
-    assert robot.group('both').joint_names == ('torso', *LEFT, *RIGHT)
-    assert robot.group('both').tips == ('left_hand', 'right_hand')
-    assert robot.group('both').base == 'base'
 
 
 def test_tips_are_where_the_group_ends():
@@ -70,7 +47,7 @@ def test_tips_are_where_the_group_ends():
     group('a', ('group', 'b')) + group('b', ('group', 'c'))
     + group('c', ('group', 'a'), ('joint', 'torso')),
 ])
-def test_cyclic_subgroups(body):
+def test_cyclic_subgroups_end(body):
     robot = two_arms(body)
     assert robot.group('a').joint_names == ('torso',)
 
@@ -84,20 +61,6 @@ def test_unknown_members_are_left_out_and_reported(member, name):
     assert any(f"'{name}'" in warning for warning in robot.warnings)
 
 
-def test_empty_group_is_left_out():
-    robot = two_arms(group('g', ('joint', 'ghost')) + group('h', ('joint', 'torso')))
-    assert list(robot.groups) == ['h']
-    with pytest.raises(UnknownGroupError, match="unknown group 'g'.*h"):
-        robot.group('g')
-
-
-def test_fixed_and_mimic_joints_are_no_members():
-    robot = Robot.from_urdf(SMALL['mimic_chain'], srdf='<robot name="small">' + group(
-        'all', ('chain', 'base', 'tip')) + '</robot>')
-    assert robot.group('all').joint_names == ('a', 'd')
-    assert robot.group('all').tips == ('tip',)
-
-
 def test_without_srdf_a_chain_a_leaf():
     robot = Robot.from_urdf(TWO_ARMS)
     assert {name: g.joint_names for name, g in robot.groups.items()} == {
@@ -106,7 +69,7 @@ def test_without_srdf_a_chain_a_leaf():
     assert robot.group('left_hand').base == 'base'
 
 
-def test_group_states():
+def test_group_states_leave_out_unknown_joints_and_say_so():
     robot = two_arms(
         group('arm', ('chain', 'chest', 'left_hand'))
         + '<group_state name="up" group="arm"><joint name="left_1" value="0.5"/>'
@@ -143,14 +106,6 @@ def test_group_state_with_a_free_base():
     assert robot.group('all').joint_names == ('base_joint', 'torso')
 
 
-def test_disabled_pairs_are_sorted():
-    robot = two_arms('<disable_collisions link1="right_a" link2="left_a" reason="Never"/>'
-                     '<disable_collisions link1="chest" link2="ghost" reason="Never"/>'
-                     '<disable_collisions link1="base" link2="chest"/>')
-    assert robot.disabled_pairs == {('left_a', 'right_a'), ('base', 'chest')}
-    assert any("'ghost'" in warning for warning in robot.warnings)
-
-
 def test_links_disabled_by_default_and_enabled_again():
     robot = two_arms('<disable_default_collisions link="base"/>'
                      '<enable_collisions link1="left_hand" link2="base"/>')
@@ -181,20 +136,6 @@ def test_virtual_joint_names_the_base():
     robot = two_arms(VIRTUAL, 'planar')
     assert (robot.joint_names[0], robot.joints[0].kind) == ('world_joint', 'planar')
     assert two_arms(VIRTUAL).joint_names == Robot.from_urdf(TWO_ARMS).joint_names
-
-
-def test_names_of_the_base_that_are_taken():
-    """A virtual joint called like a joint, a parent frame called like a link: both stay."""
-    for name in ('torso', 'root_joint'):
-        for root_joint, size in (('planar', 3), ('freeflyer', 7)):
-            text = urdf(joint(name, 'revolute', 'base', 'arm', axis=(0, 0, 1)))
-            srdf = ('<robot name="small"><virtual_joint name="torso" type="planar" '
-                    'parent_frame="arm" child_link="base"/></robot>' if name == 'torso' else None)
-            robot = Robot.from_urdf(text, srdf=srdf, root_joint=root_joint)
-            assert len(set(robot.joint_names)) == 2
-            assert [j.size for j in robot.joints] == [size, 1]
-            assert robot.joint_names[1] == name
-            assert robot.root_frame not in ('base', 'arm')
 
 
 def test_fixed_virtual_joint_names_the_root_frame(load):

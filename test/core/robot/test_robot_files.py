@@ -1,0 +1,201 @@
+"""Robots that come with the package, of example-robot-data, and of your own files."""
+
+from pathlib import Path
+
+from example_data import data_folder
+from judge import TreeJudge
+import numpy as np
+import pytest
+
+from ros2_ik.core import (
+    Configuration,
+    Robot,
+    RobotDescriptionError,
+    shipped_robots,
+    ShippedRobot,
+    UnknownRobotError,
+    urdf_for_others,
+)
+from ros2_ik.core.meshes.mesh_paths import find_mesh
+
+NAMES = ['baxter', 'kinova', 'panda', 'talos', 'ur5', 'xarm7']
+JOINTS = {'baxter': 17, 'kinova': 6, 'panda': 8, 'talos': 32, 'ur5': 6, 'xarm7': 7}
+
+
+@pytest.mark.parametrize('name', NAMES)
+def test_shipped_robots_are_as_their_config_says(load, name):
+    shipped, robot = shipped_robots()[name], load(name)
+    assert len(robot.joint_names) - (robot.root_joint != 'fixed') == JOINTS[name]
+    assert shipped.description
+    assert shipped.tip in robot.frame_names
+    group = robot.group(shipped.group)
+    assert set(group.joint_names) & robot.moving_joints(shipped.tip)
+    assert robot.root_joint == shipped.root_joint
+    assert set(shipped.home) <= set(robot.joint_names)
+    Configuration(robot, shipped.home).check_limits()
+    for chain, (_, tip) in shipped.chains.items():
+        assert robot.group(chain).tips == (tip,)
+
+
+def test_a_robot_without_srdf_and_with_a_chain():
+    shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf')
+    assert list(Robot.load(shipped).groups)     # a chain a leaf
+    shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf',
+                           chains={'arm': ['base_link', 'tool0']})
+    assert Robot.load(shipped).group('arm').tips == ('tool0',)
+    with pytest.raises(RobotDescriptionError, match=r'nothing\.urdf'):
+        Robot.load(ShippedRobot('mine', 'an arm', 'nothing.urdf'))
+
+
+def test_home_is_no_singularity(load, home_of):
+    """A mock robot that stands there must be able to move in every direction."""
+    for name in NAMES:
+        shipped, robot = shipped_robots()[name], load(name)
+        J = Configuration(robot, home_of(name)).jacobian(shipped.tip)
+        assert np.linalg.svd(J)[1][-1] > 0.01, name
+
+
+@pytest.mark.parametrize('wrong, near', [('pandda', "'panda'"), ('UR5', 'ur5'), (None, 'xarm7')])
+def test_unknown_robot(wrong, near):
+    with pytest.raises(UnknownRobotError) as caught:
+        Robot.load(wrong)
+    assert near in str(caught.value) and '(6 robots)' in str(caught.value)
+
+
+@pytest.mark.parametrize(('text', 'words'), [
+    ('', "'description' and 'urdf'"), ('urdf: a.urdf', "missing 1 required .* 'description'"),
+    ('{description: d, urdf: u, grop: arm}', "unknown field 'grop'; did you mean 'group'"),
+    ('urdf: [', 'expected the node content')])
+def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
+    """It was a traceback of each command, which did not name the file."""
+    file = tmp_path / 'my_arm.yaml'
+    file.write_text(text)
+    with pytest.raises(RobotDescriptionError, match=f'my_arm.yaml: .*{words}'):
+        ShippedRobot.read(file)
+
+
+def test_a_wrong_file_concerns_its_robot_alone(tmp_path, caplog, monkeypatch):
+    (tmp_path / 'arm.yaml').write_text('{description: d, urdf: u}')
+    (tmp_path / 'bad.yaml').write_text('urdf: [')
+    monkeypatch.setattr('ros2_ik.core.robot.shipped.config_folder', lambda: tmp_path)
+    assert list(shipped_robots.__wrapped__()) == ['arm']
+    assert 'bad.yaml: ' in caplog.text and 'at line 1' in caplog.text
+
+
+@pytest.mark.parametrize(('values', 'words'), [
+    ({'group': 'amr'}, "unknown group 'amr'; did you mean"), ({'tip': 'tol0'}, "frame 'tol0'"),
+    ({'group': 'arm', 'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
+    ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'"),
+    ({'home': [1]}, 'q takes 6 values, 1 given; in this order: shoulder_pan_joint, ')])
+def test_what_does_not_fit_the_robot_is_told(values, words):
+    values = {'chains': {'arm': ['base_link', 'tool0']}} | values
+    shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)
+    with pytest.raises(RobotDescriptionError, match='config/mine.yaml: ') as caught:
+        Robot.load(shipped)
+    assert words in str(caught.value)
+
+
+def test_missing_files_say_what_to_install(monkeypatch):
+    monkeypatch.setattr('sys.path', [])
+    monkeypatch.setattr('sys.prefix', '/nowhere')
+    monkeypatch.setattr(Path, 'is_dir', lambda self: 'robots' not in str(self))
+    for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
+        monkeypatch.setenv(variable, '/nowhere/ros')
+    with pytest.raises(RobotDescriptionError, match='pip install example-robot-data'):
+        Robot.load('panda')
+
+
+FILES = sorted(data_folder().rglob('*.urdf'))
+REFUSED = {     # no <link> in the text; mimics of joints that it does not have
+    'ur3.urdf': 'no links', 'alex_psyonic_hands.urdf': "'index_q1'"}
+
+
+@pytest.mark.parametrize('file', FILES, ids=lambda file: file.name)
+def test_every_example_robot_moves_as_the_judge_says_or_is_refused(file):
+    if file.name in REFUSED:
+        with pytest.raises(RobotDescriptionError, match=REFUSED[file.name]):
+            Robot.from_urdf(file)
+        return
+    robot = Robot.from_urdf(file)
+    judge, generator = TreeJudge(robot.urdf), np.random.default_rng(0)
+    for _ in range(2):
+        q = robot.random_q(generator)
+        assert (robot.lower <= q).all() and (q <= robot.upper).all()
+        at = Configuration(robot, q)
+        assert judge.outside(at.joints) == []
+        for link in judge.links:
+            np.testing.assert_allclose(at.transform(link), judge.transform(at.joints, link),
+                                       atol=1e-12)
+    assert set(robot.frame_names) >= set(judge.links)
+    for group in robot.groups.values():
+        assert set(group.joint_names) <= set(robot.joint_names) and group.tips
+
+
+def test_more_than_50_example_robots_are_installed():
+    assert len(FILES) > 50
+
+
+XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
+<xacro:include filename="$(find my_arm)/urdf/parts.xacro"/><xacro:arg name="reach" default="0.3"/>
+<link name="base"/><xacro:turn child="tip" z="$(arg reach)"/></robot>"""
+PARTS = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:macro name="turn"
+params="child z"><link name="${child}"><collision><geometry>
+<mesh filename="package://my_arm/meshes/part.stl"/></geometry></collision></link>
+<joint name="j" type="revolute"><parent link="base"/><child link="${child}"/>
+<origin xyz="0 0 ${z}"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/>
+</joint></xacro:macro></robot>"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """Give a package whose folder has another name than its package.xml says."""
+    folder = tmp_path / 'checkout'
+    for name, text in (('package.xml', '<package><name>my_arm</name></package>'),
+                       ('urdf/arm.urdf.xacro', XACRO), ('urdf/parts.xacro', PARTS),
+                       ('meshes/part.stl', '')):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def test_xacro_file_is_expanded_with_arguments_and_packages_around_it(package):
+    robot = Robot.from_urdf(package / 'urdf/arm.urdf.xacro', xacro_args={'reach': '0.7'})
+    assert robot.joint_names == ('j',) and 'xyz="0 0 0.7"' in robot.urdf
+    assert Robot.from_urdf(package / 'urdf/arm.urdf.xacro').urdf.count('0 0 0.3') == 1
+    mesh = find_mesh('package://my_arm/meshes/part.stl', robot.package_dirs)
+    assert mesh == package / 'meshes/part.stl'
+
+
+def test_xacro_error_names_the_file_and_the_package(package):
+    file = package / 'urdf/arm.urdf.xacro'
+    file.write_text(XACRO.replace('$(find my_arm)', '$(find nowhere)'))
+    with pytest.raises(RobotDescriptionError, match="arm.urdf.xacro: package 'nowhere' is not"):
+        Robot.from_urdf(file)
+
+
+def test_a_binary_file_is_refused_as_no_text(tmp_path):
+    (tmp_path / 'arm.stl').write_bytes(bytes(range(128, 256)))
+    with pytest.raises(RobotDescriptionError, match='arm.stl is no text; valid: URDF or xacro'):
+        Robot.from_urdf(tmp_path / 'arm.stl')
+
+
+def test_package_beside_that_of_the_urdf_is_found(package):
+    beside = package.parent / 'other_meshes'
+    beside.mkdir()
+    (beside / 'a.stl').touch()
+    assert find_mesh('package://other_meshes/a.stl', (str(package / 'urdf'),)) == beside / 'a.stl'
+
+
+def test_published_description_names_files_that_only_package_dirs_lead_to(package):
+    robot = Robot.from_urdf(package / 'urdf/arm.urdf.xacro')
+    assert f'filename="file://{package}/meshes/part.stl"' in urdf_for_others(robot)
+    panda = Robot.load('panda')
+    assert urdf_for_others(panda) == panda.urdf
+
+
+@pytest.mark.parametrize(('text', 'words'), [
+    ('<sdf version="1.7"><model name="x"/></sdf>', 'sdf'),
+    ('<mujoco model="x"/>', 'mujoco')])
+def test_other_formats_are_named(text, words):
+    with pytest.raises(RobotDescriptionError, match=f'<{words}>, not <robot>'):
+        Robot.from_urdf(text)
