@@ -12,8 +12,9 @@ from scenes import solid
 from scipy.spatial import cKDTree
 import trimesh
 
+from ros2_ik.core import visual_geometry
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
-from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
+from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import Box, Capsule, Cylinder, Mesh, Scene, SceneObject, Sphere
 from ros2_ik.core.scene.robot_geometry import robot_geometry
@@ -93,18 +94,6 @@ def test_bodies_are_where_pinocchio_has_them(name, load):
             assert body.shape.radius == theirs.geometry.radius
 
 
-def test_hulls_and_triangles_on_request(load):
-    hulls, exact = (robot_geometry(load('ur5'), detail) for detail in ('hull', 'exact'))
-    volumes = [[sum(part.volume for part in (
-        body.shape.convex_parts if geometry is exact else [body.shape.hull]))
-        for body in geometry.bodies if isinstance(body.shape, Mesh)]
-        for geometry in (exact, hulls)]
-    assert len(volumes[0]) == 7 and max(b / a for a, b in zip(*volumes, strict=True)) > 1.3
-    assert [body.shape.geometry.num_tris for body in exact.bodies
-            if isinstance(body.shape, Mesh)][:2] == [578, 674]
-    assert hulls.key != exact.key
-
-
 def test_all_elements_are_read(packages):
     origin = '<origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/>'
     ring = '<mesh filename="package://parts/meshes/ring.stl" scale="1 2 -1"/>'
@@ -130,17 +119,6 @@ def test_all_elements_are_read(packages):
 def test_addresses_of_meshes(address, dirs, packages):
     robot = robot_with(collision(f'<mesh filename="{address.format(packages)}"/>'), '',
                        [dirs.format(packages)] if dirs else [])
-    assert len(robot_geometry(robot).bodies) == 1
-
-
-@pytest.mark.parametrize('variable', ['AMENT_PREFIX_PATH', 'ROS_PACKAGE_PATH'])
-def test_packages_where_ros_has_them(variable, packages, monkeypatch):
-    folder = packages
-    if variable == 'AMENT_PREFIX_PATH':
-        (packages / 'share').symlink_to(packages)
-    monkeypatch.setenv(variable, f'/nowhere:{folder}')
-    robot = robot_with(collision('<mesh filename="package://parts/meshes/ring.stl"/>',
-                                 name=f' name="{variable}"'))
     assert len(robot_geometry(robot).bodies) == 1
 
 
@@ -192,19 +170,6 @@ def test_bad_elements_are_refused_in_words(shape, words):
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize('declared', ['', ' xmlns:drake="http://drake.mit.edu"'])
-def test_what_has_a_prefix_is_other_programs(declared):
-    shape = f'<box size="1 1 1"/><drake:declare_convex{declared}/>'
-    body, = robot_geometry(robot_with(collision(shape))).bodies
-    assert body.shape == Box([1, 1, 1])
-
-
-@pytest.mark.parametrize('options', [{'meshes': 'fine'}, {'missing': 'ignore'}])
-def test_bad_options_are_refused(options, load):
-    with pytest.raises(InvalidOptionError, match='valid: '):
-        robot_geometry(load('panda'), **options)
-
-
 COLLADA = """<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset>{}</asset><library_geometries><geometry id="g"><mesh><source id="p"><float_array id="f"
 count="9">0 0 0 1 0 0 0 1 0</float_array><technique_common><accessor source="#f" count="3"
@@ -219,20 +184,18 @@ stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
 
 @pytest.mark.parametrize(('unit', 'told'), [
     ('<unit name="meter" meter="1"/>', 0), ('<unit meter="0.0254"/>', 1)])
-def test_the_unit_of_collada_is_left_and_told(unit, told, tmp_path):
+def test_the_unit_of_collada_scales_what_is_seen_alone(unit, told, tmp_path):
+    """As in RViz and in MoveIt."""
     (tmp_path / 'a.dae').write_text(COLLADA.format(unit))
     robot = solid('one_joint', shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'})
     geometry = robot_geometry(robot)
     assert np.ptp(geometry.bodies[0].shape.vertices, axis=0).tolist() == [1, 1, 0]
     assert len(geometry.warnings) == told and all('0.0254 m' in t for t in geometry.warnings)
-
-
-@pytest.mark.parametrize('unit', ['1000', 'nan', 'inch'])
-def test_units_that_make_no_sense_are_refused(unit, tmp_path):
-    (tmp_path / 'a.dae').write_text(COLLADA.format(f'<unit meter="{unit}"/>'))
-    with pytest.raises(InvalidSceneError, match='its unit is|meter='):
-        robot_geometry(solid('one_joint',
-                             shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'}))
+    seen, = visual_geometry(Robot.from_urdf(
+        '<robot name="one"><link name="base"><visual><geometry><mesh filename="a.dae" '
+        'scale="1 2 1"/></geometry></visual></link></robot>', [tmp_path])).bodies
+    size = 0.0254 if told else 1.0
+    assert np.ptp(seen.shape.vertices, axis=0) == pytest.approx([size, 2 * size, 0])
 
 
 def test_the_folders_of_meshes_tell_checkers_apart(tmp_path):
@@ -295,16 +258,37 @@ def test_a_robot_made_after_a_mesh_was_written_reads_it_again(again, meshes, tmp
     assert touches(again(robot)) == [False] * 4
 
 
-def test_a_robot_made_after_a_mesh_came_reads_it(tmp_path):
-    """One that was left out is no longer, and one that is gone is missed."""
-    def checker(**options):
-        robot = Robot.from_urdf(REACHING.format(tmp_path))
-        return collision_checker(robot, Scene(robot), **options)
+# -- what is drawn -------------------------------------------------------------------------
 
-    assert checker(missing='skip').geometry.left_out == ('tip',)
-    write_cube(tmp_path / 'a.stl', 0.2)
-    found = checker(missing='skip')
-    assert found.geometry.left_out == ()
-    (tmp_path / 'a.stl').unlink()
-    with pytest.raises(InvalidSceneError, match=r"a.stl' cannot be used: it cannot be found"):
-        checker()
+LINKS = """<robot name="two"><material name="blue"><color rgba="0 0 1 1"/></material>
+  <link name="base">
+    <visual><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry>
+      <material name="blue"/></visual>
+    <collision><geometry><sphere radius="0.5"/></geometry></collision>
+  </link>
+  <link name="arm">
+    <visual><geometry><mesh filename="gone.stl"/></geometry></visual>
+    <collision><geometry><box size="0.1 0.2 0.3"/></geometry></collision>
+  </link>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/>
+    <limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
+
+
+def test_shape_place_and_named_colour():
+    body = visual_geometry(Robot.from_urdf(LINKS)).bodies[0]
+    assert isinstance(body.shape, Box) and body.shape.size.tolist() == [1, 2, 3]
+    assert body.in_link.translation.tolist() == [0, 0, 1]
+    assert body.color == (0, 0, 1)
+
+
+def test_missing_mesh_is_told_and_collision_element_drawn():
+    seen = visual_geometry(Robot.from_urdf(LINKS))
+    assert [(body.link, body.shape.kind) for body in seen.bodies] == [('base', 'box'),
+                                                                      ('arm', 'box')]
+    assert "mesh 'gone.stl' cannot be used: it cannot be found" in seen.warnings[0]
+    assert seen.warnings[-1] == 'drawn by their collision elements: arm'
+
+
+def test_parts_of_a_file_have_its_colours():
+    colors = {body.color for body in visual_geometry(Robot.load('panda')).bodies}
+    assert len(colors) > 3 and all(color is not None for color in colors)

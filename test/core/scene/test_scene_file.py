@@ -1,30 +1,22 @@
 """Scene files: what is read, where it says a mistake is, the shipped ones, saving."""
 
-
 import coal
 from example_data import data_folder
 import numpy as np
 import pinocchio as pin
 import pytest
-from small_robots import SMALL, TWO_ARMS
+from small_robots import TWO_ARMS
 
 from ros2_ik.core import Configuration, Robot
-from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene import (
     AllowedCollisions,
     check_scene_file,
     load_scene,
     save_scene,
-    Scene,
     shipped_scenes,
 )
-from ros2_ik.core.scene.shapes import (
-    Box,
-    Cylinder,
-    Mesh,
-    shape_kinds,
-)
+from ros2_ik.core.scene.shapes import Box, Cylinder, Mesh, shape_kinds
 
 SRDF = '<robot name="small"><disable_collisions link1="left_a" link2="left_b"/></robot>'
 ROBOT = Robot.from_urdf(TWO_ARMS, srdf=SRDF)
@@ -95,23 +87,6 @@ def test_all_that_a_file_can_say():
     assert scene.padding == {'left_hand': 0.01}
 
 
-@pytest.mark.parametrize(('text', 'said'), [
-    ('objekts: []', "the scene: unknown key 'objekts'"),
-    ('objects: [', 'the scene is no YAML: .* at line 1, column')])
-def test_mistakes_name_the_file(tmp_path, text, said):
-    path = tmp_path / 'scene.yaml'
-    path.write_text(text)
-    with pytest.raises(InvalidSceneError, match=f'{path}: {said}'):
-        load_scene(path, ROBOT)
-
-
-def test_sections_may_be_in_any_order_and_empty():
-    assert load_scene('objects:\nallowed: [[left_c, chest]]\n', ROBOT) == \
-        Scene(ROBOT).allow('left_c', 'chest')
-    text = 'allowed: [[a, base]]\nobjects: [{id: a, shapes: [{sphere: {radius: 1}}]}]'
-    assert load_scene(text, ROBOT).allowed.allowed('a', 'base')
-
-
 def test_meshes_are_found_beside_the_file(tmp_path):
     (tmp_path / 'meshes').mkdir()
     (tmp_path / 'meshes' / 'part.obj').write_text(TETRAHEDRON)
@@ -150,64 +125,33 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     ('object: []', "the scene: unknown key 'object'; did you mean 'objects'"),
     ('objects: []\nobjects: []', "'objects' is there twice"),
     ('objects: [{id: 5, shapes: []}]', r'objects\[0\]: the id of an object is 5'),
-    ('objects: [{id: a, shapes: []}]', r'objects\[0\]: .*at least one part'),
     (one(colour='[1, 1, 1, 1]'), r"objects\[0\]: unknown key 'colour'; did you mean 'color'"),
-    (one(frame='left_hnd'), r"objects\[0\]: unknown frame .*'left_hand'"),
     (one(frame='left_hand'), r"objects\[0\]: frame 'left_hand' moves"),
     (one(pose='{xyz: [0, 0]}'), r'objects\[0\]: pose: xyz must be 3 finite numbers'),
     (one(pose='{quat_xyzw: [0, 0, 0, 0]}'), r'objects\[0\]: pose: quat_xyzw has length zero'),
     (one(pose='{rpy: [0, 0, 0], quat_xyzw: [0, 0, 0, 1]}'), r'objects\[0\]: pose: has rpy and'),
     (one('{}'), r'objects\[0\]: shapes\[0\]: must have one shape, not 0; valid: box,'),
-    (one('{boxx: {}}'), r"objects\[0\]: shapes\[0\]: unknown key 'boxx'; did you mean 'box'"),
     (one('{box: {}}'), r"objects\[0\]: shapes\[0\]: box: 'size' is missing"),
-    (one('{sphere: {radius: 1}}, {box: {size: [1, 1, -1]}}'),
-     r'objects\[0\]: shapes\[1\]: box: the size .*positive'),
     (one('{sphere: {radius: 1, diameter: 2}}'), "sphere: unknown key 'diameter'; valid: radius"),
     (one('{mesh: {file: nowhere.stl}}'), r'shapes\[0\]: mesh: .*nowhere.stl'),
     (one('{mesh: {file: [1]}}'), 'the file of a mesh must be a text'),
-    (one(subframes='{s: {xyz: 1}}'), r'objects\[0\]: subframes.s: xyz must be 3'),
     ('objects: [{id: a, shapes: [{sphere: {radius: 1}}]}, {id: a, shapes: []}]',
      r"objects\[1\]: there is an object 'a' further up"),
-    ('objects: [{id: base, shapes: [{sphere: {radius: 1}}]}]', r'objects\[0\]: .*the robot'),
     ('attached: [{id: a}]', r"attached\[0\]: 'link' is missing"),
-    ('attached: [{id: a, link: base}]', r"attached\[0\]: unknown object 'a'"),
     ('attached: [{id: a, link: base, touch_links: chest, shapes: [{sphere: {radius: 1}}]}]',
      r'attached\[0\]: touch_links: must be a list'),
-    ('attached: [{id: a, link: base, touch_links: [chst], shapes: [{sphere: {radius: 1}}]}]',
-     r"attached\[0\]: unknown name 'chst'; did you mean 'chest'"),
     (one() + '\nattached: [{id: a, link: base, pose: {}}]', r'attached\[0\]: without shapes'),
-    (one() + '\nattached: [{id: a, link: left_hand}]', r"attached\[0\]: frame 'left_hand' moves"),
     (one() + '\nattached: [{id: a, link: base, shapes: [{sphere: {radius: 1}}]}]',
      r"attached\[0\]: there is an object 'a' in the world"),
     (one() + '\nattached: [{id: a, link: base}, {id: a, link: base}]',
      r"attached\[1\]: there is an attached object 'a'"),
     ('allowed: [[base, chst]]', r"allowed\[0\]: unknown name 'chst'; did you mean 'chest'"),
     ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be a name or two'),
-    ('allowed: {base: chest}', 'allowed: must be a list'),
-    ('padding: {base: -1}', 'padding.base: .*-1'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
-    ('frames: {camera: {xyz: no}}', 'frames.camera: xyz must be 3'),
 ])
 def test_mistakes_are_told_with_their_place(text, said):
     with pytest.raises(InvalidSceneError, match=said):
         load_scene(text, ROBOT)
-
-
-@pytest.mark.parametrize('given', ['nowhere.yaml', '  ', None])
-def test_no_such_file(given):
-    with pytest.raises(InvalidSceneError, match='nowhere.yaml|a scene is a file'):
-        load_scene(given, ROBOT)
-
-
-def test_no_text_file(tmp_path):
-    (tmp_path / 'picture.yaml').write_bytes(b'\xff\xfe\x00')
-    with pytest.raises(InvalidSceneError, match='cannot be read'):
-        load_scene(tmp_path / 'picture.yaml', ROBOT)
-    with pytest.raises(InvalidSceneError, match='cannot be read'):
-        load_scene(tmp_path, ROBOT)
-    (tmp_path / 'empty.yaml').write_text('')
-    with pytest.raises(InvalidSceneError, match='must have the keys'):
-        load_scene(tmp_path / 'empty.yaml', ROBOT)
 
 
 def test_a_tagged_yaml_makes_no_objects():
@@ -217,7 +161,7 @@ def test_a_tagged_yaml_makes_no_objects():
 
 # -- saving -------------------------------------------------------------------------------
 
-def test_saved_and_loaded(tmp_path):
+def test_a_saved_scene_loads_as_it_was(tmp_path):
     scene = load_scene(FULL, ROBOT, AT)
     text = save_scene(scene, tmp_path / 'scene.yaml')
     assert (tmp_path / 'scene.yaml').read_text() == text
@@ -237,17 +181,6 @@ def test_saved_and_loaded(tmp_path):
     assert close(again.frames['camera'], scene.frames['camera'])
 
 
-def test_a_forgotten_matrix_is_saved():
-    scene = load_scene(save_scene(Scene(ROBOT).with_allowed(AllowedCollisions())), ROBOT)
-    assert not scene.allowed.allowed('left_a', 'left_b')
-
-
-def test_names_that_are_not_there_are_not_saved():
-    matrix = AllowedCollisions.of_robot(ROBOT).with_entry('ghost', 'base')
-    scene = Scene(ROBOT).with_allowed(matrix)
-    assert load_scene(save_scene(scene), ROBOT) == Scene(ROBOT)
-
-
 # -- the shipped ones ---------------------------------------------------------------------
 
 def test_shipped_scenes():
@@ -257,19 +190,6 @@ def test_shipped_scenes():
     assert len(scene.objects['table'].parts) == 5
     with pytest.raises(InvalidSceneError, match='shipped: bin, floor, shelf, table'):
         load_scene('tabel', ROBOT)
-
-
-def test_the_floor_bears_an_arm_and_stops_its_hand(load, home_of):
-    robot = load('panda')
-    checker = CollisionChecker(robot, load_scene('floor', robot))
-    assert not checker.in_collision(Configuration(robot, home_of('panda')))
-    generator, below = np.random.default_rng(0), 0
-    for _ in range(300):
-        at = Configuration(robot, robot.random_q(generator))
-        if at.transform('panda_hand')[2, 3] < -0.05:
-            below += 1
-            assert any('floor' in str(contact) for contact in checker.in_collision(at))
-    assert below > 5
 
 
 @pytest.mark.parametrize('text, words', [
@@ -299,9 +219,3 @@ def test_an_arm_at_home_is_out_of_the_shipped_scenes(name, arm, load, home_of):
     pin.computeDistances(robot.model, robot.model.createData(), model, found, at.q)
     assert len(found.distanceResults) > 30
     assert min(result.min_distance for result in found.distanceResults) > 0.02
-
-
-def test_a_robot_that_stands_still_needs_no_configuration():
-    robot = Robot.from_urdf(SMALL['all_fixed'])
-    scene = load_scene(one(frame='tip') + '\nattached: [{id: a, link: tip}]', robot)
-    assert close(scene.attached['a'].object.pose, pin.SE3.Identity())

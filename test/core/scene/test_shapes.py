@@ -1,13 +1,16 @@
-"""Shapes: what is inside them, judged by closed forms, trimesh and python-fcl."""
+"""Shapes and the matrix of pairs that may touch: values, rules and refusals."""
 
+import itertools
 import pickle
 
 import coal
+from hypothesis import given, strategies as st
 import numpy as np
 import pytest
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.scene import AllowedCollisions
 from ros2_ik.core.scene.shapes import (
     Box,
     Capsule,
@@ -60,17 +63,6 @@ def test_copies_are_equal_and_hash_alike(kind):
         copy.kind_of_thing = 3
 
 
-def test_arrays_cannot_be_changed():
-    given = np.array([1.0, 2.0, 3.0])
-    box = Box(given)
-    given[0] = 9
-    assert box.size[0] == 1
-    with pytest.raises(ValueError):
-        box.size[0] = 2
-    with pytest.raises(ValueError):
-        pickle.loads(pickle.dumps(box)).size[0] = 2
-
-
 def test_half_spaces_and_planes_take_normals_of_any_length():
     ground = HalfSpace([0, 0, 2], 1)
     assert ground.offset == 0.5 and ground.normal.tolist() == [0, 0, 1]
@@ -121,3 +113,45 @@ def test_bad_input_is_refused_in_words(case):
     with pytest.raises(InvalidSceneError, match=words) as caught:
         make()
     assert len(str(caught.value)) < 400
+
+
+NAMES = ['a', 'b', 'c', 'd']
+flags = st.dictionaries(st.sampled_from(NAMES), st.booleans())
+entries = st.dictionaries(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES))
+                          .map(sorted).map(tuple), st.booleans())
+
+
+@pytest.mark.parametrize('pairs', [{'ab': True}, {('a', 'b', 'c'): True}, {('a', ''): True},
+                                   {('a', 'b'): None}, {('a', 'b'): True, ('b', 'a'): False},
+                                   [('a', 'b')]])
+def test_malformed_allowed_pairs_are_refused(pairs):
+    with pytest.raises(InvalidSceneError):
+        AllowedCollisions(pairs)
+
+
+@pytest.mark.parametrize('defaults', [{'': True}, {5: True}, {'a': None}, ['a']])
+def test_malformed_allowed_defaults_are_refused(defaults):
+    with pytest.raises(InvalidSceneError):
+        AllowedCollisions(defaults=defaults)
+
+
+def test_a_change_leaves_the_old_one_alone():
+    old = AllowedCollisions({('b', 'a'): True}, {'c': True})
+    new = old.with_entry('c', 'a', False).with_entry('b', None).with_entry('c', None, False)
+    assert (dict(old.pairs), dict(old.defaults)) == ({('a', 'b'): True}, {'c': True})
+    assert dict(new.pairs) == {('a', 'b'): True, ('a', 'c'): False}
+    assert dict(new.defaults) == {'b': True, 'c': False}
+
+
+@given(entries, flags)
+def test_allowed_is_the_rule_written_out(pairs, defaults):
+    matrix = AllowedCollisions(pairs, defaults)
+    for first, second in itertools.product(NAMES, NAMES):
+        pair = tuple(sorted((first, second)))
+        if pair in pairs:
+            wanted = pairs[pair]
+        elif first in defaults and second in defaults:
+            wanted = defaults[first] and defaults[second]
+        else:
+            wanted = defaults.get(first, defaults.get(second, False))
+        assert matrix.allowed(first, second) is wanted
