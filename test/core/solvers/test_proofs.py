@@ -240,8 +240,7 @@ def question(rng):
     return asked if asked.targets or asked.constraints else question(rng)
 
 
-@pytest.mark.parametrize(('seed', 'questions'), [
-    (11, 300), (FRESH, 150), pytest.param(FRESH, 2000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(('seed', 'questions'), [(11, 300), (FRESH, 150)])
 def test_what_has_an_answer_is_never_impossible(seed, questions):
     rng = generator_of(seed)
     for count in range(questions):
@@ -281,7 +280,7 @@ def turned_free(T, at, size, there, thing, tolerance):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_long_tools_that_turn_out_of_the_way(seed):
+def test_a_long_tool_that_may_turn_out_of_contact_is_not_impossible(seed):
     """Of what the tip carries, far away, small tolerances move a lot."""
     rng, seen = generator_of(seed), {True: 0, False: 0}
     for count in range(60):

@@ -1,22 +1,35 @@
-"""Seeds, groups, locked joints, and the turn that is kept."""
+"""Seeds, the turn that is kept, and how far answers are from the seed."""
 
+from example_data import data_folder
 from hypothesis import given, settings, strategies as st
-from judge import check, random_pose, TreeJudge
+from judge import check, pose, random_pose, TreeJudge
 import numpy as np
 import pytest
-from small_robots import joint, SMALL, urdf, X, Z
+from search_questions import FAR, problem
+from small_robots import joint, urdf, X, Z
 
-from ros2_ik.core import Configuration, IKProblem, InvalidStateError, PoseTarget, Robot, solve_pose
-from ros2_ik.core.solvers.starts import chosen_turns
-
-
-@pytest.mark.parametrize('seed', [None, {'s2': 99.0, 'elbow': 5.0}, [-9.0] * 7])
-def test_seeds_partial_or_outside_the_limits(small, seed):
-    robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
-    _, T = random_pose(robot, judge, 'tip', np.random.default_rng(4))
-    given = None if seed is None else dict(seed) if isinstance(seed, dict) else list(seed)
-    check(judge, solve_pose(robot, 'tip', T, seed, timeout=1.0, random_state=0), [('tip', T)])
-    assert seed == given
+from ros2_ik.core import (
+    accept,
+    CollisionChecker,
+    Configuration,
+    Constraint,
+    FramePosition,
+    IKProblem,
+    InvalidOptionError,
+    InvalidStateError,
+    InverseKinematics,
+    JointPositions,
+    LeastSquares,
+    load_scene,
+    PoseTarget,
+    Robot,
+    Search,
+    solve,
+    solve_pose,
+    solver_names,
+    Status,
+    UnknownJointError,
+)
 
 
 def test_a_seed_outside_the_limits_is_named(small):
@@ -44,19 +57,6 @@ def test_answers_are_on_the_turn_nearest_the_seed(turns, offset, start):
         {'table': seed_table + offset}, 'arm'))])
     assert abs(solution.joints['table'] - seed_table) <= np.pi + 1e-3
     assert solution.joints['table'] == pytest.approx(seed_table + offset, abs=1e-3)
-
-
-@pytest.mark.parametrize('sign', [1, -1])
-def test_a_turn_ends_within_the_limits_to_the_last_bit(sign):
-    """From within a hair of one limit, with a seed at the other one, a full turn away."""
-    robot = Robot.from_urdf(urdf(joint('j', 'revolute', 'base', 'tip', axis=Z,
-                                       limits=(-np.pi, np.pi))))
-    problem = IKProblem(robot, PoseTarget('tip', np.eye(4)))
-    seed, start = np.array([sign * np.pi]), np.array([-sign * np.pi])
-    for _ in range(12):
-        kept = chosen_turns(problem, start, seed)
-        assert abs(kept[0]) <= np.pi
-        start = np.nextafter(start, 0.0)
 
 
 TURNING_TEXT = urdf(joint('table', 'continuous', 'base', 'arm', xyz=(0, 0, 1), axis=(0, 0.6, 0.8)))
@@ -108,13 +108,178 @@ def test_turns_of_a_leader_are_turns_of_its_follower_or_are_left_alone(multiplie
                 assert abs(solution.q[0] - seed) <= np.pi + 1e-3
 
 
-def test_a_slide_that_follows_a_turning_joint_has_no_turns():
-    """One turn of the leader moves it by 2 pi metres."""
-    text = urdf(joint('screw', 'continuous', 'base', 'nut', axis=Z),
-                joint('slide', 'prismatic', 'nut', 'tip', axis=Z, mimic=('screw', 1.0, 0.0)))
-    robot, judge = Robot.from_urdf(text), TreeJudge(text)
-    for value, seed in ((0.3, 6.5), (6.5, 0.3), (0.3, 3.0)):
-        T = judge.transform({'screw': value}, 'tip')
-        solution = solve_pose(robot, 'tip', T, [seed], timeout=0.5, random_state=0)
-        check(judge, solution, [('tip', T)])
-        assert solution.q[0] == pytest.approx(value, abs=1e-3)
+@pytest.fixture(scope='module')
+def tiago():
+    """Give a robot whose arm touches its body in most configurations."""
+    folder = data_folder()
+    return Robot.from_urdf(folder / 'tiago_description/robots/tiago_no_hand.urdf',
+                           package_dirs=[folder.parents[1], folder.parent])
+
+
+@pytest.fixture(scope='module')
+def checker(tiago):
+    return CollisionChecker(tiago)
+
+
+@pytest.fixture(scope='module')
+def drawn(tiago, checker):
+    """Give seeds that touch nothing, each with a goal that does."""
+    random = np.random.default_rng(1)
+
+    def draw(touching):
+        return next(q for _ in range(1000)
+                    if checker.collides(q := tiago.random_q(random)) == touching)
+    return [(draw(False), draw(True)) for _ in range(60)]
+
+
+@pytest.mark.parametrize('select', ['first', 'cost'])
+def test_a_free_seed_stays_a_solution_when_costs_lead_into_contact(tiago, checker, drawn, select):
+    for seed, wanted in drawn[:4]:
+        ik = InverseKinematics(tiago)
+        ik.add_posture_cost(wanted)
+        solution = ik.solve(seed, timeout=0.2, random_state=0, select=select)
+        assert solution.success, solution.explain()
+        assert accept(ik.problem, solution.q).accepted and not checker.collides(solution.q)
+
+
+def test_cost_into_a_table_ends_beside_it_and_not_at_the_seed(load):
+    """The hand is drawn to points 1 to 3 cm below the top of the table."""
+    panda, generator = load('panda'), np.random.default_rng(0)
+    scene = load_scene('table', panda)
+    start = panda.to_q({'panda_joint2': -.785, 'panda_joint4': -2.356, 'panda_joint6': 1.571,
+                        'panda_joint7': .785})
+    off = []
+    for _ in range(12):
+        point = np.array([*generator.uniform((.45, -.3), (.75, .3)),
+                          .2 - generator.uniform(.01, .03)])
+        ik = InverseKinematics(panda, scene=scene)
+        ik.add_cost(LeastSquares(FramePosition('panda_hand_tcp', [0, 0, 0]), target=point))
+        solution = ik.solve(start, timeout=1.0, random_state=0)
+        assert solution.success and not np.allclose(solution.q, start)
+        at = Configuration(panda, solution.q).transform('panda_hand_tcp')[:3, 3]
+        off.append(np.linalg.norm(at - point))
+    assert np.median(off) < 0.07
+
+
+ARM_SOLVERS = ('lm', 'sqp', 'clik', 'bfgs', 'slsqp')
+
+
+@pytest.fixture(scope='module')
+def ur5(load):
+    return load('ur5')
+
+
+@pytest.fixture(scope='module')
+def home(ur5):
+    return ur5.to_q({'shoulder_lift_joint': -1.57, 'elbow_joint': 1.57, 'wrist_1_joint': -1.57,
+                     'wrist_2_joint': -1.57})
+
+
+def moved(robot, q, **joints):
+    """Pose of the tip with some joints moved from q."""
+    there = robot.to_joints(q)
+    return Configuration(robot, {k: v + joints.get(k, 0) for k, v in there.items()}
+                         ).transform('tool0')
+
+
+def test_every_solution_reports_its_largest_joint_change(ur5, home):
+    solution = solve_pose(ur5, 'tool0', moved(ur5, home, elbow_joint=0.31), home)
+    assert solution.success
+    joint, change, unit = solution.travel
+    at = ur5.joint(joint).index
+    assert change == np.abs(solution.q - home).max() == abs(solution.q[at] - home[at])
+    assert solution.message.endswith(f'largest joint change {change:.3g} rad ({joint})')
+    assert unit == 'rad' and f'{change:.3g} rad ({joint})' in solution.explain()
+    several = solve_pose(ur5, 'tool0', moved(ur5, home, elbow_joint=0.31), home, solutions=3,
+                         timeout=2.0, random_state=0)
+    for one in (several, *several.alternatives):
+        assert one.travel.change == np.abs(one.q - home).max()
+        assert f'{one.travel}' in one.message
+
+
+@pytest.mark.parametrize('most', [0.3, [0.3] * 6, {'elbow_joint': 0.3}])
+def test_max_joint_change_holds_just_inside_and_fails_just_outside(ur5, home, most):
+    """Just inside it holds, just outside it does not, however long one looks."""
+    inside, outside = (moved(ur5, home, elbow_joint=by) for by in (0.29, 0.31))
+    found = solve_pose(ur5, 'tool0', inside, home, max_joint_change=most, random_state=0)
+    assert found.success and abs(found.joints['elbow_joint'] - home[2]) <= 0.3 + 1e-7
+    if isinstance(most, dict):     # the other joints find another way
+        other = solve_pose(ur5, 'tool0', outside, home, max_joint_change=most, random_state=0)
+        assert not other.success or abs(other.joints['elbow_joint'] - home[2]) <= 0.3
+        return
+    none = solve_pose(ur5, 'tool0', outside, home, max_joint_change=most, random_state=0)
+    assert none.status is Status.NO_IK_SOLUTION and none.q is None
+    assert abs(none.best_joints['elbow_joint'] - home[2]) <= 0.3 + 1e-7
+    assert 'no solution within max_joint_change 0.3' in none.message
+
+
+@pytest.mark.parametrize('solver', ARM_SOLVERS)
+def test_all_solvers_keep_the_bound(load, solver):
+    robot, generator = load('panda'), np.random.default_rng(5)
+    held = 0
+    for _ in range(10):
+        seed = robot.random_q(generator)
+        near = np.clip(seed + generator.uniform(-0.25, 0.25, robot.nq), robot.lower, robot.upper)
+        T = Configuration(robot, near).transform('panda_hand_tcp')
+        solution = solve_pose(robot, 'panda_hand_tcp', T, seed, max_joint_change=0.3,
+                              solver=solver, timeout=2.0, max_iterations=600, random_state=0,
+                              collisions=False)
+        change = np.abs(solution.best_q - seed).max()
+        assert change <= 0.3 and solution.travel.change == pytest.approx(change)
+        held += solution.success
+    assert held >= (8 if solver in ('lm', 'sqp') else 4)
+
+
+@pytest.mark.parametrize('turn, holds', [(0.45, True), (0.6, False)])
+def test_a_free_base_is_bounded_in_metres_and_in_radians(small, turn, holds):
+    robot = small('scara', 'freeflyer')
+    seed = {'root_joint': [5, 6, 7, 0, 0, 0, 1]}
+    half = turn / 2
+    T = Configuration(robot, {'root_joint': [5.2, 6, 7, np.sin(half), 0, 0, np.cos(half)]}
+                      ).transform('tip')
+    locked = [name for name in robot.joint_names if name != 'root_joint']
+    bound = {'root_joint': 0.5}
+    solution = solve_pose(robot, 'tip', T, seed, locked=locked, max_joint_change=bound,
+                          random_state=0, timeout=0.2)
+    assert solution.success is holds
+    if not holds:
+        assert "change of joint 'root_joint': 0.6 rad, allowed [0, 0.5]" in solution.message
+    solution = solve_pose(robot, 'tip', pose((0.6, 0, 0)) @ T, seed, locked=locked,
+                          max_joint_change=bound, random_state=0, timeout=0.2)
+    assert not solution.success
+
+
+@pytest.mark.parametrize('solver', solver_names())
+def test_a_change_bound_outside_the_joint_limits_is_reported_at_once(small, solver):
+    robot = small('zero_links')
+    seed = {'elbow': robot.joint('elbow').upper + 1.0}
+    solution = solve(problem(robot), [seed], solver=solver, max_joint_change=0.5, timeout=30.0)
+    assert solution.status is Status.GOAL_CONSTRAINTS_VIOLATED and solution.impossible
+    assert solution.restarts < 40
+    upper = robot.joint('elbow').upper
+    assert f"max_joint_change 0.5 of 'elbow' in [{upper + 0.5:.6g}" in solution.message
+    assert "limits of 'elbow'" in solution.message
+
+
+def test_max_joint_change_applies_to_constraints_and_other_processes(ur5, home):
+    asked = IKProblem(ur5, constraints=[Constraint(JointPositions(['elbow_joint']), lower=2.2,
+                                                   upper=2.4)], start=home)
+    free, bound = solve(asked), solve(asked, max_joint_change=0.5, timeout=0.1)
+    assert free.success and not bound.success
+    assert "max_joint_change 0.5 of 'elbow_joint' in [1.07, 2.07]" in bound.message
+    T = moved(ur5, home, elbow_joint=0.6)
+    search = Search(IKProblem(ur5, PoseTarget('tool0', T), start=home), max_joint_change=0.5,
+                    random_state=0)
+    search.run(seconds=0)
+    again = Search.of_question(ur5, search.question())
+    again.run(seconds=0.2)
+    solution = again.solution()
+    assert not solution.success and np.abs(solution.best_q - home).max() <= 0.5
+
+
+@pytest.mark.parametrize('wrong, word', [
+    (np.nan, 'max_joint_change'), ('far', 'one number'), ([1, 2], '6 joints'),
+    ({'elbow_joint': -0.1}, 'elbow_joint'), ({'elbow': 1.0}, "did you mean 'elbow_joint'")])
+def test_malformed_bounds_are_refused(ur5, wrong, word):
+    with pytest.raises((InvalidOptionError, UnknownJointError), match=word):
+        solve_pose(ur5, 'tool0', FAR, max_joint_change=wrong)

@@ -1,22 +1,25 @@
-"""Levenberg-Marquardt: one descent from one start; targets that share no joint."""
+"""Descents of lm, bfgs, slsqp and clik: formulas, recorded numbers, closed forms, flags."""
 
 from judge import pose, pose_error, TreeJudge
 import numpy as np
+from oracles import oracle_robot, recorded
+import pinocchio as pin
 import pytest
 from small_robots import SMALL
 
 from ros2_ik.core import (
     Budget,
     Configuration,
+    Constraint,
     ExitFlag,
+    FramePosition,
     IKProblem,
-    InvalidOptionError,
     PoseTarget,
     solve_pose,
 )
 from ros2_ik.core.solvers import make_solver
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
-from ros2_ik.core.solvers.starts import draw_starts, generator_state, N_NEAR, Starts
+from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
 
 
 def attempt(robot, tip, T, start, budget=None, options=None, **arguments):
@@ -46,63 +49,13 @@ def test_near_targets_need_few_steps(small, name, root, relative_to, weights):
         assert position <= 1e-5 and orientation <= 1e-4
 
 
-def test_converges_quadratically(small):
-    """A damping that vanishes at the target: tight tolerances cost one or two more steps."""
-    robot = small('two_arms')
-    q = robot.random_q(np.random.default_rng(2)) * 0.5
-    T, start = Configuration(robot, q).transform('left_hand'), q + 0.1
-    coarse = attempt(robot, 'left_hand', T, start, position_tolerance=1e-3,
-                     orientation_tolerance=1e-3)
-    fine = attempt(robot, 'left_hand', T, start, position_tolerance=1e-11,
-                   orientation_tolerance=1e-11)
-    assert fine.exit_flag is ExitFlag.CONVERGED
-    assert fine.iterations <= coarse.iterations + 3
-
-
-def test_gives_up_early_where_nothing_gets_better(small):
-    found = attempt(small('scara'), 'tip', pose((5, 0, 0)), [0.1, 0.1, 0.0, 0.0])
-    assert found.exit_flag is ExitFlag.ERROR_CHANGE_TOO_SMALL
-    assert found.iterations < 40
-
-
-def test_iterations_of_an_attempt_are_bounded(small):
-    robot, far = small('scara'), pose((5, 0, 0))
-    found = attempt(robot, 'tip', far, None, options={'attempt_iterations': 2})
-    assert (found.iterations, found.exit_flag) == (2, ExitFlag.ITERATION_LIMIT)
-    found = attempt(robot, 'tip', far, None, Budget(iterations=3))
-    assert (found.iterations, found.exit_flag) == (3, ExitFlag.ITERATION_LIMIT)
-
-
-def test_the_best_of_the_descent_is_given(small):
-    """Also where the last step made it worse."""
-    robot, generator = small('zero_links'), np.random.default_rng(4)
-    for _ in range(10):
-        T = pose(generator.uniform(-1, 1, 3), generator.uniform(-2, 2, 3))
-        start = robot.random_q(generator)
-        errors = [attempt(robot, 'tip', T, start, options={'attempt_iterations': n}).error
-                  for n in range(1, 12)]
-        assert (np.diff(errors) <= 0).all()
-
-
-@pytest.mark.parametrize('axis', [(1, 0, 0), (0.6, 0, -0.8)])
-def test_half_a_turn_away(small, axis):
-    """The rotation vector has no direction of its own there; a step is made nevertheless."""
-    robot = small('one_link', 'freeflyer')
-    found = attempt(robot, 'body', pose((0.1, 0.2, 0.3), np.array(axis) * np.pi), None)
-    assert found.exit_flag is ExitFlag.CONVERGED
-    np.testing.assert_allclose(Configuration(robot, found.q).transform('body'),
-                               pose((0.1, 0.2, 0.3), np.array(axis) * np.pi), atol=1e-4)
-
-
 # -- MATLAB's parameters ------------------------------------------------------------------
 
 PLACE = (1, 1, 1, 0, 0, 0)
-MATLAB = ('gradient_tolerance', 'step_tolerance', 'error_change_tolerance', 'solution_tolerance',
-          'damping_bias', 'damping', 'attempt_iterations')
 
 
 @pytest.mark.parametrize('bias, damping', [(0.0025, 0.5), (0.1, 1.0), (1e-10, None)])
-def test_damped_steps_are_the_formula(small, bias, damping):
+def test_damped_steps_of_lm_are_the_formula(small, bias, damping):
     """Steps of (J'J + lambda I)^-1 J'e, written out on the configuration's own Jacobian."""
     robot = small('gantry')     # whose error is linear: log6 is the way that is left
     T = Configuration(robot, [0.3, 1.1, -0.2]).transform('tip')
@@ -144,18 +97,9 @@ def test_a_gradient_that_the_limits_stop_does_not_count(small):
     assert found.exit_flag is ExitFlag.ERROR_CHANGE_TOO_SMALL
 
 
-@pytest.mark.parametrize('option, value', [
-    *((name, value) for name in MATLAB for value in (0, np.inf, 'small')),
-    ('use_error_damping', 1)])
-def test_bad_options_are_refused(small, option, value):
-    with pytest.raises(InvalidOptionError, match=option):
-        attempt(small('scara'), 'tip', pose(), None, options={option: value})
-
-
 # -- targets that share no joint are descended by themselves -----------------------------------
 
 HANDS = ('left_gripper', 'right_gripper')
-FEET = ('left_sole_link', 'right_sole_link', 'gripper_left_base_link', 'gripper_right_base_link')
 
 
 def targets(robot, tips, generator):
@@ -189,23 +133,6 @@ def test_each_hand_ends_as_it_would_alone(load):
     assert mixed > 2
 
 
-def test_random_poses_of_a_free_base(load):
-    """Uniform within a metre of the seed, the orientations uniform on the sphere."""
-    robot = load('talos', 'freeflyer')
-    problem = IKProblem(robot, targets(robot, FEET, np.random.default_rng(0)), collisions=False)
-    seed = np.array(robot.neutral)
-    seed[:3] = 1, 2, 3
-    drawn = draw_starts(problem, Starts(seed, N_NEAR + 1, N_NEAR + 20_000, generator_state(1)))
-    p, quaternions = drawn[:, :3] - seed[:3], drawn[:, 3:7]
-    assert np.abs(p).max() <= 1 and np.abs(p.mean(axis=0)).max() < 0.02
-    assert p.std(axis=0) == pytest.approx(np.full(3, 1 / np.sqrt(3)), abs=0.01)
-    assert np.linalg.norm(quaternions, axis=1) == pytest.approx(np.ones(len(drawn)))
-    # moments of a point on the sphere in four dimensions
-    assert quaternions.mean(axis=0) == pytest.approx(np.zeros(4), abs=0.02)
-    assert np.cov(quaternions.T) == pytest.approx(np.eye(4) / 4, abs=0.02)
-    assert (quaternions**4).mean(axis=0) == pytest.approx(np.full(4, 1 / 8), abs=0.01)
-
-
 def test_a_hand_relative_to_what_the_other_hand_moves(load):
     """Its frame counted as standing still: no answer was found, 10 of 10 times."""
     robot, generator, hands = load('talos'), np.random.default_rng(5), (
@@ -217,3 +144,119 @@ def test_a_hand_relative_to_what_the_other_hand_moves(load):
                            relative_to=['torso_2_link', None], collisions=False,
                            random_state=number, timeout=10)
         assert found.success, found.message
+
+
+UPPER, LOWER = 0.5, 0.4     # links of planar_2r
+
+
+def descend(solver, problem, budget=None, **options):
+    """Run one descent."""
+    return make_solver(solver, problem, options).attempt(problem.start, budget or Budget())
+
+
+def at_place(robot, x, y, start, tolerance=1e-5):
+    """Ask a planar arm for a place of its tip."""
+    return IKProblem(robot, PoseTarget('tip', pose((x, y, 0)), weights=PLACE,
+                                       position_tolerance=tolerance), start=start)
+
+
+@pytest.mark.parametrize('solver', ['bfgs', 'slsqp'])
+@pytest.mark.parametrize('side', [1, -1])
+def test_two_links_bend_as_the_law_of_cosines_says(small, solver, side):
+    """The law of cosines; of the two postures the one that is near."""
+    for x, y in ((0.6, 0.2), (-0.1, 0.5), (0.3, -0.4)):
+        distance = np.hypot(x, y)
+        bend = side * np.arccos((distance**2 - UPPER**2 - LOWER**2) / (2 * UPPER * LOWER))
+        turn = np.arctan2(y, x) - np.arctan2(LOWER * np.sin(bend), UPPER + LOWER * np.cos(bend))
+        turn = np.arctan2(np.sin(turn), np.cos(turn))
+        found = descend(solver, at_place(small('planar_2r'), x, y, [turn + 0.2, bend - 0.2], 1e-9))
+        assert found.exit_flag is ExitFlag.CONVERGED and found.reached
+        np.testing.assert_allclose(found.q, [turn, bend], atol=1e-7)
+
+
+# -- BFGS ---------------------------------------------------------------------------------
+
+def test_bfgs_ends_by_the_tolerances_of_matlab(small):
+    robot = small('planar_2r')
+    far, near = at_place(robot, 3.0, 1.0, [0.9, 0.8]), at_place(robot, 0.5, 0.3, [0.9, 0.8])
+    for option, flag in (('step_tolerance', ExitFlag.STEP_TOO_SMALL),
+                         ('gradient_tolerance', ExitFlag.ERROR_CHANGE_TOO_SMALL)):
+        coarse, fine = (descend('bfgs', far, **{option: value}) for value in (0.1, 1e-3))
+        assert coarse.exit_flag is fine.exit_flag is flag
+        assert coarse.iterations < fine.iterations and coarse.error > fine.error
+    assert fine.error == pytest.approx((np.hypot(3, 1) - UPPER - LOWER)**2, abs=1e-6)
+    for tolerance in (1e-1, 1e-8):
+        found = descend('bfgs', near, solution_tolerance=tolerance)
+        assert found.exit_flag is ExitFlag.CONVERGED and found.error < tolerance**2
+
+
+def test_bfgs_is_not_ended_by_a_small_gradient_near_the_target(small):
+    """Small weights make small gradients; what ends a descent is no gradient, seen from there."""
+    robot = small('planar_2r')
+    target = PoseTarget('tip', pose((0.5, 0.3, 0)), weights=(1, 1e-3, 0, 0, 0, 0),
+                        position_tolerance=1e-8)
+    found = descend('bfgs', IKProblem(robot, target, start=[0.9, 0.8]))
+    assert found.exit_flag is ExitFlag.CONVERGED
+    place = TreeJudge(SMALL['planar_2r']).transform(robot.to_joints(found.q), 'tip')[:2, 3]
+    np.testing.assert_allclose(place, [0.5, 0.3], atol=1e-8)
+
+
+@pytest.mark.parametrize('solver', ['bfgs', 'slsqp'])
+def test_descents_with_all_joints_locked_end_at_once(small, solver):
+    robot = small('planar_2r')
+    p = Configuration(robot, [0.0, 0.0]).transform('tip')[:3, 3]
+    for off, reached in ((0.0, True), (0.1, False)):
+        found = descend(solver, IKProblem(robot, locked=robot.joint_names, constraints=[
+            Constraint(FramePosition('tip'), p + off, p + off)]))
+        assert (found.reached, found.iterations) == (reached, 0)
+
+
+CASES = recorded('clik.json')['cases']
+
+
+@pytest.fixture(scope='module')
+def robot():
+    return oracle_robot()
+
+
+def closed_loop(robot, case, budget=None, joint_limits=False, **options):
+    """Run one descent of a recorded case, as the example does without limits."""
+    problem = IKProblem(robot, [PoseTarget('panda_joint7', np.array(case['oMdes']))],
+                        start=case['q_start'], joint_limits=joint_limits)
+    solver = make_solver('clik', problem, {'eps': 1e-4, **options})
+    return solver.attempt(problem.start, budget or Budget())
+
+
+@pytest.mark.parametrize('case', CASES, ids=range(len(CASES)))
+def test_clik_gives_the_iterates_that_pinocchio_recorded(robot, case):
+    found, recorded = closed_loop(robot, case), case['jlog6']
+    assert recorded['success'] and found.exit_flag is ExitFlag.CONVERGED
+    assert found.iterations == recorded['iterations']
+    np.testing.assert_allclose(found.q, recorded['q_final'], rtol=0, atol=1e-9)
+    assert np.sqrt(found.error) == pytest.approx(recorded['final_error_norm'], abs=1e-12)
+    for i, q in enumerate(recorded['first_iterates'], 1):
+        np.testing.assert_allclose(closed_loop(robot, case, it_max=i).q, q, rtol=0, atol=1e-9)
+
+
+def test_damped_steps_of_clik_are_the_formula(robot):
+    """V = -J'(JJ' + damp I)^-1 err, written out with the configuration's own Jacobian."""
+    case, damp, dt = CASES[1], 0.05, 0.2
+    q = np.array(case['q_start'])
+    for _ in range(3):
+        at = Configuration(robot, q)
+        M = pin.SE3(np.linalg.inv(case['oMdes']) @ at.transform('panda_joint7'))
+        err, J = pin.log6(M.inverse()).np, -pin.Jlog6(M) @ at.jacobian('panda_joint7')
+        q = q - dt * J.T @ np.linalg.inv(J @ J.T + damp * np.eye(6)) @ err
+    found = closed_loop(robot, case, damp=damp, dt=dt, it_max=3)
+    np.testing.assert_allclose(found.q, q, rtol=0, atol=1e-12)
+    assert found.exit_flag is ExitFlag.ITERATION_LIMIT and found.iterations == 3
+
+
+def test_eps_is_at_least_as_fine_as_the_tolerances(robot):
+    T = Configuration(robot, CASES[0]['q_target_generator']).transform('panda_link7')
+    for tolerance in (1e-3, 1e-8):
+        solution = solve_pose(robot, 'panda_link7', T, CASES[0]['q_start'], solver='clik',
+                              timeout=5.0, position_tolerance=tolerance,
+                              orientation_tolerance=tolerance)
+        assert solution.success and solution.restarts == 0
+        assert solution.errors[0].position <= tolerance
