@@ -1,12 +1,8 @@
 """Which links of a robot are checked against each other."""
 
 import logging
-import re
 
-import numpy as np
-from oracles import PINK
 import pytest
-from solid_judge import SolidJudge
 
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.collision.self_pairs import (
@@ -17,14 +13,9 @@ from ros2_ik.core.collision.self_pairs import (
     self_pairs,
     TOUCHING,
 )
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene import Scene
-from ros2_ik.core.scene.robot_geometry import robot_geometry
 
-# collision_candidates of the scene in which Drake's distances were recorded, obstacles left out
-DRAKE_PAIRS = (('s_hand', 's_link0'), ('s_hand', 's_link3'), ('s_hand', 's_link5'),
-               ('s_link0', 's_link3'), ('s_link0', 's_link5'), ('s_link3', 's_link5'))
-ROBOTS = ('panda', 'ur5', 'xarm7', 'kinova', 'baxter', 'talos')
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/><axis'
 BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
 
@@ -46,16 +37,6 @@ def chain(radii, kinds=None, srdf=None):
     return Robot.from_urdf(f'<robot name="chain">{links}{joints}</robot>', srdf=srdf)
 
 
-@pytest.mark.parametrize('name', ROBOTS)
-def test_shipped_robots_are_free_of_contact_at_home(name, load, home_of):
-    geometry = robot_geometry(load(name))
-    pairs = self_pairs(load(name), geometry)
-    assert CollisionChecker(load(name)).in_collision(load(name).to_q(home_of(name))) == ()
-    everything = len(geometry.links) * (len(geometry.links) - 1) // 2
-    assert len(pairs.checked) + len(pairs.allowed) == everything
-    assert all(a < b for a, b in [*pairs.checked, *pairs.allowed])
-
-
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
 def test_srdf_pairs_are_not_checked(name, load):
     robot = load(name)
@@ -69,12 +50,6 @@ def test_srdf_pairs_are_not_checked(name, load):
             assert (first, second) in robot.disabled_pairs
 
 
-def test_links_without_geometry_make_nobody_adjacent():
-    """Two moving joints between them: they can touch, whatever is in the middle."""
-    pairs = self_pairs(chain([0.1, None, 0.1, None, 0.1]))
-    assert pairs.allowed == {} and pairs.checked == {('a', 'c'), ('c', 'e'), ('a', 'e')}
-
-
 @pytest.mark.parametrize('kinds, adjacent', [
     (['continuous', 'fixed'], True), (['fixed', 'prismatic'], True),
     (['continuous', 'revolute'], False), (['floating', 'fixed'], False)])
@@ -83,26 +58,6 @@ def test_adjacent_is_one_moving_joint_apart(kinds, adjacent):
     text = chain([0.1, None, 0.1], kinds).urdf.replace('<axis', LIMIT)
     pairs = self_pairs(Robot.from_urdf(text))
     assert pairs.allowed == ({('a', 'c'): ADJACENT} if adjacent else {})
-
-
-def test_pairs_are_those_of_drake():
-    """Of the links of the Panda with bodies in the oracle scene; the obstacles are the base's."""
-    text = PINK['urdf']['panda']
-    links = {'panda_link0': 's_link0', 'panda_link3': 's_link3', 'panda_link5': 's_link5',
-             'panda_hand': 's_hand'}
-    for link in links:
-        text = re.sub(f'<link name="{link}"( ?/>|>)', lambda found, link=link: (
-            f'<link name="{link}">{BALL.format(0.05)}' + ('</link>' if '/' in found[1] else '')),
-            text, count=1)
-    pairs = self_pairs(Robot.from_urdf(text))
-    ours = {frozenset((links[a], links[b])) for a, b in pairs.checked}
-    assert ours == set(map(frozenset, DRAKE_PAIRS)) and pairs.allowed == {}
-
-
-def test_rigid_links_are_never_checked():
-    pairs = self_pairs(chain([0.1] * 4, ['fixed', 'continuous', 'fixed']))
-    assert pairs.allowed == {('a', 'b'): RIGID, ('c', 'd'): RIGID, ('b', 'c'): ADJACENT}
-    assert pairs.checked == {('a', 'c'), ('a', 'd'), ('b', 'd')}
 
 
 def test_links_that_always_touch_are_found_without_an_srdf(caplog):
@@ -185,28 +140,3 @@ def test_shipped_robots_without_their_srdf(name, guessed, load):
     assert set(pairs.guessed) == guessed <= shipped.disabled_pairs
     assert not {pair for pair, reason in pairs.allowed.items()
                 if reason == ADJACENT} - shipped.disabled_pairs
-
-
-def test_without_an_srdf_only_meshes_that_meet_are_told(load):
-    """
-    Contacts of a UR5 without its SRDF are ones of its meshes, by fcl and trimesh.
-
-    The hull of a mesh can be larger; with `exact` there is no such excuse. 23 of 100 states touch
-    with the SRDF, which also disables pairs whose meshes do meet.
-    """
-    shipped = load('ur5')
-    robot = Robot.from_urdf(shipped.urdf, shipped.package_dirs)
-    checker, judge = CollisionChecker(robot, meshes='exact'), SolidJudge(robot).surround(
-        Scene(robot))
-    generator, flagged = np.random.default_rng(0), 0
-    for _ in range(100):
-        at = Configuration(robot, robot.random_q(generator))
-        touching = {frozenset((c.first, c.second)) for c in checker.in_collision(at)}
-        assert touching <= judge.touching(at.joints)
-        flagged += bool(touching)
-    assert flagged <= 35       # 56 of 100 with hulls
-
-
-def test_a_robot_without_geometry_has_no_pairs():
-    pairs = self_pairs(chain([None, None]))
-    assert pairs.checked == frozenset() and pairs.allowed == {} and pairs.report() == ''
