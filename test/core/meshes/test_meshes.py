@@ -1,6 +1,5 @@
 """Mesh files, hulls and convex pieces, judged by trimesh and python-fcl."""
 
-
 import coal
 from example_data import data_folder
 import numpy as np
@@ -10,7 +9,6 @@ import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes import cache, convex_pieces as pieces_module, meshes
-from ros2_ik.core.meshes.convex_pieces import convex_pieces
 from ros2_ik.core.meshes.meshes import hull_of, mesh_volume
 from ros2_ik.core.scene import Mesh
 
@@ -112,45 +110,8 @@ def test_pieces_of_a_link_contain_surface_and_inside(path):
     assert outside_all(mesh.convex_parts, trimesh.sample.volume_mesh(judge, 1000)).max() < 1e-7
 
 
-def test_a_convex_mesh_is_one_piece():
-    ball = trimesh.creation.icosphere(3)
-    assert len(convex_pieces(ball.vertices, ball.faces)) == 1
-
-
 def hulls(mesh, wanted):
     return mesh.convex_parts if wanted == 'parts' else [mesh.hull]
-
-
-@pytest.mark.parametrize('wanted', ['hull', 'parts'])
-def test_vertices_that_no_triangle_has_do_not_count(wanted):
-    vertices, triangles = open_box()
-    far = hulls(Mesh(np.vstack([vertices, [[5, 5, 5]]]), triangles), wanted)
-    assert max(np.linalg.norm(hull.vertices, axis=1).max() for hull in far) < 0.6
-    assert sum(hull.volume for hull in far) == pytest.approx(sum(
-        hull.volume for hull in hulls(Mesh(vertices, triangles), wanted)))
-
-
-def test_an_open_mesh_is_cut_too():
-    vertices, triangles = open_box()
-    shell = trimesh.Trimesh(vertices, triangles[::2])
-    assert mesh_volume(vertices, triangles[::2]) is None
-    mesh = Mesh(vertices, triangles[::2])
-    assert outside_all(mesh.convex_parts, shell.sample(1000, seed=0)).max() < 1e-9
-
-
-@pytest.mark.parametrize('turn', [None, (0.3, 0.5, 0.7)])
-def test_pieces_contain_what_is_far_from_the_surface(turn):
-    outer = trimesh.creation.box((1, 1, 1))
-    outer.vertices[outer.vertices[:, 0] > 0, 1:] *= 3      # a blunt pyramid on ...
-    ball = trimesh.creation.icosphere(3, radius=0.8)
-    ball.vertices[:, 0] += 1.2 - 0.5 * np.abs(ball.vertices[:, 1])     # ... a bent ball
-    for mesh in (outer, ball, trimesh.creation.torus(0.5, 0.3)):
-        if turn:
-            mesh.apply_transform(trimesh.transformations.euler_matrix(*turn))
-        hulls = convex_pieces(mesh.vertices, mesh.faces)
-        points = trimesh.sample.volume_mesh(mesh, 2000)
-        assert outside_all(hulls, points).max() < 1e-7
-        assert sum(hull.volume for hull in hulls) < 1.15 * mesh.volume
 
 
 @pytest.mark.parametrize('kind', ['stl', 'obj', 'ascii'])
@@ -171,16 +132,6 @@ def test_files_are_read_and_scaled(kind, tmp_path):
 def test_bad_scales_are_refused(scale):
     with pytest.raises(InvalidSceneError, match='scale of a mesh'):
         Mesh.from_file(link_meshes()[0], scale)
-
-
-def test_a_mesh_of_very_many_triangles_becomes_its_hull():
-    generator = np.random.default_rng(0)
-    vertices = generator.normal(size=(80_000, 3))
-    vertices /= np.linalg.norm(vertices, axis=1)[:, None]
-    triangles = generator.integers(0, len(vertices), (500_001, 3))
-    mesh = Mesh(vertices, triangles, 'exact')
-    assert mesh.detail == 'hull'
-    assert isinstance(mesh.geometry, coal.Convex) and mesh.geometry.num_points < 5000
 
 
 def many_points(kind, count=15_000):
@@ -223,7 +174,6 @@ def test_a_vertex_of_many_neighbours(segments, top):
 
 # -- the cache ------------------------------------------------------------------------------
 
-
 @pytest.mark.parametrize('content', [b'', b'no zip', b'PK\3\4' + b'\0' * 40])
 def test_hulls_are_kept_on_disk_and_broken_files_made_anew(own_cache, content):
     points = np.random.default_rng(0).normal(size=(2000, 3))
@@ -246,3 +196,50 @@ def test_without_a_place_for_the_cache_things_work(monkeypatch, place):
     monkeypatch.setenv('XDG_CACHE_HOME', place)
     points = np.random.default_rng(0).normal(size=(2000, 3))
     assert hull_of(points).volume == meshes.cached_hull(points).volume
+
+
+def block(low, high):
+    return trimesh.creation.box(bounds=[low, high])
+
+
+def five_boxes(thick=0.01, inset=0.0):
+    """
+    Make a bin of 0.6 x 0.4 x 0.3 m of a floor and four walls that overlap.
+
+    Without `inset` they share corners and edges.
+    """
+    i = inset
+    return trimesh.util.concatenate([
+        block([-0.3 + i, -0.2 + i, 0], [0.3 - i, 0.2 - i, thick]),
+        block([-0.3, -0.2, 0], [thick - 0.3, 0.2, 0.3]),
+        block([0.3 - thick, -0.2, 0], [0.3, 0.2, 0.3]),
+        block([-0.3 + i, -0.2, 0], [0.3 - i, thick - 0.2, 0.3]),
+        block([-0.3 + i, 0.2 - thick, 0], [0.3 - i, 0.2, 0.3])])
+
+
+def in_the_bin(thick, count=300):
+    """Give points inside, at least 1 cm from the walls, and points in the walls and floor."""
+    draw = np.random.default_rng(1).uniform
+    free = draw([-0.29 + thick, -0.19 + thick, thick + 0.01],
+                [0.29 - thick, 0.19 - thick, 0.3], (count, 3))
+    points = draw([-0.3, -0.2, 0], [0.3, 0.2, 0.3], (20 * count, 3))
+    x, y, z = np.abs(points).T
+    return free, points[(x > 0.3 - thick) | (y > 0.2 - thick) | (z < thick)]
+
+
+@pytest.mark.parametrize('thick, inset, merged', [
+    (0.005, 0.0, True), (0.01, 0.002, True), (0.01, 0.0, False), (0.05, 0.002, False)])
+def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
+    made = five_boxes(thick, inset)
+    if merged:
+        made.merge_vertices()
+    turn = trimesh.transformations.euler_matrix(0.3, 0.5, 0.7)
+    for matrix in (np.eye(4), turn):
+        bin_ = made.copy().apply_transform(matrix)
+        mesh = Mesh(bin_.vertices, bin_.faces)
+        free, solid = (trimesh.transform_points(points, matrix) for points in in_the_bin(thick))
+        assert len(mesh.convex_parts) == 5
+        assert outside_all(mesh.convex_parts, free).min() > 0.0099
+        assert outside_all(mesh.convex_parts, np.vstack([solid, bin_.vertices])).max() < 1e-9
+        assert sum(hull.volume for hull in mesh.convex_parts) == pytest.approx(sum(
+            part.volume for part in bin_.split()))
