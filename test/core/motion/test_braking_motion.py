@@ -12,7 +12,6 @@ from ros2_ik.core import (
     InvalidOptionError,
     InvalidStateError,
     MotionLimits,
-    MotionState,
     Robot,
     straight_motion,
 )
@@ -27,7 +26,7 @@ SLIDE = """<robot name="slide">
 LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
 
 
-def test_as_far_as_velocity_and_acceleration_say():
+def test_braking_distance_is_v_squared_over_2a():
     """v^2 / (2 a) for the joint that takes longest."""
     motion = braking_motion(['a', 'b'], [1.0, 0.0], [0.8, 0.2], LIMITS)
     assert motion.duration == pytest.approx(0.4)
@@ -35,21 +34,8 @@ def test_as_far_as_velocity_and_acceleration_say():
     assert (motion.at(motion.duration).velocity == 0).all()
 
 
-@pytest.mark.parametrize('jerk', [math.inf, 30.0])
-def test_within_limits_and_in_step(jerk):
-    limits = MotionLimits([1.0, 1.0], [2.0, 4.0], [jerk, jerk])
-    motion = braking_motion(['a', 'b'], [1.0, 0.0], [-0.8, 0.4], limits)
-    times = np.linspace(0, motion.duration, 500)
-    positions = np.array([motion.at(t).position for t in times])
-    velocity = np.diff(positions, axis=0) / times[1]
-    assert (np.diff(velocity[:, 0]) >= -1e-9).all() and (np.abs(velocity[:, 0]) < 0.81).all()
-    assert (np.abs(np.diff(velocity, axis=0)) / times[1] <= limits.acceleration + 1e-6).all()
-    moved = positions[1:] - positions[0]
-    assert np.allclose(moved[:, 0], -2 * moved[:, 1], atol=1e-12)
-
-
 @pytest.mark.parametrize('brake', [braking_motion, even_braking_motion])
-def test_at_rest_it_stays(brake):
+def test_braking_at_rest_takes_no_time(brake):
     motion = brake(['a', 'b'], [1.0, -1.0], [0.0, 0.0], LIMITS)
     assert motion.duration == 0 and motion.goal.tolist() == [1.0, -1.0]
     assert motion.times(0.02).tolist() == [0.02]
@@ -57,7 +43,7 @@ def test_at_rest_it_stays(brake):
 
 @pytest.mark.parametrize('state', [([math.nan, 0], [0, 0]), ([0, 0], [0, math.inf]), ([0], [0]),
                                    ([0, 0], [0, 0], LIMITS, [math.nan, 0])])
-def test_bad_states(state):
+def test_malformed_states_are_refused(state):
     with pytest.raises(InvalidStateError, match='at the start'):
         braking_motion(['a', 'b'], *state[:2], LIMITS, *state[3:])
 
@@ -92,20 +78,6 @@ def begun(motion, position, velocity):
     forward = np.sign(velocity)
     return (np.abs(way([0.0, motion.duration], 2)).max(axis=0), np.abs(speeds).max(axis=0),
             -(speeds * forward).min(axis=0))
-
-
-@pytest.mark.parametrize('late', [-0.02, -0.01, 0.0, 0.005, 0.02])
-@pytest.mark.parametrize('fast', [1e-4, 0.01, 0.3, 0.9])
-def test_who_begins_to_brake_late_stays_within_the_acceleration(fast, late):
-    """On the cubic polynomial from where he is then, with the velocity that he has."""
-    position, velocity = np.array([1.0, 0.0]), np.array([fast, -0.3 * fast])
-    others = [MotionState(position + shift * velocity, velocity, 0 * velocity)
-              for shift in (-0.02, 0.02)]
-    motion = even_braking_motion(['a', 'b'], position, velocity, LIMITS, others)
-    acceleration, speed, back = begun(motion, position + late * velocity, velocity)
-    worst = (acceleration / LIMITS.acceleration).max()
-    assert worst < 1 + 1e-6 and (speed < np.abs(velocity) + 1e-9).all() and (back < 1e-9).all()
-    assert abs(late) < 0.02 or worst > 0.98 or motion.duration < 0.125   # no longer than it must
 
 
 @pytest.mark.parametrize('lag', [0.02, 0.3])
@@ -150,7 +122,7 @@ def test_braking_in_step_gives_way_to_bounds():
     assert (np.abs(np.diff(speeds, axis=0)) / times[1] < limits.acceleration + 1e-6).all()
 
 
-def test_bad_even_braking():
+def test_malformed_arguments_of_even_braking_are_refused():
     with pytest.raises(InvalidStateError, match='at the start'):
         even_braking_motion(['a'], [math.nan], [0.0], LIMITS)
     with pytest.raises(InvalidOptionError, match='limits of 2 joints'):

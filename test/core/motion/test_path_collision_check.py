@@ -18,7 +18,6 @@ from ros2_ik.core import (
     Robot,
     Scene,
     SceneObject,
-    Sphere,
     straight_motion,
 )
 
@@ -75,14 +74,6 @@ def test_where_a_wall_stops_a_ball(slide):
     assert {found.contacts[0].first, found.contacts[0].second} == {'ball', 'wall'}
 
 
-def test_the_start_and_the_end_are_told_first(slide):
-    scene = Scene(slide).add(thing('wall', Box((0.2, 1, 1)), 0.6, 0, 0))
-    _, found = slid(slide, scene, 0.5, -1.0)
-    assert found.fraction == 0 and found.time == 0 and found.contacts
-    motion, found = slid(slide, scene, -0.5, 0.6)
-    assert found.fraction == 1 and found.time == motion.duration
-
-
 @pytest.mark.parametrize('resolution, scale', [(0.1, 1.0), (0.003, 1.0), (0.02, 0.1)])
 def test_no_joint_moves_farther_between_checks(load, resolution, scale):
     robot, random = load('panda'), np.random.default_rng(3)
@@ -100,35 +91,8 @@ def test_no_joint_moves_farther_between_checks(load, resolution, scale):
     assert len(visited) < 1.3 * fewest + 20                 # and no more than that takes
 
 
-def test_attached_objects_move_along(slide):
-    """A ball held .5 m ahead hits the wall when the hand is still .6 m away."""
-    scene = Scene(slide).add(thing('wall', Box((0.2, 1, 1)), 1.1, 0, 0))
-    assert slid(slide, scene, -0.5, 0.85)[1] is None
-    held = scene.attach(thing('tool', Sphere(0.1), 0.5, 0, 0), 'ball')
-    found = slid(slide, held, -0.5, 0.85)[1]
-    assert 0.4 <= found.q[0] <= 0.4101
-    assert {found.contacts[0].first, found.contacts[0].second} == {'tool', 'wall'}
-
-
-def test_slices_find_the_same(load):
-    """However it is sliced."""
-    robot = load('panda')
-    scene = Scene(robot).add(thing('post', Box((0.1, 0.1, 1.2)), 0.28, 0.19, 0.6))
-    start = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])
-    goal = start + np.array([1.5, 0.3, 0, 0.3, 0, 0, 0])
-    motion = straight_motion(robot, ARM, start, goal, LIMITS)
-    checker = collision_checker(robot, scene)
-    whole = blocked(checker, motion, robot.neutral)
-    check, slices = PathCollisionCheck(checker, motion, robot.neutral), 0
-    while not check.run(0.0):
-        slices += 1
-    assert slices == check.checks - 1
-    assert whole.time == check.collision.time and 0 < whole.fraction < 1
-    assert (whole.q == check.collision.q).all()
-
-
 @pytest.mark.parametrize('resolution', [0.0, math.nan])
-def test_bad_resolutions(slide, resolution):
+def test_malformed_resolutions_are_refused(slide, resolution):
     with pytest.raises(InvalidOptionError, match='resolution'):
         slid(slide, Scene(slide), 0, 1, resolution)
 
@@ -191,10 +155,3 @@ def test_a_motion_that_jumps_is_refused(slide, at):
 def test_a_motion_without_numbers_is_refused(slide, motion, text):
     with pytest.raises(InvalidOptionError, match=text):
         PathCollisionCheck(collision_checker(slide, Scene(slide)), motion, slide.neutral).run()
-
-
-def test_a_small_jump_is_none(slide):
-    """What goes no farther than the resolution is as good as continuous."""
-    check = PathCollisionCheck(collision_checker(slide, Scene(slide)), stepping(0.7, 0.0, 0.009),
-                               slide.neutral)
-    assert check.run() and check.collision is None

@@ -1,24 +1,39 @@
-"""Motions along paths, judged by differences of positions."""
+"""Motions along paths and through poses, judged by differences of positions."""
 
 from judge import pose, TreeJudge
 import numpy as np
-from path_judge import deviation
 import pytest
 
 from ros2_ik.core import (
+    Configuration,
+    IKProblem,
     InvalidOptionError,
     InvalidStateError,
     Line,
     MotionLimits,
     path_motion,
+    PathOptions,
+    PathSearch,
+    PoseTarget,
+    Robot,
     solve_path,
     Spline,
+    Status,
+    Waypoints,
 )
 
 DOWN = (np.pi, 0, 0)
 LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)
 CURVE = Spline([LEFT, pose((0.5, 0.0, 0.35), (np.pi - 0.3, 0, 0.2)), RIGHT])
 STEP = 1e-3     # of the differences [s]
+
+
+def deviation(robot, tip, positions, tool_path, n=2000):
+    """Return the largest distance [m] of the tip at `positions` (k, nq) from a sampled path."""
+    judge = TreeJudge(robot.urdf)
+    points = np.array([tool_path.pose(s)[:3, 3] for s in np.linspace(0, tool_path.length, n)])
+    return max(np.linalg.norm(points - judge.transform(robot.to_joints(q), tip)[:3, 3],
+                              axis=1).min() for q in positions)
 
 
 def sampled(motion):
@@ -75,3 +90,65 @@ def test_refuses_a_part_of_a_path_and_bad_limits(load):
     part = solve_path(robot, 'tool0', Line(LEFT, pose((0.45, 1.3, 0.3), DOWN)), collisions=False)
     with pytest.raises(InvalidStateError, match='only a whole path'):
         path_motion(part, limits, 0.1)
+
+
+START = {'panda_joint2': -0.785398, 'panda_joint4': -2.35619, 'panda_joint6': 1.5708,
+         'panda_joint7': 0.785398}
+TIP = 'panda_hand_tcp'
+LIMITS = MotionLimits(np.full(7, 2.0), np.full(7, 3.0), np.full(7, 60.0))
+
+
+@pytest.fixture(scope='module')
+def panda():
+    return Robot.load('panda')
+
+
+def search(robot, points):
+    """Return the search for a motion by shifts (k, 3) [m] from the start, and its poses."""
+    q = robot.to_q(START)
+    T = Configuration(robot, q).transform(TIP)
+    poses = [T + np.pad(np.array(point)[:, None], ((0, 1), (3, 0))) for point in points]
+    problem = IKProblem(robot, PoseTarget(TIP, T), group='arm', start=q)
+    return PathSearch(problem, poses, LIMITS, 1.0, PathOptions()), poses
+
+
+def rests(found):
+    """Return the indices of points at which no joint moves."""
+    return np.flatnonzero(np.abs(found.states[:, 1]).max(axis=1) < 1e-9).tolist()
+
+
+def test_tip_rests_at_sharp_corners_alone(panda):
+    turns = np.linspace(0, np.pi, 31)     # half a circle, then a corner and a line
+    points = [*np.column_stack([0.05 * (1 - np.cos(turns)), 0.05 * np.sin(turns), 0 * turns]),
+              (0.1, 0.0, 0.1)]
+    asked, poses = search(panda, points)
+    other = PathSearch.of_question(panda, asked.question())
+    assert other.run()
+    found = other.solution()
+    assert found.status is Status.SUCCESS and found.fraction == 1.0
+    first, corner, last = rests(found)
+    assert (first, last) == (0, len(found.times) - 1)
+    q = np.repeat(panda.to_q(START)[None], len(found.times), axis=0)
+    q[:, [panda.joint(name).index for name in found.joints]] = found.states[:, 0]
+    assert deviation(panda, TIP, q[:corner], Waypoints(poses[:-1])) < 2e-3
+    assert deviation(panda, TIP, q[corner:], Waypoints(poses[-2:])) < 2e-3
+    assert np.linalg.norm(Configuration(panda, q[corner]).transform(TIP) - poses[-2]) < 1e-4
+
+
+def test_poses_that_are_all_equal_are_reached_at_once(panda):
+    asked, _ = search(panda, [(0, 0, 0)] * 3)
+    assert asked.run() and asked.solution().fraction == 1.0
+    assert asked.solution().times.tolist() == [0.0]
+
+
+def test_what_was_not_run_is_no_success(panda):
+    asked, _ = search(panda, [(0, 0, 0), (0, 0.1, 0)])
+    assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction == 0.0
+    asked.budget.cancel = lambda: True
+    asked.run()
+    assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction < 1.0
+
+
+def test_other_bytes_are_refused(panda):
+    with pytest.raises(InvalidOptionError, match='not the question of a path'):
+        PathSearch.of_question(panda, b'nothing')

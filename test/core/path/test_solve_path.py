@@ -5,9 +5,8 @@ from pathlib import Path
 import sys
 
 from fcl_judge import FclJudge
-from judge import pose, TreeJudge
+from judge import pose, pose_error, TreeJudge
 import numpy as np
-from path_judge import passes
 import pytest
 
 from ros2_ik.core import (
@@ -33,6 +32,19 @@ from seams import HARD, seam, seam_starts  # noqa: E402
 
 DOWN = (np.pi, 0, 0)
 LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)
+
+
+def passes(robot, tip, path, weights=(1,) * 6, largest_step=0.2):
+    """Assert that a path's configurations reach its poses in order, without a jump."""
+    judge = TreeJudge(robot.urdf)
+    assert len(path.q) == len(path.poses) == len(path.parameters)
+    assert (np.diff(path.parameters) > 0).all()
+    for q, T in zip(path.q, path.poses, strict=True):
+        joints = robot.to_joints(q)
+        position, orientation = pose_error(judge.transform(joints, tip), T, weights)
+        assert position <= 1e-5 and orientation <= 1e-4
+        assert not judge.outside(joints)
+    assert np.abs(np.diff(path.q, axis=0)).max(initial=0.0) <= largest_step
 
 
 def box(name, size, *xyz):
@@ -82,18 +94,6 @@ def test_redundant_arm_passes_a_table_and_a_post(panda):
     assert any(judge.touching(panda.to_joints(q)) for q in free.q)      # the post is in its way
 
 
-def test_redundant_arm_moves_least(panda):
-    path = solve_path(panda, 'panda_hand_tcp', Line(LEFT, RIGHT), collisions=False)
-    passes(panda, 'panda_hand_tcp', path)
-    weights = path.tool_path.length / np.diff(path.parameters)
-    solver = PoseSolver(panda, 'panda_hand_tcp', collisions=False)
-    q = [path.q[0]]
-    for T in path.poses[1:]:
-        q.append(solver.solve(T, q[-1]).q)
-    mine, naive = (weights @ (np.diff(each, axis=0)**2).sum(axis=1) for each in (path.q, q))
-    assert mine < naive
-
-
 def test_wall_cuts_the_path(ur5):
     scene = Scene(ur5).add(box('wall', (0.5, 0.05, 1.0), 0.5, 0.1, 0.3))
     path = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene)
@@ -121,14 +121,6 @@ def test_joint_limit_is_named_and_a_free_axis_advised(panda):
     free = solve_path(panda, 'panda_hand_tcp', turn, collisions=False, weights=weights)
     assert free.success
     passes(panda, 'panda_hand_tcp', free, weights)
-
-
-def test_joint_turned_too_far_starts_a_turn_back(ur5):
-    turn = Screw(LEFT, LEFT[:3, 3], (0, 0, 1), 8.0)
-    seed = {'wrist_3_joint': -4.0}      # from there the last joint would end at its limit
-    path = solve_path(ur5, 'tool0', turn, seed, collisions=False)
-    assert path.success, path.message
-    passes(ur5, 'tool0', path)
 
 
 def test_held_start_is_kept_or_refused(ur5):
@@ -161,12 +153,6 @@ def test_constraint_holds_at_each_configuration(panda):
     passes(panda, 'panda_hand_tcp', path)
     values = path.joints['panda_joint1']
     assert values.min() >= 0.1 - 1e-5 and values.max() <= 0.2 + 1e-5
-
-
-def test_equal_random_states_give_equal_answers(panda):
-    one, other = (solve_path(panda, 'panda_hand_tcp', Line(LEFT, RIGHT), random_state=3,
-                             collisions=False) for _ in range(2))
-    assert np.array_equal(one.q, other.q)
 
 
 def test_timeout_and_cancel_are_told(ur5):

@@ -22,10 +22,6 @@ def test_line_is_straight_and_turns_about_one_axis():
     assert np.allclose(part, whole / 3)
 
 
-def test_rotation_in_place_has_a_length():
-    assert Line(START, START @ pose(rotvec=(0, 0, 0.5))).length == pytest.approx(0.1)
-
-
 def test_arc_is_the_circle_through_three_points():
     start, end = pose((1.0, 0.0, 0.2)), pose((0.0, -1.0, 0.2))
     arc = Arc(start, (0.0, 1.0, 0.2), end)      # the long way round
