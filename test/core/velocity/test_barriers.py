@@ -25,7 +25,6 @@ from ros2_ik.core import (
     joint_velocity_task,
     MinimumDistance,
     PairDistance,
-    PointToPointDistance,
     posture_task,
     Robot,
     Scene,
@@ -57,7 +56,7 @@ def ball_at(robot, x, radius=0.1):
 
 @pytest.mark.parametrize('dt', [0.1, 0.002])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
-def test_no_tunnel_through_a_wall(slider, dt, kind):
+def test_barriers_let_nothing_tunnel_through_a_wall(slider, dt, kind):
     """Mink's rows let it through at small steps; the balls' distance is known: |x - 1| - .2."""
     checker = ball_at(slider, 1.0)
     barrier = (CollisionBarrier(checker, 0.02) if kind == 'all' else
@@ -70,10 +69,10 @@ def test_no_tunnel_through_a_wall(slider, dt, kind):
     assert 1 - q[0] - 0.2 == pytest.approx(0.02, abs=1e-3)
 
 
-@pytest.mark.parametrize('depth', [0.02, 0.199])
+@pytest.mark.parametrize('depth', [0.0, 0.02, 0.199])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
-def test_out_of_penetration(slider, depth, kind):
-    """Pink pushes deeper, mink stays: 2 cm are left within .1 s, at the speed of the push."""
+def test_barriers_push_out_of_contact_and_penetration(slider, depth, kind):
+    """Pink pushes deeper and has no row at contact, mink stays; 2 cm are left within 0.1 s."""
     checker = ball_at(slider, 1.0)
     barrier = (CollisionBarrier(checker, 0.001) if kind == 'all' else
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.001))
@@ -86,17 +85,8 @@ def test_out_of_penetration(slider, depth, kind):
     assert 1 - q[0] - 0.2 > 0
 
 
-def test_far_away_it_does_nothing(slider):
-    """Pink's default damps everything, an obstacle 2 m away included."""
-    task = posture_task([0.3], gain=0.1, lm_damping=0)
-    free = VelocityProgram(slider, [task], 0.01).step(np.zeros(1))
-    near = VelocityProgram(slider, [task], 0.01, barriers=[
-        CollisionBarrier(ball_at(slider, 2.3))]).step(np.zeros(1))
-    assert near.v == pytest.approx(free.v, abs=1e-9)
-
-
 @pytest.mark.parametrize('dt', [0.1, 0.01])
-def test_it_gives_way_to_what_moves(slider, dt):
+def test_barriers_give_way_to_moving_obstacles(slider, dt):
     """A ball that comes at .5 m/s; what was seen at the same q before does not count."""
     q, x = np.zeros(1), 0.5
     program = VelocityProgram(slider, [posture_task([0.0])], dt,
@@ -109,7 +99,7 @@ def test_it_gives_way_to_what_moves(slider, dt):
     assert q[0] < -0.6
 
 
-def test_more_than_is_possible_is_said(slider):
+def test_barriers_that_cannot_all_hold_are_reported_as_relaxed(slider):
     """Between two balls that leave too little room nothing moves, and it says so."""
     scene = Scene(slider)
     for name, x in (('left', -0.25), ('right', 0.25)):
@@ -124,54 +114,6 @@ def test_more_than_is_possible_is_said(slider):
     assert set(step.relaxed) <= {f"collisions of 'ball' and '{one}'" for one in ('left', 'right')}
     assert "relaxed: collisions of 'ball' and '" in step.message
     assert abs(q[0]) < 0.021 and abs(step.v[0]) < 1e-3
-
-
-def test_a_box_for_the_tool_and_a_ball_it_stays_out_of(load):
-    panda = load('panda')
-    q = panda.neutral.copy()
-    q[3], q[5] = -1.5, 1.5
-    at = Configuration(panda, q).transform(TIP)[:3, 3].copy()
-    centre = at + [0.15, 0, 0]
-    program = VelocityProgram(panda, [frame_task(TIP), posture_task(q, weight=1e-3)], 0.01,
-                              barriers=[
-        Barrier(FramePosition(TIP), at - [0.3, 0.3, 0.05], at + [0.3, 0.3, 0.05]),
-        Barrier(PointToPointDistance(TIP, (0, 0, 0), centre), 0.1)])
-    generator = np.random.default_rng(0)
-    least = 1.0
-    for _ in range(12):
-        goal = Configuration(panda, panda.random_q(generator)).transform(TIP).copy()
-        goal[:3, 3] = centre + generator.uniform(-0.2, 0.2, 3)
-        program.set_target(TIP, goal)
-        for _ in range(100):
-            q = program.step(q).q
-            p = Configuration(panda, q).transform(TIP)[:3, 3]
-            assert (np.abs(p - at) <= np.array([0.3, 0.3, 0.05]) + 1e-5).all()
-            least = min(least, np.linalg.norm(p - centre))
-    assert 0.1 - 1e-5 <= least < 0.11
-
-
-@pytest.mark.parametrize('seed', range(2))
-def test_arms_among_obstacles(load, seed):
-    """Nothing touches on the way to targets, most of which the obstacles are in the way of."""
-    panda, generator = load('panda'), np.random.default_rng(seed)
-    scene = Scene(panda)
-    for i in range(8):
-        place = generator.uniform([-0.7, -0.7, 0.1], [0.7, 0.7, 0.9])
-        scene = scene.add(SceneObject(f'{i}', [Sphere(0.08)], pose(place)))
-    checker = CollisionChecker(panda, scene)
-    q = panda.random_q(generator)
-    while checker.distances(q, 0.02, 1).distance.size:
-        q = panda.random_q(generator)
-    program = VelocityProgram(panda, [frame_task(TIP, gain=0.5), posture_task(q, weight=1e-3)],
-                              0.01, barriers=[CollisionBarrier(checker, 0.01)])
-    near = 1.0
-    for _ in range(8):
-        goal = Configuration(panda, panda.random_q(generator)).transform(TIP)
-        program.set_target(TIP, goal)
-        for _ in range(80):
-            q = program.step(q).q
-            near = min(near, checker.distances(q, 1.0, 1).distance[0])
-    assert 0.009 < near < 0.02
 
 
 @pytest.mark.parametrize('dt, acceleration, kind', [
@@ -231,7 +173,7 @@ FLOATING = """<robot name="floating">
 
 
 @pytest.mark.parametrize('dt, kind', [(0.002, 'all'), (0.01, 'pair'), (0.01, 'nearest')])
-def test_a_face_on_a_face(dt, kind):
+def test_a_box_rests_on_a_table_face_on_face(dt, kind):
     """A box drawn through a table by one side: where one corner is kept another came down."""
     robot = Robot.from_urdf(FLOATING, root_joint='freeflyer')
     table = SceneObject('table', [Box((1, 1, 0.1))], pose((0, 0, -0.05)))
@@ -308,31 +250,6 @@ def test_barriers_of_several_distances(slider):
     with pytest.raises(InvalidConstraintError, match='of another robot'):
         VelocityProgram(Robot.from_urdf(FLOATING, root_joint='freeflyer'), [], 0.01,
                         barriers=barriers[:1])
-
-
-def test_a_distance_between_two_bounds(slider):
-    """A leash: not nearer than .2 and not further than .5 from a ball that moves away and back."""
-    checker = ball_at(slider, 1.0)
-    program = VelocityProgram(slider, [posture_task([0.0])], 0.01, barriers=[
-        Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.2, 0.5)])
-    q = np.zeros(1)
-    for goal, wanted in ((0.0, 0.3), (9.0, 0.6), (-9.0, 0.3)):
-        program.set_target('posture', [goal])
-        for _ in range(400):
-            q = program.step(q).q
-        assert q[0] == pytest.approx(wanted, abs=1e-3)
-
-
-def test_a_bound_below_zero(slider):
-    """It lets things into each other so far."""
-    checker = ball_at(slider, 1.0)
-    program = VelocityProgram(slider, [posture_task([5.0])], 0.01, barriers=[
-        Barrier(PairDistance(checker, 'ball', 'ball 2'), -0.05)])
-    q = np.zeros(1)
-    for _ in range(200):
-        step = program.step(q)
-        q = step.q
-    assert q[0] == pytest.approx(0.85, abs=1e-3) and step.success
 
 
 def test_a_bound_that_is_crossed_in_spite_of_all_is_told():

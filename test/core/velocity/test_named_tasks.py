@@ -1,38 +1,29 @@
-"""Each named task does what its name says, judged by other code at the end of a loop."""
+"""Each named task does what its name says, also where Pink, mink or placo do not."""
 
-from judge import angle, TreeJudge
+from judge import angle, pose, TreeJudge
 import numpy as np
 import pinocchio as pin
 import pytest
-from small_robots import joint, urdf
 
 from ros2_ik.core import (
     AngleBetweenVectors,
     axis_align_task,
     Barrier,
-    CenterOfMass,
-    com_task,
     Configuration,
-    damping_task,
-    distance_task,
     frame_task,
     joint_coupling_task,
     linear_holonomic_task,
     look_at_task,
-    manipulability_task,
+    low_acceleration_task,
+    PointToPointDistance,
     posture_task,
     Robot,
-    rolling_task,
-    solve_velocity,
     Task,
     VelocityProgram,
+    VelocityStatus,
 )
 
 TIP, DT = 'panda_hand_tcp', 0.01
-WHEEL = urdf(joint('x', 'prismatic', 'floor', 'car', axis=(1, 0, 0), limits=(-9.0, 9.0)),
-             joint('y', 'prismatic', 'car', 'frame', axis=(0, 1, 0), limits=(-9.0, 9.0)),
-             joint('spin', 'continuous', 'frame', 'hub', xyz=(0, 0, 0.2), axis=(0, 1, 0),
-                   velocity=99.0))
 
 
 @pytest.fixture(scope='module')
@@ -59,27 +50,8 @@ def run(robot, tasks, q, steps=400, **options):
     return q
 
 
-def test_centre_of_mass(panda, start):
-    """Along x and y; the judge is Pinocchio's."""
-    wanted = Configuration(panda, start).center_of_mass() + [0.05, 0.08, 0.0]
-    q = run(panda, [com_task(wanted[:2], axes='xy', gain=0.2)], start)
-    assert Configuration(panda, q).center_of_mass()[:2] == pytest.approx(wanted[:2], abs=1e-4)
-
-
-def test_centre_of_mass_in_a_polygon(panda, start):
-    """A tool that would lean out too far stays where the centre is over the polygon."""
-    at = Configuration(panda, start)
-    centre = at.center_of_mass()
-    T = at.transform(TIP).copy()
-    T[:3, 3] += [0.3, 0, 0]
-    box = Barrier(CenterOfMass(A=[[1, 0, 0], [-1, 0, 0]]), upper=[centre[0] + 0.02, 1.0])
-    q = run(panda, [frame_task(TIP, T, orientation_weight=0)], start, barriers=[box])
-    found = Configuration(panda, q).center_of_mass()[0]
-    assert centre[0] + 0.015 < found <= centre[0] + 0.02 + 1e-6
-
-
 @pytest.mark.parametrize('axis', [(0, 0, 1), (1, 0, 0), (0, 0, -1)])
-def test_axis(panda, judge, start, axis):
+def test_axes_align_also_from_the_opposite_direction(panda, judge, start, axis):
     """Also from the opposite direction, where mink and placo stand still."""
     R = judge.transform(panda.to_joints(start), TIP)[:3, :3]
     wanted = -R @ np.array(axis, float) if axis[2] < 0 else np.array([0.2, -0.3, -1.0])
@@ -103,24 +75,7 @@ def test_gaze_and_axis_get_other_targets(panda, judge, start):
         assert angle(T[:3, 2], point - T[:3, 3] if wanted is point else direction) < 1e-3
 
 
-def test_one_weight_of_a_pose(panda, start):
-    """It multiplies those of position and orientation."""
-    pose = Configuration(panda, start).transform(TIP).copy()
-    pose[:3, 3] += 0.1
-    tasks = (frame_task(TIP, pose, position_weight=2.0, weight=[0.5, 1, 1, 0, 1, 1]),
-             frame_task(TIP, pose, position_weight=[1.0, 2, 2], orientation_weight=[0, 1, 1]))
-    one, other = (run(panda, [task, posture_task(start)], start, 1) for task in tasks)
-    assert one == pytest.approx(other, abs=1e-15)
-
-
-def test_distance(panda, judge, start):
-    q = run(panda, [distance_task(TIP, 'panda_link0', 0.4, gain=0.2)], start)
-    joints = panda.to_joints(q)
-    p = judge.transform(joints, TIP)[:3, 3] - judge.transform(joints, 'panda_link0')[:3, 3]
-    assert np.linalg.norm(p) == pytest.approx(0.4, abs=1e-4)
-
-
-def test_couplings(panda, start):
+def test_coupling_tasks_hold_linear_relations_of_joints(panda, start):
     one, two, three = panda.joint_names[:3]
     wish = posture_task(start + 0.4, weight=1e-2)
     q = run(panda, [wish], start, constraints=[
@@ -136,35 +91,7 @@ def test_couplings(panda, start):
     assert A @ (q - start) == pytest.approx([0.2, -0.1], abs=1e-4)
 
 
-def test_manipulability_grows(panda, start):
-    def measure(q):
-        J = Configuration(panda, q).jacobian(TIP)
-        return np.sqrt(np.linalg.det(J @ J.T))
-    start[3] = -0.4
-    step = solve_velocity(Configuration(panda, start), [
-        manipulability_task(TIP, 0.05), damping_task(1e-6)], 1e-4)
-    assert (measure(step.q) - measure(start)) / 1e-4 == pytest.approx(0.05, rel=0.02)
-
-
-def test_wheels():
-    """A wheel that rolls turns by the way over the radius; an omniwheel slips sideways."""
-    robot = Robot.from_urdf(WHEEL)
-    q = np.zeros(3)
-    for _ in range(3):
-        rolling = solve_velocity(Configuration(robot, q), [
-            posture_task([1.0, 0.5], names=['x', 'y'], weight=1e-2, gain=0.01)], DT,
-            constraints=[rolling_task('hub', 0.2, floor='floor')])
-        assert rolling.v[0] > 0.5 and abs(rolling.v[1]) < 1e-4
-        assert rolling.v[2] == pytest.approx(rolling.v[0] / 0.2, rel=1e-3)
-        omni = solve_velocity(Configuration(robot, q), [
-            posture_task([1.0, 0.5], names=['x', 'y'], weight=1e-2, gain=0.01)], DT,
-            constraints=[rolling_task('hub', 0.2, floor='floor', weight=(1, 0, 1))])
-        assert omni.v[1] == pytest.approx(0.5, rel=0.05)
-        assert omni.v[2] == pytest.approx(omni.v[0] / 0.2, rel=1e-3)
-        q = rolling.q
-
-
-def test_kinetic_energy(panda, start):
+def test_kinetic_energy_is_minimal_among_equal_tool_velocities(panda, start):
     """Of all velocities that move the tool so, that of least v^T M v: by the closed form."""
     at = Configuration(panda, start)
     way = np.array([0.05, 0.02, -0.03])
@@ -192,3 +119,54 @@ def test_kinetic_energy_where_joints_mimic_others(small):
     for _ in range(5):
         program.reset()
         assert np.array_equal(program.step(q).v, first.v)
+
+
+@pytest.fixture
+def q(panda):
+    return panda.to_q({'panda_joint2': 0.3, 'panda_joint4': -1.5, 'panda_joint6': 1.5})
+
+
+@pytest.mark.parametrize('root_joint', ['freeflyer', 'planar'])
+def test_moving_bases_stay_where_nothing_asks_them_to_move(load, root_joint):
+    """Pink's low acceleration fails there; its posture holds a base that has another name."""
+    robot = Robot.from_urdf(load('panda').urdf, root_joint=root_joint)
+    q = robot.neutral.copy()
+    away = pin.integrate(robot.model, q, np.r_[0.3, np.zeros(robot.nv - 1)])
+    names = load('panda').joint_names
+    program = VelocityProgram(robot, [
+        posture_task([robot.to_joints(q)[name] for name in names], names=names),
+        low_acceleration_task(0.1)], DT)
+    np.testing.assert_allclose(program.step(away).v, 0, atol=1e-9)
+
+
+@pytest.mark.parametrize('what', ['barrier', 'task'])
+def test_distance_barriers_and_tasks_part_points_that_coincide(panda, q, what):
+    """Pink divides by the distance 0; placo's task stands still and says nothing."""
+    T = Configuration(panda, q).transform(TIP)
+    sphere = PointToPointDistance(TIP, (0, 0, 0), T[:3, 3])
+    if what == 'barrier':
+        program = VelocityProgram(panda, [posture_task(q)], DT, barriers=[Barrier(sphere, 0.1)])
+    else:
+        program = VelocityProgram(panda, [Task(sphere, 0.1), posture_task(q, weight=1e-6)], DT)
+    x = q
+    for _ in range(100):
+        step = program.step(x)
+        assert np.isfinite(step.v).all()
+        x = step.q
+    assert np.linalg.norm(Configuration(panda, x).transform(TIP)[:3, 3] - T[:3, 3]) > 0.09
+
+
+def test_hard_and_scaled_tasks_beyond_reach_report_what_is_missing(panda, q):
+    """Placo raises for a hard task beyond reach, and stands still, mute, for a scaled one."""
+    far = pose((5.0, 0, 0.5))
+    hard = VelocityProgram(panda, [posture_task(q, weight=1e-3)], DT,
+                           constraints=[frame_task(TIP, far)])
+    scaled = VelocityProgram(panda, [frame_task(TIP, far, scaled=True)], DT)
+    x = y = q
+    for _ in range(200):
+        one, other = hard.step(x), scaled.step(y)
+        x, y = one.q, other.q
+        assert np.isfinite(one.v).all()
+    assert one.status is VelocityStatus.RELAXED
+    assert TIP in one.relaxed
+    assert other.scale < 0.1
