@@ -262,3 +262,22 @@ def test_only_what_triangles_show_is_impossible(offset, shown):
         SceneObject('box', [Box([0.06] * 3)], pose(np.array([1.0, 0, 0]) + offset))))
     found = checker.rigid_contacts('tip', target, robot.neutral, robot.joint_names, 1e-3)
     assert [(c.first, c.second) for c in found] == shown * [('box', 'tool')]
+
+
+def test_distances_are_those_of_hulls_until_parts_are_made(tmp_path, monkeypatch):
+    """A box in the middle of a ring is inside its hull, and 0.22 m from the ring."""
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    ring = as_mesh(trimesh.creation.torus(0.3003, 0.05, 20, 14))
+    robot, scene = held(ring)
+    at = robot.model.createData()
+    pin.framesForwardKinematics(robot.model, at, robot.neutral)
+    box = SceneObject('box', [Box([0.06] * 3)],
+                      pose(at.oMf[robot.model.getFrameId('tip')].translation))
+    checker = CollisionChecker(robot, scene.add(box)).only('box', 'tool')
+    assert not checker.collides(robot.neutral)
+    assert checker.distances(robot.neutral).distance[0] < -0.05
+    assert checker.distances_are_coarse
+    checker.make_parts()
+    fine = checker.distances(robot.neutral, np.inf)
+    assert not checker.distances_are_coarse
+    assert 0.1 < fine.distance[0] < 0.23 and len(fine.distance) > 4

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from small_robots import TWO_ARMS
+from small_robots import joint, TWO_ARMS, urdf
 
 from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, RobotDescriptionError
 
@@ -136,6 +136,12 @@ def test_virtual_joint_names_the_base():
     robot = two_arms(VIRTUAL, 'planar')
     assert (robot.joint_names[0], robot.joints[0].kind) == ('world_joint', 'planar')
     assert two_arms(VIRTUAL).joint_names == Robot.from_urdf(TWO_ARMS).joint_names
+
+
+def test_a_base_joint_whose_name_is_taken_gets_a_longer_one():
+    text = urdf(joint('root_joint', 'revolute', 'base', 'arm', axis=(0, 0, 1)))
+    robot = Robot.from_urdf(text, root_joint='planar')
+    assert robot.joint_names == ('root_joint_of_base', 'root_joint')
 
 
 def test_fixed_virtual_joint_names_the_root_frame(load):

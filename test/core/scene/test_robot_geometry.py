@@ -15,6 +15,7 @@ import trimesh
 from ros2_ik.core import visual_geometry
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.meshes import mesh_files_changed
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import Box, Capsule, Cylinder, Mesh, Scene, SceneObject, Sphere
 from ros2_ik.core.scene.robot_geometry import robot_geometry
@@ -198,6 +199,13 @@ def test_the_unit_of_collada_scales_what_is_seen_alone(unit, told, tmp_path):
     assert np.ptp(seen.shape.vertices, axis=0) == pytest.approx([size, 2 * size, 0])
 
 
+def test_units_above_a_metre_are_refused(tmp_path):
+    (tmp_path / 'a.dae').write_text(COLLADA.format('<unit meter="1000"/>'))
+    with pytest.raises(InvalidSceneError, match='its unit is 1000 m; valid: up to 1 m'):
+        robot_geometry(solid('one_joint',
+                             shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'}))
+
+
 def test_the_folders_of_meshes_tell_checkers_apart(tmp_path):
     """Two robots of one text, whose meshes are in different folders."""
     text = solid('one_joint', shapes={'tip': '<mesh filename="package://arm/a.stl"/>'}).urdf
@@ -251,8 +259,9 @@ def test_a_robot_made_after_a_mesh_was_written_reads_it_again(again, meshes, tmp
                     sent.only('tip', 'post'), own_collisions(robot, meshes).checker]
         return [checker.collides(robot.neutral) for checker in checkers]
     worker = pickle.loads(pickle.dumps(robot))    # a worker keeps its robot
-    assert touches(robot) == [False] * 4
+    assert touches(robot) == [False] * 4 and not mesh_files_changed(robot)
     write_cube(tmp_path / 'a.stl', 2.0)
+    assert mesh_files_changed(robot)
     assert touches(again(robot)) == [True] * 4
     write_cube(tmp_path / 'a.stl', 0.2)
     assert touches(again(robot)) == [False] * 4

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 import numpy as np
 import pinocchio as pin
 import pytest
-from small_robots import TWO_ARMS
+from small_robots import SMALL, TWO_ARMS
 
 from ros2_ik.core import Configuration, Robot
 from ros2_ik.core.errors import (
@@ -65,6 +65,11 @@ def test_poses_are_copies():
     assert item.pose == P
     item.subframes['new'] = P
     assert item.subframes == {}
+
+
+def test_equal_objects_have_equal_hashes():
+    assert hash(pickle.loads(pickle.dumps(CUP))) == hash(CUP)
+    assert hash(Part(BOX, P)) == hash(Part(BOX, P))
 
 
 BROKEN = np.full((4, 4), nan)
@@ -135,12 +140,15 @@ def test_clear_keeps_named_frames_alone():
 
 # -- bad changes --------------------------------------------------------------------------
 
+OTHER = Configuration(Robot.from_urdf(SMALL['scara']))
 BAD_CHANGES = [
     (lambda s: s.add('cup'), InvalidSceneError, "'cup'"),
     (lambda s: s.add(SceneObject('left_hand', [BOX])), InvalidSceneError, 'frame of the robot'),
     (lambda s: s.add(CUP, 'bse'), UnknownFrameError, "'base'"),
     (lambda s: s.add(CUP, 3), InvalidSceneError, '3'),
     (lambda s: s.add(CUP, 'right_hand'), InvalidSceneError, 'right_hand'),
+    (lambda s: s.add(SceneObject('new', [BOX]), 'left_hand', OTHER), InvalidSceneError,
+     'configuration of robot'),
     (lambda s: s.move('cup', P), InvalidSceneError, "attached to 'left_hand'"),
     (lambda s: s.move('box', BROKEN), InvalidSceneError, "pose of object 'box'"),
     (lambda s: s.move('box', P, part_poses=[P]), InvalidSceneError, '2 parts, not 1'),

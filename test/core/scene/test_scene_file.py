@@ -190,6 +190,8 @@ def test_shipped_scenes():
     assert len(scene.objects['table'].parts) == 5
     with pytest.raises(InvalidSceneError, match='shipped: bin, floor, shelf, table'):
         load_scene('tabel', ROBOT)
+    with pytest.raises(InvalidSceneError, match='a scene is a file, a name or YAML, not None'):
+        load_scene(None, ROBOT)
 
 
 @pytest.mark.parametrize('text, words', [

@@ -10,6 +10,7 @@ from ros2_ik.core import (
     axis_align_task,
     Barrier,
     Configuration,
+    distance_task,
     frame_task,
     joint_coupling_task,
     linear_holonomic_task,
@@ -73,6 +74,13 @@ def test_gaze_and_axis_get_other_targets(panda, judge, start):
             q = program.step(q).q
         T = judge.transform(panda.to_joints(q), TIP)
         assert angle(T[:3, 2], point - T[:3, 3] if wanted is point else direction) < 1e-3
+
+
+def test_a_distance_task_reaches_its_distance(panda, judge, start):
+    q = run(panda, [distance_task(TIP, 'panda_link0', 0.4, gain=0.2)], start)
+    joints = panda.to_joints(q)
+    p = judge.transform(joints, TIP)[:3, 3] - judge.transform(joints, 'panda_link0')[:3, 3]
+    assert np.linalg.norm(p) == pytest.approx(0.4, abs=1e-4)
 
 
 def test_coupling_tasks_hold_linear_relations_of_joints(panda, start):
