@@ -1,8 +1,11 @@
-"""Benchmarks without the packages that they compare with."""
+"""docs/benchmarks.md says what the results say; benchmarks run without their peers."""
 
 from pathlib import Path
+import re
+import runpy
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -21,19 +24,64 @@ def run(absent, *arguments):
                           cwd=FOLDER.parent, capture_output=True, text=True, timeout=100)
 
 
-NEEDED = [('pose_ik.py', 'yourdfpy', 'yourdfpy'), *(
-    pytest.param(*needed, marks=pytest.mark.slow) for needed in (
-        ('collision_ik.py', 'fcl', 'python-fcl'), ('constrained_ik.py', 'pydrake', 'drake'),
-        ('whole_body_ik.py', 'yourdfpy', 'yourdfpy')))]
-
-
-@pytest.mark.parametrize(('name', 'module', 'package'), NEEDED)
-def test_without_a_package(name, module, package):
-    ended = run(module, name)
+def test_a_benchmark_without_a_peer_names_what_to_install():
+    ended = run('yourdfpy', 'pose_ik.py')
     line, = ended.stderr.splitlines()
     assert ended.returncode == 1
-    assert line.startswith(f'{package} is not installed: tools/run pip install ')
-    assert package in line.split('install ')[1].split()
-    told = run(module, name, '--help')
+    assert line.startswith('yourdfpy is not installed: tools/run pip install ')
+    assert 'yourdfpy' in line.split('install ')[1].split()
+    told = run('yourdfpy', 'pose_ik.py', '--help')
     assert told.returncode == 0 and not told.stderr
-    assert f'benchmarks/{name} [--' in told.stdout and line in told.stdout
+    assert 'benchmarks/pose_ik.py [--' in told.stdout and line in told.stdout
+
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / 'docs/benchmarks.md').read_text(encoding='utf-8')
+SCRIPT = runpy.run_path(str(ROOT / 'docs/benchmarks.py'))
+RESULTS = SCRIPT['results']()
+
+
+def commands(text):
+    """Scripts and options of the commands in a text."""
+    for script, given in re.findall(r'python ((?:benchmarks|docs)/\w+\.py)([^`\n]*)', text):
+        yield script, re.findall(r'--[a-z-]+', given)
+
+
+def test_the_commands_exist():
+    found = list(commands(PAGE))
+    assert {script for script, _ in found} >= {'benchmarks/all.py', 'docs/benchmarks.py'}
+    for script, options in found:
+        text = (ROOT / script).read_text(encoding='utf-8')
+        for option in options:
+            assert f"add_argument('{option}'" in text, f'{script} {option}'
+
+
+def test_what_all_runs_exists():
+    runs = runpy.run_path(str(ROOT / 'benchmarks/all.py'))['RUNS']
+    assert set(RESULTS) == set(runs) == set(re.findall(r'<!-- (\w+_ik) -->', PAGE))
+    for name, options in runs.items():
+        text = (ROOT / f'benchmarks/{name}.py').read_text(encoding='utf-8')
+        for option in ('--json', *(word for word in options if word.startswith('--'))):
+            assert f"add_argument('{option}'" in text, f'{name}.py {option}'
+
+
+def test_the_page_has_the_results():
+    assert SCRIPT['filled'](PAGE, RESULTS) == PAGE
+
+
+@pytest.mark.parametrize('name', RESULTS)
+def test_a_plot_has_the_results(name):
+    text = (ROOT / f'docs/results/{name}.svg').read_text(encoding='utf-8')
+    assert text == SCRIPT['picture'](RESULTS[name])
+    ratios = sum(len(of) for _, of in SCRIPT['ratios'](RESULTS[name]))
+    bars = [rect for rect in ElementTree.fromstring(text).iter('{http://www.w3.org/2000/svg}rect')
+            if rect.get('height') == str(SCRIPT['BAR'] - 2) and rect.get('y') != '8']
+    assert len(bars) == ratios > 0
+
+
+def test_the_plot_of_the_readme_has_the_results():
+    text = SCRIPT['SUMMARY'].read_text(encoding='utf-8')
+    assert text == SCRIPT['summary'](RESULTS) and set(SCRIPT['TITLES']) == set(RESULTS)
+    for name, words in SCRIPT['TITLES'].items():
+        mean, = re.findall(r'random start: ([^,\n]*?) [\d.]+[,.]', SCRIPT['table'](RESULTS[name]))
+        assert f'{words}: {mean}<' in text

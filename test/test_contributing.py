@@ -38,10 +38,8 @@ p = (np.linalg.inv(at.transform('panda_link2')) @ at.transform('panda_hand')
 assert 0.09 - 1e-6 <= p @ p <= 0.16 + 1e-6
 """
 MESSAGE = """
-from types import SimpleNamespace
 from ros2_ik.core import Robot
-from ros2_ik.messages.functions import function_message
-from ros2_ik.messages.functions import make_function
+from ros2_ik.messages.functions import function_message, make_function
 message = function_message('squared_radius', frame='panda_hand', point=[0, 0, 0.1])
 function = make_function(message, Robot.load('panda'))
 assert type(function).__name__ == 'SquaredRadius' and function.point.tolist() == [0, 0, 0.1]

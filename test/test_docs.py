@@ -192,15 +192,6 @@ def test_the_scene_file_of_the_page_is_read():
         *shape_kinds()}
 
 
-@pytest.mark.parametrize('page', sorted((ROOT / 'docs').glob('*.md')), ids=lambda p: p.stem)
-def test_links_lead_somewhere(page):
-    text = page.read_text(encoding='utf-8')
-    for link in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', text):
-        assert (page.parent / link).exists(), link
-    for path in re.findall(r'`(ros2_ik/[\w/]+\.py)`', text):
-        assert (ROOT / path).is_file(), path
-
-
 def test_the_rooms_of_the_architecture_are_there():
     text = (ROOT / 'docs/architecture.md').read_text(encoding='utf-8')
     rooms = [cells[0].strip('`') for cells in rows(text) if '/' in cells[0] or len(cells[0]) < 8]

@@ -1,0 +1,137 @@
+"""README and the pages of docs: examples and commands run, names and defaults exist."""
+
+from pathlib import Path
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+from ros2_ik import core
+from ros2_ik.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = {path.stem: path.read_text(encoding='utf-8')
+         for path in (ROOT / 'README.md', *(ROOT / 'docs').glob('*.md'))}
+README, PATHS, SAFETY, VELOCITY = (
+    PAGES[name] for name in ('README', 'paths', 'safety', 'velocity'))
+SHELL = {name: [line for block in re.findall(r'```bash\n(.*?)```', PAGES[name], re.S)
+                for line in block.splitlines()] for name in ('README', 'safety')}
+# words of the safety page that look like parameters of the node
+OTHERS = {'controllers', 'joint_limits', 'offset', 'execute', 'position', 'joint_trajectory',
+          'follow_joint_trajectory', 'joint_state', 'joint_states', 'follow_frames',
+          'joint_changes', 'max_joint_change', 'not_checked', 'compute_ik',
+          'solve_constrained_ik', 'use_sim_time'}
+
+
+def examples(page):
+    """Run the Python blocks of a page in order; yield each block and the names made so far."""
+    names = {}
+    for block in re.findall(r'```python\n(.*?)```', page, re.S):
+        exec(compile(block, 'page', 'exec'), names)
+        yield block, names
+
+
+def test_the_library_examples_of_the_readme_succeed():
+    for block, names in examples(README):
+        if 'solution' in names:
+            assert names['solution'].success, names['solution'].explain()
+        if 'right_gripper' in block:
+            assert names['solution'].errors[1].tip == 'right_gripper'
+    assert names['ik'].solve().success
+
+
+@pytest.mark.parametrize('line', [line for line in SHELL['README']
+                                  if line.startswith('tools/run ros2_ik')])
+def test_the_commands_of_the_readme_succeed(line, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    words = [word for word in shlex.split(line)[2:] if word != '--execute']
+    if words[0] == 'call':              # what the demo's node is asked is asked without it
+        words = ['solve', 'panda', *words[1:]]
+    elif words[0] == 'constrained':
+        words += ['--robot', 'panda']
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert out and (words[0] == 'robots' or 'SUCCESS' in out)
+
+
+@pytest.mark.parametrize('name', PAGES)
+def test_links_and_files_of_a_page_exist(name):
+    folder = ROOT if name == 'README' else ROOT / 'docs'
+    for link in re.findall(r'\]\(([^)#:]+)(?:#[^)]*)?\)', PAGES[name]):
+        assert (folder / link).exists(), link
+    for path in re.findall(r'`((?:ros2_ik/[\w/]+\.py)|(?:test/[^`]+))`', PAGES[name]):
+        assert (ROOT / path).exists(), path
+
+
+# -- docs/safety.md ------------------------------------------------------------------------
+
+def test_parameters_of_the_safety_page_have_the_defaults_it_names():
+    pytest.importorskip('rclpy')
+    from ros2_ik.node.parameters.table import PARAMETERS
+    defaults = {spec.name: spec.default for spec in PARAMETERS}
+    named = set(re.findall(r'`([a-z]+(?:_[a-z]+)+)`', SAFETY)) - OTHERS
+    assert named and named <= set(defaults)
+    for name, value in re.findall(r'`(\w+_scaling)` (0\.\d+)', SAFETY.partition('## A floor')[0]):
+        assert defaults[name] == float(value)
+
+
+@pytest.mark.parametrize('line', [line for line in SHELL['safety'] if line.startswith('ros2_ik')])
+def test_the_commands_of_the_safety_page_are_known(line, capsys):
+    with pytest.raises(SystemExit) as end:
+        main([*shlex.split(line)[1:], '--help'])
+    assert end.value.code == 0
+
+
+def test_examples_scenes_and_launch_arguments_of_the_safety_page_are_known():
+    assert list(examples(SAFETY))
+    assert set(re.findall(r'scene:=(\w+)', SAFETY)) <= set(core.shipped_scenes())
+    for name in re.findall(r'(\w+):=', ' '.join(SHELL['safety'])):
+        assert f"DeclareLaunchArgument('{name}'" in (ROOT / 'launch/ik.launch.py').read_text()
+    assert "Trigger, '~/stop'" in (ROOT / 'ros2_ik/node/endpoints/execute.py').read_text()
+
+
+# -- docs/paths.md -------------------------------------------------------------------------
+
+def test_the_example_of_the_paths_page_moves_along_its_path():
+    *_, (_, names) = examples(PATHS)
+    path, motion = names['path'], names['motion']
+    assert path.success and motion.duration > 0.6 / 0.1
+    assert abs(motion.goal - path.q[-1]).max() < 1e-9
+
+
+def test_every_kind_of_path_has_a_row():
+    rows = set(re.findall(r'`(\w+)\(', PATHS[PATHS.index('| path |'):PATHS.index('Poses are')]))
+    assert rows == {name for name, kind in vars(core).items() if isinstance(kind, type)
+                    and issubclass(kind, core.ToolPath)} - {'ToolPath'}
+
+
+# -- docs/velocity.md ----------------------------------------------------------------------
+
+def test_the_example_of_the_velocity_page_arrives_within_its_limits():
+    *_, (_, names) = examples(VELOCITY)
+    step, panda = names['step'], names['panda']
+    assert step.success and np.abs(step.errors['panda_hand_tcp']).max() < 1e-3
+    assert (step.q >= panda.lower).all() and (step.q <= panda.upper).all()
+
+
+def test_every_task_has_a_row_and_every_limit_exists():
+    table = VELOCITY[VELOCITY.index('## Tasks'):VELOCITY.index('- **Gain.**')]
+    assert set(re.findall(r'`(\w+_task)`', table)) == {
+        name for name in dir(core) if name.endswith('_task')}
+    for name in re.findall(r'`([A-Z]\w+(?:Limit|Barrier))`', VELOCITY):
+        assert hasattr(core, name), name
+
+
+def test_each_velocity_example_names_the_peers_of_its_row():
+    table = VELOCITY[VELOCITY.index('## Examples'):VELOCITY.index('## Coming from Pink')]
+    rows = [[cell.strip() for cell in line.strip('|').split('|')]
+            for line in table.splitlines() if line.startswith('| [')]
+    files = {path.stem: path for path in (ROOT / 'examples/velocity').glob('*.py')}
+    assert {re.match(r'\[(\w+)\]', cells[0])[1] for cells in rows} == set(files)
+    for cells in rows:
+        name, link = re.fullmatch(r'\[(\w+)\]\((.*)\)', cells[0]).groups()
+        assert (ROOT / 'docs' / link).resolve() == files[name].resolve()
+        about = ' '.join(files[name].read_text(encoding='utf-8').split('"""')[1].split())
+        for peer in filter(None, ', '.join(cells[1:3]).split(', ')):
+            assert re.search(rf'(?<![\w/]){re.escape(peer)}(?!\w)', about), (name, peer)
