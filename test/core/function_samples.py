@@ -57,9 +57,7 @@ def two_balls(robot, a, b):
 
 # name of the robot: its root joint, a frame, another frame
 ROBOTS = {'panda': (None, 'panda_hand', 'panda_link3'),
-          'baxter': (None, 'left_gripper', 'right_gripper'),
           'two_arms': ('freeflyer', 'left_hand', 'right_hand'),
-          'one_joint': ('fixed', 'tip', 'base'),
           'mimic_chain': ('fixed', 'tip', 'lb'),
           'nested': ('fixed', 'tip', 'cart')}
 

@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes import cache, convex_pieces as pieces_module, meshes
 from ros2_ik.core.meshes.meshes import hull_of, mesh_volume
 from ros2_ik.core.scene import Mesh
@@ -188,6 +189,13 @@ def test_hulls_are_kept_on_disk_and_broken_files_made_anew(own_cache, content):
         assert len(path.read_bytes()) > len(content)
     meshes.cached_hull(points + 1e-9)
     assert len(list(own_cache.rglob('*.npz'))) == 2 and not list(own_cache.rglob('*.part'))
+
+
+def test_a_full_cache_drops_the_entry_used_longest_ago():
+    kept, made = LRUCache(2), []
+    for key in 'abacab':
+        assert kept.get(key, lambda key=key: (made.append(key), key)[1]) == key
+    assert made == list('abcb')
 
 
 @pytest.mark.parametrize('place', ['/dev/null', '/proc'])
