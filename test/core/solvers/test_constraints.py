@@ -151,6 +151,8 @@ def test_auto_names_the_solver_and_the_reason(robot):
             assert word in solution.solver_reason
 
 
+# -- where functions have no gradient -----------------------------------------------------------
+
 O, UP = (0, 0, 0), (0, 0, 1)     # noqa: E741
 PI = np.pi
 SURE = {'timeout': 60.0, 'random_state': 0}
@@ -292,7 +294,7 @@ def test_constraints_that_no_joint_affects_hold_or_are_reported(ball, function):
         assert solved(ball, *constraints).q is not None
     for constraints in ([(function, f + 0.1, f + 0.2, 'no')],
                         [(function, f + 0.1, f + 0.2, 'no'), wanted]):
-        solution = answer(ball, *constraints)
+        solution = answer(ball, *constraints, bound=200)
         assert not solution.success and 'no' in solution.explain()
     wish = LeastSquares(function, f + 1.0)
     assert answer(ball, wanted, costs=[wish]).success

@@ -203,18 +203,6 @@ def test_a_lying_solver_is_not_believed(register, question, lie):
     assert not locked or "locked joint 'wrist'" in str(solution.violations[0])
 
 
-def test_a_solver_may_write_into_its_start(register, question):
-    class Careless(Solver):
-        def attempt(self, start, budget):
-            start[:] = 99.0
-            return Attempt(start, 1.0, 1, ExitFlag.ITERATION_LIMIT)
-    register(Careless)
-    seed = Q + 0.1
-    solve(question, [seed], solver='mine', max_iterations=5)
-    assert list(seed) == list(Q + 0.1)
-    assert list(question.start) == [0, 0, 0, 0]
-
-
 @pytest.mark.parametrize('name', ['lmm', None, []])
 def test_unknown_solvers_are_named(question, name):
     with pytest.raises(UnknownSolverError) as caught:

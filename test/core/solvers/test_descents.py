@@ -146,6 +146,8 @@ def test_a_hand_relative_to_what_the_other_hand_moves(load):
         assert found.success, found.message
 
 
+# -- L-BFGS-B and SLSQP -------------------------------------------------------------------------
+
 UPPER, LOWER = 0.5, 0.4     # links of planar_2r
 
 
@@ -173,8 +175,6 @@ def test_two_links_bend_as_the_law_of_cosines_says(small, solver, side):
         assert found.exit_flag is ExitFlag.CONVERGED and found.reached
         np.testing.assert_allclose(found.q, [turn, bend], atol=1e-7)
 
-
-# -- BFGS ---------------------------------------------------------------------------------
 
 def test_bfgs_ends_by_the_tolerances_of_matlab(small):
     robot = small('planar_2r')
@@ -210,6 +210,8 @@ def test_descents_with_all_joints_locked_end_at_once(small, solver):
             Constraint(FramePosition('tip'), p + off, p + off)]))
         assert (found.reached, found.iterations) == (reached, 0)
 
+
+# -- Pinocchio's closed loop --------------------------------------------------------------------
 
 CASES = recorded('clik.json')['cases']
 

@@ -135,6 +135,8 @@ def test_a_misspelt_option_says_what_may_be_meant(robot, option, meant):
         solve(problem(robot), **{option: 1})
 
 
+# -- infeasible problems ------------------------------------------------------------------------
+
 O, UP = (0, 0, 0), (0, 0, 1)      # noqa: E741
 # a camera on a pan joint that turns little: what is behind it stays behind it
 CAMERA = urdf(joint('pan', 'revolute', 'base', 'neck', axis=Z, limits=(-0.5, 0.5)),

@@ -117,6 +117,27 @@ def test_bounds_of_the_center_of_mass_hold(load):
     assert abs(mass_at[2]) <= 0.05 + 2e-6
 
 
+def test_bounds_of_joints_hold(load, small):
+    ik = InverseKinematics(load('panda'))
+    ik.add_joint_constraint('panda_joint1', 0.3, 0.4)
+    ik.add_joint_constraint(['panda_joint2', 'panda_joint3'], [0.1, -np.inf], [0.1, -0.5])
+    joints = ik.solve(timeout=2.0).joints
+    assert 0.3 - 1e-6 <= joints['panda_joint1'] <= 0.4 + 1e-6
+    assert joints['panda_joint2'] == pytest.approx(0.1, abs=1e-6)
+    assert joints['panda_joint3'] <= -0.5 + 1e-6
+
+
+@pytest.mark.parametrize('lower, upper, seed', [(3.0, 3.5, -7.0), (9.5, 9.6, 0.0)])
+def test_continuous_joints_count_by_their_angle(small, lower, upper, seed):
+    robot = small('turntable')
+    name = next(joint.name for joint in robot.joints if joint.kind == 'continuous')
+    ik = InverseKinematics(robot)
+    ik.add_joint_constraint(name, lower, upper)
+    solution = ik.solve({name: seed}, timeout=2.0)
+    off = (solution.joints[name] - (lower + upper) / 2 + np.pi) % (2 * np.pi) - np.pi
+    assert abs(off) <= (upper - lower) / 2 + 2e-6
+
+
 def test_any_function_and_any_callable(load, judge_of):
     ik, judge = InverseKinematics(load('panda')), judge_of('panda')
     ik.add_constraint(PointToPlane(HAND, P, [0, 0, 0.2], [0, 0, 1]), 0, 0, name='on the table')

@@ -190,6 +190,8 @@ def test_earlier_questions_do_not_change_a_solution():
         same(answer, answers[0])
 
 
+# -- which solutions are chosen -----------------------------------------------------------------
+
 POSITION = (1, 1, 1, 0, 0, 0)
 ENOUGH = {'timeout': 60.0, 'random_state': 0}
 

@@ -108,6 +108,8 @@ def test_turns_of_a_leader_are_turns_of_its_follower_or_are_left_alone(multiplie
                 assert abs(solution.q[0] - seed) <= np.pi + 1e-3
 
 
+# -- seeds that are solutions already -----------------------------------------------------------
+
 @pytest.fixture(scope='module')
 def tiago():
     """Give a robot whose arm touches its body in most configurations."""
@@ -160,6 +162,8 @@ def test_cost_into_a_table_ends_beside_it_and_not_at_the_seed(load):
         off.append(np.linalg.norm(at - point))
     assert np.median(off) < 0.07
 
+
+# -- how far solutions are from the seed --------------------------------------------------------
 
 ARM_SOLVERS = ('lm', 'sqp', 'clik', 'bfgs', 'slsqp')
 
