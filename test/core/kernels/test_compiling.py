@@ -60,19 +60,6 @@ def test_a_cache_that_cannot_be_written_to_is_done_without(tmp_path, variable):
     assert 'is not kept' in line and str(tmp_path) in line and 'NUMBA_CACHE_DIR' in line
 
 
-def test_a_full_disk_is_done_without(tmp_path):
-    small = tmp_path / 'small'
-    small.mkdir()
-    mount = ['mount', '-t', 'tmpfs', '-o', 'size=4k', 'tmpfs', str(small)]
-    if os.getuid() or subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip('needs the right to mount')
-    try:
-        answer, said = run(ONE, NUMBA_CACHE_DIR=str(small))
-    finally:
-        subprocess.run(['umount', str(small)], check=True)
-    assert answer == ['True', 'True'] and 'No space left' in said
-
-
 @pytest.mark.parametrize('suffix, is_empty', [('nbi', True), ('nbc', False)])
 def test_a_damaged_cache_is_removed(tmp_path, suffix, is_empty):
     """Empty or full of zeros, as after a power failure."""
@@ -87,10 +74,6 @@ def test_a_damaged_cache_is_removed(tmp_path, suffix, is_empty):
     assert run(ONE, **environment) == (['True', 'False'], '')
 
 
-def test_numba_that_was_imported_before_finds_the_cache():
-    assert run('import numba\n' + ONE) == (['True', 'False'], '')
-
-
 def test_a_copy_of_the_package_compiles_only_if_compiled_sources_differ(tmp_path):
     """A checkout, an installed package and another clone share the cache."""
     package = Path(ros2_ik.core.__file__).resolve().parents[1]
@@ -103,13 +86,3 @@ def test_a_copy_of_the_package_compiles_only_if_compiled_sources_differ(tmp_path
         with (tmp_path / 'ros2_ik/core' / edited).open('a', encoding='utf-8') as source:
             source.write('# edited\n')
         assert run(code, **kept) == (['True', compiles], '')
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_compiling_is_announced_in_one_line(tmp_path):
-    """And a solve compiles what it needs, no more."""
-    answer, said = run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path))
-    assert answer[0] == 'True' and 0 < len([*tmp_path.rglob('*.nbi')]) < 15
-    assert said == 'ros2_ik: compiling inner loops, once: the result is kept on disk\n'
-    assert run(SOLVE, NUMBA_CACHE_DIR=str(tmp_path)) == (['True', '0'], '')
