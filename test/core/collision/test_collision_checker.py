@@ -264,9 +264,11 @@ def test_only_what_triangles_show_is_impossible(offset, shown):
     assert [(c.first, c.second) for c in found] == shown * [('box', 'tool')]
 
 
-def test_distances_are_those_of_hulls_until_parts_are_made(tmp_path, monkeypatch):
+@pytest.mark.parametrize('made_by', ['checker', 'mesh'])
+def test_distances_are_those_of_hulls_until_parts_are_made(made_by, tmp_path, monkeypatch):
     """A box in the middle of a ring is inside its hull, and 0.22 m from the ring."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    monkeypatch.setattr('ros2_ik.core.collision.distance_check.LOOK_AGAIN', 0.0)
     ring = as_mesh(trimesh.creation.torus(0.3003, 0.05, 20, 14))
     robot, scene = held(ring)
     at = robot.model.createData()
@@ -277,7 +279,7 @@ def test_distances_are_those_of_hulls_until_parts_are_made(tmp_path, monkeypatch
     assert not checker.collides(robot.neutral)
     assert checker.distances(robot.neutral).distance[0] < -0.05
     assert checker.distances_are_coarse
-    checker.make_parts()
+    (checker if made_by == 'checker' else ring).make_parts()
     fine = checker.distances(robot.neutral, np.inf)
     assert not checker.distances_are_coarse
     assert 0.1 < fine.distance[0] < 0.23 and len(fine.distance) > 4

@@ -62,6 +62,17 @@ def test_center_of_mass_is_that_of_the_links(small, name, root):
                                seen[[2, 0]], atol=1e-12)
 
 
+def test_center_of_mass_of_links_that_stand_still(small):
+    at = Configuration(small('scara'))
+    value, J = CenterOfMass(['base']).evaluate(at)
+    np.testing.assert_allclose(value, [0.01, 0.1, -0.01])
+    assert J.shape == (3, 4) and not J.any()
+    assert CenterOfMass(['base']).joints(at.robot) == set()
+    assert CenterOfMass(['base'], 'tip').joints(at.robot) == set(at.robot.joint_names)
+    value, J = CenterOfMass(['tip']).evaluate(Configuration(small('all_fixed')))
+    assert J.shape == (3, 0) and value.shape == (3,)
+
+
 def test_robots_without_mass_are_refused(small):
     with pytest.raises(InvalidConstraintError, match="no moving link of robot 'small' has a mass"):
         CenterOfMass().joints(small('all_fixed'))

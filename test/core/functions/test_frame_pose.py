@@ -109,6 +109,12 @@ def test_rotations_and_logarithms_to_60_digits(body, case):
     np.testing.assert_allclose(algebra.log6(w, tuple(M[:3, 3])), case['log6'][:3], atol=1e-9)
 
 
+@pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.6, 0, -0.8)])
+def test_logarithm_of_half_a_turn_has_either_sign(axis):
+    w = algebra.log3(pose(rotvec=np.multiply(axis, np.pi))[:3, :3].reshape(-1))
+    np.testing.assert_allclose(np.abs(w), np.abs(np.multiply(axis, np.pi)), atol=2e-8)
+
+
 @pytest.mark.parametrize('name', ['reference', 'offset'])
 @pytest.mark.parametrize('rotation, words', [
     (np.diag([1, 1, -1]), ['rigid', 'determinant']), (np.eye(3) * 1.01, ['rotation']),

@@ -80,6 +80,14 @@ def test_labels_get_units_from_the_robot(small):
     assert str(bound) == 'joint_positions of wrist, lift'
 
 
+def test_bound_positions_are_bound_anew_to_another_robot(small):
+    bound = JointPositions(['table'], [0.5]).bind(small('turntable'))
+    other = small('turntable', 'freeflyer')
+    again = bound.bind(other)
+    assert bound.bind(small('turntable')) is bound and again.spec is bound.spec
+    assert again.evaluate(Configuration(other))[1].shape == (1, other.nv)
+
+
 @pytest.mark.parametrize('names, reference', [
     ('wrist', None), ([], None), ([3], None), (['a', 'a'], None), (['a'], 'x'),
     (['a'], [np.nan]), (['a'], {'a': None})])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ros2_ik.core.kernels.lm import step_within
 from ros2_ik.core.kernels.qp import solve_qp
 from ros2_ik.core.kernels.source import loop
 
@@ -65,3 +66,22 @@ def test_numbers_that_are_not_finite_have_no_answer(wrong, m):
         program = [np.eye(n), np.ones(n), np.ones((m, n))]
         program[part].reshape(-1)[0] = wrong
         assert solved(*program, *bounds, 1.0) is None
+
+
+@pytest.mark.parametrize('at_once', [True, False])
+def test_a_step_of_lm_leaves_joints_at_their_limits(at_once):
+    generator, n, some = np.random.default_rng(0), 6, 0
+    for _ in range(200):
+        A, g = generator.normal(size=(n, n)), generator.normal(size=n)
+        H = A @ A.T + 0.1 * np.eye(n)
+        low, high = (np.where(generator.random(n) < 0.3, 0.0, sign * 1e9) for sign in (-1, 1))
+        K, d, held = np.empty((n, n)), np.empty(n), np.empty(n, dtype=bool)
+        step_within(H, g, low, high, K, d, held, at_once)
+        assert (low <= d).all() and (d <= high).all() and not d[held].any()
+        outward = (g < 0) & (low == 0) | (g > 0) & (high == 0)
+        assert not at_once or held[outward].all()
+        free = ~held & (low < d) & (d < high)
+        some += held.any() and free.any()
+        if (d[~free] == 0).all() and (held | free).all():
+            assert H[np.ix_(free, free)] @ d[free] == pytest.approx(g[free], abs=1e-7)
+    assert some > 100

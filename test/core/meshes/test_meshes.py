@@ -115,6 +115,24 @@ def hulls(mesh, wanted):
     return mesh.convex_parts if wanted == 'parts' else [mesh.hull]
 
 
+def test_an_open_mesh_is_cut_too():
+    vertices, triangles = open_box()
+    shell = trimesh.Trimesh(vertices, triangles[::2])
+    assert mesh_volume(vertices, triangles[::2]) is None
+    mesh = Mesh(vertices, triangles[::2])
+    assert outside_all(mesh.convex_parts, shell.sample(1000, seed=0)).max() < 1e-9
+
+
+def test_a_mesh_of_very_many_triangles_becomes_its_hull():
+    generator = np.random.default_rng(0)
+    vertices = generator.normal(size=(80_000, 3))
+    vertices /= np.linalg.norm(vertices, axis=1)[:, None]
+    triangles = generator.integers(0, len(vertices), (500_001, 3))
+    mesh = Mesh(vertices, triangles, 'exact')
+    assert mesh.detail == 'hull'
+    assert isinstance(mesh.geometry, coal.Convex) and mesh.geometry.num_points < 5000
+
+
 @pytest.mark.parametrize('kind', ['stl', 'obj', 'ascii'])
 def test_files_are_read_and_scaled(kind, tmp_path):
     ring = trimesh.creation.torus(0.3, 0.1)
@@ -251,3 +269,14 @@ def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
         assert outside_all(mesh.convex_parts, np.vstack([solid, bin_.vertices])).max() < 1e-9
         assert sum(hull.volume for hull in mesh.convex_parts) == pytest.approx(sum(
             part.volume for part in bin_.split()))
+
+
+def test_many_solids_are_no_more_pieces_than_others():
+    generator = np.random.default_rng(3)
+    balls = [trimesh.creation.icosphere(1, 0.05) for _ in range(150)]
+    for ball in balls:
+        ball.apply_translation(generator.uniform(-1, 1, 3))
+    made = trimesh.util.concatenate(balls)
+    mesh = Mesh(made.vertices, made.faces)
+    assert len(mesh.convex_parts) <= pieces_module.MOST_PIECES
+    assert outside_all(mesh.convex_parts, made.vertices).max() < 1e-9

@@ -91,6 +91,22 @@ def test_no_joint_moves_farther_between_checks(load, resolution, scale):
     assert len(visited) < 1.3 * fewest + 20                 # and no more than that takes
 
 
+def test_a_check_in_slices_finds_the_same_contact(load):
+    robot = load('panda')
+    scene = Scene(robot).add(thing('post', Box((0.1, 0.1, 1.2)), 0.28, 0.19, 0.6))
+    start = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])
+    goal = start + np.array([1.5, 0.3, 0, 0.3, 0, 0, 0])
+    motion = straight_motion(robot, ARM, start, goal, LIMITS)
+    checker = collision_checker(robot, scene)
+    whole = blocked(checker, motion, robot.neutral)
+    check, slices = PathCollisionCheck(checker, motion, robot.neutral), 0
+    while not check.run(0.0):
+        slices += 1
+    assert slices == check.checks - 1
+    assert whole.time == check.collision.time and 0 < whole.fraction < 1
+    assert (whole.q == check.collision.q).all()
+
+
 @pytest.mark.parametrize('resolution', [0.0, math.nan])
 def test_malformed_resolutions_are_refused(slide, resolution):
     with pytest.raises(InvalidOptionError, match='resolution'):

@@ -98,6 +98,15 @@ def test_without_jerk_limit_it_is_a_trapezoid(small):
     assert slow.duration == pytest.approx(3.0)
 
 
+def test_part_of_a_motion(load):
+    goal = HOME + 0.3
+    whole = straight_motion(load('panda'), ARM, HOME, goal, LIMITS)
+    part = whole.part((ARM[3], ARM[0]))
+    assert part.joints == (ARM[3], ARM[0])
+    assert np.allclose(part.at(0.3).position, whole.at(0.3).position[[3, 0]])
+    assert np.allclose(part.goal, goal[[3, 0]])
+
+
 def test_straight_and_exact_from_rest_to_rest(load):
     """Many random ways, and one that ruckig bends when it times all joints at once."""
     robot, random = load('panda'), np.random.default_rng(0)

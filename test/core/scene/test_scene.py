@@ -132,6 +132,14 @@ def test_unknown_frames_name_the_nearest(frame, near):
 
 # -- the rest -----------------------------------------------------------------------------
 
+def test_colours_are_set_and_dropped_by_object():
+    both = HELD.add(SceneObject('cup', [BALL])).with_colors({'cup': BLUE})
+    assert both.colors == {'cup': BLUE}
+    assert both.objects['cup'].color == both.attached['cup'].object.color == BLUE
+    assert both.with_colors({'cup': None}).colors == {}
+    assert WITH_CUP.with_colors({'cup': [0, 0, 1, 0.5]}).objects['cup'].color == BLUE
+
+
 def test_clear_keeps_named_frames_alone():
     scene = HELD.add(SceneObject('a', [BOX])).with_padding({'base': 0.1}).with_allowed(
         AllowedCollisions()).with_frames({'camera': P})
