@@ -2,11 +2,18 @@
 Starts a robot without hardware and the node that answers for it.
 
     ros2 launch ros2_ik demo.launch.py robot:=ur5 scene:=table
+    ros2 launch ros2_ik demo.launch.py robot:=panda control:=ros2_control
     ros2 launch ros2_ik demo.launch.py rviz:=true
 
-The robot is the mock robot of this package, with controllers like those of ros2_control. The
-node is that of ik.launch.py, with the same `scene`, `config`, `namespace` and `use_sim_time`.
-With `rviz` RViz shows the robot, the scene, and goals to drag, which `ros2_ik goals` serves.
+`control` says who moves the joints, on the node's request:
+
+    mock          the mock robot of this package, with controllers like those of ros2_control
+    ros2_control  a controller_manager with config/controllers/<robot>.yaml and mock hardware;
+                  controller_manager, robot_state_publisher, ros2_controllers must be installed
+
+The node is that of ik.launch.py, with the same `scene`, `config`, `namespace` and
+`use_sim_time`. With `rviz` RViz shows the robot, the scene, and goals to drag, which
+`ros2_ik goals` serves.
 """
 
 import os
@@ -25,8 +32,15 @@ from launch.actions import (
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+import yaml
 
+# of ros2_controllers, those that config/controllers asks for
+NEEDED = ('controller_manager', 'robot_state_publisher', 'joint_state_broadcaster',
+          'joint_trajectory_controller', 'position_controllers')
+CONTROLS = ('mock', 'ros2_control')
 LAUNCH = Path(__file__).parent
+CONTROLLERS = LAUNCH.parent / 'config' / 'controllers'
 RVIZ = LAUNCH.parent / 'config' / 'ros2_ik.rviz'
 
 
@@ -34,11 +48,13 @@ def generate_launch_description() -> LaunchDescription:
     """Describe the arguments; the robot is made when their values are known."""
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='panda', description='Shipped robot.'),
+        DeclareLaunchArgument('control', default_value='mock', description='Who moves the '
+                              f'joints: {", ".join(CONTROLS)}.'),
         DeclareLaunchArgument('scene', default_value='',
                               description='Shipped scene, such as table, or YAML file.'),
         DeclareLaunchArgument('config', default_value='',
                               description='YAML file with parameters of the node, but for '
-                              'controllers and scene.'),
+                              'controllers and scene: those of control and scene count.'),
         DeclareLaunchArgument('namespace', default_value='', description='Of all nodes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
@@ -52,10 +68,13 @@ def generate_launch_description() -> LaunchDescription:
 
 def make_all(context: LaunchContext) -> list[Action]:
     """Make the robot and include the node; raises when an argument makes no sense."""
-    robot, namespace = (LaunchConfiguration(name).perform(context)
-                        for name in ('robot', 'namespace'))
-    # the node has the description as parameters: one that receives URDF and SRDF one after the
-    # other would load the robot twice
+    robot, control, namespace = (LaunchConfiguration(name).perform(context)
+                                 for name in ('robot', 'control', 'namespace'))
+    if control not in CONTROLS:
+        raise ValueError(f"control: '{control}' is none of {', '.join(CONTROLS)}")
+    real = control == 'ros2_control'
+    # the SRDF, of which ros2_control knows nothing, comes as a parameter, and so does the URDF:
+    # a node that hears of one before the other would load the robot twice
     arguments = {'robot': robot, 'controllers': robot,
                  **{name: LaunchConfiguration(name)
                     for name in ('scene', 'config', 'namespace', 'use_sim_time')}}
@@ -63,9 +82,8 @@ def make_all(context: LaunchContext) -> list[Action]:
     node = GroupAction([IncludeLaunchDescription(source, launch_arguments=arguments.items())])
     sim = {'use_sim_time': LaunchConfiguration('use_sim_time').perform(context).lower() == 'true'}
     shown = LaunchConfiguration('rviz').perform(context).lower() == 'true'
-    mock = Node(package='ros2_ik', executable='mock_robot', output='screen', namespace=namespace,
-                arguments=['--robot', robot], parameters=[sim])
-    return [mock, node, *(rviz(robot, namespace, sim) if shown else ())]
+    return [*(ros2_control if real else mock)(robot, namespace, sim), node,
+            *(rviz(robot, namespace, sim) if shown else ())]
 
 
 def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
@@ -74,11 +92,9 @@ def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
     if namespace.strip('/'):
         raise ValueError(f"rviz:=true: namespace '{namespace}' is not possible, {RVIZ.name} is "
                          'for /ros2_ik')
-    try:
-        get_package_prefix('rviz2')
-    except PackageNotFoundError:
+    if not is_installed('rviz2'):
         raise ValueError('rviz:=true needs rviz2, which cannot be found; sudo apt install '
-                         f'ros-{os.environ.get("ROS_DISTRO", "$ROS_DISTRO")}-rviz2') from None
+                         f'ros-{os.environ.get("ROS_DISTRO", "$ROS_DISTRO")}-rviz2')
     shown = Robot.load(robot)
     chains = shipped_robots()[robot].chains.values()
     tips = ['--tip', *(tip for _, tip in chains)] if chains else []
@@ -89,3 +105,65 @@ def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
                  arguments=['-d', str(RVIZ), '-f', shown.root_frame], parameters=[sim],
                  additional_env={'AMENT_PREFIX_PATH': os.pathsep.join(prefixes)}),
             ExecuteProcess(cmd=['ros2_ik', 'goals', '--wait', '120', *tips], output='screen')]
+
+
+def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
+    """Make the mock robot."""
+    return [Node(package='ros2_ik', executable='mock_robot', output='screen',
+                 namespace=namespace, arguments=['--robot', robot], parameters=[sim])]
+
+
+def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
+    """Make a controller_manager on mock hardware, and those who start its controllers."""
+    from ros2_ik.core import Robot, shipped_robots
+    from ros2_ik.mock.ros2_control import mock_hardware
+    path = CONTROLLERS / f'{robot}.yaml'
+    if not path.is_file():
+        there = ', '.join(sorted(path.stem for path in CONTROLLERS.glob('*.yaml')))
+        raise ValueError(f"control:=ros2_control has controllers for {there}, not for '{robot}'")
+    if namespace.strip('/'):
+        raise ValueError(f"control:=ros2_control: namespace '{namespace}' is not possible, "
+                         f'{path.name} is for /controller_manager')
+    check_installed()
+    shipped = shipped_robots()[robot]
+    urdf = ParameterValue(mock_hardware(shipped, Robot.load(shipped)), value_type=str)
+    return [
+        Node(package='robot_state_publisher', executable='robot_state_publisher',
+             output='screen', parameters=[{'robot_description': urdf}, sim]),
+        Node(package='controller_manager', executable='ros2_control_node', output='screen',
+             parameters=[str(path), sim],
+             remappings=[('~/robot_description', '/robot_description')]),
+        *spawners(path),
+    ]
+
+
+def check_installed() -> None:
+    """Raise ValueError that says what to install, unless ros2_control is there."""
+    absent = [name for name in NEEDED if not is_installed(name)]
+    if absent:
+        distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
+        names = ' '.join(f'ros-{distribution}-{name.replace("_", "-")}' for name in absent)
+        raise ValueError(f"control:=ros2_control needs {', '.join(absent)}, which cannot be "
+                         f'found; sudo apt install {names}')
+
+
+def is_installed(package: str) -> bool:
+    """Whether ROS knows a package here."""
+    try:
+        get_package_prefix(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def spawners(path: Path) -> list[Node]:
+    """Make those who load the controllers; position controllers stay inactive."""
+    known = yaml.safe_load(path.read_text(encoding='utf-8'))
+    types = {name: content['type']
+             for name, content in known['controller_manager']['ros__parameters'].items()
+             if isinstance(content, dict)}
+    waiting = [name for name, kind in types.items() if kind.startswith('position_controllers/')]
+    active = [name for name in types if name not in waiting]
+    return [Node(package='controller_manager', executable='spawner', output='screen',
+                 arguments=[*names, *options, '--param-file', str(path)])
+            for names, options in ((active, []), (waiting, ['--inactive'])) if names]

@@ -11,8 +11,9 @@ Starts the node ros2_ik.
 Without `robot` the node takes what robot_state_publisher publishes on robot_description, and the
 SRDF from robot_description_semantic. joint_states come from the robot in either case.
 
-`controllers:=panda` names the joint_trajectory_controllers of the mock robot for a panda; those
-of another robot are parameters in `config` (docs/controllers.md). Without either, nothing moves.
+`controllers:=panda` tells the node of the joint_trajectory_controllers in
+config/controllers/panda.yaml, which the mock robot has, too; those of another robot are
+parameters in `config` (docs/controllers.md). Without either, nothing moves.
 
 `config` is a parameter file; `ros2 param describe /ros2_ik NAME` explains the parameters:
 

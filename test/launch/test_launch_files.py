@@ -2,13 +2,24 @@
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+import py_compile
 
 import pytest
 
 LAUNCH = Path(__file__).parents[2] / 'launch'
 ARGUMENTS = {'ik.launch.py': {'robot', 'controllers', 'scene', 'config', 'namespace',
                               'use_sim_time'},
-             'demo.launch.py': {'robot', 'scene', 'config', 'namespace', 'use_sim_time', 'rviz'}}
+             'demo.launch.py': {'robot', 'control', 'scene', 'config', 'namespace',
+                                'use_sim_time', 'rviz'}}
+
+
+@pytest.mark.parametrize('name', sorted(ARGUMENTS))
+def test_compiles(name, tmp_path):
+    py_compile.compile(str(LAUNCH / name), str(tmp_path / 'compiled'), doraise=True)
+
+
+def test_there_are_no_others():
+    assert {path.name for path in LAUNCH.iterdir() if path.is_file()} == set(ARGUMENTS)
 
 
 def load(name):
@@ -48,6 +59,16 @@ def test_wrong_arguments_are_refused_in_words(values, reason):
         make('ik.launch.py', 'make_node', **values)
 
 
+@pytest.mark.parametrize('values, reason', [
+    ({'control': 'moc'}, "control: 'moc' is none of mock, ros2_control"),
+    ({'control': 'ros2_control', 'robot': 'talos'}, "for panda, ur5, not for 'talos'"),
+    ({'control': 'ros2_control', 'robot': 'ur5', 'namespace': 'cell'}, "namespace 'cell'"),
+])
+def test_wrong_arguments_of_the_demo_are_refused_in_words(values, reason):
+    with pytest.raises(ValueError, match=reason):
+        make('demo.launch.py', 'make_all', **values)
+
+
 def parameters(context, node):
     """Give the parameters of a node as launch will write them."""
     from launch_ros.utilities import evaluate_parameters
@@ -63,6 +84,11 @@ def test_the_node_is_told_of_the_controllers_of_a_robot():
         'left_arm_controller.kind': 'joint_trajectory', 'left_arm_controller.group': 'left_arm',
         'right_arm_controller.kind': 'joint_trajectory',
         'right_arm_controller.group': 'right_arm'}
+
+
+def test_without_the_argument_it_is_not():
+    context, (node,) = make('ik.launch.py', 'make_node')
+    assert parameters(context, node) == {}
 
 
 def started(context, actions):
@@ -87,7 +113,7 @@ def included(group):
 
 
 def test_the_mock_robot_is_started():
-    context, actions = make('demo.launch.py', 'make_all', robot='ur5')
+    context, actions = make('demo.launch.py', 'make_all', robot='ur5', control='mock')
     (package, program, words), = started(context, actions)
     assert (package, program) == ('ros2_ik', 'mock_robot')
     assert words[:2] == ['--robot', 'ur5']
@@ -99,18 +125,43 @@ def test_the_mock_robot_is_started():
 def test_use_sim_time_reaches_the_node(true):
     context, (node,) = make('ik.launch.py', 'make_node', use_sim_time=true)
     assert parameters(context, node) == {'use_sim_time': True}
-    context, actions = make('demo.launch.py', 'make_all', robot='ur5', use_sim_time=true)
+    context, actions = make('demo.launch.py', 'make_all', robot='ur5', control='mock',
+                            use_sim_time=true)
     assert parameters(context, actions[0]) == {'use_sim_time': True}
     assert actions[-1].__class__.__name__ == 'GroupAction'
     sim = included(actions[-1])['use_sim_time']
     assert sim.perform(context) == true
 
 
+def test_ros2_control_says_what_to_install(monkeypatch):
+    monkeypatch.setenv('ROS_DISTRO', 'jazzy')
+    monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
+    with pytest.raises(ValueError, match='needs controller_manager, .*sudo apt install '
+                                         'ros-jazzy-controller-manager ros-jazzy-robot-state-p'):
+        make('demo.launch.py', 'make_all', robot='panda', control='ros2_control')
+
+
+def test_ros2_control_is_started(monkeypatch):
+    monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')
+    context, actions = make('demo.launch.py', 'make_all', robot='panda', control='ros2_control')
+    nodes = {program: words for _, program, words in started(context, actions[:2])}
+    assert set(nodes) == {'robot_state_publisher', 'ros2_control_node'}
+    assert '<ros2_control' in parameters(context, actions[0])['robot_description']
+    yaml = str(LAUNCH.parent / 'config' / 'controllers' / 'panda.yaml')
+    spawners = [words for _, program, words in started(context, actions[2:])]
+    assert [words[:words.index(yaml) + 1] for words in spawners] == [
+        ['joint_state_broadcaster', 'arm_controller', 'hand_controller', '--param-file', yaml],
+        ['arm_position_controller', '--inactive', '--param-file', yaml]]
+    arguments = included(actions[-1])
+    assert arguments['robot'] == arguments['controllers'] == 'panda'
+
+
 def test_rviz_is_started(monkeypatch):
     """It looks from the robot's root, and finds its meshes."""
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
     monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')
-    context, actions = make('demo.launch.py', 'make_all', robot='talos', rviz='true')
+    context, actions = make('demo.launch.py', 'make_all', robot='talos', control='mock',
+                            rviz='true')
     (package, program, words), = started(context, actions[2:])
     assert (package, program) == ('rviz2', 'rviz2')
     assert words[:4] == ['-d', str(LAUNCH.parent / 'config' / 'ros2_ik.rviz'), '-f', 'base_link']
@@ -126,4 +177,4 @@ def test_rviz_says_what_to_install(monkeypatch):
     monkeypatch.setenv('ROS_DISTRO', 'jazzy')
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
     with pytest.raises(ValueError, match='sudo apt install ros-jazzy-rviz2'):
-        make('demo.launch.py', 'make_all', robot='panda', rviz='true')
+        make('demo.launch.py', 'make_all', robot='panda', control='mock', rviz='true')

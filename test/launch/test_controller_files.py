@@ -1,0 +1,109 @@
+"""The files for ros2_control fit the robots, the mock robot's controllers and each other."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from ros2_ik.core import Robot, shipped_robots
+from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters, POSITION, TRAJECTORY
+from ros2_ik.mock.ros2_control import mock_hardware, with_ros2_control
+
+FILES = sorted((Path(__file__).parents[2] / 'config' / 'controllers').glob('*.yaml'))
+TYPES = {'joint_state_broadcaster/JointStateBroadcaster',
+         'joint_trajectory_controller/JointTrajectoryController',
+         'position_controllers/JointGroupPositionController'}
+
+
+def movable(urdf):
+    """Give the joints of a URDF that move, and those of them that mimic others."""
+    joints = [joint for joint in ElementTree.fromstring(urdf).findall('joint')
+              if joint.get('type') != 'fixed']
+    return ({joint.get('name') for joint in joints},
+            {joint.get('name') for joint in joints if joint.find('mimic') is not None})
+
+
+def test_there_are_files_for_panda_and_ur5():
+    assert {path.stem for path in FILES} >= {'panda', 'ur5'}
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
+def test_a_file_is_complete(path):
+    shipped = shipped_robots()[path.stem]
+    robot = Robot.load(shipped)
+    movers, mimics = movable(robot.urdf)
+    content = yaml.safe_load(path.read_text())
+    manager = content.pop('controller_manager')['ros__parameters']
+    assert manager.pop('update_rate') >= 100
+    types = {name: given['type'] for name, given in manager.items()}
+    assert set(types.values()) <= TYPES
+    assert types.pop('joint_state_broadcaster') == 'joint_state_broadcaster/JointStateBroadcaster'
+    assert set(types) == set(content)
+    for name, kind in types.items():
+        given = content[name]['ros__parameters']
+        assert set(given['joints']) <= movers - mimics
+        assert len(set(given['joints'])) == len(given['joints'])
+        if 'Trajectory' in kind:
+            assert given['command_interfaces'] == ['position']
+            assert given['state_interfaces'] == ['position', 'velocity']
+            checked = {joint for joint in given['constraints'] if joint in movers}
+            assert checked == set(given['joints'])
+            assert given['constraints']['goal_time'] > 0
+
+
+@pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
+def test_names_and_joints_are_those_of_the_mock(path):
+    shipped = shipped_robots()[path.stem]
+    groups = controlled_groups(shipped, Robot.load(shipped))
+    mock = {group + ending: list(joints) for group, joints in groups.items()
+            for ending in (TRAJECTORY, POSITION)}
+    content = yaml.safe_load(path.read_text())
+    del content['controller_manager']
+    for name, given in content.items():
+        assert given['ros__parameters']['joints'] == mock[name]
+    assert {name for name in content if not name.endswith(POSITION)} == {
+        group + TRAJECTORY for group in groups}
+
+
+@pytest.mark.parametrize('name', sorted(shipped_robots()))
+def test_each_joint_has_one_controller_that_moves_it(name):
+    shipped = shipped_robots()[name]
+    robot = Robot.load(shipped)
+    groups = controlled_groups(shipped, robot)
+    assert next(iter(groups)) == shipped.group
+    joints = [joint for group in groups.values() for joint in group]
+    assert len(joints) == len(set(joints)) and set(joints) <= movable(robot.urdf)[0]
+    parameters = node_parameters(shipped, robot)
+    assert parameters['controllers'][0] == f'{shipped.group}_controller'
+    assert set(parameters) == {'controllers'} | {
+        f'{name}.{field}' for name in parameters['controllers'] for field in ('kind', 'group')}
+
+
+@pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
+def test_mock_hardware(name):
+    shipped = shipped_robots()[name]
+    robot = Robot.load(shipped)
+    movers, mimics = movable(robot.urdf)
+    root = ElementTree.fromstring(mock_hardware(shipped, robot))
+    system, = root.findall('ros2_control')
+    assert system.get('type') == 'system'
+    assert system.find('hardware/plugin').text == 'mock_components/GenericSystem'
+    joints = {joint.get('name'): joint for joint in system.findall('joint')}
+    assert set(joints) == movers
+    for joint, element in joints.items():
+        commands = [x.get('name') for x in element.findall('command_interface')]
+        states = {x.get('name'): x for x in element.findall('state_interface')}
+        assert commands == ([] if joint in mimics else ['position'])
+        assert set(states) == {'position', 'velocity'}
+        if joint in shipped.home:
+            assert float(states['position'].find('param').text) == shipped.home[joint]
+    left = [x for x in root if x.tag != 'ros2_control']   # the rest is as it was
+    assert [ElementTree.tostring(x) for x in left] == [
+        ElementTree.tostring(x) for x in ElementTree.fromstring(robot.urdf)]
+
+
+def test_another_tag_goes():
+    urdf = '<robot name="r"><link name="a"/><ros2_control name="real" type="system"/></robot>'
+    tags = ElementTree.fromstring(with_ros2_control(urdf, {})).findall('ros2_control')
+    assert [tag.get('name') for tag in tags] == ['mock_system']
