@@ -273,7 +273,7 @@ def test_megabytes_are_not_sent_back(client):
     response = client.ik(**UPRIGHT, group='g' * 2_000_000)
     assert response.status == Status.INVALID_GROUP_NAME, response.status
     assert "unknown group 'ggg" in response.message and 'characters more' in response.message
-    assert 'arm' in response.message and len(response.message) < 5000
+    assert len(response.message) < 5000
 
 
 def test_joints_that_a_function_needs_are_named(client):
