@@ -204,7 +204,7 @@ def is_right(kind: Kind, case: Case, q: np.ndarray) -> bool:
 
 
 def rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Return the rotation (3, 3) of a quaternion x y z w."""
+    """Return the matrix of a quaternion x y z w, (3, 3)."""
     x, y, z, w = quaternion / np.linalg.norm(quaternion)
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + 2 * w * K + 2 * K @ K

@@ -42,7 +42,7 @@ def box_on_table(robot: Robot) -> Scene:
 
 
 def pose(*position: float) -> Array:
-    """Return the pose (4, 4) at a position (3,), not rotated."""
+    """Return a place without rotation, (4, 4)."""
     T = np.eye(4)
     T[:3, 3] = position
     return T

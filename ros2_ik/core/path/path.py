@@ -117,7 +117,7 @@ class Path:
 
     @property
     def poses(self) -> Array:
-        """The poses (n, 4, 4) of the tool's path at the configurations."""
+        """The tool's poses at the configurations, (n, 4, 4)."""
         return np.array([self.tool_path.pose(s) for s in self.parameters]).reshape(-1, 4, 4)
 
     @property

@@ -36,7 +36,7 @@ class ToolPath(ABC):
 
     @abstractmethod
     def pose(self, s: float) -> Array:
-        """Return the pose (4, 4) at a parameter from 0 to `length`."""
+        """Return the tool's place at a parameter from 0 to `length`, (4, 4)."""
 
     def samples(self, spacing: float) -> Array:
         """Return the knots and parameters between, at most `spacing` [m] apart, (n,)."""

@@ -22,7 +22,7 @@ class Settled:
 
     async def read(self, read: Callable[[], T]) -> T:
         """
-        Return what `read()` returns once the geometry of a new robot is made.
+        Return the result of `read`, called once the geometry of a new robot is made.
 
         While TF has only just begun to be heard, `read` is tried again where it is refused for
         want of a transform. Both take a moment at most: then it is refused for good. Questions
