@@ -7,18 +7,21 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    in_range,
     load_robot,
     load_scene_of,
     make_checker,
 )
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.view import HOST, PORT, read_problem_file, serve
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Motion, MotionLimits, Path, Robot, ToolPath
+    from ros2_ik.core import Motion, MotionLimits, Path, Robot, Scene, ToolPath
 
-EXAMPLE = """example:
+EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --output valve.csv
+  ros2_ik path examples/paths/valve.yaml --robot ur5 --view
 
 docs/paths.md has all fields of the file"""
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
@@ -37,6 +40,9 @@ def add_parser(commands: Any) -> None:
                         help='shipped robot (ros2_ik robots lists them), URDF or xacro file')
     parser.add_argument('--output', metavar='FILE.csv',
                         help=f'write times [s] and joint values, a row each {PERIOD:g} s')
+    parser.add_argument('--view', metavar='PORT', nargs='?', type=in_range(int, 1, 65535),
+                        const=PORT, help='show path and robot in a browser (default port: '
+                        '%(const)s)')
     parser.set_defaults(run=run)
 
 
@@ -67,12 +73,22 @@ def run(args: argparse.Namespace) -> Exit:
     print(f'{path.status.name}: {path.message}')
     print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, largest step '
           f'{path.largest_step or "-"}, {path.seconds * 1e3:.0f} ms solving')
-    if motion is None:
-        return Exit.NO_SOLUTION
-    print(f'duration {motion.duration:.3f} s')
-    if args.output:
-        _write(motion, args.output)
-    return Exit.ANSWERED
+    if motion is not None:
+        print(f'duration {motion.duration:.3f} s')
+        if args.output:
+            _write(motion, args.output)
+    if args.view is not None:
+        _show(path, tip, robot.to_q(start), scene or Scene(robot), args.view)
+    return Exit.NO_SOLUTION if motion is None else Exit.ANSWERED
+
+
+def _show(path: 'Path', tip: str, q: Any, scene: 'Scene', port: int) -> None:
+    from ros2_ik.view.path_on_page import PathOnPage
+    from ros2_ik.view.session import Session
+    from ros2_ik.view.simulated_arm import SimulatedArm
+    arm = SimulatedArm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
+    serve(Session(arm, [tip], read_problem_file), HOST, port,
+          lambda page: PathOnPage(page, path, tip))
 
 
 def read_path(content: Any) -> 'ToolPath':

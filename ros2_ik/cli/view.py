@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.core import CollisionChecker, IKRequest, Scene
     from ros2_ik.view.arm import Arm
+    from ros2_ik.view.page import Page
     from ros2_ik.view.session import Session
 
 EXAMPLE = """examples:
@@ -66,8 +67,8 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def serve(session: 'Session', host: str, port: int,
-          ended: Callable[[], bool] = lambda: False) -> None:
-    """Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion."""
+          add: Callable[['Page'], Any] | None = None) -> None:
+    """Serve a page until Ctrl-C, with what `add` puts on it; raises BadQuestion."""
     from ros2_ik.core import compile_all
     from ros2_ik.view.access import Access, is_local
     from ros2_ik.view.page import Page
@@ -76,17 +77,17 @@ def serve(session: 'Session', host: str, port: int,
     try:
         page = Page(session, Access(host), port)
     except OSError as error:
-        raise BadQuestion(f'{error.strerror}; --port takes another one') from None
+        raise BadQuestion(f'{error.strerror}; choose another port') from None
+    if add is not None:
+        add(page)
     for note in page.notes:
         warn(note)
     if not is_local(host):
         warn(f'--host {host}: whoever in the network knows or overhears the address of this page '
              'uses it')
     print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
-    pause = threading.Event()
     try:
-        while not ended():
-            pause.wait(0.1)
+        threading.Event().wait()
     finally:
         page.stop()
 

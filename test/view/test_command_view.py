@@ -84,7 +84,7 @@ def test_busy_port_is_refused_by_its_number(capsys, free_port):
         other.listen()
         assert refused(capsys, 'panda', '--port', free_port) == (
             f'ros2_ik: cannot listen on 127.0.0.1:{free_port}: Address already in use; '
-            '--port takes another one')
+            'choose another port')
 
 
 @pytest.mark.parametrize(('words', 'reason'), [
