@@ -81,7 +81,7 @@ class NodeClient:
         return done()
 
     def wait(self, seconds: float) -> None:
-        """Wait for a message and process it, or until `wake` is called; at most so long."""
+        """Process messages until one has come, `wake` is called or the time [s] is over."""
         self._executor.spin_once(timeout_sec=seconds)
 
     def wake(self) -> None:

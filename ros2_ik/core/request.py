@@ -1,4 +1,4 @@
-"""Requests for joint values: what is asked, and the search that answers it."""
+"""Requests for joint values, and the search that answers one."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -119,7 +119,7 @@ _SINGLE: tuple[tuple[str, Any, str], ...] = (
 
 
 class World(Protocol):
-    """The robot as it stands, and what is around it."""
+    """The robot's state and its surroundings."""
 
     @property
     def robot(self) -> Robot:
@@ -127,7 +127,7 @@ class World(Protocol):
 
     @property
     def checker(self) -> CollisionChecker | None:
-        """What tells what touches; None where nothing is around: then the robot is alone."""
+        """The collision checker; None without a scene: then the robot is alone."""
 
     def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         """
@@ -304,7 +304,7 @@ def _named(robot: Robot, names: Iterable[str], field: str) -> Joints:
 
 
 def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
-    """Frames and links that a function names; for what is held, the link that holds it."""
+    """Return frames and links that a function names; for held objects, their link."""
     if isinstance(function, PairDistance):
         ends = map(function.checker.scene.link_of, (function.first, function.second))
         yield from (end for end in ends if end is not None)

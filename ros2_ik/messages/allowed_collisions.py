@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def read_matrix(message: Any) -> AllowedCollisions:
     """
-    Read a matrix; only what is above its diagonal counts, as in MoveIt.
+    Read a matrix; as in MoveIt, entries below its diagonal are ignored.
 
     Raises RequestError for rows or defaults of a wrong length and for a name that is there twice.
     """

@@ -42,7 +42,7 @@ def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, header:
 
 
 def fill_progress(feedback: Any, solution: IKSolution, problem: IKProblem, header: Any) -> None:
-    """Write the best so far into the feedback of an action."""
+    """Write the best attempt into the feedback of an action."""
     fill_stamped_state(feedback.best_attempt, solution.best_joints, answer_names(problem), header)
     _fill_table(feedback, solution, problem)
 

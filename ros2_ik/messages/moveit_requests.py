@@ -1,4 +1,4 @@
-"""MoveIt's requests for joint values, and its constraints, in the words of ComputeIK."""
+"""Conversion of MoveIt's requests and constraints into those of ComputeIK."""
 
 from collections.abc import Iterator, Sequence
 import math
@@ -183,7 +183,7 @@ def _visibility(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
 
 
 def _narrow(angle: float) -> float:
-    """Return the angle that MoveIt means: what is behind is never seen."""
+    """Return MoveIt's angle, at most a right one: a target behind is never seen."""
     return min(angle, math.pi / 2)
 
 

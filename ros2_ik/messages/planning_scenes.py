@@ -98,7 +98,7 @@ def _check(scene: Scene, message: Any) -> None:
 
 
 def _emptied(scene: Scene, keep_attached: bool) -> Scene:
-    """Leave the fixed frames and, if wanted, what is attached; nothing is allowed."""
+    """Keep the fixed frames and, if wanted, attached objects; nothing is allowed."""
     if not keep_attached:
         return scene.clear().with_allowed(AllowedCollisions())
     for id in scene.objects:
@@ -109,7 +109,7 @@ def _emptied(scene: Scene, keep_attached: bool) -> Scene:
 
 
 def _holding_nothing(scene: Scene) -> Scene:
-    """Drop what is attached; unlike after a detach, it does not return to the world."""
+    """Remove attached objects; unlike after a detach, they do not return to the world."""
     back = set(scene.attached) - set(scene.objects)
     allowed = scene.allowed
     scene = scene.detach(at=Configuration(scene.robot, scene.robot.neutral))

@@ -53,7 +53,7 @@ OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
 
 class ConversionContext(NamedTuple):
     """
-    What the conversion of a message needs besides the scene.
+    Inputs to the conversion of a message besides the scene.
 
     `at(joints)` returns the robot's configuration and raises RequestError if one of these joints
     is not known. `detail` stands for `Mesh.detail`; `note` is called with notes for the user.

@@ -1,4 +1,4 @@
-"""Shapes of messages: SolidPrimitive, Mesh and Plane, and what is written as these."""
+"""Shapes of messages: SolidPrimitive, Mesh and Plane."""
 
 from array import array
 from collections.abc import Callable

@@ -157,7 +157,7 @@ class MockRobot(Node):
                 controller.deactivate() if controller.active else controller.activate()
 
     def _on_joint_command(self, message: JointState) -> None:
-        """Make joints step to positions; their controllers forget what was asked for."""
+        """Make joints step to positions; their controllers drop their commands."""
         wanted = dict(zip(message.name, message.position, strict=False))
         unknown = [name for name in wanted if name not in self._body.names]
         if unknown or len(message.name) != len(message.position):

@@ -119,7 +119,7 @@ class IKNode(Node):
                 raise ParameterError(f"parameter scene, '{parameters.scene}': {error}") from None
 
     def _remind(self) -> None:
-        """Warn of what is missing, and of another node of this name."""
+        """Warn of missing inputs, and of another node of this name."""
         log = self.get_logger()
         if self.get_parameter('use_sim_time').value and not self._now():
             log.warning('use_sim_time is true, but nothing has come on /clock: stamps cannot be '
@@ -145,7 +145,7 @@ class IKNode(Node):
         self._markers.publish(scene_markers(known.scene, self._made_markers))
 
     def _why_no_description(self) -> str:
-        """Return which publisher of robot_description cannot be heard, or ''."""
+        """Return a warning about a publisher of robot_description with another QoS, or ''."""
         topic = self.resolve_topic_name('robot_description')
         for info in self.get_publishers_info_by_topic(topic):
             if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL:
@@ -199,7 +199,7 @@ class IKNode(Node):
                                       throttle_duration_sec=1.0)
 
     def close(self, executor: SingleThreadedExecutor) -> None:
-        """Stop what moves, answer what is open with what there is, then end the workers."""
+        """Stop motions, answer open requests with their best results, then end the workers."""
         self._motions.close()   # before all else: what moves is braked
         for subscription in self._descriptions:   # which may take long to read
             self.destroy_subscription(subscription)

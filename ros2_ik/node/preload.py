@@ -1,5 +1,5 @@
 """
-What the fork server of the workers imports before its first fork, so that they start warm.
+Imports of the workers' fork server before its first fork, so that workers start warm.
 
 It ignores SIGINT and SIGTERM before all else, for that takes seconds (so this is not in the room
 of the workers, whose import loads the library): terminals, systemd and others send them to every

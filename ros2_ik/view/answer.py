@@ -8,7 +8,7 @@ from ros2_ik.core import Array, Contact, IKSolution, TargetError
 
 
 class Reached(Enum):
-    """How far an answer meets the problem; values are the colours of its ghost (r, g, b)."""
+    """Degree to which an answer meets the problem; values are the ghost's colours (r, g, b)."""
 
     YES = (0.18, 0.72, 0.32)
     TOUCHING = (0.96, 0.58, 0.1)     # but for contacts
@@ -36,7 +36,7 @@ class Answer:
 
     @property
     def accepted(self) -> bool:
-        """Whether the robot may go there."""
+        """True if the robot may go there."""
         return self.reached is Reached.YES
 
     @classmethod

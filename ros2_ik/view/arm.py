@@ -57,7 +57,7 @@ class Arm(Protocol):
         """Make waiting for an answer end with an error as soon as `true` returns True."""
 
     def wait(self, seconds: float) -> None:
-        """Wait until something comes from the robot, or `wake` is called; at most so long."""
+        """Wait until the robot sends something, `wake` is called or the time [s] is over."""
 
     def wake(self) -> None:
         """End the wait, or the next one; any thread may call."""
@@ -69,4 +69,4 @@ class Arm(Protocol):
         """Brake."""
 
     def step(self) -> str:
-        """Process what has come from the robot; returns a note for the user, or ''."""
+        """Process the robot's messages; returns a note for the user, or ''."""

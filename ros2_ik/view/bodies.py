@@ -81,7 +81,7 @@ class RobotBodies:
 
     @property
     def visible(self) -> bool:
-        """Whether it is shown."""
+        """True if it is shown."""
         return bool(self._root.visible)
 
     def show(self, q: Array | None, color: Color | None = None,

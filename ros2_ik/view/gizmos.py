@@ -17,7 +17,7 @@ ROUNDING = 1e-9    # of poses on their way to the page and back [m, 1]
 
 
 class Gizmos:
-    """One gizmo for each target, by its tip."""
+    """The gizmos of targets, by tip."""
 
     def __init__(self, page: 'Page', size: float) -> None:
         self._page, self._size = page, size

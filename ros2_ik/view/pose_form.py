@@ -33,7 +33,7 @@ class PoseFields:
 
 
 class PoseForm:
-    """Position, and roll, pitch and yaw of each tip's target; a typed number counts at once."""
+    """Position, roll, pitch and yaw of each tip's target; typed numbers need no confirmation."""
 
     def __init__(self, page: 'Page') -> None:
         self._page, self._session = page, page.session

@@ -88,7 +88,7 @@ class SimulatedArm:
         """Do nothing: no answer is waited for."""
 
     def wait(self, seconds: float) -> None:
-        """Wait until `wake` is called, at most so long."""
+        """Wait until `wake` is called or the time [s] is over."""
         self._woken.wait(seconds)
         self._woken.clear()
 

@@ -43,7 +43,7 @@ class Worker:
         self.session.arm.wake()
 
     def wait(self, seconds: float = 10.0) -> None:
-        """Wait until all jobs so far are done and shown; raises TimeoutError."""
+        """Wait until all posted jobs are done and shown; raises TimeoutError."""
         done = threading.Event()
         self.post(done.set)
         if not done.wait(seconds):

@@ -36,7 +36,7 @@ class YamlForm:
         self.text.value = self._shown = self._dump()
 
     def apply(self) -> None:
-        """Replace what was shown by the text; raises IKError if it has changed since."""
+        """Replace the shown content by the text; raises IKError if it has changed since."""
         if self._shown != self._dump():
             raise IKError('something has changed since this text was shown: press Show, which '
                           'replaces the text, and edit again')

@@ -217,7 +217,7 @@ class CollisionChecker:
 
     def make_parts(self, most_triangles: float = math.inf) -> None:
         """
-        Make the convex parts of meshes of up to so many triangles, for distances.
+        Make the convex parts, for distances, of meshes of up to a number of triangles.
 
         Made once and kept on disk. It takes seconds, up to a minute for the shipped robots.
         """

@@ -50,7 +50,7 @@ class ContactCheck:
         return sorted(self._contacts(q))
 
     def _contacts(self, q: Array) -> Iterator[int]:
-        """Yield the pairs that touch at q (nq,), first where that is likely or cheap to tell."""
+        """Yield the pairs that touch at q (nq,); likely and cheap ones come first."""
         near = self._near_pairs.at(q)
         if not near:
             return

@@ -1,4 +1,4 @@
-"""Signed distances, with gradients, between the convex parts of what is checked."""
+"""Signed distances, with gradients, between the convex parts of bodies."""
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence

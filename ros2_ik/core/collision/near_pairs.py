@@ -18,7 +18,7 @@ LARGEST = 1e6    # half the size that stands for an unbounded one [m]
 
 class PairsAt(NamedTuple):
     """
-    What is known of pairs (p,) at q (nq,).
+    Lower bounds and distances of pairs (p,) at q (nq,).
 
     `least` are lower bounds of their signed distances less their margins [m], `closing` by how
     much they came nearer to each other at most since the configuration before [m]. `nearest` was

@@ -1,4 +1,4 @@
-"""What a collision checker cannot see, in words; and the checker of a robot alone."""
+"""Sentences about the limits of a collision checker; the checker of a robot alone."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -54,7 +54,7 @@ class PairModel:
 
     @property
     def distance_results(self) -> list[Any]:
-        """Where this thread finds the distance of each pair after it was computed."""
+        """This thread's results of Pinocchio, one for each pair."""
         return self._kept('distances', lambda: list(self.data.distanceResults))
 
     def _kept(self, name: str, make: Callable[[], T]) -> T:

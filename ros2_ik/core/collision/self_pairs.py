@@ -1,4 +1,4 @@
-"""Which links of a robot are checked against each other."""
+"""The pairs of links of a robot that are checked against each other."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class SelfPairs:
 
     @property
     def guessed(self) -> dict[Pair, str]:
-        """Pairs that are left out because of what was sampled, with the reason."""
+        """Pairs that are left out because of sampled configurations, with the reason."""
         return {pair: reason for pair, reason in self.allowed.items() if reason in GUESSED}
 
     def report(self) -> str:

@@ -65,7 +65,7 @@ class Manipulability(KinematicFunction):
 
 class _Chain(NamedTuple):
     """
-    What the columns of Pinocchio's Jacobian of all joints (n) do between two frames.
+    Selection of the columns of Pinocchio's Jacobian of all joints (n) between two frames.
 
     `signs` are 1 where a column moves `frame` alone, -1 where it moves `relative_to` alone;
     `moving` 1 where it moves `frame`. `fold` (n, nv) adds columns of followers to those of their

@@ -50,7 +50,7 @@ def _outside(p: v.Vector, given: Any, k: int) -> Any:
 @dataclass(frozen=True, eq=False)
 class RegionDistance(RelativeFunction):
     """
-    How far `point` of `frame` is outside the nearest of some convex regions, (1,).
+    Distance of `point` of `frame` from the nearest of some convex regions, (1,).
 
         f = min over regions of max over the region's surfaces of s     [m], negative inside
 

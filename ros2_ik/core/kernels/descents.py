@@ -1,4 +1,4 @@
-"""What the loops of solvers share: rows that must hold."""
+"""Hard rows, shared by the loops of several solvers."""
 
 from ros2_ik.core.kernels.source import inner_part, part
 

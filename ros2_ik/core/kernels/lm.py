@@ -24,7 +24,7 @@ NUMBERS, LAYOUT, ADDRESSES, GIVEN, VALUES, ROWS, BOUNDS = range(7)    # columns 
 @inner_part
 def step_within(H, g, low, high, K, d, held, at_once):
     """
-    Fill d with H d = g within low..high; what is pushed outward on a limit is held.
+    Fill d with H d = g within low..high; a component that leaves a limit is held there.
 
     With `at_once` that is from the first what the gradient pushes outward (Bertsekas, "Projected
     Newton methods for optimization problems with simple constraints", SIAM J. Control 1982): it

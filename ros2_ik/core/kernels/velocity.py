@@ -1,4 +1,4 @@
-"""One step of velocity IK: a quadratic program for each priority, and the move it leads to."""
+"""A step of velocity IK: a quadratic program for each priority, and the resulting move."""
 
 import math
 

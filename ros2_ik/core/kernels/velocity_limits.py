@@ -1,4 +1,4 @@
-"""How far a step of velocity IK may go: limits of joints, and bounds of rows."""
+"""Limits of a step of velocity IK: of joints, and of rows."""
 
 import math
 
@@ -78,7 +78,7 @@ def row_acceleration(J, i, box):
 @inner_part
 def least_change_of(left, share, push, acceleration, now, dt):
     """
-    Return the least change in a step of what is `left` above a bound; back from below it.
+    Return the least change in a step for the distance `left` to a bound; negative: back to it.
 
     It returns at most at the speed that joints reach in the step.
     """

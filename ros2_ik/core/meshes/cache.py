@@ -1,5 +1,5 @@
 """
-Results that take time, kept in the process and on disk under a digest of what they came from.
+Cache of slow results, in the process and on disk, by a digest of their input.
 
 The folder is $XDG_CACHE_HOME/ros2_ik (~/.cache/ros2_ik). Where it cannot be written, or a file
 in it cannot be read, results are made anew. Without locks: a forked process could not free them,

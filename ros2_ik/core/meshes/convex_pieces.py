@@ -163,7 +163,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
 
 
 def _faces_down(corners: Array, axis: int, place: float) -> Mask:
-    """Return which triangles are in the plane and look down, or are no more than a line."""
+    """Return the triangles in the plane that face down or are degenerate."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     down = np.cross(first, second)[:, axis] < 1e-15
     there: Mask = down & (np.abs(corners[:, :, axis] - place).max(axis=1) <= PLANE_TOLERANCE)

@@ -1,4 +1,4 @@
-"""Motions in joint space: timed within limits, and checked for what is in the way."""
+"""Motions in joint space: timed within limits, and checked for collisions."""
 
 from ros2_ik.core.motion.braking import braking_motion, even_braking_motion
 from ros2_ik.core.motion.motion import Motion, MotionState

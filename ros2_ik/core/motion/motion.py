@@ -23,7 +23,7 @@ class MotionState(NamedTuple):
 @dataclass(frozen=True)
 class Motion:
     """
-    How the joints called `joints` (n names) move; at rest after `duration` [s].
+    A motion of `joints` (n names), at rest after `duration` [s].
 
     `state` gives where they are at a time from 0 to `duration`. `rests` are earlier times, in
     order, at which one of them comes to rest. On a motion that `is_curved` joints may turn back,
@@ -45,7 +45,7 @@ class Motion:
 
     @property
     def goal(self) -> Array:
-        """Where it ends, (n,)."""
+        """The last position, (n,)."""
         return self.state(self.duration).position
 
     def times(self, period: float) -> Array:

@@ -1,4 +1,4 @@
-"""How fast joints may move."""
+"""Limits of the speed, acceleration and jerk of joints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

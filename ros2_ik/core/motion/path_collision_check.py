@@ -1,4 +1,4 @@
-"""Whether anything is in the way of a motion."""
+"""Collision check of a motion."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ JUMP_RATIO = 1e-9       # part of the duration; a motion beyond the resolution i
 @dataclass(frozen=True)
 class PathCollision:
     """
-    What is in the way, and where: at `time` [s], a `fraction` of the motion's.
+    A contact on a motion, at `time` [s], a `fraction` of its duration.
 
     `q` (nq,) is the configuration there, `contacts` what touches in it, deepest first.
     """

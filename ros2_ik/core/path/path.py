@@ -59,7 +59,7 @@ class PathOptions:
 @dataclass(frozen=True)
 class PathBreak:
     """
-    Where and why a path ends early.
+    The place at which a path ends early, and the reason.
 
     `parameter` [m] and `pose` (4, 4) are those of the first sample that is not reached, `index`
     is the number of the last configuration (-1: none). `reason` is 'contact', 'joint limit',

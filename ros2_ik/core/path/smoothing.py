@@ -59,7 +59,7 @@ def _weights(branches: Branches, chain: Chain) -> Array:
 
 
 def _moved(branches: Branches, chain: Chain, fixed: Mask) -> Chain:
-    """Return the chain after a step; those `fixed` (n,) stay, to which it adds what is refused."""
+    """Return the chain after a step; adds refused configurations to `fixed` (n,), which stay."""
     place = branches.problem.active.place
     x = np.array([q[place] for _, q in chain])
     basis = scipy.sparse.block_diag(

@@ -23,7 +23,7 @@ from ros2_ik.core.robot import Configuration, Robot
 
 
 class TargetError(NamedTuple):
-    """How far a tip is from its target: position [m], orientation [rad], freed axes left out."""
+    """Distance of a tip from its target: position [m], orientation [rad], without free axes."""
 
     tip: str
     position: float
@@ -52,7 +52,7 @@ class Violation:
 
     @property
     def amount(self) -> float:
-        """How far outside."""
+        """Distance from the bounds."""
         return max(self.lower - self.value, self.value - self.upper, 0.0)
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ class Violation:
 
 
 class AcceptanceReport(NamedTuple):
-    """What acceptance found."""
+    """Errors, violations and contacts found by acceptance."""
 
     accepted: bool
     errors: tuple[TargetError, ...]

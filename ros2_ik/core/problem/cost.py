@@ -1,4 +1,4 @@
-"""What should be near something."""
+"""Costs, which the solution minimizes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""A question: what is wanted, and which joints may move for it."""
+"""The question: targets, constraints and costs, and the joints that may move."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from ros2_ik.core.robot import check_robot, Configuration, Robot
 
 class IKProblem:
     """
-    What is wanted of a robot's joint values, and the joints that may move for it.
+    Targets, constraints and costs for a robot, and the joints that may move for them.
 
     `targets` and `constraints` must hold, the sum of `costs` should be small. The joints of
     `group` may move; without a group, all that any of these depends on. Passive joints and those
@@ -60,7 +60,7 @@ class IKProblem:
 
     def _ask(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
              costs: Sequence[Cost], start: Array) -> None:
-        """Take what is asked for, bound to the robot, once all else is set."""
+        """Bind the functions to the robot, once all else is set."""
         self._given, self.constraints, self.costs = targets, tuple(constraints), tuple(costs)
         if not (targets or constraints or costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
@@ -159,7 +159,7 @@ class IKProblem:
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        """What is not looked at, one sentence each."""
+        """Parts of the question that acceptance cannot check, a sentence each."""
         if not self.collisions:
             return (COLLISIONS_OFF,)
         return (own_collisions(self.robot).not_checked if self.checker is None

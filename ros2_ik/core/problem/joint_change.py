@@ -1,4 +1,4 @@
-"""How far joints move from where a search starts, and bounds on that."""
+"""Changes of joints from the start of a search, and bounds on them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ HAIR = 1e-9    # part of a bound that rounding may use up
 
 
 class JointChange(NamedTuple):
-    """How far a joint moves, in `unit` rad or m."""
+    """Change of a joint, in `unit` rad or m."""
 
     joint: str
     change: float

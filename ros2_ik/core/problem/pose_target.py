@@ -1,4 +1,4 @@
-"""Where a frame should go."""
+"""Target pose of a frame."""
 
 from collections.abc import Sequence
 import math
@@ -61,7 +61,7 @@ class PoseTarget:
 
     @property
     def shape(self) -> 'TargetShape':
-        """What it shares with targets that differ in the pose alone."""
+        """The key shared by targets that differ in the pose alone."""
         return TargetShape(self.tip, self.relative_to,
                            b'' if self.whole else self.weights.tobytes(),
                            self.position_tolerance, self.orientation_tolerance)

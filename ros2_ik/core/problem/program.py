@@ -124,7 +124,7 @@ def _array_at(address: int, shape: tuple[int, ...]) -> Array:
 # -- functions as entries of a program ------------------------------------------------------
 
 class _Shape(NamedTuple):
-    """What the layout of a program depends on, of one function."""
+    """Properties of one function that determine the layout of a program."""
 
     formula: Any        # a Formula, LINEAR, MASSES or PYTHON
     frame: str | None
@@ -166,7 +166,7 @@ def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array
 # -- the layout of a structure --------------------------------------------------------------
 
 class _Layout:
-    """What programs of one structure share; `table` is described at `layout_of`."""
+    """Arrays shared by programs of one structure; `table` is described at `layout_of`."""
 
     def __init__(self, robot: Robot, names: tuple[str, ...], shapes: tuple[_Shape, ...]) -> None:
         self.shapes, self.robot, self._names = shapes, robot, names
@@ -213,7 +213,7 @@ class _Layout:
 
     @cached_property
     def addresses(self) -> Any:
-        """Where the compiled formulas are; the last stands for what Python evaluates."""
+        """Addresses of the compiled formulas; the last one is for functions in Python."""
         return np.array([*(formula.address for formula in self._formulas), 0], dtype=np.int64)
 
 

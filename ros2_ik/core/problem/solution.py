@@ -14,7 +14,7 @@ from ros2_ik.core.status import ExitFlag, Status
 @dataclass(frozen=True, eq=False, slots=True)
 class IKSolution:
     """
-    What came of a question.
+    The answer to a question.
 
     `q` (nq,) and `joints` (by name, all joints of the robot, mimic ones, too) are the answer and
     None without success, or an approximate one where that was asked for; `best_q` and
@@ -80,7 +80,7 @@ class IKSolution:
 
     @property
     def success(self) -> bool:
-        """Whether acceptance agreed: status is SUCCESS."""
+        """True if acceptance agreed: status is SUCCESS."""
         return self.status is Status.SUCCESS
 
     @property
@@ -108,7 +108,7 @@ class IKSolution:
         return error_norm(self.errors)
 
     def explain(self) -> str:
-        """Return what holds, what is violated and by how much, and what would help."""
+        """Return a text: satisfied and violated constraints, amounts, and advice."""
         lines = [f'{self.status.name}: {self.message}']
         for error in self.errors:
             lines.append(f"  '{error.tip}' is {error.position:.3g} m and "

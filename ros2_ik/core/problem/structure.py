@@ -119,7 +119,7 @@ class Use(NamedTuple):
 
 class Structure:
     """
-    Which joints a question may move, and what follows from that.
+    The joints that a question may move, and the frames and functions they move.
 
     `active` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
     are, `runs_user_code` whether callables of the user's are among its functions and costs.

@@ -128,7 +128,7 @@ def _rgb(material: Element) -> Color:
 @dataclass(frozen=True)
 class RobotGeometry:
     """
-    All bodies of a robot, shapes of one colour; `warnings` name what was left out or replaced.
+    Bodies of a robot, shapes of one colour; `warnings` name replaced and omitted meshes.
 
     `left_out` are the links of which an element could not be read.
     """

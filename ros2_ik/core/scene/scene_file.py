@@ -111,7 +111,7 @@ def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
 # -- reading ------------------------------------------------------------------------------------
 
 def _at(place: str, read: Callable[..., Any], *arguments: Any) -> Any:
-    """Read what is at a place of the file, which errors begin with."""
+    """Read a value at a place of the file, with which errors begin."""
     try:
         return read(*arguments)
     except IKError as error:

@@ -1,4 +1,4 @@
-"""How long a search may go on."""
+"""Time and iterations of a search."""
 
 from dataclasses import dataclass, field
 import math
@@ -32,7 +32,7 @@ class Budget:
         return bool(self.cancel.is_set() if hasattr(self.cancel, 'is_set') else self.cancel())
 
     def interrupted(self) -> ExitFlag | None:
-        """Return why a descent must stop at once, or None; `flag` keeps the last answer."""
+        """Return why a descent must stop now, or None; `flag` keeps the last answer."""
         self.flag = None
         if time.monotonic() >= self.deadline:
             self.flag = ExitFlag.TIME_LIMIT

@@ -323,7 +323,7 @@ class InverseKinematics:
 
     @property
     def problem(self) -> IKProblem:
-        """The IKProblem of all that has been added, made anew."""
+        """The IKProblem of all that has been added, made at each access."""
         return self._problem(None)
 
     def solve(self, seed: JointValues | None = None, **options: Any) -> IKSolution:

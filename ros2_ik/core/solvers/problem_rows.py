@@ -56,7 +56,7 @@ class ProblemRows:
         return bounds
 
     def _costs(self) -> tuple[Array, Array, Array]:
-        """Where rows should be (2, m), weights of scalar costs (m,), the weights' roots (r, m)."""
+        """Bounds of rows (2, m), weights of scalar costs (m,), roots of the weights (r, m)."""
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
         wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0
         squares = [cost for cost in self.problem.costs if isinstance(cost, LeastSquares)]
@@ -83,7 +83,7 @@ class ProblemRows:
                 (cost, (r @ factor * counts + linear) @ J))
 
     def outside(self, f: Array) -> Array:
-        """How far hard rows are from their bounds, with the sign of the way back, (k,)."""
+        """Signed distances of hard rows from their bounds, positive towards them, (k,)."""
         away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
         return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)   # squares would overflow
 

@@ -1,4 +1,4 @@
-"""What a search says in the end: status, message, and the fields of a solution."""
+"""Status, message and fields of a solution, at the end of a search."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TYPE_CHECKING
@@ -149,14 +149,14 @@ def _listed(texts: list[str]) -> str:
 
 
 def _blocked(search: 'Search', candidate: 'Candidate') -> str:
-    """Name the pairs that touch in the best of what was found."""
+    """Name the pairs that touch in the best attempt."""
     pairs = [(contact.first, contact.second) for contact in _contacts(search, candidate)[:_NAMED]]
     names = ', '.join(f"'{first}' and '{second}'" for first, second in pairs)
     return f'in the best one these touch: {names}{_adjacent_hint(search.problem.robot, pairs)}'
 
 
 def _adjacent_hint(robot: Robot, pairs: Iterable[tuple[str, str]]) -> str:
-    """Tell how to turn off the check of two links that a joint connects, if they are a pair."""
+    """Return advice for a touching pair of adjacent links, or ''."""
     connected = {sorted_pair(joint.parent, joint.child) for joint in robot.tree.joints.values()}
     return next((f"; '{first}' and '{second}' are adjacent links: an SRDF entry "
                  '(disable_collisions, reason Adjacent) turns the check of the pair off'

@@ -51,7 +51,7 @@ class Point:
 
 class LocalDescent:
     """
-    One descent in x (n,), the step of the active columns from the start.
+    A descent in x (n,), the step of the active columns from the start.
 
     `low` and `high` are the limits of x; each part of a floating joint's rotation vector stays
     within pi, which covers every orientation and ends before a full turn, where x is singular.

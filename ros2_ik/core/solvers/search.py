@@ -56,7 +56,7 @@ NAMED = 'asked for by name'
 
 
 class Candidate(NamedTuple):
-    """Where an attempt ended, judged."""
+    """An attempt with its acceptance report."""
 
     attempt: Attempt
     verdict: AcceptanceReport
@@ -133,7 +133,7 @@ class Search:
     @classmethod
     def of_question(cls, robot: Robot, data: bytes) -> 'Search':
         """
-        Begin the search of another process anew, with its deadline.
+        Repeat the search of another process from its beginning, with its deadline.
 
         Raises InvalidOptionError for bytes that are not from `question`.
         """
@@ -162,7 +162,7 @@ class Search:
 
     @property
     def finished(self) -> bool:
-        """Whether there is nothing left to do."""
+        """True if nothing is left to do."""
         if self.ended is None and self._is_over():
             if self.attempts and (self.options.select == 'cost' or not self.accepted):
                 self._take_seeds()
@@ -212,18 +212,18 @@ class Search:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether what was found shows that further attempts find nothing."""
+        """True if the attempts show that further ones find nothing."""
         return bool(self.conflict or self.tip_contacts or self.lasting_contacts
                     or not self.problem.joint_names and self.attempts > 0)
 
     @cached_property
     def out_of_reach(self) -> list[str]:
-        """What shows that targets are too far away."""
+        """Evidence that targets are too far away."""
         return out_of_reach(self.problem)
 
     @property
     def _is_vain(self) -> bool:
-        """Whether an arm without joints to spare has none, or touches in all the few found."""
+        """True if an arm without spare joints has no solution, or touches in each of its few."""
         if self.accepted or self._is_loose:
             return False
         if self.n_touching:
@@ -232,7 +232,7 @@ class Search:
 
     @property
     def seconds(self) -> float:
-        """Time used so far [s]."""
+        """Time used until now [s]."""
         return (self.ended or time.monotonic()) - self.budget.started
 
     # -- attempts -------------------------------------------------------------------------
@@ -293,7 +293,7 @@ class Search:
 
     def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
-        Judge where an attempt ended, and keep it if it is accepted or the best so far.
+        Judge the end of an attempt; keep it if it is accepted or the best yet.
 
         Unless it `is_turned` already, the turns of its joints are chosen first.
         """
@@ -367,7 +367,7 @@ class Search:
 
     def _is_near_enough(self, candidate: Candidate) -> bool:
         """
-        Return whether errors are within what was asked for as an approximate answer.
+        Return whether errors are within the limits of an approximate answer.
 
         The errors of each target are compared with what was asked, not what exceeds tolerances.
         """
@@ -385,7 +385,7 @@ class Search:
     # -- the answer -----------------------------------------------------------------------
 
     def solution(self) -> IKSolution:
-        """Return the answer as it stands; before the end that is the best so far."""
+        """Return the answer in its present state; before the end, the best attempt."""
         if not self.accepted:
             best = self.near_enough or self.best or self._unjudged_seed()
             # one that costs more than a seed that will do is not the end, but an answer

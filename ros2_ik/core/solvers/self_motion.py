@@ -1,4 +1,4 @@
-"""From an answer that touches something along its self-motion to one that does not."""
+"""Escape from contacts along the self-motion of a solution."""
 
 import numpy as np
 

@@ -39,7 +39,7 @@ class _Unpickler(pickle.Unpickler):
         self._robot = robot
 
     def persistent_load(self, persistent_id: Any) -> Any:
-        """Return what was left out."""
+        """Return an object that was left out of the pickle."""
         return self._robot if persistent_id is True else _checker(*persistent_id, self._robot)
 
 

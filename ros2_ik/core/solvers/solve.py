@@ -183,7 +183,7 @@ def _answer(problem: IKProblem, seeds: Any, options: SolveOptions,
 
 
 def _fixed(value: Any) -> Any:
-    """Return a value that does not change, to be the key of what is kept."""
+    """Return an immutable value, for the key of a cache."""
     if value is None or type(value) in (str, tuple) or isinstance(value, Mapping):
         return value
     items = listed(value)
@@ -205,7 +205,7 @@ def _names(tip: Any) -> list[str]:
 
 
 def _each(value: Any, count: int, name: str, many: bool) -> list[Any]:
-    """One value for every tip: the list given, or the one value repeated."""
+    """Return a value for every tip: the list given, or one value repeated."""
     values = (listed(value) or []) if many else [value] * count
     if len(values) != count:
         raise InvalidTargetError(f'{count} tips but {len(values)} entries of {name}')

@@ -1,4 +1,4 @@
-"""What a solver is, and where solvers are found."""
+"""Interface and registry of solvers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from ros2_ik.core.status import ExitFlag
 
 class Attempt(NamedTuple):
     """
-    Where one descent ended: q (nq,), the squared error of what must hold, and why it ended.
+    End of a descent: q (nq,), the squared error of hard rows, and the reason.
 
     `cost` is the sum of the costs where they were looked at; such a descent may end before their
     minimum where all that must hold does: `holds`.
@@ -32,13 +32,13 @@ class Attempt(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """Whether all that must hold does, as far as the solver can tell."""
+        """True if the hard rows hold, as far as the solver sees."""
         return self.holds or self.exit_flag is ExitFlag.CONVERGED
 
 
 class Solver(ABC):
     """
-    One descent from one start; some solvers take several starts in one call.
+    A local solver: descends from a start; some take several starts in one call.
 
     Made for one problem, so that what can be prepared is prepared once. Options are keyword
     arguments of __init__. Knows nothing of restarts, selection or collisions, and claims no

@@ -57,7 +57,7 @@ class SequentialQuadratic(Solver):
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _reach(self) -> Array:
-        """How far each active column may move in a step: the position of a base, anywhere."""
+        """Largest step of each active column; the position of a base is unbounded."""
         active = self.problem.active
         reach = np.full(len(active.columns), self.trust)
         for joint in active.others:

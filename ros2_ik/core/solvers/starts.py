@@ -1,4 +1,4 @@
-"""Where descents start, and which turn of a joint is kept."""
+"""Starts of descents, and the turns of continuous joints."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Gains of tasks and barriers: the part of the error that one step removes."""
+"""Gains of tasks and barriers: the part of the error that a step removes."""
 
 import math
 from typing import NamedTuple
@@ -15,7 +15,7 @@ class Gain(NamedTuple):
 
     @classmethod
     def of(cls, share: float, rate: float | None, name: str) -> 'Gain':
-        """Check the two as arguments of what has that name; a rate comes first."""
+        """Check gain and rate, arguments of the named task or barrier; a rate has precedence."""
         if rate is not None:
             return cls(None, positive(rate, f'gain_per_second of {name}', InvalidOptionError))
         value = positive(share, f'gain of {name}', InvalidOptionError)

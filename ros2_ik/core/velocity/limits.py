@@ -111,7 +111,7 @@ def _numbers(value: Any, what: str, count: int) -> Array:
 
 
 def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
-    """Return `default` with what is given for all columns, or for joints by name."""
+    """Return `default`, replaced by the values given for all columns or for joints by name."""
     if given is None:
         return default
     if not isinstance(given, Mapping):

@@ -100,7 +100,7 @@ class VelocityResult:
 
     @property
     def message(self) -> str:
-        """One sentence about the outcome."""
+        """A sentence about the outcome."""
         parts = [self.status.value]
         if self.relaxed:
             parts.append('relaxed: ' + ', '.join(f'{name} by {by:.3g}'

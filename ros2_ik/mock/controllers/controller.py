@@ -40,12 +40,12 @@ class MockController(Node):
         self.active = True
 
     def deactivate(self) -> None:
-        """Listen no more; the joints stay as they were commanded last."""
+        """Stop receiving commands; the joints keep their last command."""
         self.release()
         self.active = False
 
     def release(self) -> None:
-        """Forget what was asked for, since another commands the joints."""
+        """Drop the current command: another controller commands the joints."""
         raise NotImplementedError
 
     def update(self, now: int) -> None:

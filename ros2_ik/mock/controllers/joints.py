@@ -62,7 +62,7 @@ class MockJoints:
 
     def move(self, seconds: float, now: int) -> list[str]:
         """
-        Go where commanded, in a cycle of so many seconds that ends `now` [ns].
+        Follow the commands in a cycle of some seconds that ends `now` [ns].
 
         Returns the new defects of the motion, for the log.
         """
@@ -93,7 +93,7 @@ class MockJoints:
                 else first[name] + part * (last[name] - first[name]) for name in last}
 
     def _reached(self, name: str, commanded: float, seconds: float) -> float:
-        """Return where a joint gets to in a cycle of so many seconds."""
+        """Return the position of a joint after a cycle [s]."""
         position = self.position[name]
         if self.blocked:
             return position

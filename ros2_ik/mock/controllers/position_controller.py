@@ -11,7 +11,7 @@ from ros2_ik.mock.controllers.joints import MockJoints
 
 class PositionController(MockController):
     """
-    Sends the joints to `~/commands` (std_msgs/Float64MultiArray) at once.
+    Sets the joints to each message of `~/commands` (std_msgs/Float64MultiArray).
 
     A command that is not finite, or of the wrong length, is dropped with a warning.
     """

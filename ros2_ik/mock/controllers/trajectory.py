@@ -42,7 +42,7 @@ class Trajectory:
     def begin(self, now: int, position: Array, velocity: Array, turning: Sequence[bool],
               behind: int = 0) -> None:
         """
-        Go from a state on; a first knot that is over by now is joined midway.
+        Continue from a state; a first knot in the past is joined midway.
 
         The stamp is one of a clock that `now` is `behind` by so much [ns].
         Joints that are `turning` take the short way to the first knot, and keep their turns.

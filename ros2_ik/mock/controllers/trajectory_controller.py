@@ -47,7 +47,7 @@ class TrajectoryController(MockController):
         self.trajectory = Trajectory(read_knots(message, self.joints), stamp)
 
     def hold(self) -> None:
-        """Stop at once, where measured."""
+        """Stop immediately at the measured position."""
         self.release()
         self.body.command(self.joints, self._measured()[0])
 
@@ -56,7 +56,7 @@ class TrajectoryController(MockController):
         self.trajectory = None
 
     def activate(self) -> None:
-        """Listen from now on; what was before does not count."""
+        """Start to receive commands; earlier ones do not count."""
         super().activate()
         self._last_update = 0
 

@@ -25,7 +25,7 @@ BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
 @dataclass(frozen=True)
 class ControllerContext:
     """
-    What controllers are made of: the node, a group for their callbacks, the parameters.
+    Parts from which controllers are made: node, callback group, parameters.
 
     `wait(start)` calls start(done) and awaits what done is given. `servo` is the servo's process.
     """
@@ -96,7 +96,7 @@ class Controller(ABC):
 
     @classmethod
     def unavailable(cls) -> str:
-        """Return what is missing here for this kind, or ''."""
+        """Return the missing package for this kind, or ''."""
         return ''
 
     @abstractmethod
@@ -104,11 +104,11 @@ class Controller(ABC):
         """Return why no command would be received, or ''."""
 
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
-        """Find out what is needed before a motion; raises RequestError."""
+        """Get ready for a motion; raises RequestError."""
 
     @abstractmethod
     def servo_output(self, robot: Robot) -> ServoOutput:
-        """Return how it is told the servo's steps, after `prepare`; raises RequestError."""
+        """Return the output for the servo's steps, after `prepare`; raises RequestError."""
 
     @property
     def their_goal(self) -> str:
@@ -154,7 +154,7 @@ class Controller(ABC):
         return ''
 
     def forget(self) -> None:   # noqa: B027  (most answer nothing)
-        """Forget what was sent for a motion that is over; cancel what it may yet accept."""
+        """Drop the commands of a finished motion; cancel a goal that may still be accepted."""
 
     # -- what was commanded ---------------------------------------------------------------
 
@@ -167,7 +167,7 @@ class Controller(ABC):
         return self.motion.at(moment - self.began)
 
     def resting(self) -> dict[str, float]:
-        """Return where the joints were told to rest, {} while they move or nobody knows."""
+        """Return the commanded rest positions, {} while the joints move or these are unknown."""
         if self._motion is None or self.released or self.context.now() < self.rest_at:
             return {}
         return dict(zip(self.joints, self.motion.goal.tolist(), strict=True))

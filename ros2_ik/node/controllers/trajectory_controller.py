@@ -123,7 +123,7 @@ class TrajectoryController(Controller):
         return self._their_goal if present else ''
 
     def trajectory_output(self, topic: str, robot: Robot) -> TrajectoryOutput:
-        """Return how the servo's steps are told on a topic of trajectories."""
+        """Return the output for the servo's steps on a topic of trajectories."""
         parameters = self.context.parameters
         limits = (acceleration_limits(self.joints, parameters)
                   * parameters.servo_acceleration_scaling, *position_bounds(robot, self.joints))

@@ -1,1 +1,1 @@
-"""One file for each service, action or group of topics."""
+"""Endpoints: a file for each service, action or group of topics."""

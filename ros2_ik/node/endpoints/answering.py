@@ -96,7 +96,7 @@ def fill_error_code(code: Any, status: Status, message: str) -> None:
 
 
 def _status(response: Any) -> int:
-    """Return the status in an answer, whichever way its type tells of it."""
+    """Return the status of an answer of any of the types."""
     if hasattr(response, 'error_code'):
         status: int = response.error_code.val
         return status

@@ -54,7 +54,7 @@ class _Checked(NamedTuple):
 
 
 class CheckState(Endpoint):
-    """Returns what touches in a state, and the distances of what is near."""
+    """Returns contacts of a state, and distances of near pairs."""
 
     def offer(self) -> None:
         self.serve(Service, '~/check_state', self.answer)

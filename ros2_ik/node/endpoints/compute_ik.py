@@ -18,7 +18,7 @@ SEARCH_FAILED = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRA
 
 
 class ComputeIK(Endpoint):
-    """Answers at once what a short search answers, and gives the rest to the workers."""
+    """Answers after a short search, or passes the request to the workers."""
 
     def offer(self) -> None:
         self.serve(Service, '~/compute_ik', self.answer)

@@ -61,7 +61,7 @@ class OpenGoal:
 
 class ConstrainedIK(Endpoint):
     """
-    Answers goals at once, or searches in worker processes until they end or are cancelled.
+    Answers goals after a short search, or searches in worker processes.
 
     A goal that cannot be read is accepted and aborted, as only a result can say why.
     """
@@ -78,7 +78,7 @@ class ConstrainedIK(Endpoint):
         self._timer.cancel()
 
     def end(self) -> None:
-        """End all goals with what they have come to, also those that are still to come."""
+        """End all goals with their best results, and reject new ones."""
         self._ending = True
         for goal in list(self._goals):
             goal.stop(NODE_STOPPED)

@@ -47,7 +47,7 @@ class PlanningSceneEndpoints(Endpoint):
                                 ('attached_collision_object', AttachedCollisionObject))]
 
     def end(self) -> None:
-        """Receive no more messages: no client waits for them, and large ones take long to read."""
+        """Stop receiving messages: no client waits for them, and large ones take long to read."""
         for subscription in self._subscriptions:
             self.node.destroy_subscription(subscription)
 

@@ -32,7 +32,7 @@ class Endpoint(Parts):
         """Make services, publishers and subscriptions."""
 
     def end(self) -> None:
-        """End what is open: the node is being stopped, and answers until it is closed."""
+        """End open requests: the node shuts down, and answers until it is closed."""
 
     def serve(self, interface: Any, name: str, answer: Callable[[Any, Any], Any]) -> None:
         """

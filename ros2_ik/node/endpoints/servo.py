@@ -114,7 +114,7 @@ class Servo(Endpoint):
         response.success = True
 
     async def _switch(self, request: Any) -> str:
-        """Switch; return what was done; raises RequestError."""
+        """Switch; return a sentence about the result; raises RequestError."""
         # YAML, as on a command line, makes a truth value of a plain off, and that a text
         mode = OFF if request.mode.lower() == 'false' else request.mode
         if mode == OFF:
@@ -259,7 +259,7 @@ class Servo(Endpoint):
             self._status.publish(status)
 
     def _tick(self) -> None:
-        """Send what has changed, and end waits that are over."""
+        """Send changes to the servo's process; end waits whose time is over."""
         now = time.monotonic()
         for waiting in [one for one in self._waiting if one[1] <= now]:
             self._waiting.remove(waiting)

@@ -1,4 +1,4 @@
-"""One motion from the request to its end."""
+"""Execution of a motion, until its end."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -79,7 +79,7 @@ class MotionExecution:
     # -- before it runs -------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise RequestError if the execution is not to be any more."""
+        """Raise RequestError if the execution was stopped."""
         if self._withdrawn:
             raise self._withdrawn
         if reason := self._cancelled():
@@ -149,7 +149,7 @@ class MotionExecution:
 
     def _measured_now(self, controller: Controller) -> MotionState:
         """
-        Return where a controller's joints are by now, in the turns of its commands.
+        Return the measured positions of a controller's joints, in the turns of its commands.
 
         Drivers may tell of continuous joints within one turn; they are less than half a turn late.
         """
@@ -220,7 +220,7 @@ class MotionExecution:
             f'parameter max_tracking_error allows {limit:g}']))
 
     def _unanswered(self) -> str:
-        """Return which controller may yet accept what was sent, and move the arm, or ''."""
+        """Return the controller that may still accept a goal and move the arm, or ''."""
         return next((text for one in self.controllers if (text := one.unanswered())), '')
 
     def _arrival(self) -> Outcome | None:

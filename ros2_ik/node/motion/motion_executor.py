@@ -122,7 +122,7 @@ class MotionExecutor:
         return [execution.progress() for execution in self._executions if execution.under_way]
 
     def close(self) -> None:
-        """Stop all motions, and begin no more."""
+        """Stop all motions, and reject new ones."""
         self._closing = True
         self.stop(Status.PREEMPTED, 'the node was stopped')
 
@@ -235,7 +235,7 @@ class MotionExecutor:
                 'on /clock; nothing was moved')
 
     async def _prepare(self, execution: MotionExecution) -> None:
-        """Wait for the controllers and for what they need; raises RequestError."""
+        """Wait until the controllers are ready; raises RequestError."""
         for controller in execution.controllers:
             while reason := controller.unavailable_reason():
                 if time.monotonic() > controller.made + DISCOVERY:
@@ -245,7 +245,7 @@ class MotionExecutor:
             await controller.prepare()
 
     def _make_way(self, execution: MotionExecution) -> None:
-        """Raise RequestError if another motion has some of the joints, or have that one end."""
+        """Raise RequestError if another motion has some of the joints, or end that motion."""
         others = list(self._sharing(execution))
         if others and execution.way is not None:    # it begins where they stood
             raise RequestError(Status.CONTROL_FAILED, 'another motion is under way, so that the '
@@ -270,7 +270,7 @@ class MotionExecutor:
 
     async def _set_out(self, execution: MotionExecution, scaling: float, avoid_collisions: bool,
                        own: OwnScene | None) -> Outcome | None:
-        """Plan, check and send; return what is in the way, or None; raises RequestError."""
+        """Plan, check and send; return the collision on the way, or None; raises RequestError."""
         await self._prepare(execution)
         while any(other.under_way for other in self._sharing(execution)):   # until they stand
             await self._context.pause(LOOK)
@@ -321,7 +321,7 @@ class MotionExecutor:
 
     def _unknown_rest(self, execution: MotionExecution) -> RequestError | None:
         """
-        Return why readings do not tell where the joints stand, or None.
+        Return the reason for which the rest positions are unknown, or None.
 
         They must tell of rest, and either be where the joints were told to rest, or have stood
         for a while since the last command ended.

@@ -35,7 +35,7 @@ class PathChecks:
     async def check(self, execution: MotionExecution, motion: Motion, own: OwnScene | None,
                     beside: frozenset[str]) -> Outcome | None:
         """
-        Return what is in the way of a motion, or None; others have turns meanwhile.
+        Return the collision on a motion, or None; other checks get turns meanwhile.
 
         Raises RequestError or InvalidSceneError.
 

@@ -1,4 +1,4 @@
-"""From a goal to the motion of an execution, within the limits of parameters and URDF."""
+"""Planning of a motion to a goal, within the limits of parameters and URDF."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -166,7 +166,7 @@ def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
 
 
 def _destination(execution: MotionExecution, joint: str, start: float) -> float:
-    """Return a joint's goal: what is not asked to move stays, but for a hair beyond a limit."""
+    """Return a joint's goal; a joint that need not move stays, but returns within its limits."""
     limits = execution.robot.joint(joint)
     stay = start if limits.kind == 'continuous' else min(max(start, limits.lower), limits.upper)
     return execution.goal.get(joint, stay)

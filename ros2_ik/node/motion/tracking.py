@@ -39,7 +39,7 @@ class Tracking(NamedTuple):
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
              measured: MeasuredJoints, most: float = MOST_LATE) -> Tracking:
     """
-    Compare where joints are with what they were commanded, up to `most` [s] before then.
+    Compare measured joints with the commands of the last `most` seconds.
 
     Each joint is compared at the time of its own reading: some may be older than others.
     """

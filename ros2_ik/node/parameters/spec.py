@@ -11,13 +11,13 @@ _TYPES = {bool: 'truth value (true or false)', int: 'whole number',
 
 
 class ParameterError(ValueError):
-    """A parameter has a value that it cannot have; the text says which and what is valid."""
+    """A parameter has an invalid value; the text has the value and the valid ones."""
 
 
 @dataclass(frozen=True)
 class Spec:
     """
-    One parameter; its type is that of its default.
+    Definition of a parameter; its type is that of its default.
 
     A list of numbers or truth values has as many as its default, a list of names any number.
     """

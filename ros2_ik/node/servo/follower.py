@@ -181,7 +181,7 @@ class Follower:
 
     def set_scene(self, checker: CollisionChecker | None,
                   velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
-        """Take what is around the robot, where objects move with velocities (3,), by name."""
+        """Set the robot's surroundings, with velocities (3,) of moving objects by name."""
         if checker is not None:
             for program in (self._brake, self._follow):
                 program.set_scene(checker, velocities)

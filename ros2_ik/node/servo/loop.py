@@ -1,4 +1,4 @@
-"""The servo's process: takes commands, and tells controllers each step in time."""
+"""The servo's process: receives commands, and publishes each step in time."""
 
 from bisect import bisect_right
 from collections import Counter, deque
@@ -109,7 +109,7 @@ def _come_first() -> None:
 
 
 class Loop:
-    """One thread: callbacks between the steps."""
+    """A single thread: callbacks between the steps."""
 
     def __init__(self, connection: Any, names: Names) -> None:
         self._connection = connection
@@ -348,7 +348,7 @@ class Session:
             self.take_scene(TakeScene(follower.begin.scene))
 
     def take_scene(self, message: TakeScene) -> None:
-        """Take what is around the robot from now on."""
+        """Replace the robot's surroundings."""
         now, scene = time.monotonic(), message.scene
         self.follower.set_scene(self.follower.checker(scene), self._speeds(scene, now))
         self.follower.scene = scene
@@ -366,7 +366,7 @@ class Session:
         self._base_at = now
 
     def _place_others(self) -> None:
-        """Take where all joints that are not servoed are, as joint_states and the node tell."""
+        """Set the joints that are not servoed, from joint_states and the node."""
         follower, measured = self.follower, self._measured
         robot = follower.robot
         q, v = follower.q.copy(), np.zeros(robot.nv)
@@ -386,7 +386,7 @@ class Session:
         follower.place_others(q, v)
 
     def _known_others(self) -> list[str]:
-        """Return the joints that are not servoed and that joint_states tell of."""
+        """Return the joints that are not servoed and that joint_states contain."""
         return [joint.name for joint in self.follower.others
                 if joint.is_scalar and self._measured.is_known(joint.name)]
 
@@ -432,7 +432,7 @@ class Session:
     # -- steps ----------------------------------------------------------------------------
 
     def step(self, late: float) -> None:
-        """Take the steps that are due, and tell the controllers."""
+        """Take the due steps, and publish them."""
         now, steady = self._now(), time.monotonic()
         if steady > self._ended_at + ENDING:    # as where something pushes it on and on
             if self._pushes:
@@ -465,7 +465,7 @@ class Session:
             self.over = True
 
     def _due(self, now: int, elapsed: float) -> int:
-        """Return how many steps are due; what could not be told in time ends it, or is slower."""
+        """Return the number of due steps; late ones end the motion, or slow it down."""
         dt = round(self.dt * 1e9)
         if now < self._last_now - BACK * 1e9:   # the clock was set: it brakes by the new time
             self._knots.clear()
@@ -489,7 +489,7 @@ class Session:
         return int(behind / self.dt)
 
     def _rest(self, now: int) -> None:
-        """Go on from where the joints have come to rest by what they were told last."""
+        """Continue from the place at which the last commands bring the joints to rest."""
         joints, (at, position, velocity) = self.follower.begin.joints, self._knots[-1]
         q, ends = self.follower.q.copy(), list[int]()
         for output, _ in self._outputs:
@@ -517,7 +517,7 @@ class Session:
             topic.publish(output.message(self._of(output, begin.joints)))
 
     def _of(self, output: ServoOutput, joints: tuple[str, ...]) -> list[Knot]:
-        """Return what is new to a controller."""
+        """Return the controller's part of a step."""
         chosen = [joints.index(joint) for joint in output.joints]
         if output.ahead == 0.0:
             step, places = self.last, self.follower.places[chosen]
@@ -530,7 +530,7 @@ class Session:
     # -- joint_states ---------------------------------------------------------------------
 
     def _mind_joint_states(self, steady: float) -> None:
-        """Look whether the arm is known to be where it was told to be."""
+        """Stop if joint_states are stale, or contradict the commands."""
         if steady < self._looked + LOOK:
             return
         self._looked = steady
@@ -566,7 +566,7 @@ class Session:
                      if (reason := topic.unmatched(count))), '')
 
     def _mind_tracking(self, steady: float) -> None:
-        """End where the arm does not follow, and push it no more once it has come to rest."""
+        """Stop if the arm does not follow; release it once it rests."""
         most = self._values.max_tracking_error
         if most == 0 or steady > self._stepped + MOST_LATE:  # held up: it rests elsewhere, as told
             return
@@ -584,7 +584,7 @@ class Session:
             self._let_go(steady)
 
     def _let_go(self, steady: float) -> None:
-        """Command the measured place, so that nothing pushes the arm any more."""
+        """Command the measured place, so that no controller pushes the arm."""
         follower, self._pushes = self.follower, False
         joints, self._ended_at = follower.begin.joints, steady
         at = self._measured.state(joints)[0]
@@ -593,13 +593,13 @@ class Session:
         self._knots = deque([(self._time, follower.q[follower.places], np.zeros(len(joints)))])
 
     def _stand(self, apart: Array) -> None:
-        """Begin where the arm was measured, `apart` (n,) from where it was told to be."""
+        """Begin at the measured place, `apart` (n,) from the commanded one."""
         q = self.follower.q.copy()
         q[self.follower.places] += apart
         self.follower.stand(q)
 
     def _commanded(self, moment: float) -> MotionState:
-        """Return where the joints were told to be at a moment of the motion clock."""
+        """Return the commanded positions at a moment of the motion clock."""
         at = self._now() - round((self._clock.now() - moment) * 1e9)
         k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
         time_at, position, velocity = self._knots[max(k, 0)]

@@ -43,7 +43,7 @@ class Begin:
 
 
 class End(NamedTuple):
-    """To the servo: come to rest, and follow nothing any more."""
+    """To the servo: come to rest, and ignore further commands."""
 
     reason: str
 
@@ -78,7 +78,7 @@ class TakeFrame(NamedTuple):
 
 
 class AskFrame(NamedTuple):
-    """To the node: commands name this frame; tell of it again and again for a while."""
+    """To the node: commands name this frame; send its pose repeatedly for a while."""
 
     frame: str
 

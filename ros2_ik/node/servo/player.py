@@ -65,7 +65,7 @@ class Player:
         self._motion, self._time = motion, 0.0
 
     def tick(self, period: float) -> None:
-        """Publish what is due; `period` is the usual time between two calls [s]."""
+        """Publish due setpoints; `period` is the usual time between two calls [s]."""
         if (unheard := self._topic.unheard()) != self._unheard:
             self._unheard = unheard
             self._say(Played(self._number, unheard, ''))

@@ -31,7 +31,7 @@ class Names(NamedTuple):
 
 class ServoProcess:
     """
-    A process that starts with the first message to it, and anew with the next one if it died.
+    The servo's process; the first message to it starts it, and starts it again if it died.
 
     Each of `receivers` is called with each message from it, and with `Died` at its end. It comes
     to rest and ends when the node closes its pipe or is gone.
@@ -63,7 +63,7 @@ class ServoProcess:
                      bool(node.get_parameter('use_sim_time').value))
 
     def pass_on(self) -> None:
-        """Pass on what has come."""
+        """Pass on received messages."""
         said = list[Any]()
         try:
             while self._pipe and self._pipe.connection.poll():

@@ -41,7 +41,7 @@ class _Geometry(NamedTuple):
 
 class CollisionGeometry:
     """
-    What is known of how a robot collides.
+    Collision geometry of a robot, or the reason for which it is missing.
 
     `ready(robot, options)` is called, in a thread, when it is made; `options` are the arguments
     meshes and missing of `collision_checker`.

@@ -1,4 +1,4 @@
-"""The start state of a request: what it gives, and what is known of the rest and of the base."""
+"""The start state of a request: given values, joint_states, and the pose of the base."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -76,7 +76,7 @@ class CurrentState:
         return None if reading is None else np.asarray(reading.value)
 
     def known(self, robot: Robot) -> dict[str, Any]:
-        """Return the values of all joints that any reading tells of, by name."""
+        """Return the values of all joints with a reading, by name."""
         readings = {joint.name: self._reading(robot, joint) for joint in robot.joints}
         return {name: reading.value for name, reading in readings.items() if reading is not None}
 

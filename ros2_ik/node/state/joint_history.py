@@ -64,7 +64,7 @@ def _seconds(last: Reading, reading: Reading) -> float:
 
 
 class Contradiction(NamedTuple):
-    """Two values of a joint so many seconds apart, and when that came (steady clock [s])."""
+    """Two values of a joint, the time between them [s], and their time on the steady clock [s]."""
 
     first: float
     second: float

@@ -15,7 +15,7 @@ RECENT = 0.2         # a message that came so lately is not late because of sile
 
 class JointStates:
     """
-    The last value of each joint; several publishers may each tell of a part of them.
+    The last value of each joint; several publishers may each publish a part of them.
 
     `now` is the node clock [ns], `publishers` are the names of the nodes that publish, `factor` is
     that of JointHistory.take.
@@ -41,7 +41,7 @@ class JointStates:
                         for name, old in self._joints.items()}
 
     def _mind_the_clock(self) -> None:
-        """Forget what has a stamp if the clock went back, as when a simulation begins anew."""
+        """Drop stamped readings if the clock went back, such as when a simulation restarts."""
         now = self._now()
         if now < self._looked - BACK:
             self._joints = {name: joint for name, joint in self._joints.items()

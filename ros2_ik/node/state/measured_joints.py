@@ -46,7 +46,7 @@ class MeasuredJoints:
             raise RequestError(Status.ROBOT_STATE_STALE, stale)
 
     def is_known(self, joint: str) -> bool:
-        """Return whether joint_states have ever told of a joint."""
+        """Return whether joint_states have ever had a joint."""
         return self._joint_states.get(joint) is not None
 
     def state(self, joints: Sequence[str]) -> tuple[Array, Array]:

@@ -54,7 +54,7 @@ class MotionClock:
 
     @property
     def waiting(self) -> bool:
-        """True if it is that of a simulation that has not told the time yet."""
+        """True if it is a simulation's clock without a time yet."""
         clock = self._node.get_clock()
         return bool(clock.ros_time_is_active) and not clock.now().nanoseconds
 

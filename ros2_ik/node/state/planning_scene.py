@@ -83,7 +83,7 @@ class PlanningScene:
         self.fault = ''          # why the scene of parameter `scene` is not there, or ''
 
     def set_robot(self, robot: Robot) -> None:
-        """Adopt another robot; the scene stays if it is the same one, described anew."""
+        """Adopt another robot; the scene stays if the robot has the same name."""
         old, self._known = self._known, SceneState(Scene(robot))
         self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes)
         if old and (old.scene.robot.name, old.scene.robot.root_frame) \
@@ -199,7 +199,7 @@ class PlanningScene:
             self._begin(self._make_all())
 
     def close(self) -> None:
-        """Make no more changes; those that wait are not answered."""
+        """Make no further changes; waiting ones are not answered."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _make_all(self) -> None:

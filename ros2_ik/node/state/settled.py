@@ -1,4 +1,4 @@
-"""Reads requests in their order, once what they depend on has settled."""
+"""Reads requests in their order, once geometry and TF are ready."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -13,7 +13,7 @@ T = TypeVar('T')
 
 
 class Settled:
-    """Reads requests when a new robot's geometry is made and TF is heard; no thread waits."""
+    """Reads requests once a new robot's geometry and TF are ready; no thread waits."""
 
     def __init__(self, scene: PlanningScene, transforms: Transforms,
                  sleep: Callable[[float], Awaitable[None]]) -> None:

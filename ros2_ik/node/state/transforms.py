@@ -42,7 +42,7 @@ def listen_to_tf(node: Node) -> Any:
     import tf2_ros
 
     class Buffer(tf2_ros.Buffer):   # type: ignore[misc]
-        """A buffer that tells what a frame hangs on, which tf2_ros has only as text."""
+        """A TF buffer that returns the parent of a frame, which tf2_ros has only as text."""
 
         def __init__(self, **options: Any) -> None:
             self.parents: dict[str, Parent] = {}

@@ -37,7 +37,7 @@ class Job(NamedTuple):
 
 
 class Cancel(NamedTuple):
-    """To the worker: answer a job at once with what there is."""
+    """To the worker: answer a job now, with its best result."""
 
     number: int
 

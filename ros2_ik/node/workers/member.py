@@ -82,11 +82,11 @@ class Member:
 
     @property
     def ready(self) -> bool:
-        """True if a search would begin at once."""
+        """True if a search would begin immediately."""
         return self._readies >= self._owed
 
     def accepts(self, job: OpenJob) -> bool:
-        """Return whether it would begin a job now; of those with `tell` it has one at a time."""
+        """Return whether it would begin a job now; it runs one job with `tell` at a time."""
         return self.ready and not (job.tell and any(
             other.tell and not other.ended for other in list(self.jobs.values())))
 

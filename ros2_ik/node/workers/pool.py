@@ -93,7 +93,7 @@ class Pool:
         self._cancel({number})
 
     def cancel_all(self) -> None:
-        """Ask for the answers of all searches at once."""
+        """Request the answers of all searches now."""
         self._cancel({job.job.number for job in (*self._waiting, *self._handed_out())})
 
     def end(self) -> None:
@@ -116,7 +116,7 @@ class Pool:
         self._waker.send_bytes(b'.')
 
     def close(self) -> None:
-        """End all processes; open searches get no answer any more."""
+        """End all processes; open searches get no answer."""
         self._closing.set()
         self._waker.send_bytes(b'.')
         with self._lock:
@@ -206,7 +206,7 @@ class Pool:
             job.end(WorkerError(f'the worker process of this search {how}'))
 
     def _end_overdue(self) -> None:
-        """Answer for what is not answered in time."""
+        """Answer for overdue searches."""
         now = time.monotonic()
         if any(member.ready for member in self._members):
             self._ready_at = now

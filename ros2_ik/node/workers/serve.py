@@ -1,5 +1,5 @@
 """
-The worker's side: several searches at once, one attempt at a time. No rclpy here.
+The worker's side: several searches in turns of one attempt. No rclpy here.
 
 A search that a few more attempts would finish must not wait behind ones that use up their time.
 So the next attempt always goes to the search that has had the least computing time.
@@ -25,7 +25,7 @@ TELL = 0.1        # how often the node is told of a search that is watched [s]
 
 @dataclass
 class OpenSearch:
-    """A search and the computing time it has had [s]; `told` is when the node last heard of it."""
+    """A search and its computing time [s]; `told` is the time of its last feedback."""
 
     search: AnySearch
     watched: bool = False

@@ -63,7 +63,7 @@ class Shape(ABC):
 
     @abstractmethod
     def surface(self) -> tuple[Array, Indices]:
-        """Return vertices (n, 3) and triangles (m, 3) to draw; of what has no end, a part."""
+        """Return vertices (n, 3) and triangles (m, 3) to draw; a part of an infinite shape."""
 
     def _values(self) -> tuple[Any, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
