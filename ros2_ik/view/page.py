@@ -17,7 +17,7 @@ from ros2_ik.view.robot_model import BACK, extent, RobotModel
 from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.server import InputHandle, listening, stop
 from ros2_ik.view.session import problem_text, Session
-from ros2_ik.view.status import copy_html, LEGEND, SMALL, status_html
+from ros2_ik.view.status import copy_html, kinds_html, LEGEND, SMALL, status_html
 from ros2_ik.view.worker import MOVE, Worker
 from ros2_ik.view.yaml_form import YamlForm
 
@@ -106,6 +106,8 @@ class Page:
                                         lambda: problem_text(session.problem.rest),
                                         session.load_yaml, session.problem_yaml)
             self.constraints.show()
+            with gui.add_folder('Kinds of constraints and costs', expand_by_default=False):
+                gui.add_html(kinds_html())
         with tabs.add_tab('Scene'):
             shadows = gui.add_checkbox('shadows', True,
                                        hint='off is faster without a graphics card')

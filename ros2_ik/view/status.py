@@ -1,13 +1,15 @@
 """HTML texts of the page: the answer, and its joints to copy."""
 
 from html import escape
+from inspect import getdoc
 import json
 import math
 import re
+import shlex
 
 import numpy as np
 
-from ros2_ik.core import Array, joint_changes, Robot
+from ros2_ik.core import Array, joint_changes, Robot, written_kinds
 from ros2_ik.view.answer import Reached
 from ros2_ik.view.session import Session
 from ros2_ik.view.surface import Color
@@ -58,13 +60,25 @@ def status_html(session: Session) -> str:
 
 
 def copy_html(session: Session) -> str:
-    """Return the joints [rad, m] of the answer as HTML."""
+    """Return the joints [rad, m] of the answer, and a command that repeats it, as HTML."""
     if session.answer is None:
         return f'<div style="{SMALL}">no answer yet</div>'
     values = session.robot.to_joints(session.answer.q, include_mimic=True)
     joints = json.dumps({name: np.round(value, 5).tolist() for name, value in values.items()})
-    return (f'<div style="{SMALL}">joints [rad, m]: click, then Ctrl-C<div style="{CODE}"><code>'
-            f'{escape(joints)}</code></div></div>')
+    command = ('ros2_ik constrained problem.yaml --scene scene.yaml --robot '
+               + shlex.quote(session.robot.name))
+    return ''.join(
+        f'<div style="{SMALL}">{title}: click, then Ctrl-C<div style="{CODE}"><code>'
+        f'{escape(text)}</code></div></div>'
+        for title, text in (('joints [rad, m]', joints),
+                            ('with both files saved, the command', command)))
+
+
+def kinds_html() -> str:
+    """Return the kinds of functions, each with a sentence, as HTML."""
+    lines = [f'<b>{escape(kind)}</b>: {escape((getdoc(function) or "").partition(chr(10))[0])}'
+             for kind, function in written_kinds().items()]
+    return f'<div style="{SMALL}">{"<br>".join(lines)}</div>'
 
 
 def largest_change(robot: Robot, before: Array, after: Array) -> str:

@@ -3,14 +3,15 @@
 from html import unescape
 import json
 import re
+import shlex
 
 import numpy as np
 import pytest
 from view_sessions import TIP
 
 from ros2_ik.cli import main
-from ros2_ik.core import Box, save_scene, SceneObject
-from ros2_ik.view.status import copy_html
+from ros2_ik.core import Box, save_scene, SceneObject, written_kinds
+from ros2_ik.view.status import copy_html, kinds_html
 
 PLANE = {'kind': 'point_to_plane', 'frame': 'panda_link4', 'normal': [0, 0, 1],
          'bounds': {'upper': [0.6]}}
@@ -21,10 +22,13 @@ def solve(capsys, tmp_path, monkeypatch):
     """Return what solves the saved problem of a session in its saved scene."""
     monkeypatch.chdir(tmp_path)
 
-    def solve(session, robot='panda'):
+    def solve(session):
         (tmp_path / 'problem.yaml').write_text(session.problem_yaml())
         (tmp_path / 'scene.yaml').write_text(save_scene(session.arm.scene))
-        main(['constrained', 'problem.yaml', '--robot', robot, '--scene', 'scene.yaml', '--json'])
+        _, command = re.findall('<code>(.*?)</code>', copy_html(session))
+        program, *words = shlex.split(unescape(command))
+        assert program == 'ros2_ik'
+        main([*words, '--json'])
         return json.loads(capsys.readouterr().out)
     return solve
 
@@ -47,7 +51,7 @@ def test_copied_joints_and_saved_problem_give_each_of_several_answers(session, s
     session.next_solution()
     for _ in range(2):
         session.next_solution()
-        joints, = re.findall('<code>(.*?)</code>', copy_html(session))
+        joints, _ = re.findall('<code>(.*?)</code>', copy_html(session))
         q = session.robot.to_q(json.loads(unescape(joints)))
         assert np.abs(q - session.answer.q).max() < 1e-5
         assert_same(session, solve(session))
@@ -59,3 +63,9 @@ def test_saved_problem_has_constraints_and_saved_scene_has_objects(session, solv
     session.change_scene(session.arm.scene.add(
         SceneObject('part', [Box([0.1, 0.1, 0.1])], np.eye(4))))
     assert_same(session, solve(session))
+
+
+def test_each_kind_has_a_sentence():
+    text = unescape(kinds_html())
+    for kind in written_kinds():
+        assert re.search(f'<b>{kind}</b>: [A-Z][^<]{{20,}}', text), kind
