@@ -1,7 +1,7 @@
 """AllowedCollisionMatrix messages."""
 
 from collections import Counter
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from ros2_ik.core import AllowedCollisions
 from ros2_ik.messages.request_error import wrong
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from moveit_msgs.msg import AllowedCollisionMatrix
 
 
-def read_matrix(message: Any) -> AllowedCollisions:
+def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     """
     Read a matrix; as in MoveIt, entries below its diagonal are ignored.
 

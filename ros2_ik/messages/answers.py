@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from geometry_msgs.msg import Point, Vector3
 from moveit_msgs.msg import RobotState
@@ -13,14 +13,18 @@ from ros2_ik.messages.constraints import constraint_reports
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.msg import BodyDistance, ConstraintState, Contact as ContactMessage, Solution
 
+if TYPE_CHECKING:
+    from ros2_ik.action import SolveConstrainedIK
+    from ros2_ik.srv import ComputeIK
+
 
 def answer_names(problem: IKProblem) -> tuple[str, ...]:
     """Names of the joints in an answer: the group's, in its order."""
     return problem.robot.group(problem.group).joint_names if problem.group else problem.joint_names
 
 
-def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, header: Any,
-                notes: Iterable[str] = (), scene: Scene | None = None) -> None:
+def fill_answer(response: 'ComputeIK.Response', solution: IKSolution, problem: IKProblem,
+                header: Header, notes: Iterable[str] = (), scene: Scene | None = None) -> None:
     """
     Write a solution of a problem into a ComputeIK response, or the result of an action.
 
@@ -41,13 +45,15 @@ def fill_answer(response: Any, solution: IKSolution, problem: IKProblem, header:
     response.solver = solution.solver
 
 
-def fill_progress(feedback: Any, solution: IKSolution, problem: IKProblem, header: Any) -> None:
+def fill_progress(feedback: 'SolveConstrainedIK.Feedback', solution: IKSolution,
+                  problem: IKProblem, header: Header) -> None:
     """Write the best attempt into the feedback of an action."""
     fill_stamped_state(feedback.best_attempt, solution.best_joints, answer_names(problem), header)
     _fill_table(feedback, solution, problem)
 
 
-def _fill_table(message: Any, solution: IKSolution, problem: IKProblem) -> None:
+def _fill_table(message: 'ComputeIK.Response | SolveConstrainedIK.Feedback',
+                solution: IKSolution, problem: IKProblem) -> None:
     message.position_errors = array('d', [error.position for error in solution.errors])
     message.orientation_errors = array('d', [error.orientation for error in solution.errors])
     message.constraints = constraint_states(problem, solution.best_q)
@@ -55,8 +61,8 @@ def _fill_table(message: Any, solution: IKSolution, problem: IKProblem) -> None:
     message.seconds = float(solution.seconds)
 
 
-def solution_message(response: Any, solution: IKSolution, problem: IKProblem,
-                     header: Any) -> Solution:
+def solution_message(response: 'ComputeIK.Response', solution: IKSolution, problem: IKProblem,
+                     header: Header) -> Solution:
     """Make the message for ~/solution out of a solution and the response filled with it."""
     travel = solution.travel
     return Solution(header=header, group=problem.group or '',
@@ -69,8 +75,8 @@ def solution_message(response: Any, solution: IKSolution, problem: IKProblem,
                     solver=response.solver)
 
 
-def fill_stamped_state(state: Any, joints: Mapping[str, Any], names: Iterable[str],
-                       header: Any) -> Any:
+def fill_stamped_state(state: RobotState, joints: Mapping[str, Any], names: Iterable[str],
+                       header: Header) -> RobotState:
     """Write the joints called `names`, in that order, and a header into a RobotState."""
     fill_state(state, joints, names)
     state.joint_state.header = state.multi_dof_joint_state.header = header
@@ -109,9 +115,9 @@ def distance_messages(found: Distances, header: Header) -> list[BodyDistance]:
         normal=Vector3(**_xyz(found.normal[k]))) for k, names in enumerate(found.names)]
 
 
-def _point(values: Any) -> Point:
+def _point(values: Iterable[float]) -> Point:
     return Point(**_xyz(values))
 
 
-def _xyz(values: Any) -> dict[str, float]:
+def _xyz(values: Iterable[float]) -> dict[str, float]:
     return dict(zip('xyz', (float(value) for value in values), strict=True))

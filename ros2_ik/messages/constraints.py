@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -26,28 +26,32 @@ from ros2_ik.messages.functions import (
 )
 from ros2_ik.messages.request_error import error_context, wrong
 
+if TYPE_CHECKING:
+    from ros2_ik.msg import Bounds, Function
+    from ros2_ik.srv import ComputeIK
+
 MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
 
 ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 
 
-def has_functions(request: Any) -> bool:
+def has_functions(request: 'ComputeIK.Request') -> bool:
     """Return whether a request has any constraint or cost."""
     return bool(request.constraints or request.costs)
 
 
-def named_frames(messages: Iterable[Any]) -> list[str]:
+def named_frames(messages: 'Iterable[Function]') -> list[str]:
     """Return the names of frames that messages of functions have."""
     return [name for message in messages for field in FRAMES if (name := getattr(message, field))]
 
 
-def needs_checker(request: Any) -> bool:
+def needs_checker(request: 'ComputeIK.Request') -> bool:
     """Return whether any of a request's constraints and costs is about distances in the scene."""
     return any(measures_distances(message.kind)
                for message in (*request.constraints, *request.costs)[:MAX_FUNCTIONS])
 
 
-def read_constraints(request: Any, robot: Robot,
+def read_constraints(request: 'ComputeIK.Request', robot: Robot,
                      checker: CollisionChecker | None = None) -> ConstraintSet:
     """
     Read a request's constraints and costs; `checker` is that of the scene, where one is needed.
@@ -84,7 +88,7 @@ def _rows(function: KinematicFunction, before: int) -> int:
     return rows
 
 
-def _check_angles(function: KinematicFunction, bounds: Any) -> None:
+def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
     """Raise RequestError for upper bounds above all values of an angle: most likely degrees."""
     most = function.spec.range[1]
     if not all('[rad]' in label for label in function.labels) or not math.isfinite(most):
@@ -110,7 +114,7 @@ WAYS = ('target', 'lower', 'upper')
 ROUNDING = 1e-3   # of pi, as people write it [rad]
 
 
-def make_constraint(function: KinematicFunction, bounds: Any, name: str) -> Constraint:
+def make_constraint(function: KinematicFunction, bounds: 'Bounds', name: str) -> Constraint:
     """Make the hard constraint; raises RequestError and InvalidConstraintError."""
     if len(bounds.weight):
         raise wrong('bounds.weight: a hard constraint has no weight, it must hold; '
@@ -125,7 +129,8 @@ def make_constraint(function: KinematicFunction, bounds: Any, name: str) -> Cons
     return made(bounds.tolerance) if bounds.tolerance != 0 else made()
 
 
-def make_cost(function: KinematicFunction, bounds: Any, name: str, default: bool) -> LeastSquares:
+def make_cost(function: KinematicFunction, bounds: 'Bounds', name: str,
+              default: bool) -> LeastSquares:
     """
     Make the cost, for a function that has met its robot.
 
@@ -141,7 +146,7 @@ def make_cost(function: KinematicFunction, bounds: Any, name: str, default: bool
     return LeastSquares(function, weight=weight, name=name, **given)
 
 
-def _bounds(bounds: Any) -> dict[str, float | Array]:
+def _bounds(bounds: 'Bounds') -> dict[str, float | Array]:
     """Return those of target, lower and upper that are not empty."""
     given = {way: _numbers(getattr(bounds, way))
              for way in WAYS if len(getattr(bounds, way))}
@@ -196,7 +201,7 @@ def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
             *(_soft(cost, at) for cost in problem.costs if isinstance(cost, LeastSquares))]
 
 
-def hard_constraints(messages: Sequence[Any], robot: Robot) -> list[Constraint]:
+def hard_constraints(messages: 'Sequence[Function]', robot: Robot) -> list[Constraint]:
     """Read functions with hard bounds; raises IKError."""
     return [make_constraint(make_function(one, robot), one.bounds, one.bounds.name).bind(robot)
             for one in messages]
@@ -212,7 +217,7 @@ def _soft(cost: LeastSquares, at: Configuration) -> ConstraintReport:
     return _report(cost, f, SLACK)._replace(soft=True, cost=0.5 * float(r @ r))
 
 
-def _report(item: Any, f: Array, slack: float) -> ConstraintReport:
+def _report(item: Constraint | LeastSquares, f: Array, slack: float) -> ConstraintReport:
     outside = np.maximum(item.lower - f, f - item.upper)
     return ConstraintReport(
         item.name, item.function.spec.kind, False, bool((outside <= slack).all()),

@@ -1,7 +1,7 @@
 """Names of groups, tips and frames."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import pinocchio as pin
 
@@ -9,6 +9,7 @@ from ros2_ik.core import (
     Configuration,
     default_group,
     default_tip,
+    Defaults,
     group_tips,
     Robot,
     Scene,
@@ -18,6 +19,9 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import RequestError, wrong
+
+if TYPE_CHECKING:
+    from geometry_msgs.msg import PoseStamped
 
 TOOL = 'tool'   # name of the frame that a request gives as its tool
 SAME_POSE = 1e-6    # difference of two poses that is rounding: of matrix entries, and [m]
@@ -103,12 +107,13 @@ def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
     return ''
 
 
-def has_tool(tool: Any) -> bool:
+def has_tool(tool: 'PoseStamped') -> bool:
     """Return whether a request's PoseStamped `tool` is given: the empty one is none."""
     return bool(tool.header.frame_id) or not read_pose(tool.pose, 'tool').isIdentity(0.0)
 
 
-def with_tool(tool: Any, scene: Scene, names: Iterable[str], group: str, defaults: Any) -> Robot:
+def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: str,
+              defaults: Defaults) -> Robot:
     """
     Return the robot with the frames of its scene in `names`, and with the tool if it is given.
 
@@ -146,7 +151,7 @@ def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Refe
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
 
 
-def group_name(robot: Robot, name: str, defaults: Any) -> str:
+def group_name(robot: Robot, name: str, defaults: Defaults) -> str:
     """Check a request's group, or choose it; '' stands for all joints that move the tips."""
     chosen = name or default_group(robot, defaults)
     try:
@@ -156,6 +161,6 @@ def group_name(robot: Robot, name: str, defaults: Any) -> str:
         raise RequestError(Status.INVALID_GROUP_NAME, f'{what}{error}') from None
 
 
-def tip_name(robot: Robot, group: str, defaults: Any) -> str:
+def tip_name(robot: Robot, group: str, defaults: Defaults) -> str:
     """Choose the tip of a request that names none, for a group or ''; raises IKError."""
     return link_name(robot, default_tip(robot, group, defaults), 'parameter default_tip')

@@ -1,6 +1,6 @@
 """Function messages to functions and back. Nothing here is about a single kind."""
 
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from ros2_ik.core import (
     CollisionChecker,
@@ -36,7 +36,7 @@ def measures_distances(kind: str) -> bool:
     return kind in _OF_DISTANCES
 
 
-def make_function(message: Any, robot: Robot,
+def make_function(message: 'Function', robot: Robot,
                   checker: CollisionChecker | None = None) -> KinematicFunction:
     """
     Return the function that a message describes, bound to the robot.
@@ -65,7 +65,7 @@ def make_function(message: Any, robot: Robot,
 
 
 def function_message(kind: str, bounds: 'Bounds | None' = None, frame: str = '',
-                     relative_to: str = '', **fields: Any) -> 'Function':
+                     relative_to: str = '', **fields: object) -> 'Function':
     """
     Return the message of a function, for a client; `fields` are those of its kind, by name.
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
 
 from geometry_msgs.msg import Point
+import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -53,14 +53,14 @@ def scene_markers(scene: Scene, made: Made) -> MarkerArray:
                                                                made.values())])
 
 
-def _markers(item: SceneObject, header: Header, usual: Any) -> Iterator[Marker]:
+def _markers(item: SceneObject, header: Header, usual: tuple[float, ...]) -> Iterator[Marker]:
     r, g, b, a = item.color if item.color and item.color[3] > 0 else usual
     for number, part in enumerate(item.parts):
         yield shape_marker(part.shape, item.pose * part.pose, header=header, ns=item.id, id=number,
                            color=ColorRGBA(r=r, g=g, b=b, a=a), frame_locked=True)
 
 
-def shape_marker(shape: Shape, pose: Any, **fields: Any) -> Marker:
+def shape_marker(shape: Shape, pose: pin.SE3, **fields: object) -> Marker:
     """Return a marker of a shape at a pose, pinocchio.SE3; of a plane it shows a part."""
     marker = Marker(action=Marker.ADD, **fields)
     size: tuple[float, ...] = (1.0, 1.0, 1.0)

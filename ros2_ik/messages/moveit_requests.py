@@ -2,13 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 import math
-from typing import Any
 
 from geometry_msgs.msg import Point
-from moveit_msgs.msg import OrientationConstraint, VisibilityConstraint
+from moveit_msgs.msg import (
+    Constraints,
+    JointConstraint,
+    OrientationConstraint,
+    PositionConstraint,
+    PositionIKRequest,
+    VisibilityConstraint,
+)
 import pinocchio as pin
 
-from ros2_ik.core import region_surfaces, Scene, Status
+from ros2_ik.core import Array, Defaults, region_surfaces, Scene, Status
 from ros2_ik.messages.constraints import MAX_FUNCTIONS
 from ros2_ik.messages.frames import (
     framed_robot,
@@ -35,7 +41,8 @@ SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 
                VisibilityConstraint.SENSOR_X: 0}    # columns of a rotation
 
 
-def compute_ik_request(asked: Any, scene: Scene, defaults: Any, lookup: Lookup) -> Any:
+def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Defaults,
+                       lookup: Lookup) -> ComputeIK.Request:
     """
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
@@ -61,7 +68,7 @@ def compute_ik_request(asked: Any, scene: Scene, defaults: Any, lookup: Lookup) 
 
 
 def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
-                         defaults: Any) -> list[str]:
+                         defaults: Defaults) -> list[str]:
     """
     Return the joints that move tips of a group other than those of the chains of `links`.
 
@@ -77,7 +84,8 @@ def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
     return sorted(frozenset[str]().union(*others).difference(*named))
 
 
-def functions_of(constraints: Any, scene: Scene, lookup: Lookup) -> Iterator[list[Function]]:
+def functions_of(constraints: Constraints, scene: Scene,
+                 lookup: Lookup) -> Iterator[list[Function]]:
     """
     Convert each of moveit_msgs/Constraints to functions with bounds; raises IKError.
 
@@ -97,7 +105,7 @@ def functions_of(constraints: Any, scene: Scene, lookup: Lookup) -> Iterator[lis
             yield functions
 
 
-def _joint(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
+def _joint(asked: JointConstraint, scene: Scene, lookup: Lookup) -> Iterator[Function]:
     if asked.tolerance_above < 0 or asked.tolerance_below < 0:
         raise wrong(f'tolerance_above is {asked.tolerance_above:g}, tolerance_below '
                     f'{asked.tolerance_below:g}; valid: from 0')
@@ -111,7 +119,7 @@ def _joint(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
         names=[name], reference=[asked.position])
 
 
-def _position(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
+def _position(asked: PositionConstraint, scene: Scene, lookup: Lookup) -> Iterator[Function]:
     frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     region = asked.constraint_region
     with error_context('constraint_region'):
@@ -131,7 +139,8 @@ def _position(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
         surfaces=surfaces.tolist())
 
 
-def _orientation(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
+def _orientation(asked: OrientationConstraint, scene: Scene,
+                 lookup: Lookup) -> Iterator[Function]:
     frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     R = placement(Point(), asked.orientation, 'orientation').rotation
     around = frame.offset.rotation if frame.offset else pin.SE3.Identity().rotation
@@ -140,7 +149,7 @@ def _orientation(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]
     tolerance = [abs(number) if abs(number) < math.pi else math.inf for number in (
         asked.absolute_x_axis_tolerance, asked.absolute_y_axis_tolerance,
         asked.absolute_z_axis_tolerance)]
-    fields: dict[str, Any]
+    fields: dict[str, object]
     if asked.parameterization == OrientationConstraint.XYZ_EULER_ANGLES:
         fields = {'form': 'euler', 'reference': _rotation(around @ R)}
     elif asked.parameterization == OrientationConstraint.ROTATION_VECTOR:   # along header's axes
@@ -154,7 +163,8 @@ def _orientation(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]
         **fields)
 
 
-def _visibility(asked: Any, scene: Scene, lookup: Lookup) -> Iterator[Function]:
+def _visibility(asked: VisibilityConstraint, scene: Scene,
+                lookup: Lookup) -> Iterator[Function]:
     _check_numbers(asked, 'target_radius', 'max_range_angle', 'max_view_angle')
     if asked.max_range_angle < 0 or asked.max_view_angle < 0:
         raise wrong(f'max_range_angle is {asked.max_range_angle:g}, max_view_angle '
@@ -187,17 +197,17 @@ def _narrow(angle: float) -> float:
     return min(angle, math.pi / 2)
 
 
-def _check_numbers(asked: Any, *names: str) -> None:
+def _check_numbers(asked: OrientationConstraint | VisibilityConstraint, *names: str) -> None:
     for name in names:
         if not math.isfinite(number := getattr(asked, name)):
             raise wrong(f'{name} is {number}')
 
 
-def _link(asked: Any, scene: Scene) -> str:
+def _link(asked: PositionConstraint | OrientationConstraint, scene: Scene) -> str:
     return link_name(framed_robot(scene, [asked.link_name]), asked.link_name, 'link_name', scene)
 
 
-def _rotation(R: Any) -> list[float]:
+def _rotation(R: Array) -> list[float]:
     """Return a rotation as functions read it: a pose without a position."""
     values: list[float] = pin.SE3ToXYZQUAT(pin.SE3(R, pin.SE3.Identity().translation)).tolist()
     return values

@@ -11,6 +11,7 @@ from moveit_msgs.msg import (
     ObjectColor,
     PlanningScene,
     PlanningSceneComponents as Bits,
+    RobotState,
 )
 import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
@@ -44,10 +45,10 @@ class SceneState(NamedTuple):
 
     scene: Scene
     name: str = ''
-    octomap: Any = None
+    octomap: object = None
 
 
-def changed_scene(known: SceneState, message: Any, now: ConversionContext) -> SceneState:
+def changed_scene(known: SceneState, message: PlanningScene, now: ConversionContext) -> SceneState:
     """
     Return the state after a PlanningScene message; raises RequestError.
 
@@ -75,12 +76,12 @@ def changed_scene(known: SceneState, message: Any, now: ConversionContext) -> Sc
     return SceneState(scene, message.name or name, octomap if OCTOMAP in scene.objects else None)
 
 
-def has_joints(state: Any) -> bool:
+def has_joints(state: RobotState) -> bool:
     """Return whether a RobotState names any joint."""
     return bool(len(state.joint_state.name) or len(state.multi_dof_joint_state.joint_names))
 
 
-def with_attached(scene: Scene, state: Any, now: ConversionContext, place: str) -> Scene:
+def with_attached(scene: Scene, state: RobotState, now: ConversionContext, place: str) -> Scene:
     """Return the scene after the attached objects of a RobotState; raises RequestError."""
     for index, item in enumerate(state.attached_collision_objects):
         with error_context(f'{place}attached_collision_objects[{index}]'):
@@ -88,7 +89,7 @@ def with_attached(scene: Scene, state: Any, now: ConversionContext, place: str) 
     return scene
 
 
-def _check(scene: Scene, message: Any) -> None:
+def _check(scene: Scene, message: PlanningScene) -> None:
     """Refuse another robot, and a scene that is too large, unread."""
     if message.robot_model_name not in ('', scene.robot.name):
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
@@ -118,7 +119,7 @@ def _holding_nothing(scene: Scene) -> Scene:
     return scene.with_allowed(allowed)
 
 
-def _with_frames(scene: Scene, transforms: Any) -> Scene:
+def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
     """Add fixed transforms; in MoveIt, unlike in TF, header.frame_id names the new frame."""
     root = scene.robot.root_frame
     for index, item in enumerate(transforms):
@@ -133,7 +134,7 @@ def _with_frames(scene: Scene, transforms: Any) -> Scene:
     return scene
 
 
-def _with_allowed(scene: Scene, message: Any) -> Scene:
+def _with_allowed(scene: Scene, message: PlanningScene) -> Scene:
     with error_context('allowed_collision_matrix'):
         given = read_matrix(message.allowed_collision_matrix)
     if not message.is_diff:
@@ -141,7 +142,7 @@ def _with_allowed(scene: Scene, message: Any) -> Scene:
     return scene.with_allowed(scene.allowed.updated(given)) if given.names else scene
 
 
-def _with_padding(scene: Scene, message: Any) -> Scene:
+def _with_padding(scene: Scene, message: PlanningScene) -> Scene:
     for index, item in enumerate(message.link_padding):
         with error_context(f'link_padding[{index}]'):
             scene = scene.with_padding({item.link_name: item.padding})
@@ -164,7 +165,7 @@ def _with_octomap(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     return scene.add(SceneObject(OCTOMAP, (ShapeInstance(tree),), origin))
 
 
-def _with_colors(scene: Scene, colors: Any) -> Scene:
+def _with_colors(scene: Scene, colors: Iterable[ObjectColor]) -> Scene:
     for index, item in enumerate(colors):
         color = item.color
         with error_context(f'object_colors[{index}]'):

@@ -1,8 +1,9 @@
 """Poses and transforms."""
 
+from collections.abc import Iterable
 from functools import partial
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pinocchio as pin
@@ -10,8 +11,11 @@ import pinocchio as pin
 from ros2_ik.core import quaternion_rotation, Status
 from ros2_ik.messages.request_error import RequestError
 
+if TYPE_CHECKING:
+    from geometry_msgs.msg import Point, Pose, Quaternion, Transform, Vector3
 
-def placement(position: Any, rotation: Any, what: str,
+
+def placement(position: 'Point | Vector3', rotation: 'Quaternion', what: str,
               status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> pin.SE3:
     """
     Read a Point or Vector3 [m] and a Quaternion; `what` is their name in the refusal.
@@ -25,21 +29,21 @@ def placement(position: Any, rotation: Any, what: str,
                                        partial(RequestError, status)), np.array(numbers[:3]))
 
 
-def read_pose(pose: Any, what: str) -> pin.SE3:
+def read_pose(pose: 'Pose', what: str) -> pin.SE3:
     """Read a Pose; see `placement`."""
     return placement(pose.position, pose.orientation, what)
 
 
-def fill_pose(pose: Any, place: pin.SE3) -> None:
+def fill_pose(pose: 'Pose', place: pin.SE3) -> None:
     """Write a placement into a Pose."""
     _fill(pose.position, pose.orientation, pin.SE3ToXYZQUAT(place))
 
 
-def fill_transform(transform: Any, values: Any) -> None:
+def fill_transform(transform: 'Transform', values: Iterable[float]) -> None:
     """Write x y z qx qy qz qw into a Transform."""
     _fill(transform.translation, transform.rotation, values)
 
 
-def _fill(position: Any, rotation: Any, values: Any) -> None:
+def _fill(position: 'Point | Vector3', rotation: 'Quaternion', values: Iterable[float]) -> None:
     (position.x, position.y, position.z,
      rotation.x, rotation.y, rotation.z, rotation.w) = (float(value) for value in values)

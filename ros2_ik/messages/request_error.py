@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any
 
 from ros2_ik.core import IKError, Status
 
@@ -30,7 +29,7 @@ def wrong(message: str, status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> Req
     return RequestError(status, message)
 
 
-def check_lengths(message: Any, most: Mapping[str, int], place: str = '') -> None:
+def check_lengths(message: object, most: Mapping[str, int], place: str = '') -> None:
     """Raise RequestError for a list or text whose reading would keep the node from others."""
     for field, limit in most.items():
         if (length := len(attrgetter(field)(message))) > limit:

@@ -1,12 +1,12 @@
 """ComputeIK requests, with all defaults; solver options and collision rules of requests."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from functools import cache
 import math
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import Any, TYPE_CHECKING, TypeVar
 
 import pinocchio as pin
 
@@ -39,6 +39,13 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, error_context, RequestError, wrong
 from ros2_ik.messages.robot_states import joint_values
 
+if TYPE_CHECKING:
+    from builtin_interfaces.msg import Duration
+    from diagnostic_msgs.msg import KeyValue
+    from moveit_msgs.msg import AllowedCollisionMatrix
+
+    from ros2_ik.srv import ComputeIK
+
 MOST = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_joints': 200,
         'joint_change_names': 200, 'solver_options': 100}
 MOST_RULES = {'link_padding': 200, 'allowed_collisions.entry_names': 200,
@@ -46,7 +53,8 @@ MOST_RULES = {'link_padding': 200, 'allowed_collisions.entry_names': 200,
 MOST_TEXT = {'key': 200, 'value': 200}   # of an option [characters]
 
 
-def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> IKRequest:
+def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
+                 lookup: Lookup) -> IKRequest:
     """
     Read a ComputeIK request, or goal, but for its constraints, costs and collision rules.
 
@@ -84,7 +92,8 @@ def read_request(message: Any, scene: Scene, defaults: Any, lookup: Lookup) -> I
         frames=robot.added_frames)
 
 
-def _options(message: Any, defaults: Any, max_joint_change: Any) -> SolveOptions:
+def _options(message: 'ComputeIK.Request', defaults: Defaults,
+             max_joint_change: dict[str, float] | None) -> SolveOptions:
     return SolveOptions(
         timeout=_timeout(message.timeout, defaults),
         max_iterations=message.max_iterations or None,
@@ -97,8 +106,8 @@ def _options(message: Any, defaults: Any, max_joint_change: Any) -> SolveOptions
         approximate=tuple(message.approximate) or None, max_joint_change=max_joint_change)
 
 
-def _targets(message: Any, tips: Sequence[str], references: Sequence[Reference],
-             defaults: Any) -> tuple[PoseTarget, ...]:
+def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequence[Reference],
+             defaults: Defaults) -> tuple[PoseTarget, ...]:
     found = []
     for index, (tip, frame, weights) in enumerate(zip(
             tips, references, _weights(message.weights, len(tips)), strict=True)):
@@ -109,7 +118,7 @@ def _targets(message: Any, tips: Sequence[str], references: Sequence[Reference],
     return tuple(found)
 
 
-def target_pose(message: Any, index: int, tip: str) -> pin.SE3:
+def target_pose(message: 'ComputeIK.Request', index: int, tip: str) -> pin.SE3:
     """Read the pose of a target, which is for a tip, in its frame; raises RequestError."""
     return read_pose(message.targets[index].pose, f"the target of '{tip}'")
 
@@ -117,7 +126,7 @@ def target_pose(message: Any, index: int, tip: str) -> pin.SE3:
 _DEFAULTS = attrgetter(*(field.name for field in fields(Defaults)))
 
 
-def form_of(message: Any, defaults: Any) -> tuple[Any, ...]:
+def form_of(message: 'ComputeIK.Request', defaults: Defaults) -> tuple[object, ...]:
     """
     Return the fields of a request but for its targets' poses and its seed, and the `defaults`.
 
@@ -129,19 +138,20 @@ def form_of(message: Any, defaults: Any) -> tuple[Any, ...]:
 
 
 @cache
-def _besides(kind: Any) -> Callable[[Any], tuple[Any, ...]]:
+def _besides(kind: 'type[ComputeIK.Request]') \
+        -> 'Callable[[ComputeIK.Request], tuple[object, ...]]':
     names = kind.get_fields_and_field_types()
     return attrgetter(*(name for name in names if name not in ('targets', 'seed')))
 
 
-def depends_on_form(message: Any, robot: Robot) -> bool:
+def depends_on_form(message: 'ComputeIK.Request', robot: Robot) -> bool:
     """Return whether requests of the same form mean the same when TF and the robot move."""
     own = {'', robot.root_frame, *robot.frame_names}   # TF has the others
     return not (message.execute or len(message.seed.attached_collision_objects)) and all(
         target.header.frame_id.removeprefix('/') in own for target in message.targets)
 
 
-def _references(request: Any, robot: Robot, scene: Scene,
+def _references(request: 'ComputeIK.Request', robot: Robot, scene: Scene,
                 lookup: Lookup) -> tuple[Reference, ...]:
     found = tuple(reference(robot, scene, target.header.frame_id, lookup)
                   for target in request.targets)
@@ -156,7 +166,7 @@ def _references(request: Any, robot: Robot, scene: Scene,
     return found
 
 
-def _tips(names: Sequence[str], count: int, robot: Robot, group: str, defaults: Any,
+def _tips(names: Sequence[str], count: int, robot: Robot, group: str, defaults: Defaults,
           scene: Scene) -> tuple[str, ...]:
     if not names and count == 1:
         return (tip_name(robot, group, defaults),)
@@ -178,7 +188,7 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
     return rows if len(rows) == count else rows * count
 
 
-def _timeout(duration: Any, defaults: Any) -> float:
+def _timeout(duration: 'Duration', defaults: Defaults) -> float:
     seconds: float = duration.sec + duration.nanosec * 1e-9
     if seconds < 0:
         raise wrong(f'the timeout is negative: {seconds:g} s')
@@ -188,7 +198,7 @@ def _timeout(duration: Any, defaults: Any) -> float:
     return seconds or defaults.default_timeout
 
 
-def _random_state(given: int, defaults: Any) -> int | None:
+def _random_state(given: int, defaults: Defaults) -> int | None:
     """Return the start of the random numbers, None for a different one each time."""
     if given < -1:
         raise wrong(f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
@@ -197,8 +207,8 @@ def _random_state(given: int, defaults: Any) -> int | None:
     return None if number < 0 else number
 
 
-def _max_joint_change(request: Any, robot: Robot,
-                      defaults: Any) -> tuple[dict[str, float] | None, bool]:
+def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
+                      defaults: Defaults) -> tuple[dict[str, float] | None, bool]:
     """Return the bound of each joint's change, None for none, and whether max_jump set it."""
     if not request.max_joint_change >= 0:
         raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
@@ -221,20 +231,20 @@ def _max_joint_change(request: Any, robot: Robot,
     return {name: single.get(name, most) for name in robot.joint_names}, is_jump
 
 
-def _solutions(count: int, defaults: Any) -> int:
+def _solutions(count: int, defaults: Defaults) -> int:
     if count > defaults.max_solutions:
         raise wrong(f'{count} solutions are wanted; parameter max_solutions allows '
                     f'{defaults.max_solutions}')
     return max(1, count)
 
 
-def read_options(pairs: Any) -> dict[str, Any]:
+def read_options(pairs: 'Iterable[KeyValue]') -> dict[str, bool | int | float | str]:
     """
     Read KeyValue messages: values are numbers, true or false, or words.
 
     Raises RequestError. Solvers check names and values themselves.
     """
-    options: dict[str, Any] = {}
+    options: dict[str, bool | int | float | str] = {}
     for index, pair in enumerate(pairs):
         check_lengths(pair, MOST_TEXT, f'solver_options[{index}].')
         if pair.key in options:
@@ -253,7 +263,7 @@ def _scalar(text: str) -> bool | int | float | str:
 T = TypeVar('T')
 
 
-def with_rules(scene: Scene, request: Any) -> Scene:
+def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:
     """Return a scene with a request's allowed_collisions, link_padding; raises RequestError."""
     check_lengths(request, MOST_RULES)
     matrix = request.allowed_collisions
@@ -266,7 +276,7 @@ def with_rules(scene: Scene, request: Any) -> Scene:
     return scene
 
 
-def _with_allowed(scene: Scene, matrix: Any) -> Scene:
+def _with_allowed(scene: Scene, matrix: 'AllowedCollisionMatrix') -> Scene:
     """Allow what the matrix does; what it does not allow stays as the scene has it."""
     read = read_matrix(matrix)
     known = {*scene.robot.frame_names, *scene.objects, *scene.attached}

@@ -1,9 +1,9 @@
 """RobotState messages: joint values by name."""
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Sized
 import math
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import pinocchio as pin
 
@@ -11,10 +11,14 @@ from ros2_ik.core import Joint, Robot, Status, UnknownJointError
 from ros2_ik.messages.poses import fill_transform, placement
 from ros2_ik.messages.request_error import RequestError
 
+if TYPE_CHECKING:
+    from geometry_msgs.msg import Transform
+    from moveit_msgs.msg import RobotState
+
 Values = dict[str, Any]   # joint name -> float, or a list of values (floating, planar)
 
 
-def joint_values(state: Any, robot: Robot, what: str = 'seed') -> Values:
+def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Values:
     """
     Read a RobotState; mimic joints are ignored.
 
@@ -52,7 +56,7 @@ def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
     return [float(x), float(y), math.atan2(R[1, 0], R[0, 0])]
 
 
-def fill_state(state: Any, joints: Mapping[str, Any], names: Iterable[str]) -> None:
+def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[str]) -> None:
     """Write the joints called `names`, in that order, into a RobotState."""
     single: list[str] = []
     multiple: list[str] = []
@@ -64,7 +68,7 @@ def fill_state(state: Any, joints: Mapping[str, Any], names: Iterable[str]) -> N
     state.multi_dof_joint_state.transforms = [_transform(joints[name]) for name in multiple]
 
 
-def _transform(values: Any) -> Any:
+def _transform(values: Sequence[float]) -> 'Transform':
     from geometry_msgs.msg import Transform  # late: without ROS, states are only read
     if len(values) == 3:
         x, y, theta = values
@@ -74,7 +78,7 @@ def _transform(values: Any) -> Any:
     return transform
 
 
-def _check_lengths(names: Any, values: Any, text: str) -> None:
+def _check_lengths(names: Sized, values: Sized, text: str) -> None:
     _check(len(names) == len(values), text.format(len(names), len(values)))
 
 

@@ -7,7 +7,7 @@ happens as a whole or not at all, and that nothing is dropped without a word.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import pinocchio as pin
 
@@ -17,13 +17,16 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.shapes import Read, read_shapes, shape_poses
 
+if TYPE_CHECKING:
+    from moveit_msgs.msg import AttachedCollisionObject, BoundingVolume, CollisionObject
+
 MAX_SHAPES = 1000                # of a scene: each takes some 0.2 MB in each process of the node
 MAX_TRIANGLES = 2_000_000        # of all meshes of a scene
 MAX_REQUEST_SHAPES = 100         # that a request attaches for itself alone: they are converted
 MAX_REQUEST_TRIANGLES = 20_000   # in the time of other requests
 
 
-def check_size(objects: Sequence[Any], shapes: int = MAX_SHAPES,
+def check_size(objects: 'Sequence[CollisionObject | BoundingVolume]', shapes: int = MAX_SHAPES,
                triangles: int = MAX_TRIANGLES) -> None:
     """Refuse CollisionObjects, or BoundingVolumes, of more shapes or triangles, unread."""
     _check_counts(shapes, triangles, sum(
@@ -65,21 +68,22 @@ class ConversionContext(NamedTuple):
     note: Callable[[str], None]
 
 
-def changed_object(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+def changed_object(scene: Scene, message: 'CollisionObject', now: ConversionContext) -> Scene:
     """Return the scene after a CollisionObject; raises RequestError."""
     operation = operation_of(message)
     with error_context(f"{OPERATIONS[operation]} of object '{message.id}'"):
         return _WORLD[operation](scene, message, now)
 
 
-def changed_attached(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+def changed_attached(scene: Scene, message: 'AttachedCollisionObject',
+                     now: ConversionContext) -> Scene:
     """Return the scene after an AttachedCollisionObject; raises RequestError."""
     operation = operation_of(message.object)
     with error_context(f"{OPERATIONS[operation]} of attached object '{message.object.id}'"):
         return _ATTACHED[operation](scene, message, now)
 
 
-def operation_of(message: Any) -> int:
+def operation_of(message: 'CollisionObject') -> int:
     """Read the operation, which is bytes of length 1 in ROS; raises RequestError."""
     value = message.operation
     number = value[0] if isinstance(value, bytes) else int(value)
@@ -103,13 +107,13 @@ def _link_pose(scene: Scene, link: str, now: ConversionContext) -> pin.SE3:
 
 # -- in the world --------------------------------------------------------------------------
 
-def _add(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+def _add(scene: Scene, message: 'CollisionObject', now: ConversionContext) -> Scene:
     item = _object(message, now)
     return scene.add(item.with_pose(frame_in_root(scene, message.header.frame_id, now)
                                     * item.pose))
 
 
-def _append(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+def _append(scene: Scene, message: 'CollisionObject', now: ConversionContext) -> Scene:
     old = scene.objects.get(message.id)
     if old is None:
         return _add(scene, message, now)
@@ -117,14 +121,14 @@ def _append(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     return scene.add(replace(old, parts=parts, subframes=_subframes(message)))
 
 
-def _move(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+def _move(scene: Scene, message: 'CollisionObject', now: ConversionContext) -> Scene:
     if len(message.primitives) or len(message.meshes) or len(message.planes):
         now.note(f"the shapes in the MOVE of object '{message.id}' are not read")
     pose = frame_in_root(scene, message.header.frame_id, now) * read_pose(message.pose, 'pose')
     return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
 
 
-def _remove(scene: Scene, message: Any, _: ConversionContext) -> Scene:
+def _remove(scene: Scene, message: 'CollisionObject', _: ConversionContext) -> Scene:
     return scene.remove(message.id or None)
 
 
@@ -133,7 +137,7 @@ _WORLD = {ADD: _add, REMOVE: _remove, APPEND: _append, MOVE: _move}
 
 # -- on links ------------------------------------------------------------------------------
 
-def _attach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+def _attach(scene: Scene, message: 'AttachedCollisionObject', now: ConversionContext) -> Scene:
     item, link = message.object, message.link_name.removeprefix('/')
     touch = [str(name) for name in message.touch_links]
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
@@ -144,7 +148,7 @@ def _attach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
     return scene.attach(made.with_pose(place * made.pose), link, touch)
 
 
-def _detach(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+def _detach(scene: Scene, message: 'AttachedCollisionObject', now: ConversionContext) -> Scene:
     id, link = message.object.id, message.link_name.removeprefix('/')
     held = [item for item in scene.attached.values()
             if (not id or item.id == id) and (not link or item.link == link)]
@@ -171,7 +175,7 @@ def _in_link(scene: Scene, frame_id: str, link: str, now: ConversionContext) -> 
 
 # -- parts of both -------------------------------------------------------------------------
 
-def _object(message: Any, now: ConversionContext) -> SceneObject:
+def _object(message: 'CollisionObject', now: ConversionContext) -> SceneObject:
     """Make the object in the frame of its header; one shape gives it a pose that it has not."""
     parts, pose = _parts(_shapes(message, now)), read_pose(message.pose, 'pose')
     if len(parts) == 1 and pose.isIdentity(0.0):
@@ -179,7 +183,7 @@ def _object(message: Any, now: ConversionContext) -> SceneObject:
     return SceneObject(message.id, tuple(parts), pose, _subframes(message))
 
 
-def _shapes(message: Any, now: ConversionContext) -> Read:
+def _shapes(message: 'CollisionObject', now: ConversionContext) -> Read:
     check_size([message])
     read = read_shapes(message, now.detail,
                        lambda text: now.note(f"object '{message.id}': {text}"))
@@ -194,7 +198,7 @@ def _parts(shapes: Read) -> list[ShapeInstance]:
     return [ShapeInstance(shape, pose) for shape, pose in shapes]
 
 
-def _subframes(message: Any) -> dict[str, pin.SE3]:
+def _subframes(message: 'CollisionObject') -> dict[str, pin.SE3]:
     names, poses = message.subframe_names, message.subframe_poses
     if len(names) != len(poses):
         raise wrong(f'{len(names)} subframe_names but {len(poses)} subframe_poses')

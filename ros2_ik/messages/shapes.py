@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Callable
 from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from geometry_msgs.msg import Point
 import numpy as np
@@ -28,13 +28,16 @@ from ros2_ik.core import (
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 
+if TYPE_CHECKING:
+    from moveit_msgs.msg import BoundingVolume, CollisionObject
+
 _DIMENSIONS: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
     SolidPrimitive.BOX: ('BOX', 3, lambda size: Box(size)),
     SolidPrimitive.SPHERE: ('SPHERE', 1, lambda size: Sphere(size[0])),
     SolidPrimitive.CYLINDER: ('CYLINDER', 2, lambda size: Cylinder(size[1], size[0])),
     SolidPrimitive.CONE: ('CONE', 2, lambda size: Cone(size[1], size[0])),
 }
-Read = list[tuple[Shape, Any]]   # shapes and their poses, pinocchio.SE3
+Read = list[tuple[Shape, pin.SE3]]   # shapes and their poses
 _XYZ = attrgetter('x', 'y', 'z')
 Note = Callable[[str], None]
 
@@ -42,7 +45,7 @@ Note = Callable[[str], None]
 MOST_TRIANGLES = 100_000
 
 
-def read_shapes(message: Any, detail: str, note: Note) -> Read:
+def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str, note: Note) -> Read:
     """
     Read the shapes of a CollisionObject, or BoundingVolume; missing poses are the identity.
 
@@ -63,13 +66,13 @@ def read_shapes(message: Any, detail: str, note: Note) -> Read:
     return read
 
 
-def shape_poses(message: Any) -> list[Any]:
+def shape_poses(message: 'CollisionObject') -> list[pin.SE3]:
     """Read the poses of shapes alone, in the order primitives, meshes, planes."""
     return [read_pose(pose, f'{kind}_poses[{index}]') for kind in ('primitive', 'mesh', 'plane')
             for index, pose in enumerate(getattr(message, f'{kind}_poses'))]
 
 
-def _primitive(message: Any, *_: Any) -> Shape:
+def _primitive(message: SolidPrimitive, *_: object) -> Shape:
     if message.type not in _DIMENSIONS:    # as in MoveIt no PRISM
         valid = ', '.join(f'{name} {number}' for number, (name, *_) in _DIMENSIONS.items())
         raise wrong(f'type is {message.type}; valid: {valid}, or a mesh')
@@ -79,7 +82,7 @@ def _primitive(message: Any, *_: Any) -> Shape:
     return make([float(number) for number in message.dimensions[:count]])
 
 
-def _mesh(message: Any, detail: str, note: Note) -> Shape:
+def _mesh(message: MeshMessage, detail: str, note: Note) -> Shape:
     count = len(message.triangles)
     if not len(message.vertices) or not count:
         raise wrong(f'a mesh of {len(message.vertices)} vertices and {count} triangles is empty')
@@ -94,14 +97,15 @@ def _mesh(message: Any, detail: str, note: Note) -> Shape:
     return mesh
 
 
-def _plane(message: Any, *_: Any) -> Shape:
+def _plane(message: PlaneMessage, *_: object) -> Shape:
     coef: Any = [float(number) for number in message.coef]
     return Plane(coef[:3], -coef[3])
 
 
 # -- back --------------------------------------------------------------------------------------
 
-def write_part(part: ShapeInstance) -> list[tuple[str, Any, Any]]:
+def write_part(part: ShapeInstance) \
+        -> list[tuple[str, SolidPrimitive | MeshMessage | PlaneMessage, pin.SE3]]:
     """
     Write a part as what a CollisionObject can hold, so that read back it is as solid.
 

@@ -1,5 +1,6 @@
 """The node: makes the parts, spins, stops."""
 
+from collections.abc import Callable
 import gc
 import signal
 import sys
@@ -166,12 +167,12 @@ class IKNode(Node):
         self.create_subscription(JointState, 'joint_states', joint_states.take,
                                  qos_profile_sensor_data, event_callbacks=unwatched)
 
-    async def _wait(self, start: Any) -> Any:
+    async def _wait(self, start: Callable[[Callable[[object], None]], None]) -> Any:
         """Call start(done) and wait for what done is given, in whatever thread."""
         executor = self.executor
         future = Future(executor=executor)
 
-        def done(result: Any) -> None:
+        def done(result: object) -> None:
             if isinstance(result, Exception):
                 future.set_exception(result)
             else:

@@ -20,8 +20,8 @@ class CommandTopic:
     counts the listeners of this node by topic.
     """
 
-    def __init__(self, context: Any, message_type: Any, topic: str, depth: int,
-                 on_other: Callable[[Any, str], None]) -> None:
+    def __init__(self, context: Any, message_type: type, topic: str, depth: int,
+                 on_other: Callable[[object, str], None]) -> None:
         self._node, self._type, self._on_other = context.node, message_type, on_other
         # reliable and volatile: matches whatever the controller's subscription asks for
         self._publisher = context.node.create_publisher(message_type, topic,
@@ -34,7 +34,7 @@ class CommandTopic:
             message_type, topic, self._take, ANY, raw=True,
             callback_group=context.callback_group)
 
-    def publish(self, message: Any) -> None:
+    def publish(self, message: object) -> None:
         """Send a command."""
         data = serialize_message(message)
         self._own.append(data)

@@ -7,14 +7,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 import math
 import time
-from typing import Any, ClassVar
+from typing import ClassVar, TYPE_CHECKING
 
 import numpy as np
+from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 
 from ros2_ik.core import Array, braking_motion, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.servo.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
+
+if TYPE_CHECKING:
+    from ros2_ik.node.parameters import Parameters
+    from ros2_ik.node.servo.process import ServoProcess
 
 ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
 MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
@@ -30,11 +36,11 @@ class ControllerContext:
     `wait(start)` calls start(done) and awaits what done is given. `servo` is the servo's process.
     """
 
-    node: Any
-    callback_group: Any
-    parameters: Any
-    wait: Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
-    servo: Any
+    node: Node
+    callback_group: CallbackGroup
+    parameters: 'Parameters'
+    wait: Callable[[Callable[[Callable[[object], None]], None]], Awaitable[object]]
+    servo: 'ServoProcess'
     listeners: Counter[str] = field(default_factory=Counter)   # of commands, by topic
 
     @cached_property
@@ -53,7 +59,7 @@ class ControllerContext:
 
     async def pause(self, seconds: float) -> None:
         """Go on after a time on the steady clock."""
-        def begin(done: Callable[[Any], None]) -> None:
+        def begin(done: Callable[[object], None]) -> None:
             def end() -> None:
                 self.node.destroy_timer(timer)
                 done(None)

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 import math
-from typing import Any
+from typing import Any, TYPE_CHECKING
 from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
 import numpy as np
+from rclpy.subscription import Subscription
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
@@ -21,13 +22,17 @@ from ros2_ik.node.controllers.trajectory_controller import (
     TrajectoryOutput,
 )
 
+if TYPE_CHECKING:
+    from control_msgs.action import FollowJointTrajectory
+    from rclpy.action.client import ClientGoalHandle
+
 
 @dataclass(eq=False)
 class SentGoal:
     """A goal that has not ended; `handle` is None until it is accepted."""
 
     sent_at: float      # on the motion clock [s]
-    handle: Any = None
+    handle: 'ClientGoalHandle | None' = None
     unwanted: bool = False      # is cancelled as soon as it is accepted
 
 
@@ -59,7 +64,7 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
         self.watch_goals(self.topic)
         # a trajectory on the controller's topic replaces that of the goal without ending it
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
-        self._others: Any = self.context.node.create_subscription(
+        self._others: Subscription = self.context.node.create_subscription(
             JointTrajectory, topic,
             lambda message: self.on_foreign_command(message, self._others.topic_name), ANY,
             callback_group=self.context.callback_group)
@@ -105,7 +110,7 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
             goal, goal_uuid=UUID(uuid=list(name))).add_done_callback(
             lambda future: self._answered(sent, future.result()))
 
-    def _set_tolerances(self, goal: Any) -> None:
+    def _set_tolerances(self, goal: 'FollowJointTrajectory.Goal') -> None:
         """Set where the joints must be on the way, late or not, and in the end."""
         parameters = self.context.parameters
         goal.goal_tolerance = [self._tolerance(name=joint, position=parameters.goal_tolerance)
@@ -117,7 +122,7 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
                 self._tolerance(name=joint, position=most + MOST_LATE * speed)
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
-    def _answered(self, sent: SentGoal, handle: Any) -> None:
+    def _answered(self, sent: SentGoal, handle: 'ClientGoalHandle') -> None:
         if sent is self._newest:
             self._took = self.context.now() - sent.sent_at
         if not handle.accepted:
@@ -144,7 +149,8 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
     def _drop(self, sent: SentGoal) -> None:
         self._goals = [goal for goal in self._goals if goal is not sent]
 
-    def _ended(self, sent: SentGoal, answer: Any) -> None:
+    def _ended(self, sent: SentGoal,
+               answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
         self._drop(sent)
         if sent.unwanted or sent is not self._newest:    # or replaced by a later one of ours
             return

@@ -6,10 +6,10 @@ from typing import Any
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, controller_kind, ControllerContext
-from ros2_ik.node.parameters.spec import ParameterError
+from ros2_ik.node.parameters import ParameterError, Parameters
 
 
-def check_controllers(parameters: Any) -> None:
+def check_controllers(parameters: Parameters) -> None:
     """Raise ParameterError for controllers that cannot work here."""
     heard: dict[str, str] = {}
     for name in parameters.controllers:

@@ -9,7 +9,7 @@ import numpy as np
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.controller import braked, Controller, USUAL_DELAY
 from ros2_ik.node.controllers.trajectories import PERIOD
-from ros2_ik.node.servo.messages import Brake, Died, Open, Play, Played, Shut
+from ros2_ik.node.servo.messages import Brake, Died, FromServo, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import ServoOutput
 
 _NUMBERS = count()     # of players
@@ -35,7 +35,7 @@ class Stream(Controller):
     def output(self) -> ServoOutput:
         """Return how its commands are written."""
 
-    def _take(self, said: Any) -> None:
+    def _take(self, said: FromServo) -> None:
         if isinstance(said, Died):
             self.release("the servo's process has died: the joints stopped where they were "
                          'commanded last')

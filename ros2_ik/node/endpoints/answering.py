@@ -1,12 +1,14 @@
 """Answers of services: each request is answered, whatever happens, and counted."""
 
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import wraps
 import traceback
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
+from moveit_msgs.msg import MoveItErrorCodes
 import numpy as np
+from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from std_msgs.msg import Header
 
@@ -14,8 +16,17 @@ from ros2_ik.core import IKError, Status
 from ros2_ik.node.servo.messages import State
 from ros2_ik.node.workers import UnansweredError, WorkerError
 
+if TYPE_CHECKING:
+    from ros2_ik.node.endpoints.parts import Parts
+
 KEPT = 1000   # solve times that the percentiles are taken of
 LONGEST = 4000   # reason [characters]
+
+PartsT = TypeVar('PartsT', bound='Parts')
+Request = TypeVar('Request')
+Response = TypeVar('Response')
+Fill = Callable[[PartsT, Request, Response], Coroutine[object, object, float | None]]
+Answer = Callable[[PartsT, Request, Response], Coroutine[object, object, Response]]
 
 
 class Statistics:
@@ -46,7 +57,8 @@ class Statistics:
                 for percent in (50, 90, 99) if self._seconds}
 
 
-def answering(service: str) -> Callable[[Any], Any]:
+def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
+                                        Answer[PartsT, Request, Response]]:
     """
     Decorate a coroutine (self, request, response) that fills a response, as a service's callback.
 
@@ -54,9 +66,9 @@ def answering(service: str) -> Callable[[Any], Any]:
     would leave the client waiting and end spinning. Each is counted under the name of the
     service in `self.statistics`, with the seconds that the coroutine returns if it searched.
     """
-    def dress(fill: Any) -> Any:
+    def dress(fill: Fill[PartsT, Request, Response]) -> Answer[PartsT, Request, Response]:
         @wraps(fill)
-        async def answer(self: Any, request: Any, response: Any) -> Any:
+        async def answer(self: PartsT, request: Request, response: Response) -> Response:
             searched = status = None
             try:
                 searched = await fill(self, request, response)
@@ -77,7 +89,7 @@ def header(node: Node, frame_id: str) -> Header:
     return Header(stamp=node.get_clock().now().to_msg(), frame_id=frame_id)
 
 
-def refusal(response: Any, status: Status, message: str) -> Any:
+def refusal(response: Response, status: Status, message: str) -> Response:
     """Write why there is no answer into a response, as far as its type has room for that."""
     if hasattr(response, 'error_code'):     # of MoveIt's types
         fill_error_code(response.error_code, status, message)
@@ -88,14 +100,14 @@ def refusal(response: Any, status: Status, message: str) -> Any:
     return response
 
 
-def fill_error_code(code: Any, status: Status, message: str) -> None:
+def fill_error_code(code: MoveItErrorCodes, status: Status, message: str) -> None:
     """Write a status and its reason into MoveItErrorCodes, which before Jazzy have no message."""
     code.val = int(status)
     if hasattr(code, 'message'):
         code.message = message
 
 
-def _status(response: Any) -> int:
+def _status(response: object) -> int:
     """Return the status of an answer of any of the types."""
     if hasattr(response, 'error_code'):
         status: int = response.error_code.val
@@ -105,7 +117,7 @@ def _status(response: Any) -> int:
     return status
 
 
-def reason_of(error: Exception, log: Any) -> tuple[Status, str]:
+def reason_of(error: Exception, log: RcutilsLogger) -> tuple[Status, str]:
     """Return status and sentence for an error; a defect goes to the log with its trace."""
     if isinstance(error, (IKError, UnansweredError)):
         return error.status, _sentence(str(error))

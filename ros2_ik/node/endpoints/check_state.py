@@ -1,9 +1,9 @@
 """Services ~/check_state, and check_state_validity of MoveIt's type GetStateValidity."""
 
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from moveit_msgs.msg import ConstraintEvalResult, ContactInformation
+from moveit_msgs.msg import ConstraintEvalResult, Constraints, ContactInformation
 from moveit_msgs.srv import GetStateValidity
 
 from ros2_ik.core import (
@@ -61,16 +61,17 @@ class CheckState(Endpoint):
         self.serve_as_moveit(GetStateValidity, 'check_state_validity', self.answer_moveit)
 
     @answering('check_state')
-    async def answer(self, request: Any, response: Any) -> None:
+    async def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer a request."""
         await self.settled.read(lambda: self._answer(request, response))
 
     @answering('check_state_validity')
-    async def answer_moveit(self, request: Any, response: Any) -> None:
+    async def answer_moveit(self, request: GetStateValidity.Request,
+                            response: GetStateValidity.Response) -> None:
         """Answer as move_group does: contacts and constraints count, limits of joints do not."""
         await self.settled.read(lambda: self._answer_moveit(request, response))
 
-    def _answer(self, request: Any, response: Any) -> None:
+    def _answer(self, request: Service.Request, response: Service.Response) -> None:
         robot = self.description.current()
         if not 0 <= request.influence <= FARTHEST:
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
@@ -92,7 +93,8 @@ class CheckState(Endpoint):
         response.status = int(Status.SUCCESS)
         response.message = '; '.join([*_sentences(response, outside, found.q), *found.notes])
 
-    def _answer_moveit(self, request: Any, response: Any) -> None:
+    def _answer_moveit(self, request: GetStateValidity.Request,
+                       response: GetStateValidity.Response) -> None:
         robot = self.description.current()
         state = self.scene.of_state(request.robot_state, robot, 'robot_state')
         group = request.group_name if request.group_name in robot.groups else ''    # else all
@@ -124,7 +126,8 @@ class CheckState(Endpoint):
         return found._replace(contacts=[contact for contact in checker.in_collision(q)
                                         if found.counts(contact.first, contact.second)])
 
-    def _results(self, constraints: Any, state: StateInScene) -> list[ConstraintEvalResult]:
+    def _results(self, constraints: Constraints,
+                 state: StateInScene) -> list[ConstraintEvalResult]:
         scene = state.scene
         asked = [*functions_of(constraints, scene, self.transforms.lookup())]
         robot = framed_robot(scene, named_frames(chain.from_iterable(asked)))
@@ -152,7 +155,7 @@ def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:
             and not joint.lower - SLACK <= q[joint.index] <= joint.upper + SLACK]
 
 
-def _sentences(response: Any, outside: list[Joint], q: Array) -> list[str]:
+def _sentences(response: Service.Response, outside: list[Joint], q: Array) -> list[str]:
     said = [f"'{c.contact_body_1}' touches '{c.contact_body_2}', {c.depth:.3g} m deep"
             for c in response.contacts[:3]]
     if len(response.contacts) > 3:

@@ -1,7 +1,6 @@
 """Services ~/compute_fk, and compute_fk of MoveIt's type GetPositionFK."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.srv import GetPositionFK
@@ -26,16 +25,17 @@ class ComputeFK(Endpoint):
         self.serve_as_moveit(GetPositionFK, 'compute_fk', self.answer_moveit)
 
     @answering('compute_fk')
-    async def answer(self, request: Any, response: Any) -> None:
+    async def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer a request."""
         await self.settled.read(lambda: self._answer(request, response))
 
     @answering('compute_fk')
-    async def answer_moveit(self, request: Any, response: Any) -> None:
+    async def answer_moveit(self, request: GetPositionFK.Request,
+                            response: GetPositionFK.Response) -> None:
         """Answer as move_group does: unknown links are skipped."""
         await self.settled.read(lambda: self._answer_moveit(request, response))
 
-    def _answer(self, request: Any, response: Any) -> None:
+    def _answer(self, request: Service.Request, response: Service.Response) -> None:
         state = self.scene.of_state(request.state, self.description.current(), 'state')
         links = self._links(request.links, state.scene)
         response.poses = self._poses(links, state, request.frame_id)
@@ -43,7 +43,8 @@ class ComputeFK(Endpoint):
         response.message = (f'{len(links)} pose{"s" * (len(links) != 1)} in '
                             f'{response.poses[0].header.frame_id}')
 
-    def _answer_moveit(self, request: Any, response: Any) -> None:
+    def _answer_moveit(self, request: GetPositionFK.Request,
+                       response: GetPositionFK.Response) -> None:
         state = self.scene.of_state(request.robot_state, self.description.current(), 'robot_state')
         asked, frames = request.fk_link_names, {*state.scene.frame_names}
         known = [name for name in asked if name.removeprefix('/') in frames]

@@ -1,7 +1,6 @@
 """Services ~/compute_ik, and ~/solve_ik of MoveIt's type GetPositionIK."""
 
-from typing import Any
-
+from moveit_msgs.msg import PositionIKRequest
 from moveit_msgs.srv import GetPositionIK
 
 from ros2_ik.core import Status
@@ -26,7 +25,7 @@ class ComputeIK(Endpoint):
         self.serve_as_moveit(GetPositionIK, 'compute_ik', self.answer_moveit)
 
     @answering('compute_ik')
-    async def answer(self, request: Any, response: Any) -> float:
+    async def answer(self, request: Service.Request, response: Service.Response) -> float:
         """Answer a request."""
         stops = self.motions.stops     # before anything is awaited: `stop` counts from now
         question = await self.settled.read(lambda: self.ik_requests.read(request))
@@ -35,7 +34,8 @@ class ComputeIK(Endpoint):
         return solution.seconds
 
     @answering('solve_ik')
-    async def answer_moveit(self, request: Any, response: Any) -> float:
+    async def answer_moveit(self, request: GetPositionIK.Request,
+                            response: GetPositionIK.Response) -> float:
         """Answer as move_group's /compute_ik does; the solution has all joints of the robot."""
         asked, answer = request.ik_request, Service.Response()
         question = await self.settled.read(lambda: self._read(asked))
@@ -52,7 +52,7 @@ class ComputeIK(Endpoint):
                                header(self.node, robot.root_frame))
         return solution.seconds
 
-    def _read(self, asked: Any) -> PreparedRequest:
+    def _read(self, asked: PositionIKRequest) -> PreparedRequest:
         held = self.scene.of_state(asked.robot_state, self.description.current(), 'robot_state')
         return self.ik_requests.read(compute_ik_request(
             asked, held.scene, self.parameters, self.transforms.lookup()), held)

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 import time
-from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
@@ -91,7 +90,7 @@ class ConstrainedIK(Endpoint):
                 goal.stop('cancelled')
         return CancelResponse.ACCEPT
 
-    async def _execute(self, handle: ServerGoalHandle) -> Any:
+    async def _execute(self, handle: ServerGoalHandle) -> SolveConstrainedIK.Result:
         """Return the result of a goal; never raises."""
         goal = OpenGoal(handle, self.motions.stops)
         if handle.is_cancel_requested:   # before it could begin
@@ -119,7 +118,7 @@ class ConstrainedIK(Endpoint):
 
     # -- the way of a goal ----------------------------------------------------------------
 
-    async def _answer(self, goal: OpenGoal, result: Any) -> None:
+    async def _answer(self, goal: OpenGoal, result: SolveConstrainedIK.Result) -> None:
         goal.asked = await self.settled.read(lambda: self._read(goal))
         solution = goal.judged(await self._search(goal, goal.asked))
         if solution.success and goal.asked.execute:

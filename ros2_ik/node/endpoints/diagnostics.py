@@ -1,6 +1,5 @@
 """The node's state of health, on /diagnostics."""
 
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
@@ -9,7 +8,7 @@ from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.servo.messages import OFF
 
 PERIOD = 1.0   # [s]
-Values = dict[str, Any]
+Values = dict[str, object]
 
 
 class Diagnostics(Endpoint):
@@ -48,8 +47,8 @@ class Diagnostics(Endpoint):
         if newest is None:
             return DiagnosticStatus.WARN, 'none received', {}
         age = newest.age(self.node.get_clock().now().nanoseconds)
-        values = {'age [s]': f'{age:.3f}',
-                  'age counted from': 'header.stamp' if newest.stamp else 'receipt'}
+        values: Values = {'age [s]': f'{age:.3f}',
+                          'age counted from': 'header.stamp' if newest.stamp else 'receipt'}
         if wrong := self.joint_states.contradictions():
             values |= {'contradictory joints': ', '.join(wrong)}
             return DiagnosticStatus.ERROR, self.joint_states.contradiction(wrong[0]), values

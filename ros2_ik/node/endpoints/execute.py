@@ -5,6 +5,7 @@ import math
 import time
 from typing import Any
 
+from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from ros2_ik.core import Robot, Status
@@ -24,7 +25,7 @@ class Execute(Endpoint):
         self.serve(Trigger, '~/stop', self.stop)
 
     @answering('execute')
-    async def answer(self, request: Any, response: Any) -> None:
+    async def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer a request when the motion is over."""
         stops = self.motions.stops     # before anything is awaited: `stop` counts from now
         began = time.monotonic()
@@ -41,7 +42,8 @@ class Execute(Endpoint):
         response.seconds = time.monotonic() - began
         response.motion_seconds = float(outcome.motion_seconds)
 
-    def _read(self, request: Any) -> tuple[Robot, dict[str, Any], OwnScene | None, list[str]]:
+    def _read(self, request: Service.Request) \
+            -> tuple[Robot, dict[str, Any], OwnScene | None, list[str]]:
         """Return robot, goal, the scene that it is checked in, and notes; raises RequestError."""
         robot = self.description.current()
         goal = self.scene.of_state(request.goal, robot, 'goal')
@@ -51,7 +53,7 @@ class Execute(Endpoint):
         return robot, goal.given, own, goal.notes
 
     @answering('stop')
-    async def stop(self, request: Any, response: Any) -> None:
+    async def stop(self, request: Trigger.Request, response: Trigger.Response) -> None:
         """
         Stop all motions, without waiting for rest.
 
@@ -76,7 +78,8 @@ def _bound(most: float, robot: Robot) -> dict[str, float] | None:
     return dict.fromkeys(robot.joint_names, most) if most else None
 
 
-def _check_followers(robot: Robot, state: Any, goal: Mapping[str, Any], tolerance: float) -> None:
+def _check_followers(robot: Robot, state: JointState, goal: Mapping[str, Any],
+                     tolerance: float) -> None:
     """Raise RequestError for a mimic joint that will not be where the goal wants it."""
     for name, value in zip(state.name, state.position, strict=True):
         if name not in robot.mimics:

@@ -45,6 +45,7 @@ from ros2_ik.node.motion.path_checks import OwnScene
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.node.workers import AnySearch, UnansweredError
+from ros2_ik.srv import ComputeIK
 
 BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
          'request has a max_joint_change')
@@ -85,7 +86,7 @@ class _Kept(NamedTuple):
     """The last request as bound; `form` is its fields but for poses and seed."""
 
     robot: Robot
-    form: tuple[Any, ...]
+    form: tuple[object, ...]
     checker: CollisionChecker | None
     preparation: BoundRequest
 
@@ -100,7 +101,8 @@ class IKRequests(Parts):
 
     # -- reading --------------------------------------------------------------------------
 
-    def read(self, message: Any, state: StateInScene | None = None) -> PreparedRequest:
+    def read(self, message: ComputeIK.Request,
+             state: StateInScene | None = None) -> PreparedRequest:
         """
         Read a ComputeIK request or the goal of an action; raises IKError.
 
@@ -116,7 +118,7 @@ class IKRequests(Parts):
             prepared = self._read_again(message, last, state)
         return prepared or self._read(message, robot, form, state)
 
-    def _read(self, message: Any, robot: Robot, form: tuple[Any, ...],
+    def _read(self, message: ComputeIK.Request, robot: Robot, form: tuple[object, ...],
               state: StateInScene) -> PreparedRequest:
         scene = state.scene
         request = read_request(message, scene, self.parameters,
@@ -135,7 +137,7 @@ class IKRequests(Parts):
             self._last = _Kept(robot, form, checker, preparation)
         return self._prepared(message, preparation, checked, world, [*state.notes, *notes])
 
-    def _read_again(self, message: Any, last: _Kept,
+    def _read_again(self, message: ComputeIK.Request, last: _Kept,
                     state: StateInScene) -> PreparedRequest | None:
         """Rebind the last request to other poses and another seed; None for another scene."""
         request = last.preparation.request
@@ -149,8 +151,8 @@ class IKRequests(Parts):
         self._last = last
         return self._prepared(message, preparation, scene, world, notes)
 
-    def _prepared(self, message: Any, preparation: BoundRequest, scene: Scene | None,
-                  world: '_World', notes: list[str]) -> PreparedRequest:
+    def _prepared(self, message: ComputeIK.Request, preparation: BoundRequest,
+                  scene: Scene | None, world: '_World', notes: list[str]) -> PreparedRequest:
         request, search = preparation.request, preparation.search()
         if message.straight:    # the way begins there
             self.current_state.start(world.robot, request.seed,
@@ -162,7 +164,7 @@ class IKRequests(Parts):
             self.scene.known.scene, world.needed, [*chosen, *world.notes, *notes],
             StraightWay(message, search.problem, self.parameters) if message.straight else None)
 
-    def _surroundings(self, message: Any, request: IKRequest, scene: Scene) \
+    def _surroundings(self, message: ComputeIK.Request, request: IKRequest, scene: Scene) \
             -> tuple[Scene | None, CollisionChecker | None, list[str]]:
         """Return a scene by the request's rules, its checker, if it is asked about, and notes."""
         measured = needs_checker(message)
@@ -224,7 +226,7 @@ class IKRequests(Parts):
 
     async def by_worker(self, search: AnySearch,
                         submitted: Callable[[int], None] = lambda number: None,
-                        tell: Callable[[Any], None] | None = None) -> Any:
+                        tell: Callable[[IKSolution], None] | None = None) -> Any:
         """
         Return what a worker finds; raises WorkerError.
 
@@ -243,8 +245,9 @@ class IKRequests(Parts):
 
     # -- answering ------------------------------------------------------------------------
 
-    async def finish(self, question: PreparedRequest, solution: IKSolution, answer: Any,
-                     stops: int, who: str, cancelled: Callable[[], str] = lambda: '') -> None:
+    async def finish(self, question: PreparedRequest, solution: IKSolution,
+                     answer: ComputeIK.Response, stops: int, who: str,
+                     cancelled: Callable[[], str] = lambda: '') -> None:
         """
         Write a solution into a ComputeIK response or the result of an action, and publish it.
 
@@ -264,8 +267,9 @@ class IKRequests(Parts):
         if question.execute:
             await self._move(question, solution, answer, stops, who, cancelled)
 
-    async def _move(self, question: PreparedRequest, solution: IKSolution, answer: Any,
-                    stops: int, who: str, cancelled: Callable[[], str]) -> None:
+    async def _move(self, question: PreparedRequest, solution: IKSolution,
+                    answer: ComputeIK.Response, stops: int, who: str,
+                    cancelled: Callable[[], str]) -> None:
         request, problem = question.request, question.search.problem
         outcome = self._refusal(question, solution, cancelled()) or await self.motions.run(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},

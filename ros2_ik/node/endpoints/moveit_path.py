@@ -1,7 +1,6 @@
 """Service compute_cartesian_path of MoveIt's type, GetCartesianPath."""
 
 import math
-from typing import Any
 
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.srv import GetCartesianPath
@@ -27,6 +26,7 @@ from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.motion.planning import checked_scaling, FASTEST_TIP, usable
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeIK
 
@@ -41,7 +41,8 @@ class MoveItPath(Endpoint):
         self.serve_as_moveit(GetCartesianPath, 'compute_cartesian_path', self.answer)
 
     @answering('compute_cartesian_path')
-    async def answer(self, request: Any, response: Any) -> None:
+    async def answer(self, request: GetCartesianPath.Request,
+                     response: GetCartesianPath.Response) -> None:
         """Answer a request; as in MoveIt a part of the path is a success with its fraction."""
         search = await self.settled.read(lambda: self._search(request))
         found = await self.ik_requests.by_worker(search)
@@ -59,7 +60,7 @@ class MoveItPath(Endpoint):
                 position, velocity, acceleration) in zip(
                     found.times.tolist(), found.states.tolist(), strict=True)]
 
-    def _search(self, request: Any) -> PathSearch:
+    def _search(self, request: GetCartesianPath.Request) -> PathSearch:
         robot = self.description.current()
         check_lengths(request, {'waypoints': MAX_WAYPOINTS})
         if not request.max_step > 0:
@@ -77,7 +78,7 @@ class MoveItPath(Endpoint):
                           self._limits(request, problem), _tip_speed(request, tip),
                           self._options(request))
 
-    def _problem(self, request: Any, state: StateInScene) -> IKProblem:
+    def _problem(self, request: GetCartesianPath.Request, state: StateInScene) -> IKProblem:
         """Return the problem of the first waypoint, whose pose does not matter."""
         scene = state.scene
         functions = functions_of(request.path_constraints, scene, self.transforms.lookup())
@@ -90,7 +91,7 @@ class MoveItPath(Endpoint):
             constraints=[function for each in functions for function in each]),
             state).search.problem
 
-    def _limits(self, request: Any, problem: IKProblem) -> MotionLimits:
+    def _limits(self, request: GetCartesianPath.Request, problem: IKProblem) -> MotionLimits:
         parameters = self.parameters
         velocity, acceleration = (_scaling(request, kind, parameters)
                                   for kind in ('velocity', 'acceleration'))
@@ -99,7 +100,8 @@ class MoveItPath(Endpoint):
         return usable(limits.scaled(acceleration=acceleration / parameters.acceleration_scaling),
                       velocity, parameters)
 
-    def _poses(self, request: Any, problem: IKProblem, scene: Scene) -> list[Array]:
+    def _poses(self, request: GetCartesianPath.Request, problem: IKProblem,
+               scene: Scene) -> list[Array]:
         """Return the poses (4, 4) in the root frame, that of the start before all others."""
         robot, tip = problem.robot, problem.targets[0].tip
         at = Configuration(robot, problem.start, robot.scratch_data())
@@ -112,7 +114,7 @@ class MoveItPath(Endpoint):
             places.append(pose if origin is None else origin * pose)
         return [place.homogeneous for place in places]
 
-    def _options(self, request: Any) -> PathOptions:
+    def _options(self, request: GetCartesianPath.Request) -> PathOptions:
         jumps = [most for most in (request.revolute_jump_threshold,
                                    request.prismatic_jump_threshold) if most > 0]
         usual = PathOptions()
@@ -122,13 +124,13 @@ class MoveItPath(Endpoint):
                            timeout=self.parameters.max_timeout)
 
 
-def _scaling(request: Any, kind: str, parameters: Any) -> float:
+def _scaling(request: GetCartesianPath.Request, kind: str, parameters: Parameters) -> float:
     """Return a part of limits; 0, and the type of Humble, leave it to a parameter."""
     name = f'max_{kind}_scaling_factor'
     return checked_scaling(float(getattr(request, name, 0.0)), parameters, kind, name)
 
 
-def _tip_speed(request: Any, tip: str) -> float:
+def _tip_speed(request: GetCartesianPath.Request, tip: str) -> float:
     """Return the largest speed of the tip [m/s]; raises RequestError."""
     link = getattr(request, 'cartesian_speed_limited_link', '').removeprefix('/')
     if not request.max_cartesian_speed > 0:

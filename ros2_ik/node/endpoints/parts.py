@@ -28,7 +28,7 @@ from ros2_ik.node.workers import Pool
 QUEUE = QoSProfile(depth=1000)   # requests that may wait, for each service
 
 # wait(start) calls start(done) and awaits the value passed to `done`, which any thread may call
-Wait = Callable[[Callable[[Callable[[Any], None]], None]], Awaitable[Any]]
+Wait = Callable[[Callable[[Callable[[object], None]], None]], Awaitable[Any]]
 
 
 @dataclass(eq=False)
@@ -50,7 +50,7 @@ class Parts:
     wait: Wait
 
 
-def publisher(node: Node, message: Any, name: str, qos: Any = 10) -> Publisher:
+def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
     """Make a publisher that does not watch for incompatible subscribers, which slows services."""
     return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
         use_default_callbacks=False))

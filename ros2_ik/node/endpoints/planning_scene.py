@@ -5,7 +5,6 @@ The requests of MoveIt's services are those of the node's own.
 """
 
 from functools import partial
-from typing import Any
 
 from moveit_msgs.msg import (
     AttachedCollisionObject,
@@ -18,7 +17,7 @@ from moveit_msgs.srv import (
 )
 from rclpy.publisher import Publisher
 
-from ros2_ik.core import Status
+from ros2_ik.core import Scene, Status
 from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
 from ros2_ik.node.endpoints.answering import answering, header, reason_of
 from ros2_ik.node.endpoints.parts import QUEUE
@@ -52,7 +51,8 @@ class PlanningSceneEndpoints(Endpoint):
             self.node.destroy_subscription(subscription)
 
     @answering('apply_planning_scene')
-    async def apply(self, request: Any, response: Any) -> None:
+    async def apply(self, request: ApplyPlanningScene.Request,
+                    response: ApplyPlanningScene.Response) -> None:
         """Answer ApplyPlanningScene when the scene has changed."""
         message = request.scene
         applied = await self.wait(lambda done: self.scene.apply(message, done))
@@ -61,7 +61,8 @@ class PlanningSceneEndpoints(Endpoint):
             response.message = told
 
     @answering('get_planning_scene')
-    async def get(self, request: Any, response: Any) -> None:
+    async def get(self, request: GetPlanningScene.Request,
+                  response: GetPlanningScene.Response) -> None:
         """Answer GetPlanningScene."""
         robot = self.description.current()
         known = self.scene.known
@@ -88,7 +89,8 @@ class PlanningSceneEndpoints(Endpoint):
 
     # -- topics that change it: what fails is in the log ----------------------------------
 
-    def _change(self, topic: str, message: Any) -> None:
+    def _change(self, topic: str, message: PlanningSceneMessage | CollisionObject
+                | AttachedCollisionObject) -> None:
         """Change the scene by a PlanningScene, or by an object as a diff of one."""
         log, scene = self.node.get_logger(), message
         if topic != 'planning_scene':
@@ -107,7 +109,7 @@ class PlanningSceneEndpoints(Endpoint):
         except Exception as error:
             done(error)
 
-    def _summary(self, result: Applied, message: Any) -> str:
+    def _summary(self, result: Applied, message: PlanningSceneMessage) -> str:
         for note in result.notes:
             self.node.get_logger().warning(note)
         said = [] if message.is_diff else [
@@ -115,7 +117,7 @@ class PlanningSceneEndpoints(Endpoint):
         return '; '.join([_contents(result.scene), *said, *result.notes])
 
 
-def _contents(scene: Any) -> str:
+def _contents(scene: Scene) -> str:
     objects, held = list(scene.objects), list(scene.attached)
     text = f'the scene has {_list(objects)}'
     return f'{text}; attached: {_list(held)}' if held else text

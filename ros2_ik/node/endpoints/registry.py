@@ -1,6 +1,6 @@
 """Endpoints: services, actions and topics; a file of this folder registers each by its class."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib import import_module
 import pkgutil
@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.publisher import Publisher
 
+from ros2_ik.node.endpoints.answering import Request, Response
 from ros2_ik.node.endpoints.ik_requests import IKRequests
 from ros2_ik.node.endpoints.parts import Parts, publisher, QUEUE, timer
 
@@ -34,7 +35,8 @@ class Endpoint(Parts):
     def end(self) -> None:
         """End open requests: the node shuts down, and answers until it is closed."""
 
-    def serve(self, interface: Any, name: str, answer: Callable[[Any, Any], Any]) -> None:
+    def serve(self, interface: type, name: str,
+              answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
         """
         Offer a service.
 
@@ -43,20 +45,20 @@ class Endpoint(Parts):
         self.node.create_service(interface, name, answer, qos_profile=QUEUE,
                                  callback_group=ReentrantCallbackGroup())
 
-    def serve_as_moveit(self, interface: Any, name: str,
-                        answer: Callable[[Any, Any], Any]) -> None:
+    def serve_as_moveit(self, interface: type, name: str,
+                        answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
         """Offer a service of move_group's if parameter moveit_names is set and none is there."""
         self._offer_later(self.node.resolve_service_name(name), self.node.count_services,
                           lambda: self.serve(interface, name, answer))
 
-    def publish_as_moveit(self, message: Any, name: str,
+    def publish_as_moveit(self, message: type, name: str,
                           take: Callable[[Publisher], None]) -> None:
         """Publish a topic of move_group's likewise; `take` gets the publisher."""
         self._offer_later(self.node.resolve_topic_name(name), self.node.count_publishers,
                           lambda: take(publisher(self.node, message, name, 100)))
 
     def _offer_later(self, name: str, count: Callable[[str], int],
-                     offer: Callable[[], Any]) -> None:
+                     offer: Callable[[], object]) -> None:
         if not self.parameters.moveit_names:
             return
 

@@ -6,7 +6,6 @@ The servo's topics belong to its own process.
 
 from collections.abc import Callable
 import time
-from typing import Any
 
 from moveit_msgs.msg import ServoStatus as MoveItStatus
 from moveit_msgs.srv import ServoCommandType
@@ -39,6 +38,7 @@ from ros2_ik.node.servo.messages import (
     Begin,
     Died,
     End,
+    FromServo,
     MODES,
     NO_TICKS,
     OFF,
@@ -84,7 +84,8 @@ class Servo(Endpoint):
         self._base = np.zeros(0)            # where it knows the base to be
         self._lookup = self.transforms.lookup(execute=True)
         self._frames: dict[str, float] = {}     # of TF, and when it asked for them
-        self._waiting: list[tuple[Callable[[State], bool], float, Callable[[Any], None]]] = []
+        self._waiting: list[tuple[Callable[[State], bool], float,
+                                  Callable[[State | None], None]]] = []
         self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
         self._moveit_status = self.node.create_publisher(MoveItStatus, '~/servo/moveit_status', 10)
         self._timer = timer(self.node, LOOK, self._tick)
@@ -101,19 +102,21 @@ class Servo(Endpoint):
     # -- services -------------------------------------------------------------------------
 
     @answering('servo/switch')
-    async def switch(self, request: Any, response: Any) -> None:
+    async def switch(self, request: SwitchServo.Request,
+                     response: SwitchServo.Response) -> None:
         """Switch it on, off, or over to other commands."""
         response.message = await self._switch(request)
         response.success = True
 
     @answering('servo/switch_command_type')
-    async def switch_as_moveit(self, request: Any, response: Any) -> None:
+    async def switch_as_moveit(self, request: ServoCommandType.Request,
+                               response: ServoCommandType.Response) -> None:
         """Switch by ServoCommandType, with the default group and tip."""
         kind = request.command_type     # what is no command type is refused as a mode
         await self._switch(SwitchServo.Request(mode=MOVEIT_MODES.get(kind, f'{kind}')))
         response.success = True
 
-    async def _switch(self, request: Any) -> str:
+    async def _switch(self, request: SwitchServo.Request) -> str:
         """Switch; return a sentence about the result; raises RequestError."""
         # YAML, as on a command line, makes a truth value of a plain off, and that a text
         mode = OFF if request.mode.lower() == 'false' else request.mode
@@ -135,7 +138,7 @@ class Servo(Endpoint):
             self._switching = False
 
     @answering('servo/pause')
-    async def pause(self, request: Any, response: Any) -> None:
+    async def pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
         """Ignore commands, so that the arm comes to rest, or follow them again."""
         self._paused = bool(request.data)
         if self.on:
@@ -150,7 +153,7 @@ class Servo(Endpoint):
         await self._until(lambda state: state.mode == OFF, REST, 'come to rest')
         return 'the servo is off, the arm at rest'
 
-    async def _switch_on(self, mode: str, request: Any) -> str:
+    async def _switch_on(self, mode: str, request: SwitchServo.Request) -> str:
         robot, parameters, stops = (self.description.current(), self.parameters,
                                     self.motions.stops)
         group, scene = group_name(robot, request.group, parameters), self.scene.known.scene
@@ -198,7 +201,7 @@ class Servo(Endpoint):
         return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
                           f'{scaling:g} of their velocity limits', *notes])
 
-    def _dimensions(self, request: Any) -> tuple[bool, ...]:
+    def _dimensions(self, request: SwitchServo.Request) -> tuple[bool, ...]:
         """Return which of x y z rx ry rz the tip follows; raises RequestError."""
         given = list(request.control_dimensions)
         if given and (len(given) != 6 or not any(given)):
@@ -206,7 +209,7 @@ class Servo(Endpoint):
         return tuple(given or self.parameters.servo_control_dimensions)
 
     def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
-               scene: Any, checked: bool, dimensions: tuple[bool, ...]) -> Begin:
+               scene: Scene, checked: bool, dimensions: tuple[bool, ...]) -> Begin:
         parameters = self.parameters
         # what else its controllers command is held
         every = tuple(joint for one in self._controllers for joint in one.joints)
@@ -246,7 +249,7 @@ class Servo(Endpoint):
             self._ending = True
             self.servo_process.send(End(reason))
 
-    def _on_message(self, said: Any) -> None:
+    def _on_message(self, said: FromServo) -> None:
         if isinstance(said, AskFrame):
             self._frames.pop(said.frame, None)
             self._frames[said.frame] = time.monotonic()

@@ -1,7 +1,6 @@
 """The straight way of the tip to the target of a request."""
 
 from dataclasses import replace
-from typing import Any
 
 from ros2_ik.core import (
     Configuration,
@@ -18,6 +17,8 @@ from ros2_ik.core import (
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.motion.planning import FASTEST_TIP, usable
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.srv import ComputeIK
 
 
 class StraightWay:
@@ -27,7 +28,8 @@ class StraightWay:
     Raises RequestError for a request with costs or without exactly one target.
     """
 
-    def __init__(self, message: Any, problem: IKProblem, parameters: Any) -> None:
+    def __init__(self, message: ComputeIK.Request, problem: IKProblem,
+                 parameters: Parameters) -> None:
         if len(problem.targets) != 1:
             raise wrong(f'straight: {len(problem.targets)} targets; valid: one')
         if not message.tip_speed >= 0:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 import difflib
 import math
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
@@ -18,10 +18,15 @@ from ros2_ik.node.parameters.table import (
     PARAMETERS,
 )
 
+if TYPE_CHECKING:   # each field of Defaults is a parameter
+    from ros2_ik.core import Defaults as _Defaults
+else:
+    _Defaults = object
+
 ROS_OWN = ('use_sim_time', 'start_type_description_service')   # which rclpy declares
 
 
-class Parameters:
+class Parameters(_Defaults):
     """
     The values as attributes: `parameters.max_timeout`.
 
@@ -115,7 +120,7 @@ def _conflict(values: dict[str, Any]) -> str | None:
     return None
 
 
-def start_notes(parameters: Any) -> list[str]:
+def start_notes(parameters: Parameters) -> list[str]:
     """Return what a person should know of a node that can move an arm."""
     if not parameters.controllers:
         return []

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 import math
 import time
-from typing import Any
 
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core import Array, Configuration, Robot
 from ros2_ik.messages.frames import Lookup, Reference, reference
@@ -66,7 +66,7 @@ class Commands:
                  lookup: Lookup) -> None:
         self._timeout, self._now, self._lookup = timeout, now, lookup
 
-    def read(self, message: Any, follower: Follower) -> Command:
+    def read(self, message: PoseStamped | TwistStamped | JointJog, follower: Follower) -> Command:
         """
         Read a message of the follower's mode that has just come.
 
@@ -90,13 +90,13 @@ MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
             'joint': ('joint_jog', JointJog)}
 
 
-def _pose(message: PoseStamped, _: Follower, frame: Any) -> Array:
+def _pose(message: PoseStamped, _: Follower, frame: pin.SE3 | None) -> Array:
     place = read_pose(message.pose, 'the target')
     pose: Array = (place if frame is None else frame * place).homogeneous
     return pose
 
 
-def _twist(message: TwistStamped, follower: Follower, frame: Any) -> Array:
+def _twist(message: TwistStamped, follower: Follower, frame: pin.SE3 | None) -> Array:
     twist = message.twist
     values = np.array([twist.linear.x, twist.linear.y, twist.linear.z,
                        twist.angular.x, twist.angular.y, twist.angular.z])
@@ -113,7 +113,7 @@ def _twist(message: TwistStamped, follower: Follower, frame: Any) -> Array:
     return slowed
 
 
-def _joints(message: Any, follower: Follower, _: Any) -> Array:
+def _joints(message: JointJog, follower: Follower, _: object) -> Array:
     names, velocities = list(message.joint_names), list(message.velocities)
     if len(message.displacements):
         raise wrong('displacements of joints are not supported; valid: velocities')
@@ -131,7 +131,8 @@ def _joints(message: Any, follower: Follower, _: Any) -> Array:
     return values
 
 
-def _frame(message: Any, follower: Follower, lookup: Lookup) -> Any:
+def _frame(message: PoseStamped | TwistStamped, follower: Follower,
+           lookup: Lookup) -> pin.SE3 | None:
     """Return where a message's frame is now in the root frame, None for that itself."""
     robot, frame_id = follower.robot, message.header.frame_id
     found = reference(robot, follower.scene, frame_id, lookup)

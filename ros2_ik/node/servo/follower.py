@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 import math
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -25,6 +25,7 @@ from ros2_ik.core import (
     posture_task,
     Robot,
     Scene,
+    Task,
     twist_task,
     VelocityLimit,
     VelocityProgram,
@@ -76,7 +77,7 @@ class Step(NamedTuple):
 class Command:
     """The last command: a pose (4, 4), a twist (6,), or velocities by joint."""
 
-    value: Any
+    value: Array
     until: float    # on the clock of who calls [s]
 
 
@@ -121,7 +122,7 @@ class Follower:
             firm[3:] = False
         return firm
 
-    def _tasks(self) -> list[Any]:
+    def _tasks(self) -> list[Task]:
         begin, dt, weights = self.begin, self.dt, np.array(self.begin.dimensions, dtype=float)
         joints = begin.joints
         if begin.mode == 'pose':
@@ -140,9 +141,10 @@ class Follower:
                                     name='turn'))
         return tasks
 
-    def _program(self, tasks: list[Any], speed: float = 1.0) -> VelocityProgram:
+    def _program(self, tasks: list[Task], speed: float = 1.0) -> VelocityProgram:
         begin, robot = self.begin, self.robot
-        limits: list[Any] = [
+        limits: list[ConfigurationLimit | VelocityLimit | AccelerationLimit
+                     | CartesianVelocityLimit] = [
             ConfigurationLimit(1.0),
             VelocityLimit(dict(zip(begin.joints, begin.velocity, strict=True))),
             AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True)))]

@@ -8,13 +8,15 @@ import ctypes
 from functools import partial
 import gc
 import math
+from multiprocessing.connection import Connection
 import os
 from pathlib import Path
 import time
 import traceback
 from types import SimpleNamespace
-from typing import Any
 
+from control_msgs.msg import JointJog
+from geometry_msgs.msg import PoseStamped, TwistStamped
 import numpy as np
 import pinocchio as pin
 import rclpy
@@ -37,6 +39,7 @@ from ros2_ik.node.servo.messages import (
     Begin,
     Brake,
     End,
+    FromServo,
     NO_TICKS,
     OFF,
     Open,
@@ -81,7 +84,7 @@ COUNTED = 2500      # steps of which the jitter is told
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-def serve_servo(connection: Any, names: Names) -> None:
+def serve_servo(connection: Connection, names: Names) -> None:
     """Work until the node closes the pipe or is gone; then come to rest."""
     Path('/proc/self/comm').write_text(NAME)
     compile_all()
@@ -111,7 +114,7 @@ def _come_first() -> None:
 class Loop:
     """A single thread: callbacks between the steps."""
 
-    def __init__(self, connection: Any, names: Names) -> None:
+    def __init__(self, connection: Connection, names: Names) -> None:
         self._connection = connection
         self._node = node = rclpy.create_node(
             f'{names.node}_servo', namespace=names.namespace, use_global_arguments=False,
@@ -120,7 +123,7 @@ class Loop:
         self._log = node.get_logger()
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
-        self._values: Any = SimpleNamespace(joint_state_speed=1.5)
+        self._values = SimpleNamespace(joint_state_speed=1.5)
         self._joint_states = JointStates(
             lambda text: self._log.warning(text, throttle_duration_sec=5.0), self._now_ns,
             lambda: publishers(node, names.joint_states), lambda: self._values.joint_state_speed,
@@ -190,7 +193,7 @@ class Loop:
 
     def _hear(self) -> None:
         try:
-            messages = list[Any]()
+            messages = list[ToServo]()
             while not self._gone and self._connection.poll():
                 messages.append(self._connection.recv())
         except (EOFError, OSError):
@@ -272,14 +275,14 @@ class Loop:
         self._status.publish(status)
         self._say(state)
 
-    def _say(self, message: Any) -> None:
+    def _say(self, message: FromServo) -> None:
         if not self._gone:
             with suppress(OSError):     # it has just gone
                 self._connection.send(message)
 
     # -- clients --------------------------------------------------------------------------
 
-    def _obey(self, mode: str, message: Any) -> None:
+    def _obey(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
         """Follow a command."""
         session = self._session
         if session is None or session.ended:
@@ -308,8 +311,8 @@ class Session:
     more by it.
     """
 
-    def __init__(self, context: Any, clock: MotionClock, measured: MeasuredJoints,
-                 follower: Follower, values: Any) -> None:
+    def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: MeasuredJoints,
+                 follower: Follower, values: SimpleNamespace) -> None:
         self._clock, self._measured, self._values = clock, measured, values
         self.follower, self.dt = follower, follower.dt
         self.ended, self.fault, self.over = '', WAITS, False
@@ -320,7 +323,7 @@ class Session:
                          for output in follower.begin.outputs]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
-        self._knots = deque[tuple[int, Any, Any]]()
+        self._knots = deque[tuple[int, Array, Array]]()
         self._began = self._stepped = time.monotonic()
         self._moved = -math.inf     # nothing is told to an arm that nothing was commanded to
         self._looked, self._time, self._last_now = 0.0, 0, 0
@@ -338,7 +341,7 @@ class Session:
         for _, topic in self._outputs:
             topic.close()
 
-    def go_on(self, follower: Follower, values: Any) -> None:
+    def go_on(self, follower: Follower, values: SimpleNamespace) -> None:
         """Follow commands of another mode, from the present velocity on."""
         follower.q, follower.v = self.follower.q, self.follower.v
         self.follower, self.dt, self._values = follower, follower.dt, values
@@ -415,7 +418,7 @@ class Session:
             self.ended, self._ended_at = reason, time.monotonic() + self.follower.braking_time
         self.follower.brake()
 
-    def _give_way(self, output: ServoOutput, message: Any, topic: str) -> None:
+    def _give_way(self, output: ServoOutput, message: object, topic: str) -> None:
         """End where another client commands the joints."""
         if not output.concerns(message):
             return

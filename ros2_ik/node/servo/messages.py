@@ -155,3 +155,6 @@ class State(NamedTuple):
     message: str
     ended: str
     ticks: Ticks
+
+
+FromServo: TypeAlias = AskFrame | Died | Played | State

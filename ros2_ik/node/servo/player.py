@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 import time
-from typing import Any
+from types import SimpleNamespace
 
 from ros2_ik.core import Motion
 from ros2_ik.node.controllers.command_topic import CommandTopic
@@ -24,7 +24,7 @@ class Player:
     it goes on from there.
     """
 
-    def __init__(self, context: Any, clock: MotionClock, opened: Open,
+    def __init__(self, context: SimpleNamespace, clock: MotionClock, opened: Open,
                  say: Callable[[Played], None]) -> None:
         self._node, self._clock, self._say = context.node, clock, say
         self._number, self._output, _ = opened
@@ -92,7 +92,7 @@ class Player:
         """Publish nothing more of the present motion."""
         self._motion = None
 
-    def _on_other(self, message: Any, topic: str) -> None:
+    def _on_other(self, message: object, topic: str) -> None:
         # without a motion there is nothing to give up, and the servo's session may send these
         if self._motion and self._output.concerns(message):
             self.give_up(f'another client sends commands on {topic}; nothing more is sent to it')

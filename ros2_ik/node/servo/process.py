@@ -3,16 +3,18 @@
 from collections.abc import Callable
 import math
 import multiprocessing
+from multiprocessing.connection import Connection
 from queue import SimpleQueue
 import threading
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
 
 from ros2_ik.node.process import ensure_fork_server
-from ros2_ik.node.servo.messages import Died
+from ros2_ik.node.servo.messages import Died, FromServo, ToServo
 
 LOOK = 0.02    # between two looks at what the process has sent [s]
 RESTART = 1.0  # between two starts of it, at least [s]
@@ -37,16 +39,16 @@ class ServoProcess:
     to rest and ends when the node closes its pipe or is gone.
     """
 
-    def __init__(self, node: Any) -> None:
+    def __init__(self, node: Node) -> None:
         self._node = node
-        self.receivers: list[Callable[[Any], None]] = []
+        self.receivers: list[Callable[[FromServo], None]] = []
         self._pipe: _Pipe | None = None
         self._started = -math.inf
         self._timer = node.create_timer(LOOK, self.pass_on, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
 
-    def send(self, message: Any) -> None:
+    def send(self, message: ToServo) -> None:
         """Send a message; start the process if there is none."""
         if self._pipe is None:
             now = time.monotonic()
@@ -64,7 +66,7 @@ class ServoProcess:
 
     def pass_on(self) -> None:
         """Pass on received messages."""
-        said = list[Any]()
+        said = list[FromServo]()
         try:
             while self._pipe and self._pipe.connection.poll():
                 said.append(self._pipe.connection.recv())
@@ -87,17 +89,17 @@ class ServoProcess:
 class _Pipe:
     """The node's end of the pipe to a new process, which a thread starts and sends `outbox`."""
 
-    def __init__(self, names: Any, wait: float) -> None:
+    def __init__(self, names: Names, wait: float) -> None:
         self.connection, there = multiprocessing.Pipe()
-        self.outbox = SimpleQueue[Any]()
+        self.outbox = SimpleQueue[ToServo | None]()
         threading.Thread(target=self._run, args=(there, names, wait), name='to the servo',
                          daemon=True).start()
 
-    def _run(self, there: Any, names: Any, wait: float) -> None:
+    def _run(self, there: Connection, names: Names, wait: float) -> None:
         time.sleep(wait)
         with there:     # at its end here the process has it alone, or nobody
             ensure_fork_server()
-            context: Any = multiprocessing.get_context('forkserver')
+            context = multiprocessing.get_context('forkserver')
             context.Process(target=_serve, args=(there, names), daemon=True).start()
         message = self.outbox.get()
         try:
@@ -109,7 +111,7 @@ class _Pipe:
                 continue
 
 
-def _serve(connection: Any, names: Any) -> None:
+def _serve(connection: Connection, names: Names) -> None:
     # late: in the fork server there is no rclpy
     from ros2_ik.node.servo.loop import serve_servo
     serve_servo(connection, names)

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from ros2_ik.core import Array
 
@@ -26,17 +26,17 @@ class ServoOutput(ABC):
 
     topic: str
     joints: tuple[str, ...]
-    message_type: ClassVar[Any]
+    message_type: ClassVar[type]
     ahead: ClassVar[float] = 0.0    # so long before the joints shall be there it is told [s]
 
     def rest(self, last: Knot) -> Knot:
         """Return where and when the joints come to rest by themselves after the last message."""
         return last
 
-    def concerns(self, message: Any) -> bool:
+    def concerns(self, message: object) -> bool:
         """Return whether a command of another client is one for these joints."""
         return True
 
     @abstractmethod
-    def message(self, knots: Sequence[Knot]) -> Any:
+    def message(self, knots: Sequence[Knot]) -> object:
         """Write the newest knots, of which the last one is the newest."""

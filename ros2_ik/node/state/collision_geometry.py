@@ -146,7 +146,7 @@ class CollisionGeometry:
 def make_parts(meshes: Sequence[Mesh]) -> bool:
     """Make the parts that are not on disk yet, and wait; return whether all are there then."""
     ensure_fork_server()
-    context: Any = multiprocessing.get_context('forkserver')
+    context = multiprocessing.get_context('forkserver')
     process = context.Process(target=_make, args=(tuple(meshes),), daemon=True)
     process.start()
     process.join()

@@ -10,6 +10,7 @@ from rclpy.clock import Clock
 from ros2_ik.core import Array, Joint, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_pose
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.joint_history import Reading
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.transforms import Transforms
@@ -33,7 +34,7 @@ class Start(NamedTuple):
 class CurrentState:
     """Joint values and base pose as the node knows them now; `clock` is that of the node."""
 
-    def __init__(self, parameters: Any, joint_states: JointStates, transforms: Transforms,
+    def __init__(self, parameters: Parameters, joint_states: JointStates, transforms: Transforms,
                  warn: Callable[[str], None], clock: Clock) -> None:
         self._parameters, self._transforms, self._warn = parameters, transforms, warn
         self._joint_states, self._clock = joint_states, clock

@@ -3,10 +3,14 @@
 from collections.abc import Callable, Sequence
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ros2_ik.core import Robot
 from ros2_ik.node.state.joint_history import fastest, JointHistory, Reading
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+    from sensor_msgs.msg import JointState
 
 FACTOR = 1.5         # faster than this times its speed limit a joint cannot have moved
 BACK = 10**9         # a clock that goes back farther begins anew [ns]
@@ -48,7 +52,7 @@ class JointStates:
                             if not joint.reading.stamp}
         self._looked = now
 
-    def take(self, message: Any) -> None:
+    def take(self, message: 'JointState') -> None:
         """Record a JointState; NaN means that a joint has no position."""
         names, positions = message.name, message.position
         if len(names) != len(positions):
@@ -132,7 +136,7 @@ class JointStates:
                 'be alike)')
 
 
-def publishers(node: Any, topic: str) -> list[str]:
+def publishers(node: 'Node', topic: str) -> list[str]:
     """Return the full names of nodes, one for each publisher that a node has discovered."""
     return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}'
                   for info in node.get_publishers_info_by_topic(topic))

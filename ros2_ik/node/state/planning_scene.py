@@ -8,6 +8,9 @@ from functools import partial
 import time
 from typing import Any, NamedTuple
 
+from moveit_msgs.msg import PlanningScene as PlanningSceneMessage, RobotState
+from rclpy.impl.rcutils_logger import RcutilsLogger
+
 from ros2_ik.core import (
     collision_checker,
     CollisionChecker,
@@ -28,6 +31,7 @@ from ros2_ik.messages.scene_changes import (
     MAX_REQUEST_SHAPES,
     MAX_REQUEST_TRIANGLES,
 )
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.transforms import LOOK, Transforms
@@ -69,15 +73,15 @@ class PlanningScene:
     awaits what done is given.
     """
 
-    def __init__(self, parameters: Any, state: CurrentState, transforms: Transforms,
-                 geometry: CollisionGeometry, log: Any,
-                 begin: Callable[[Coroutine[Any, Any, None]], Any], wait: Any) -> None:
+    def __init__(self, parameters: Parameters, state: CurrentState, transforms: Transforms,
+                 geometry: CollisionGeometry, log: RcutilsLogger,
+                 begin: Callable[[Coroutine[object, object, None]], object], wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
         self.geometry, self._log = geometry, log
         self.receivers: list[Callable[[SceneState], None]] = []
         self._begin, self._wait = begin, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
-        self._asked = deque[tuple[Any, Done]]()   # PlanningScene messages
+        self._asked = deque[tuple[PlanningSceneMessage, Done]]()
         self._working = False
         self._known: SceneState | None = None
         self.fault = ''          # why the scene of parameter `scene` is not there, or ''
@@ -155,7 +159,7 @@ class PlanningScene:
     def _checker(self, scene: Scene) -> CollisionChecker:
         return collision_checker(scene.robot, scene, *self.geometry.options)
 
-    def of_state(self, state: Any, robot: Robot, what: str) -> StateInScene:
+    def of_state(self, state: RobotState, robot: Robot, what: str) -> StateInScene:
         """
         Read a question's RobotState in the scene of this moment; raises RequestError.
 
@@ -178,7 +182,7 @@ class PlanningScene:
         return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes,
                                  notes.append)
 
-    def apply(self, message: Any, done: Done) -> None:
+    def apply(self, message: PlanningSceneMessage, done: Done) -> None:
         """
         Have the scene changed by a PlanningScene message, as a whole or not at all.
 
@@ -218,14 +222,14 @@ class PlanningScene:
         finally:
             self._working = False
 
-    def _submit(self, asked: list[tuple[Any, Done]], base: SceneState,
+    def _submit(self, asked: list[tuple[PlanningSceneMessage, Done]], base: SceneState,
                 done: Callable[[_Made], None]) -> None:
         messages = [message for message, _ in asked]
         self._thread.submit(lambda: done(self._make(messages, base)))
 
     # -- changing: in the thread ----------------------------------------------------------
 
-    def _make(self, asked: list[Any], base: SceneState) -> _Made:
+    def _make(self, asked: list[PlanningSceneMessage], base: SceneState) -> _Made:
         """Make changes, one after the other; one that fails changes nothing."""
         try:
             made = self._changed_by(asked, base, prepare=False)
@@ -235,7 +239,8 @@ class PlanningScene:
         except Exception:   # one of them is to blame
             return self._changed_by(asked, base, prepare=True)
 
-    def _changed_by(self, asked: list[Any], base: SceneState, prepare: bool) -> _Made:
+    def _changed_by(self, asked: list[PlanningSceneMessage], base: SceneState,
+                    prepare: bool) -> _Made:
         known, results = base, list[Applied | Exception]()
         for each in asked:
             try:
@@ -248,7 +253,8 @@ class PlanningScene:
                 results.append(error)
         return _Made(known, results)
 
-    def _changed(self, message: Any, known: SceneState) -> tuple[SceneState, list[str]]:
+    def _changed(self, message: PlanningSceneMessage,
+                 known: SceneState) -> tuple[SceneState, list[str]]:
         """Make a change, and try again while it is refused for transforms that may come."""
         robot = known.scene.robot
         while True:
@@ -277,7 +283,7 @@ def _first(text: str, items: Iterable[str]) -> list[str]:
     return [f'{text}{items[0]}{more}'] if items else []
 
 
-def moved_over(old: SceneState, robot: Robot, log: Any) -> SceneState:
+def moved_over(old: SceneState, robot: Robot, log: RcutilsLogger) -> SceneState:
     """Return the scene on a robot of the same name; what does not fit is left out and logged."""
     source = old.scene
     scene = Scene(robot).with_frames(source.frames)

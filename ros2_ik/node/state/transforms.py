@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 import threading
 import time
 import traceback
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
+from geometry_msgs.msg import TransformStamped
+import pinocchio as pin
 import rclpy
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
@@ -21,7 +23,11 @@ from ros2_ik.core import Robot, Status
 from ros2_ik.messages.frames import Lookup, OldTransformError, Reference
 from ros2_ik.messages.poses import placement
 from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.joint_history import Reading
+
+if TYPE_CHECKING:
+    import tf2_ros
 
 
 class Parent(NamedTuple):
@@ -32,7 +38,7 @@ class Parent(NamedTuple):
     received: float
 
 
-def listen_to_tf(node: Node) -> Any:
+def listen_to_tf(node: Node) -> 'tf2_ros.Buffer':
     """
     Begin to listen, by a node beside this one; return the tf2_ros.Buffer that is filled.
 
@@ -44,7 +50,7 @@ def listen_to_tf(node: Node) -> Any:
     class Buffer(tf2_ros.Buffer):   # type: ignore[misc]
         """A TF buffer that returns the parent of a frame, which tf2_ros has only as text."""
 
-        def __init__(self, **options: Any) -> None:
+        def __init__(self, **options: object) -> None:
             self.parents: dict[str, Parent] = {}
             self.since = time.monotonic()
             super().__init__(**options)
@@ -60,15 +66,15 @@ def listen_to_tf(node: Node) -> Any:
                           if not parent.static]:
                 self.parents.pop(frame, None)
 
-        def set_transform(self, transform: Any, authority: str) -> None:
+        def set_transform(self, transform: TransformStamped, authority: str) -> None:
             super().set_transform(transform, authority)
             self._hang(transform, False)
 
-        def set_transform_static(self, transform: Any, authority: str) -> None:
+        def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
             super().set_transform_static(transform, authority)
             self._hang(transform, True)
 
-        def _hang(self, transform: Any, static: bool) -> None:
+        def _hang(self, transform: TransformStamped, static: bool) -> None:
             self.parents[transform.child_frame_id.removeprefix('/')] = Parent(
                 transform.header.frame_id.removeprefix('/'), static, time.monotonic())
 
@@ -83,7 +89,7 @@ def listen_to_tf(node: Node) -> Any:
     return buffer
 
 
-def _spin(node: Node, _: Any) -> None:
+def _spin(node: Node, _: object) -> None:
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
     while node.context.ok():
@@ -112,8 +118,8 @@ class Transforms:
     `parents`, as `listen_to_tf` does.
     """
 
-    def __init__(self, node: Node, parameters: Any, now: Callable[[], int],
-                 listen: Callable[[Node], Any] = listen_to_tf,
+    def __init__(self, node: Node, parameters: Parameters, now: Callable[[], int],
+                 listen: 'Callable[[Node], tf2_ros.Buffer]' = listen_to_tf,
                  simulated: Callable[[], bool] = lambda: False) -> None:
         self._node, self._listen, self._now = node, listen, now
         self._parameters, self._simulated = parameters, simulated
@@ -182,7 +188,7 @@ class Transforms:
         place = self._fresh(self._newest(carrier, frame), frame, parameter)
         return Reference(None if carrier == robot.root_frame else carrier, place)
 
-    def _fresh(self, reading: Reading, frame: str, parameter: str) -> Any:
+    def _fresh(self, reading: Reading, frame: str, parameter: str) -> pin.SE3:
         """Return the value of a transform that is new enough; raises OldTransformError."""
         limit, now = getattr(self._parameters, parameter), self._now()
         age = reading.age(now, bool(reading.stamp) and self._simulated())

@@ -11,7 +11,7 @@ import threading
 from typing import Any
 
 from ros2_ik.core import Status
-from ros2_ik.node.workers.jobs import Answer, Job, Ready, TakeRobot
+from ros2_ik.node.workers.jobs import Answer, Cancel, Job, Progress, Ready, Result, TakeRobot
 from ros2_ik.node.workers.serve import serve
 
 AFTERMATH = 1.0  # longest wait for the exit code of a process, which the fork server reports [s]
@@ -76,7 +76,7 @@ class Member:
         self.process.start()
         there.close()   # the worker's end alone keeps the pipe open
         self._owed, self._readies = 1, 0    # `Ready` messages, for its start and each robot
-        self._outbox = SimpleQueue[Any]()
+        self._outbox = SimpleQueue[TakeRobot | Job | Cancel | None]()
         self.jobs: dict[int, OpenJob] = {}
         threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
 
@@ -90,13 +90,13 @@ class Member:
         return self.ready and not (job.tell and any(
             other.tell and not other.ended for other in list(self.jobs.values())))
 
-    def receive(self) -> Any:
+    def receive(self) -> Ready | Progress | Result:
         """Return the next message."""
-        message = self.connection.recv()
+        message: Ready | Progress | Result = self.connection.recv()
         self._readies += isinstance(message, Ready)
         return message
 
-    def send(self, message: Any) -> None:
+    def send(self, message: TakeRobot | Job | Cancel) -> None:
         """Send, unless it has died: whoever waits for its answers sees that, too."""
         self._owed += isinstance(message, TakeRobot)    # in other threads than `_readies`
         self._outbox.put(message)

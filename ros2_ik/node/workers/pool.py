@@ -11,7 +11,7 @@ from typing import Any
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.node.process import ensure_fork_server
-from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Result, TakeRobot
+from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Ready, Result, TakeRobot
 from ros2_ik.node.workers.member import Done, Member, OpenJob, Tell, UnansweredError, WorkerError
 
 PERIOD = 0.5        # between two looks for overdue searches and missing workers, at most [s]
@@ -29,7 +29,7 @@ class Pool:
 
     def __init__(self, size: int, log: Any) -> None:
         self.size, self._log = size, log
-        self._context: Any = multiprocessing.get_context('forkserver')
+        self._context = multiprocessing.get_context('forkserver')
         self._numbers = count()
         self._robot: TakeRobot | None = None    # which also workers that start later receive
         self._lock = threading.Lock()
@@ -182,7 +182,7 @@ class Pool:
             except (EOFError, OSError):
                 self._replace(member)
 
-    def _take(self, member: Member, message: Any) -> None:
+    def _take(self, member: Member, message: Ready | Progress | Result) -> None:
         if isinstance(message, Progress):
             job = member.jobs[message.number]
             if job.tell and not job.ended:

@@ -7,14 +7,14 @@ So the next attempt always goes to the search that has had the least computing t
 
 from collections import deque
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 import os
 import pickle
 import signal
 import time
 import traceback
-from typing import Any
 
-from ros2_ik.core import collision_checker, Scene
+from ros2_ik.core import collision_checker, Robot, Scene
 from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Ready, Result, TakeRobot
 
 NICENESS = 10     # the node's own callbacks go first
@@ -45,7 +45,7 @@ class OpenSearch:
         return time.monotonic() < self.search.budget.deadline, self.spent
 
 
-def serve(connection: Any) -> None:
+def serve(connection: Connection) -> None:
     """Work until the node closes the pipe or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)    # Ctrl-C reaches the whole process group,
     signal.signal(signal.SIGTERM, signal.SIG_IGN)   # systemd too; the node ends its workers
@@ -62,10 +62,10 @@ def serve(connection: Any) -> None:
 class Worker:
     """The open searches of this process."""
 
-    def __init__(self, connection: Any) -> None:
+    def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._inbox: deque[Any] = deque()       # what came during an attempt
-        self._robots: dict[str, Any] = {}
+        self._inbox: deque[TakeRobot | Job | Cancel] = deque()       # what came during an attempt
+        self._robots: dict[str, Robot] = {}
         self._open: dict[int, OpenSearch] = {}
         self._looked = 0.0
 
