@@ -9,5 +9,7 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.intp]
 Mask: TypeAlias = npt.NDArray[np.bool_]
+ArrayLike: TypeAlias = npt.ArrayLike    # quote it in signatures: help() writes its union out
 Pose: TypeAlias = Any   # a (4, 4) array or a pinocchio SE3, which has no types of its own
-JointValues: TypeAlias = Mapping[str, Any] | Sequence[float] | Array   # see Robot.to_q
+# see Robot.to_q
+JointValues: TypeAlias = Mapping[str, float | Sequence[float] | Array] | Sequence[float] | Array

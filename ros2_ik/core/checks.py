@@ -17,7 +17,7 @@ _LARGEST = sys.float_info.max
 SQUARABLE = 1e150    # squares of larger numbers, and sums of some of these, overflow
 
 
-def floats(value: Any, name: str, wanted: str, error: type[IKError]) -> Array:
+def floats(value: object, name: str, wanted: str, error: type[IKError]) -> Array:
     """Copy the value into an array of floats, or raise `error`: no text, no complex numbers."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value.copy()
@@ -35,7 +35,7 @@ def are_finite(values: Array) -> bool:
     return math.hypot(*values.tolist()) < SQUARABLE    # NaN is not
 
 
-def vector(value: Any, name: str, size: int, error: type[IKError],
+def vector(value: object, name: str, size: int, error: type[IKError],
            most: float = math.inf) -> Array:
     """Copy the value into `size` finite floats up to +-most, read-only, or raise `error`."""
     wanted = f'{size} finite numbers' + (f' up to {most:g}' if most < math.inf else '')
@@ -47,7 +47,7 @@ def vector(value: Any, name: str, size: int, error: type[IKError],
     return array
 
 
-def matrix(value: Any, name: str, columns: int | None, error: type[IKError],
+def matrix(value: object, name: str, columns: int | None, error: type[IKError],
            most: float = math.inf) -> Array:
     """Copy the value into finite floats (m, columns), m > 0, read-only, or raise `error`."""
     wanted = f'rows of {columns or "as many"} finite numbers'
@@ -63,7 +63,7 @@ def matrix(value: Any, name: str, columns: int | None, error: type[IKError],
     return array
 
 
-def one_or_each(value: Any, name: str, count: int, error: type[IKError]) -> Array:
+def one_or_each(value: object, name: str, count: int, error: type[IKError]) -> Array:
     """Copy one number for all, or one each, into floats (count,), or raise `error`."""
     wanted = f'one number or {count}'
     array = floats(value, name, wanted, error)
@@ -72,7 +72,7 @@ def one_or_each(value: Any, name: str, count: int, error: type[IKError]) -> Arra
     return np.full(count, array)
 
 
-def direction(value: Any, name: str, error: type[IKError], size: int = 3) -> Array:
+def direction(value: object, name: str, error: type[IKError], size: int = 3) -> Array:
     """Return the value at length 1, (size,), read-only, or raise `error`: zero points nowhere."""
     array = vector(value, name, size, error)
     largest = max(map(abs, array.tolist()))
@@ -84,28 +84,28 @@ def direction(value: Any, name: str, error: type[IKError], size: int = 3) -> Arr
     return unit
 
 
-def finite(value: Any, name: str, error: type[IKError]) -> float:
+def finite(value: object, name: str, error: type[IKError]) -> float:
     """Return the value as a float if it is a finite number, or raise `error`."""
     return _number(value, name, 'a finite number', error)
 
 
-def positive(value: Any, name: str, error: type[IKError]) -> float:
+def positive(value: object, name: str, error: type[IKError]) -> float:
     """Return the value as a float if it is a finite number above zero, or raise `error`."""
     return _number(value, name, 'a positive finite number', error, math.ulp(0.0))
 
 
-def non_negative(value: Any, name: str, error: type[IKError], most: float = _LARGEST) -> float:
+def non_negative(value: object, name: str, error: type[IKError], most: float = _LARGEST) -> float:
     """Return the value as a float if it is a number from 0 to `most`, or raise `error`."""
     wanted = 'a number from 0 on' if most == math.inf else 'a finite number from 0 on'
     return _number(value, name, wanted, error, 0.0, most)
 
 
-def between(value: Any, name: str, least: float, most: float, error: type[IKError]) -> float:
+def between(value: object, name: str, least: float, most: float, error: type[IKError]) -> float:
     """Return the value as a float if it is a number from `least` to `most`, or raise `error`."""
     return _number(value, name, f'a number from {least:g} to {most:g}', error, least, most)
 
 
-def whole(value: Any, name: str, error: type[IKError], least: int = 1,
+def whole(value: object, name: str, error: type[IKError], least: int = 1,
           most: float = 1e9) -> int:
     """
     Return the value as an int if it is a whole number from `least` to `most`, or raise `error`.
@@ -120,24 +120,24 @@ def whole(value: Any, name: str, error: type[IKError], least: int = 1,
     return int(value)
 
 
-def all_positive(error: type[IKError], **values: Any) -> list[float]:
+def all_positive(error: type[IKError], **values: object) -> list[float]:
     """Return what `positive` does of each."""
     return [positive(value, name, error) for name, value in values.items()]
 
 
-def all_whole(error: type[IKError], **values: Any) -> list[int]:
+def all_whole(error: type[IKError], **values: object) -> list[int]:
     """Return what `whole` does of each."""
     return [whole(value, name, error) for name, value in values.items()]
 
 
-def one_of(value: Any, name: str, valid: Sequence[str], error: type[IKError]) -> str:
+def one_of(value: object, name: str, valid: Sequence[str], error: type[IKError]) -> str:
     """Return a text that is one of several, or raise `error`."""
     if not isinstance(value, str) or value not in valid:
         raise error(f'{name} is {value!r}; valid: {", ".join(valid)}')
     return value
 
 
-def flag(value: Any, name: str, error: type[IKError]) -> bool:
+def flag(value: object, name: str, error: type[IKError]) -> bool:
     """Return the value as a bool if it is one, or raise `error`."""
     if not isinstance(value, (bool, np.bool_)):
         raise error(f'{name} is True or False, not {value!r}')
@@ -154,28 +154,28 @@ def listed(value: Any) -> list[Any] | None:
         return None
 
 
-def entries(values: Any, name: str, error: type[IKError]) -> ItemsView[Any, Any]:
+def entries(values: object, name: str, error: type[IKError]) -> ItemsView[Any, Any]:
     """Return the items of a mapping, none for None, or raise `error`."""
     if not isinstance(values, Mapping | None):
         raise error(f'{name} must be a mapping from names, not {values!r}')
     return (values or {}).items()
 
 
-def text(value: Any, name: str, error: type[IKError]) -> str:
+def text(value: object, name: str, error: type[IKError]) -> str:
     """Return a text that is not empty, or raise `error`."""
     if not isinstance(value, str) or not value:
         raise error(f'{name} must be a text that is not empty, not {value!r}')
     return value
 
 
-def instance(value: Any, kind: Any, name: str, error: type[IKError]) -> Any:
+def instance(value: object, kind: type, name: str, error: type[IKError]) -> Any:
     """Return a value of one class, or raise `error`."""
     if not isinstance(value, kind):
         raise error(f'{name} must be of the class {kind.__name__}, not {value!r}')
     return value
 
 
-def instances(value: Any, kind: Any, name: str, error: type[IKError]) -> list[Any]:
+def instances(value: object, kind: type, name: str, error: type[IKError]) -> list[Any]:
     """Return the items of a list, all of one class, or raise `error`."""
     items = listed(value)
     if items is None or not all(isinstance(item, kind) for item in items):
@@ -183,7 +183,7 @@ def instances(value: Any, kind: Any, name: str, error: type[IKError]) -> list[An
     return items
 
 
-def distinct_names(value: Any, what: str, error: type[IKError]) -> tuple[str, ...]:
+def distinct_names(value: object, what: str, error: type[IKError]) -> tuple[str, ...]:
     """Return a list of names, at least one and each once, as a tuple, or raise `error`."""
     names = listed(value)
     if not names or not all(isinstance(name, str) for name in names):
@@ -194,7 +194,7 @@ def distinct_names(value: Any, what: str, error: type[IKError]) -> tuple[str, ..
     return tuple(names)
 
 
-def _number(value: Any, name: str, wanted: str, error: type[IKError],
+def _number(value: object, name: str, wanted: str, error: type[IKError],
             least: float = -_LARGEST, most: float = _LARGEST) -> float:
     number = math.nan
     if isinstance(value, (int, float, np.integer, np.floating)) \

@@ -5,15 +5,16 @@ from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TYPE_CHECKING
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import instances
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import (
     AmbiguousTipError,
+    IKError,
     InvalidConstraintError,
     InvalidOptionError,
     InvalidTargetError,
@@ -33,6 +34,9 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.problem.structure import active_names
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.solvers import Search, SolveOptions
+
+if TYPE_CHECKING:
+    import pinocchio as pin
 
 __all__ = ['BoundRequest', 'Defaults', 'IKRequest', 'StaticWorld', 'World', 'bind_request',
            'default_group', 'default_tip', 'group_tips', 'prepare']
@@ -89,12 +93,12 @@ class IKRequest:
     default_group: str = ''
     moving_joints: Iterable[str] = ()
     locked_joints: Iterable[str] = ()
-    seed: Mapping[str, Any] = field(default_factory=dict)
-    more_seeds: Sequence[Mapping[str, Any]] = ()
+    seed: Mapping[str, float | Array] = field(default_factory=dict)
+    more_seeds: Sequence[Mapping[str, float | Array]] = ()
     avoid_collisions: bool = True
     max_jump: Any = None
     options: SolveOptions = field(default_factory=SolveOptions)
-    frames: Mapping[str, Any] = field(default_factory=dict)
+    frames: 'Mapping[str, tuple[str | None, pin.SE3]]' = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise InvalidTargetError, InvalidConstraintError or InvalidOptionError."""
@@ -106,12 +110,12 @@ class IKRequest:
                 raise InvalidOptionError(f'{name} must be {wanted}, not {value!r}')
 
 
-_LISTS: tuple[tuple[str, Any, Any], ...] = (
+_LISTS: tuple[tuple[str, type, type[IKError]], ...] = (
     ('targets', PoseTarget, InvalidTargetError),
     ('constraints', Constraint, InvalidConstraintError), ('costs', Cost, InvalidConstraintError),
     ('moving_joints', str, InvalidOptionError), ('locked_joints', str, InvalidOptionError),
     ('more_seeds', Mapping, InvalidOptionError))
-_SINGLE: tuple[tuple[str, Any, str], ...] = (
+_SINGLE: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
     *((name, str, 'a name') for name in ('group', 'default_group')),
     *((name, (bool, np.bool_), 'True or False') for name in ('follow_frames', 'avoid_collisions')),
     *((name, Mapping, 'a mapping from names') for name in ('seed', 'frames')),
@@ -147,7 +151,7 @@ class StaticWorld:
     """A world in which nothing moves: all joints are known, `at` (nq,) or by name."""
 
     robot: Robot
-    at: Any = None
+    at: JointValues | None = None
     checker: CollisionChecker | None = None
 
     def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
@@ -171,7 +175,7 @@ class BoundRequest(NamedTuple):
         return not request.more_seeds and request.max_jump is None and (
             request.follow_frames or all(target.relative_to is None for target in request.targets))
 
-    def rebind(self, poses: Sequence[Any], seed: Mapping[str, Any],
+    def rebind(self, poses: Sequence[Pose], seed: Mapping[str, float | Array],
                world: World) -> 'BoundRequest':
         """Return the request with other poses and another seed, in a world of the same checker."""
         request = copy(self.request)
@@ -182,7 +186,7 @@ class BoundRequest(NamedTuple):
 
     def search(self) -> Search:
         """Make the search for an answer."""
-        more: list[Any] = list(self.request.more_seeds)
+        more: list[JointValues] = list(self.request.more_seeds)
         return Search(self.problem, [self.problem.start, *more] if more else None,
                       options=self.request.options)
 
@@ -242,7 +246,7 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     return group if serves else ''
 
 
-def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[Any]]:
+def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
     """Yield sets of joints, of each of which a group must have one."""
     still = robot.passive_joints | {robot.base_joint}    # only a group moves these that is named
     tips = [target.tip for target in request.targets]
@@ -317,12 +321,12 @@ def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
 
 # -- names that are left open ---------------------------------------------------------------
 
-def default_group(robot: Robot, defaults: Any) -> str:
+def default_group(robot: Robot, defaults: Defaults) -> str:
     """Return the group of requests that name none; '' if there is none."""
     return defaults.default_group or _shipped(robot, 'group')
 
 
-def default_tip(robot: Robot, group: str, defaults: Any) -> str:
+def default_tip(robot: Robot, group: str, defaults: Defaults) -> str:
     """
     Return the tip of requests that name none, for a group or ''.
 

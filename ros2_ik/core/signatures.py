@@ -2,14 +2,14 @@
 
 from dataclasses import is_dataclass
 import inspect
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 from ros2_ik.core.arrays import Array
 
 _SHORT = (('collections.abc.', ''), ('typing.', ''), (str(Array).replace('typing.', ''), 'Array'))
 
 
-def show_plain_types(kind: type[Any]) -> None:
+def show_plain_types(kind: type) -> None:
     """Let help() show the types of a dataclass' fields without what `Annotated` adds to them."""
     if not is_dataclass(kind):
         return
@@ -20,7 +20,7 @@ def show_plain_types(kind: type[Any]) -> None:
         for each in list(signature.parameters.values())[1:]])
 
 
-def _text(annotation: Any) -> str:
+def _text(annotation: object) -> str:
     text = inspect.formatannotation(annotation)
     for long, short in _SHORT:
         text = text.replace(long, short)

@@ -1,5 +1,6 @@
 """YAML in which a key that is there twice is a mistake, and every mistake is a ValueError."""
 
+from collections.abc import Hashable
 import re
 from typing import Any
 
@@ -10,7 +11,7 @@ class _Loader(yaml.SafeLoader):  # type: ignore[misc]   # PyYAML has no types
     """Refuses keys that are given twice."""
 
 
-def _mapping(loader: _Loader, node: Any) -> dict[Any, Any]:
+def _mapping(loader: _Loader, node: yaml.Node) -> dict[Hashable, object]:
     seen: set[str] = set()
     for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
         name = str(key.value)

@@ -1,7 +1,7 @@
 """The items of a collision checker, and the pairs of them that are checked."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import ShapeInstance
 
+if TYPE_CHECKING:
+    import pinocchio as pin
+
 
 def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
     """Yield the pieces of the objects in the world, then of the attached ones."""
@@ -23,7 +26,7 @@ def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
                            held.object.parts)
 
 
-def _pieces(name: str, joint: int, placement: Any, parts: tuple[ShapeInstance, ...]
+def _pieces(name: str, joint: int, placement: 'pin.SE3', parts: tuple[ShapeInstance, ...]
             ) -> Iterator[CollisionGeometry]:
     for part in parts:
         yield from shape_items(name, joint, placement * part.pose, part.shape)

@@ -1,9 +1,8 @@
 """Contacts and distances of a robot's links, in a scene."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from functools import cached_property
 import math
-from typing import Any
 
 import coal
 import numpy as np
@@ -72,7 +71,7 @@ class CollisionChecker:
         self._check = ContactCheck(self._pairs)
         self._known_nearness: DistanceCheck | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return collision_checker, (self.robot, self.scene, *self._made)
 
     def copied(self) -> 'CollisionChecker':
@@ -142,7 +141,7 @@ class CollisionChecker:
         pin.forwardKinematics(self.robot.model, data, q)
         return deepest(nearness.contacts(q, data, touching))
 
-    def rigid_contacts(self, frame: str, placement: Any, q: Array, moving: Collection[str],
+    def rigid_contacts(self, frame: str, placement: pin.SE3, q: Array, moving: Collection[str],
                        deeper_than: float = 0.0, turned: float = 0.0,
                        robot: Robot | None = None) -> tuple[Contact, ...]:
         """
@@ -172,7 +171,8 @@ class CollisionChecker:
                  if i in places and j in places and rigid[i] != rigid[j])
         return deepest(contact for contact in found if contact)
 
-    def _rigid_contact(self, k: int, at: Any, there: Any, deeper_than: float) -> Contact | None:
+    def _rigid_contact(self, k: int, at: pin.SE3, there: pin.SE3,
+                       deeper_than: float) -> Contact | None:
         """Return the contact of a pair whose items are `at` and `there` (SE3)."""
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
         a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
@@ -262,8 +262,8 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
 
 _FLOAT = np.dtype(np.float64)
 # few, as a pair has some 10 kB of Pinocchio's data: 140 MB for 1,200 objects round an arm
-_checkers: LRUCache[tuple[Any, ...], CollisionChecker] = LRUCache(4)
+_checkers: LRUCache[tuple[Hashable, ...], CollisionChecker] = LRUCache(4)
 
 
-def _transform(placement: Any) -> Any:
+def _transform(placement: pin.SE3) -> coal.Transform3s:
     return coal.Transform3s(placement.rotation, placement.translation)

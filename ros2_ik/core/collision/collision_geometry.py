@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import coal
 import numpy as np
@@ -11,6 +11,9 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.shapes import Mesh, Shape
+
+if TYPE_CHECKING:
+    import pinocchio as pin
 
 
 class CollisionGeometry(NamedTuple):
@@ -22,12 +25,12 @@ class CollisionGeometry(NamedTuple):
 
     name: str
     joint: int
-    placement: Any
-    geometry: Any
+    placement: 'pin.SE3'
+    geometry: 'coal.CollisionGeometry'
     mesh: Mesh | None = None
 
     @property
-    def distance_geometries(self) -> tuple[Any, ...]:
+    def distance_geometries(self) -> 'tuple[coal.CollisionGeometry, ...]':
         """Convex solids for distances, in the item's frame."""
         return (self.geometry,) if self.mesh is None else self.mesh.distance_geometries
 
@@ -44,7 +47,7 @@ class CollisionGeometry(NamedTuple):
         return np.zeros((1, 1, 3))      # primitives are centred
 
 
-def shape_items(name: str, joint: int, placement: Any,
+def shape_items(name: str, joint: int, placement: 'pin.SE3',
                 shape: Shape) -> Iterator[CollisionGeometry]:
     """Yield the item of a shape: the hull of an exact mesh, otherwise the shape."""
     if isinstance(shape, Mesh) and shape.detail == 'exact':
@@ -62,7 +65,7 @@ def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeom
                                          body.shape))
 
 
-def on_joint(robot: Robot, link: str, in_link: Any) -> tuple[int, Any]:
+def on_joint(robot: Robot, link: str, in_link: 'pin.SE3') -> 'tuple[int, pin.SE3]':
     """Return Pinocchio's joint (0: the root) that carries a link, and the placement there."""
     frame = robot.model.frames[robot.frame_id(link)]
     return int(frame.parentJoint), frame.placement * in_link

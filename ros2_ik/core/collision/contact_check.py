@@ -7,7 +7,6 @@ hull of a mesh touches something, its triangles decide, and what they enclose.
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any
 
 import coal
 import numpy as np
@@ -96,7 +95,8 @@ class ContactCheck:
         return _is_within(one, at, other, there) or _is_within(other, there, one, at)
 
 
-def _is_within(inner: CollisionGeometry, at: Any, outer: CollisionGeometry, there: Any) -> bool:
+def _is_within(inner: CollisionGeometry, at: pin.SE3, outer: CollisionGeometry,
+               there: pin.SE3) -> bool:
     """Return whether a body of one item is inside a mesh whose surface it does not meet."""
     if outer.mesh is None:      # solid for coal: what is inside was seen to touch
         return False

@@ -4,7 +4,6 @@ from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
 import time
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -69,7 +68,7 @@ class DistanceCheck:
         self.near_pairs.place(numbers, placements)
         self._moved.update(zip(numbers, placements, strict=True))
 
-    def _place(self, data: Any, items: Iterable[int]) -> Any:
+    def _place(self, data: pin.Data, items: Iterable[int]) -> pin.GeometryData:
         """Put items where `data` has the joints, moved objects only if they are of `items`."""
         if self._moved:     # to give Pinocchio all of them would take longer than a step
             for number in self._moved.keys() & items:
@@ -77,7 +76,7 @@ class DistanceCheck:
                 made.placement = pin.SE3(self._moved.pop(number))
         return self._pairs.place(data)
 
-    def contacts(self, q: Array, data: Any, touching: Sequence[int]) -> Iterator[Contact]:
+    def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
         """Yield the contacts of pairs known to touch at q; `data` has joint placements there."""
         placed, least = self._place(data, [*self._moved]), self.near_pairs.follow(q).least
         for number in touching:
@@ -87,7 +86,7 @@ class DistanceCheck:
             found = [self._contact(k, placed) for k in near]
             yield max(found, key=lambda contact: contact.depth)
 
-    def _contact(self, k: int, placed: Any) -> Contact:
+    def _contact(self, k: int, placed: pin.GeometryData) -> Contact:
         pin.computeDistance(self._pairs.model, placed, k)
         result = placed.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
@@ -95,7 +94,7 @@ class DistanceCheck:
         depth = max(float(self._margins[k] - result.min_distance), 0.0)
         return Contact(*self._pairs.names[k], depth, tuple(point.tolist()))
 
-    def distances(self, data: Any, at: PairsAt, reach: Array | float,
+    def distances(self, data: pin.Data, at: PairsAt, reach: Array | float,
                   most: int | None) -> Distances:
         """
         Return the distances below their `reach` (p,) [m], of more than `most` the nearest.

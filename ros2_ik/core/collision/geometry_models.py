@@ -8,7 +8,6 @@ models of some sizes are kept, full of placeholders, and copied.
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 import coal
 import pinocchio as pin
@@ -16,7 +15,7 @@ import pinocchio as pin
 SMALLEST, GROWTH = 32, 1.25   # number of objects in the models that are kept
 
 
-def geometry_model(objects: Sequence[Any]) -> Any:
+def geometry_model(objects: Sequence[pin.GeometryObject]) -> pin.GeometryModel:
     """Return a pinocchio.GeometryModel of these pinocchio.GeometryObjects, without pairs."""
     size = SMALLEST
     while size < len(objects):
@@ -30,7 +29,7 @@ def geometry_model(objects: Sequence[Any]) -> Any:
 
 
 @lru_cache(maxsize=4)     # a table of 2000 objects has 16 MB
-def _placeholders(size: int) -> Any:
+def _placeholders(size: int) -> pin.GeometryModel:
     """Return a model of that many placeholders, which is not to be changed."""
     model, ball = pin.GeometryModel(), coal.Sphere(1.0)
     for number in range(size):

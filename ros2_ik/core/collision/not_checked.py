@@ -1,8 +1,7 @@
 """Sentences about the limits of a collision checker; the checker of a robot alone."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
@@ -16,7 +15,7 @@ from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 
 COLLISIONS_OFF = 'collisions: not checked'
-_alone: LRUCache[tuple[Any, ...], 'OwnCollisions'] = LRUCache()
+_alone: LRUCache[tuple[Hashable, ...], 'OwnCollisions'] = LRUCache()
 
 
 @dataclass(frozen=True)

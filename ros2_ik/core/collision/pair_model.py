@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 import threading
-from typing import Any, TypeVar
+from typing import TypeVar
 import warnings
 
 import coal
@@ -41,11 +41,11 @@ class PairModel:
         return len(self.pairs)
 
     @property
-    def data(self) -> Any:
+    def data(self) -> pin.GeometryData:
         """Pinocchio's GeometryData, this thread's own."""
         return self._kept('data', self._make_data)
 
-    def _make_data(self) -> Any:
+    def _make_data(self) -> pin.GeometryData:
         data = self.model.createData()
         data.collisionRequests, data.distanceRequests = _requests(len(self.pairs))
         for k in np.flatnonzero(self.margins).tolist():
@@ -53,7 +53,7 @@ class PairModel:
         return data
 
     @property
-    def distance_results(self) -> list[Any]:
+    def distance_results(self) -> 'list[coal.DistanceResult]':
         """This thread's results of Pinocchio, one for each pair."""
         return self._kept('distances', lambda: list(self.data.distanceResults))
 
@@ -65,7 +65,7 @@ class PairModel:
             found = self._local.__dict__[name] = make()
         return found
 
-    def place(self, data: Any) -> Any:
+    def place(self, data: pin.Data) -> pin.GeometryData:
         """Put all items where Pinocchio's `data` has the joints; gives this thread's data."""
         own = self.data
         pin.updateGeometryPlacements(self.robot.model, data, self.model, own)
@@ -84,7 +84,7 @@ class PairModel:
         return [(self.items[i].name, self.items[j].name) for i, j in self.pairs.tolist()]
 
 
-def _enter(model: Any, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
+def _enter(model: pin.GeometryModel, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
     """Enter pairs into a model, octrees first: coal 3.0 swaps the sides of a second octree."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
@@ -99,7 +99,7 @@ def _enter(model: Any, items: Sequence[CollisionGeometry], chosen: Mask) -> Indi
 
 
 @lru_cache(maxsize=4)     # making them takes longer than copying them into data
-def _requests(count: int) -> tuple[Any, Any]:
+def _requests(count: int) -> 'tuple[coal.StdVec_CollisionRequest, coal.StdVec_DistanceRequest]':
     """
     Return collision and distance requests for that many pairs, with reproducible answers.
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import CollisionChecker
@@ -14,7 +14,7 @@ from ros2_ik.core.robot import Configuration, Robot
 QUICK = 500     # triangles of meshes whose convex parts are made where a function is
 
 
-def _checker(value: Any, name: str) -> CollisionChecker:
+def _checker(value: object, name: str) -> CollisionChecker:
     if not isinstance(value, CollisionChecker):
         raise InvalidConstraintError(f'{name} must be a CollisionChecker, not {value!r}')
     return value

@@ -5,7 +5,7 @@ from dataclasses import fields, MISSING
 from functools import lru_cache, partial
 from itertools import permutations
 from types import MappingProxyType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints, NamedTuple, TypeAlias
+from typing import Annotated, get_args, get_origin, get_type_hints, NamedTuple, TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -32,12 +32,12 @@ class FieldType(NamedTuple):
     """
 
     form: str
-    read: Callable[[FieldValue], Any]
-    check: Callable[[Any, str], Any] = lambda value, name: value
-    absent: Any = MISSING
+    read: Callable[[FieldValue], object]
+    check: Callable[[object, str], object] = lambda value, name: value
+    absent: object = MISSING
     supplied: bool = False
 
-    def argument(self, given: FieldValue, name: str) -> Any:
+    def argument(self, given: FieldValue, name: str) -> object:
         """Return the argument for a written value; raises InvalidConstraintError."""
         try:
             found = self.read(given)
@@ -52,7 +52,7 @@ class SpecField(NamedTuple):
     """A field of a kind: its type and default, MISSING if it has none."""
 
     type: FieldType
-    default: Any
+    default: object
     optional: bool
 
     @property
@@ -61,13 +61,13 @@ class SpecField(NamedTuple):
         return self.unwritten is MISSING
 
     @property
-    def unwritten(self) -> Any:
+    def unwritten(self) -> object:
         """The argument where nothing is written, MISSING if something has to be."""
         if self.default is not MISSING:
             return self.default
         return None if self.optional else self.type.absent
 
-    def kept(self, value: Any, name: str) -> Any:
+    def kept(self, value: object, name: str) -> object:
         """Return a checked argument; raises InvalidConstraintError."""
         return None if value is None and self.optional else self.type.check(value, name)
 
@@ -90,19 +90,19 @@ def spec_fields(function: type) -> Mapping[str, SpecField]:
 
 # -- how arguments are checked and kept ---------------------------------------------------------
 
-def _axes(value: Any, name: str) -> str:
+def _axes(value: object, name: str) -> str:
     if not isinstance(value, str) or value not in _AXES:
         raise InvalidConstraintError(f"{name} is {value!r}; valid: letters of 'xyz', each once")
     return value
 
 
-def _matrix(value: Any, name: str) -> Array:
+def _matrix(value: object, name: str) -> Array:
     given = checks.floats(value, name, 'rows of numbers', InvalidConstraintError)
     return checks.matrix(given[None] if given.ndim == 1 else given, name, None,
                          InvalidConstraintError)
 
 
-def _row_numbers(value: Any, name: str) -> Array:
+def _row_numbers(value: object, name: str) -> Array:
     array = finite_numbers(value, name)
     if array.ndim > 1:
         raise InvalidConstraintError(f'{name} must be one finite number, or one a row, not '
@@ -110,7 +110,7 @@ def _row_numbers(value: Any, name: str) -> Array:
     return array
 
 
-def finite_numbers(value: Any, name: str) -> Array:
+def finite_numbers(value: object, name: str) -> Array:
     """Copy finite numbers of any shape; raises InvalidConstraintError for others."""
     array = checks.floats(value, name, 'finite numbers', InvalidConstraintError)
     if not np.isfinite(array).all():

@@ -20,7 +20,7 @@ _PARTS = {'floating': (*('x [m]', 'y [m]', 'z [m]'), *('rx [rad]', 'ry [rad]', '
           'planar': ('x [m]', 'y [m]', 'theta [rad]')}
 
 
-def _written(given: FieldValue) -> Any:
+def _written(given: FieldValue) -> dict[str, float] | list[float] | None:
     """Read values in the order of the names, or with names of their own."""
     if len(given.numbers) and given.names:
         same = len(given.numbers) == len(given.names)
@@ -28,7 +28,7 @@ def _written(given: FieldValue) -> Any:
     return row(given)
 
 
-def _checked(reference: Any, name: str) -> Any:
+def _checked(reference: object, name: str) -> dict[str, Array] | Array:
     """Copy the reference; what it must fit is known with the robot."""
     if reference is None:
         return {}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib.metadata import entry_points
 import math
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 import warnings
 
 from ros2_ik.core.arrays import Array
@@ -60,7 +60,7 @@ class KinematicFunction(ABC):
         for name, field in spec_fields(type(self)).items():
             self.keep(name, field.kept(getattr(self, name), name))
 
-    def keep(self, name: str, value: Any) -> None:
+    def keep(self, name: str, value: object) -> None:
         """Set a field while the function is made: it is frozen afterwards."""
         object.__setattr__(self, name, value)
 
@@ -152,7 +152,7 @@ def written_kinds() -> dict[str, type[KinematicFunction]]:
 
 
 def read_function(kind: str, given: Mapping[str, FieldValue],
-                  supplied: Mapping[str, Any] | None = None) -> KinematicFunction:
+                  supplied: Mapping[str, object] | None = None) -> KinematicFunction:
     """
     Return the function of that kind with the fields given, the others at their defaults.
 

@@ -1,6 +1,6 @@
 """Functions of how one body moves relative to another."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 import math
@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.kernels.rows import measure_formula
 from ros2_ik.core.kernels.source import Formula
@@ -34,7 +34,7 @@ class RelativeFunction(KinematicFunction):
         """Its formula."""
         raise NotImplementedError
 
-    def numbers(self) -> Any:
+    def numbers(self) -> 'Iterable[ArrayLike]':
         """Return the parameters of the formula, in its order."""
         raise NotImplementedError
 

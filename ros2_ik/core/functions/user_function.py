@@ -1,11 +1,10 @@
 """A function that a user brings along."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.checks import distinct_names, floats, whole
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
@@ -32,8 +31,9 @@ class UserFunction(KinematicFunction):
     labels: tuple[str, ...] = ()
     is_user_code = True
 
-    def __init__(self, function: Callable[[Configuration], Any], labels: Sequence[str] | int = 1,
-                 jacobian: Callable[[Configuration], Any] | None = None,
+    def __init__(self, function: Callable[[Configuration], 'ArrayLike'],
+                 labels: Sequence[str] | int = 1,
+                 jacobian: Callable[[Configuration], 'ArrayLike'] | None = None,
                  joints: Sequence[str] | None = None, name: str | None = None) -> None:
         self.name = str(name or getattr(function, '__name__', type(function).__name__))
         for what, given in (('function', function), ('jacobian', jacobian)):
@@ -75,7 +75,7 @@ class UserFunction(KinematicFunction):
                 J[:, column] = (ends[0] - ends[1]) / (2 * _STEP)
         return J
 
-    def _checked(self, result: Any, what: str, shape: tuple[int, ...]) -> Array:
+    def _checked(self, result: object, what: str, shape: tuple[int, ...]) -> Array:
         """Copy the result, which may be the callable's own buffer."""
         what = f"the {what} of user function '{self.name}'"
         if result is None:
@@ -93,7 +93,7 @@ class UserFunction(KinematicFunction):
         return f'{self.kind} {self.name}'
 
 
-def _labels(labels: Any, name: str) -> tuple[str, ...]:
+def _labels(labels: object, name: str) -> tuple[str, ...]:
     if isinstance(labels, (int, np.integer)):
         size = whole(labels, 'labels', InvalidConstraintError)
         return (name,) if size == 1 else tuple(f'{name} {row}' for row in range(size))

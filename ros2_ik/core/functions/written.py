@@ -35,7 +35,7 @@ class FieldValue(NamedTuple):
         return ' and '.join(parts) or 'nothing'
 
 
-def field_value(value: Any) -> FieldValue:
+def field_value(value: object) -> FieldValue:
     """
     Return what YAML and Python have, plain values, as messages write it.
 
@@ -62,7 +62,7 @@ def field_value(value: Any) -> FieldValue:
     return FieldValue(_numbers(items, value), [])
 
 
-def _numbers(items: list[Any], value: Any) -> list[float]:
+def _numbers(items: list[Any], value: object) -> list[float]:
     """Take what YAML has as a number, or as a text only because 1e-3 has no point in it."""
     try:
         return [float(item) for item in items]

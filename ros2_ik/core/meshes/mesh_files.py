@@ -8,9 +8,15 @@ first. COLLADA's <up_axis> and <unit> are left as they are, as MoveIt and Pinocc
 from functools import partial
 from io import BytesIO
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import trimesh
+
+    from ros2_ik.core.arrays import Array
+    from ros2_ik.core.meshes.cache import Arrays
 
 FILE_KINDS = ('.stl', '.obj', '.dae')
 # What trimesh 5.2 and pycollada 0.9 misread without an error: skins are left out, triangles with
@@ -23,7 +29,7 @@ _MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
 _MATERIALS = re.compile(rb'<(library_(?:effects|materials|images)|bind_material)\b.*?</\1>', re.S)
 
 
-def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
+def parse_mesh(kind: str, content: bytes) -> 'Arrays':
     """
     Return 'vertices' (n, 3), 'triangles' (m, 3), 'colors' (m, 3) and 'unit' of a file's content.
 
@@ -50,7 +56,7 @@ def parse_mesh(kind: str, content: bytes) -> dict[str, Any]:
             'colors': colors[kept], 'unit': np.array(unit)}
 
 
-def _loaded(kind: str, content: bytes) -> tuple[list[Any], float]:
+def _loaded(kind: str, content: bytes) -> 'tuple[list[trimesh.Trimesh], float]':
     """Return trimesh's meshes and the unit [m]; what raises is any of two libraries' errors."""
     import trimesh  # takes as long as ros2_ik.core
 
@@ -66,7 +72,7 @@ def _loaded(kind: str, content: bytes) -> tuple[list[Any], float]:
             trimesh.units.unit_conversion(scene.units or 'meters', 'meters'))
 
 
-def _color(mesh: Any) -> Any:
+def _color(mesh: 'trimesh.Trimesh') -> 'Array':
     material = getattr(mesh.visual, 'material', None)
     color = getattr(material, 'baseColorFactor', None)
     return np.full(3, -1.0) if color is None else np.asarray(color)[:3] / 255

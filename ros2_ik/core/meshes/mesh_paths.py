@@ -1,9 +1,8 @@
 """Paths of the mesh files that a URDF names, and the versions of the files that a robot has."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from pathlib import Path
 import re
-from typing import Any
 from urllib.parse import unquote
 from weakref import WeakKeyDictionary
 from xml.sax.saxutils import quoteattr, unescape
@@ -28,7 +27,7 @@ def mesh_files(robot: Robot) -> MeshFiles:
     return _known[robot]
 
 
-def geometry_key(robot: Robot) -> tuple[Any, ...]:
+def geometry_key(robot: Robot) -> tuple[Hashable, ...]:
     """Return what a robot's geometry follows from: its `key` is of the description alone."""
     return robot.key, mesh_files(robot), robot.package_dirs
 

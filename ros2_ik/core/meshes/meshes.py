@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import coal
 import numpy as np
@@ -16,7 +15,7 @@ import scipy
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.cache import cached, digest
+from ros2_ik.core.meshes.cache import Arrays, cached, digest
 from ros2_ik.core.meshes.mesh_files import FILE_KINDS, parse_mesh
 
 MANY_POINTS = 4000      # vertices of a hull, above which it is made of fewer
@@ -34,7 +33,7 @@ class Hull:
     faces: Indices
     volume: float
 
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.Convex:
         """Make coal's convex solid."""
         points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
         for point in self.vertices:
@@ -56,7 +55,7 @@ class Hull:
         return normals, np.einsum('ij,ij->i', a[wide], normals)
 
 
-def triangle_tree(vertices: Array, triangles: Indices) -> Any:
+def triangle_tree(vertices: Array, triangles: Indices) -> coal.BVHModelOBBRSS:
     """Make coal's tree of the triangles themselves."""
     tree = coal.BVHModelOBBRSS()
     tree.beginModel(len(triangles), len(vertices))
@@ -93,7 +92,7 @@ def cached_hull(points: Array) -> Hull:
 def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]],
                  disk: bool = True) -> list[Hull]:
     """Return the hulls of `make`, kept as arrays by `cached`."""
-    def arrays() -> dict[str, Any]:
+    def arrays() -> Arrays:
         hulls = make()
         return {'vertices': np.concatenate([hull.vertices for hull in hulls]),
                 'faces': np.concatenate([hull.faces for hull in hulls]),
@@ -152,7 +151,7 @@ def read_unit(path: str | Path) -> float:
     return float(_read(path)['unit'])
 
 
-def _read(path: str | Path) -> dict[str, Any]:
+def _read(path: str | Path) -> Arrays:
     kind = Path(path).suffix.lower()
     if kind not in FILE_KINDS:
         raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
@@ -165,7 +164,7 @@ def _read(path: str | Path) -> dict[str, Any]:
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None
 
 
-def _qhull(points: Array) -> Any:
+def _qhull(points: Array) -> 'scipy.spatial.ConvexHull':
     extent = float(np.ptp(points, axis=0).max())
     try:
         hull = scipy.spatial.ConvexHull(points)
@@ -181,7 +180,7 @@ def _qhull(points: Array) -> Any:
     return scipy.spatial.ConvexHull((points[:, None] + thickness * _CORNERS).reshape(-1, 3))
 
 
-def _outward(hull: Any) -> Hull:
+def _outward(hull: 'scipy.spatial.ConvexHull') -> Hull:
     vertices = hull.points[hull.vertices]
     index = np.full(len(hull.points), -1, dtype=np.intp)
     index[hull.vertices] = np.arange(len(vertices))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.arrays import Array, ArrayLike, Mask
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.motion.motion import Motion, MotionState
@@ -19,9 +19,9 @@ ROUNDING = 1e-9         # part of the limits by which rounding may exceed them
 REST_SPEED = 1e-6       # a slower joint has no direction [rad/s, m/s]
 
 
-def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
-                   limits: MotionLimits, acceleration: Any = None,
-                   bounds: tuple[Any, Any] | None = None) -> Motion:
+def braking_motion(joints: Sequence[str], position: 'ArrayLike', velocity: 'ArrayLike',
+                   limits: MotionLimits, acceleration: 'ArrayLike | None' = None,
+                   bounds: 'tuple[ArrayLike, ArrayLike] | None' = None) -> Motion:
     """
     Make the fastest way to rest from positions (n,) and velocities (n,), all joints in step.
 
@@ -46,9 +46,9 @@ def braking_motion(joints: Sequence[str], position: Any, velocity: Any,
     return timed(names, start, speed, limits, acceleration=own, in_step=False)
 
 
-def even_braking_motion(joints: Sequence[str], position: Any, velocity: Any,
+def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLike',
                         limits: MotionLimits, others: Sequence[MotionState] = (),
-                        bounds: tuple[Any, Any] | None = None,
+                        bounds: 'tuple[ArrayLike, ArrayLike] | None' = None,
                         commands: Sequence[MotionState] = ()) -> Motion:
     """
     Make the way to rest from positions (n,) and velocities (n,) with constant decelerations.
@@ -118,7 +118,7 @@ def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
 
 
 def _inside(start: Array, speed: Array, ends: Array, times: Array,
-            bounds: tuple[Any, Any]) -> tuple[Array, Array]:
+            bounds: 'tuple[ArrayLike, ArrayLike]') -> tuple[Array, Array]:
     """
     Have joints rest on the bounds that they would leave: ends (n,) and their times (n,).
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 import math
-from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimitError
 from ros2_ik.core.motion.motion import Motion, MotionState
@@ -15,8 +14,8 @@ from ros2_ik.core.motion.timing import timed
 from ros2_ik.core.robot import Joint, LIMIT_TOLERANCE, Robot
 
 
-def straight_motion(robot: Robot, joints: Sequence[str], start: Any, goal: Any,
-                    limits: MotionLimits) -> Motion:
+def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
+                    goal: 'ArrayLike', limits: MotionLimits) -> Motion:
     """
     Make the fastest motion within limits from rest to rest, straight in joint space.
 

@@ -5,7 +5,6 @@ Source: Berscheid and Kroeger, "Jerk-limited real-time trajectory generation wit
 states", RSS 2021.
 """
 
-from typing import Any
 
 import numpy as np
 import ruckig
@@ -18,7 +17,8 @@ from ros2_ik.core.motion.motion_limits import MotionLimits
 
 
 def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: MotionLimits, *,
-          acceleration: Any = None, goal: Any = None, in_step: bool = True) -> Motion:
+          acceleration: Array | None = None, goal: Array | None = None,
+          in_step: bool = True) -> Motion:
     """
     Return the fastest motion to rest, at a goal (n,) or wherever that is.
 
@@ -55,7 +55,7 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
     return Motion(joints, float(found.duration), state, rests)
 
 
-def start_of(joints: tuple[str, ...], position: Any, velocity: Any) -> tuple[Array, Array]:
+def start_of(joints: tuple[str, ...], position: object, velocity: object) -> tuple[Array, Array]:
     """Check a start; raises InvalidStateError."""
     n = len(joints)
     return (vector(position, 'the positions at the start', n, InvalidStateError),

@@ -1,8 +1,8 @@
 """Joint values along a path of the tool, and the options of their search."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from threading import Event
 
 import numpy as np
 
@@ -43,7 +43,7 @@ class PathOptions:
     advice: bool = True
     timeout: float = 30.0
     random_state: int = 0
-    cancel: Any = None
+    cancel: Event | Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
         between(self.spacing, 'spacing', 1e-6, LARGEST_SPACING, InvalidOptionError)

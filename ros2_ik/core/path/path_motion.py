@@ -1,6 +1,5 @@
 """Motion along a path: constant speed of the tool, from rest to rest, within joint limits."""
 
-from typing import Any
 
 import numpy as np
 import scipy
@@ -55,7 +54,8 @@ def path_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motion:
     return motion
 
 
-def _limits_along(spline: Any, limits: MotionLimits, tip_speed: float) -> MotionLimits:
+def _limits_along(spline: 'scipy.interpolate.CubicSpline', limits: MotionLimits,
+                  tip_speed: float) -> MotionLimits:
     """Return the limits along s with which the motion is shortest, of those tried."""
     first, second, third = _derivatives(spline)
     length, fastest = spline.x[-1], min(tip_speed, float((limits.velocity / first).min()))
@@ -74,7 +74,7 @@ def _limits_along(spline: Any, limits: MotionLimits, tip_speed: float) -> Motion
     return MotionLimits(*(np.array([value]) for value in best[1:]))
 
 
-def _derivatives(spline: Any) -> tuple[Array, Array, Array]:
+def _derivatives(spline: 'scipy.interpolate.CubicSpline') -> tuple[Array, Array, Array]:
     """Return the largest first three derivatives in each piece of a cubic spline, (k, n) each."""
     c3, c2, c1, _ = spline.c
     h = np.diff(spline.x)[:, None]
@@ -85,7 +85,7 @@ def _derivatives(spline: Any) -> tuple[Array, Array, Array]:
     return np.maximum(first, STILL), np.maximum(second, STILL), np.abs(6 * c3)
 
 
-def _check(path: Path, spline: Any) -> None:
+def _check(path: Path, spline: 'scipy.interpolate.CubicSpline') -> None:
     """Raise InvalidStateError where the spline leaves the path or the joint limits."""
     problem, options, q = path.problem, path.options, path.q[0].copy()
     for s in (path.parameters[1:] + path.parameters[:-1]) / 2:

@@ -1,12 +1,13 @@
 """Joint values for all poses of a path."""
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 import time
 from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import JointValues
+from ros2_ik.core.arrays import JointValues, Pose
 from ros2_ik.core.collision import collision_checker, own_collisions
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, unknown_name
 from ros2_ik.core.path.branches import Branches
@@ -27,8 +28,9 @@ OF_SEARCH = tuple(each.name for each in fields(PathOptions))
 FREED = {5: 'rz', 3: 'rx', 4: 'ry'}     # of the weights, the most often useful first
 
 
-def solve_path(robot: Robot, tip: str, path: Any, seed: JointValues | None = None,
-               scene: Scene | None = None, **options: Any) -> Path:
+def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
+               seed: JointValues | None = None, scene: Scene | None = None,
+               **options: Any) -> Path:
     """
     Find joint values that move `tip` along a path without jumps.
 

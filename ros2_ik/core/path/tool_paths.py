@@ -1,14 +1,14 @@
 """Paths of a tool: poses over a length."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 import math
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
 import scipy
 
-from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.arrays import Array, ArrayLike, Pose
 from ros2_ik.core.checks import direction, finite, listed, vector
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.poses import as_transform
@@ -68,7 +68,7 @@ class Arc(ToolPath):
     The orientation turns about one fixed axis from that of the start to that of the end.
     """
 
-    def __init__(self, start: Pose, through: Any, end: Pose) -> None:
+    def __init__(self, start: Pose, through: 'ArrayLike', end: Pose) -> None:
         self.start, self.end = as_transform(start, 'start'), as_transform(end, 'end')
         self._rotation, p = rotation_between(self.start, self.end), self.start[:3, 3]
         a, b = vector(through, 'through', 3, InvalidTargetError) - p, self.end[:3, 3] - p
@@ -98,7 +98,7 @@ class Screw(ToolPath):
     pose is in. The angle may be more than a turn.
     """
 
-    def __init__(self, start: Pose, point: Any, axis: Any, angle: float,
+    def __init__(self, start: Pose, point: 'ArrayLike', axis: 'ArrayLike', angle: float,
                  travel: float = 0.0) -> None:
         fault = InvalidTargetError
         self.start, self._point = as_transform(start, 'start'), vector(point, 'point', 3, fault)
@@ -117,7 +117,7 @@ class Screw(ToolPath):
 class Waypoints(ToolPath):
     """Poses (4, 4), at least two, connected by lines; all samplings contain them."""
 
-    def __init__(self, poses: Any) -> None:
+    def __init__(self, poses: Sequence[Pose]) -> None:
         given = listed(poses)
         if given is None or len(given) < 2:
             raise InvalidTargetError(f'poses: {poses if given is None else len(given)!r}; valid: '
@@ -135,7 +135,7 @@ class Waypoints(ToolPath):
 class Spline(ToolPath):
     """Smooth curve through poses: cubic splines of position and of rotation."""
 
-    def __init__(self, poses: Any) -> None:
+    def __init__(self, poses: Sequence[Pose]) -> None:
         lines = Waypoints(poses)
         corners = np.array([lines.lines[0].start, *(line.end for line in lines.lines)])
         transform = scipy.spatial.transform
@@ -155,7 +155,7 @@ class Spline(ToolPath):
         return _pose(self._rotation(time).as_matrix(), self._position(time))
 
 
-def as_tool_path(path: Any) -> ToolPath:
+def as_tool_path(path: ToolPath | Sequence[Pose]) -> ToolPath:
     """Return a path as it is, and a list of poses as `Waypoints`; raises InvalidTargetError."""
     if isinstance(path, ToolPath):
         return path

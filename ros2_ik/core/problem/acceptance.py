@@ -113,7 +113,7 @@ def _values(robot: Robot, q: Any) -> Array:
     return values
 
 
-def _target_errors(problem: IKProblem, data: Any, violations: list[Violation]
+def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violation]
                    ) -> list[TargetError]:
     """Return the errors of the targets where `data` has the joints; add those too large."""
     model, frame_id, errors = problem.robot.model, problem.robot.frame_id, []

@@ -1,8 +1,8 @@
 """Contradictions that need no search: looked for after a first attempt that failed."""
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ def conflict(problem: IKProblem) -> str | None:
     Compared are bounds of one joint (its limits, `max_joint_change`, constraints) and constraints
     on one and the same function. None proves nothing.
     """
-    wanted: dict[Any, list[Interval]] = {}
+    wanted: dict[Hashable, list[Interval]] = {}
     for key, interval in (*_joint_bounds(problem), *_function_bounds(problem)):
         for other in wanted.setdefault(key, []):
             low, high = max(other.lower, interval.lower), min(other.upper, interval.upper)
@@ -43,7 +43,7 @@ def conflict(problem: IKProblem) -> str | None:
     return None
 
 
-def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
+def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
     """Yield limits, bounds on changes, fixed values and constraints of single joints."""
     bound, places = problem.change_bound, dict[int, int]()
     for joint in (joint for joint in problem.robot.joints if joint.is_scalar):
@@ -74,11 +74,11 @@ def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
             yield place, Interval(constraint.name, *ends)
 
 
-def _function_bounds(problem: IKProblem) -> Iterator[tuple[Any, Interval]]:
+def _function_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
     """Yield the bounds of functions, under what those that measure the same have in common."""
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
-        key: Any = None
+        key: Hashable = None
         if isinstance(function, RelativeFunction):
             key = (function.frame, function.relative_to, function.rows,
                    function.parameters.tobytes())

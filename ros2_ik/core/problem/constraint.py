@@ -1,12 +1,13 @@
 """Hard constraints: lower <= f(q) <= upper."""
 
+from collections.abc import Hashable
 from copy import copy
 import math
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.checks import between, COARSEST, FINEST, floats
 from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
@@ -25,7 +26,7 @@ class OfFunction:
 
     kind: ClassVar[str]
     function: KinematicFunction
-    robot_key: tuple[Any, ...] | None = None
+    robot_key: tuple[Hashable, ...] | None = None
     moved_by = frozenset[str]()
 
     def bind(self: T, robot: Robot) -> T:
@@ -58,7 +59,8 @@ class Constraint(OfFunction):
 
     kind = 'constraints'
 
-    def __init__(self, function: KinematicFunction, lower: Any = -np.inf, upper: Any = np.inf,
+    def __init__(self, function: KinematicFunction, lower: 'ArrayLike' = -np.inf,
+                 upper: 'ArrayLike' = np.inf,
                  name: str | None = None, tolerance: float = TOLERANCE) -> None:
         if not isinstance(function, KinematicFunction):
             raise InvalidConstraintError('a constraint takes a KinematicFunction, not '
@@ -90,7 +92,7 @@ class Constraint(OfFunction):
         return f"Constraint('{self.name}', {self.lower.tolist()}, {self.upper.tolist()})"
 
 
-def given(value: Any, name: str) -> Array:
+def given(value: object, name: str) -> Array:
     """Take a bound as an array; NaN bounds nothing."""
     array = floats(value, name, 'a number or one for each row', InvalidConstraintError)
     if any(map(math.isnan, array.reshape(-1).tolist())):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, UserFunction
@@ -43,8 +43,9 @@ class LeastSquares(Cost):
 
     kind = 'costs'
 
-    def __init__(self, function: KinematicFunction, target: Any = ZERO, weight: Any = 1.0,
-                 name: str | None = None, *, lower: Any = None, upper: Any = None) -> None:
+    def __init__(self, function: KinematicFunction, target: Any = ZERO,
+                 weight: 'ArrayLike' = 1.0, name: str | None = None, *,
+                 lower: 'ArrayLike | None' = None, upper: 'ArrayLike | None' = None) -> None:
         if not isinstance(function, KinematicFunction):
             raise InvalidConstraintError(f'a cost takes a KinematicFunction, not {function!r}')
         self.function, self.name = function, str(function) if name is None else name
@@ -112,12 +113,12 @@ class ScalarCost(Cost):
         return g
 
 
-def _row(gradient: Callable[[Configuration], Any], at: Configuration) -> Array:
+def _row(gradient: Callable[[Configuration], 'ArrayLike'], at: Configuration) -> Array:
     return floats(gradient(at), 'the gradient of a cost', 'numbers',
                   InvalidConstraintError).reshape(1, -1)
 
 
-def _root(weight: Any, size: int, name: str) -> Array:
+def _root(weight: object, size: int, name: str) -> Array:
     """Return L (k, m) with L^T L = W; rows of weight zero are left out."""
     W = floats(weight, name, f'a number, ({size},) or ({size}, {size})', InvalidConstraintError)
     if W.shape not in ((), (size,), (size, size)):

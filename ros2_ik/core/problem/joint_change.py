@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class JointChangeBound:
     most: Mapping[str, float]
 
     @classmethod
-    def of(cls, robot: Robot, origin: Array, value: Any) -> 'JointChangeBound':
+    def of(cls, robot: Robot, origin: Array, value: object) -> 'JointChangeBound':
         """
         Read `max_joint_change`: one number, a mapping from joint names, or one number a joint.
 

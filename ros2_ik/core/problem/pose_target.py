@@ -101,7 +101,7 @@ class PoseTarget:
         return self.varied(target=at.placement(self.relative_to) * self.function.reference,
                            relative_to=None)
 
-    def errors(self, placed: Any) -> tuple[float, float]:
+    def errors(self, placed: pin.SE3) -> tuple[float, float]:
         """
         Return the position [m] and orientation [rad] error, freed axes left out.
 
@@ -150,7 +150,7 @@ _ALL.setflags(write=False)
 _ALL_COUNT.setflags(write=False)
 
 
-def _tolerance(value: Any, name: str, tip: str) -> float:
+def _tolerance(value: object, name: str, tip: str) -> float:
     return between(value, f"{name} of '{tip}'", FINEST, COARSEST, InvalidTargetError)
 
 

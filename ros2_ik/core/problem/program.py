@@ -5,17 +5,20 @@ import ctypes
 from functools import cached_property, lru_cache
 from itertools import accumulate
 import math
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.functions import BoundJoints, KinematicFunction, RelativeFunction
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, PYTHON
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Joint, Robot
 from ros2_ik.core.robot.tree import FLOATING, locked_q_indices, Tree, tree_of
+
+if TYPE_CHECKING:
+    import pinocchio as pin
 
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, *[ctypes.c_void_p] * 3)
 _NONE = np.zeros(0)
@@ -33,7 +36,7 @@ class Program:
     thread at a time.
     """
 
-    def __init__(self, robot: Robot, functions: Sequence[Any], active: ActiveJoints,
+    def __init__(self, robot: Robot, functions: Sequence[KinematicFunction], active: ActiveJoints,
                  start: Array) -> None:
         self.robot, self.active, self.start = robot, active, start
         self.functions = list(functions)
@@ -57,7 +60,7 @@ class Program:
         program._lay_out(self._layout.shapes[:count], self.arrays[2])
         return program
 
-    def exchange(self, number: int, function: Any) -> None:
+    def exchange(self, number: int, function: KinematicFunction) -> None:
         """Put in place of function `number` one with other parameters."""
         parameters = _entry(function, self.robot, self.active, self.start)[1]
         self.arrays[2][self.parameter_places[number]] = parameters
@@ -69,7 +72,7 @@ class Program:
         self.run(evaluate.run, None, np.array(q[self.active.place]), f, J)
         return f, J
 
-    def run(self, loop: Callable[..., Any], interrupted: Callable[[], Any] | None,
+    def run(self, loop: Callable[..., Any], interrupted: Callable[[], object] | None,
             *given: Any) -> Any:
         """
         Run a loop; where Python evaluates rows, the loop also ends when `interrupted` is true.
@@ -110,7 +113,7 @@ class Program:
             J[rows] = jacobian[:, self.active.column]
 
     @cached_property
-    def _data(self) -> Any:
+    def _data(self) -> 'pin.Data | None':
         """Pinocchio's data where a user's function may use what the robot's functions share."""
         runs_user_code = any(function.is_user_code for function in self.functions)
         return self.robot.model.createData() if runs_user_code else None
@@ -134,7 +137,7 @@ class _Shape(NamedTuple):
     lumps: tuple[str, ...] = ()     # frames that masses are fixed to
 
 
-def _entry(function: Any, robot: Robot, active: ActiveJoints,
+def _entry(function: KinematicFunction, robot: Robot, active: ActiveJoints,
            start: Array) -> tuple[_Shape, Array]:
     """Return the shape and the parameters of a bound function."""
     rows = len(function.labels)
@@ -187,7 +190,7 @@ class _Layout:
         self.table = self._table({name: place for place, name in enumerate(frames)},
                                  [*parameters, *rows])
 
-    def _table(self, place_of: dict[str | None, int], ends: list[int]) -> Any:
+    def _table(self, place_of: dict[str | None, int], ends: list[int]) -> Indices:
         shapes, tree = self.shapes, self._tree(self.robot.neutral)
         columns, floating = _columns([self.robot.joint(name) for name in self._names])
         numbers = {formula: number for number, formula in enumerate(self._formulas)}
@@ -212,7 +215,7 @@ class _Layout:
                                tree.mounting.reshape(-1)])
 
     @cached_property
-    def addresses(self) -> Any:
+    def addresses(self) -> Indices:
         """Addresses of the compiled formulas; the last one is for functions in Python."""
         return np.array([*(formula.address for formula in self._formulas), 0], dtype=np.int64)
 

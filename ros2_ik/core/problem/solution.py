@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem.acceptance import error_norm, TargetError, Violation
 from ros2_ik.core.problem.joint_change import JointChange
 from ros2_ik.core.status import ExitFlag, Status
+
+if TYPE_CHECKING:
+    from ros2_ik.core.collision import Contact
 
 
 # two are equal if they are one: arrays do not compare; in slots, what is missing can be late
@@ -33,11 +36,11 @@ class IKSolution:
     status: Status
     message: str
     best_q: Array = field(repr=False)
-    best_joints: dict[str, Any]
+    best_joints: dict[str, float | Array]
     errors: tuple[TargetError, ...] = ()
     violations: tuple[Violation, ...] = ()
     costs: tuple[tuple[str, float], ...] = ()    # name and value of each cost, at best_q
-    contacts: tuple[Any, ...] = ()
+    contacts: 'tuple[Contact, ...]' = ()
     iterations: int = 0
     restarts: int = 0
     seconds: float = 0.0
@@ -50,10 +53,10 @@ class IKSolution:
     travel: JointChange | None = None    # the largest, of the joints that may move
     not_checked: tuple[str, ...] = ()
 
-    _work_out: Callable[[str], Any] | None = field(init=False, repr=False, default=None)
+    _work_out: Callable[[str], object] | None = field(init=False, repr=False, default=None)
 
     @classmethod
-    def late(cls, work_out: Callable[[str], Any], **fields: Any) -> 'IKSolution':
+    def late(cls, work_out: Callable[[str], object], **fields: Any) -> 'IKSolution':
         """
         Return a solution of some fields; the others are worked out, by name, when they are read.
 
@@ -72,7 +75,7 @@ class IKSolution:
         object.__setattr__(self, name, value)
         return value
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return IKSolution, tuple(getattr(self, name) for name in FIELDS)
 
     def __bool__(self) -> bool:
@@ -89,7 +92,7 @@ class IKSolution:
         return self.best_q if self._answered else None
 
     @property
-    def joints(self) -> dict[str, Any] | None:
+    def joints(self) -> dict[str, float | Array] | None:
         """The answer by joint name, or None."""
         return self.best_joints if self._answered else None
 

@@ -96,12 +96,12 @@ def _is_angle(joint: Joint, robot: Robot) -> bool:
     return joint.is_scalar and joint.rotary and whole
 
 
-def _flat(ranges: Any) -> Indices:
+def _flat(ranges: Iterable[tuple[int, int]]) -> Indices:
     return np.array([i for first, size in ranges for i in range(first, first + size)],
                     dtype=np.intp)
 
 
-def as_slice(indices: Indices) -> Any:
+def as_slice(indices: Indices) -> slice | Indices:
     """Return indices that stand in a row as a slice: its views cost nothing."""
     if len(indices) and indices[-1] - indices[0] + 1 == len(indices):
         return slice(int(indices[0]), int(indices[-1]) + 1)

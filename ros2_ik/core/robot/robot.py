@@ -1,6 +1,6 @@
 """The robot: what moves, within which limits, under which names."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 import hashlib
 import math
@@ -134,7 +134,7 @@ class Robot:
         made._check_fits(shipped)
         return made
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         if self._plain:
             return Robot.with_frames, (self._plain, dict(self.added_frames))
         return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)
@@ -160,7 +160,7 @@ class Robot:
         return self._plain or self
 
     @cached_property
-    def key_with_frames(self) -> tuple[Any, ...]:
+    def key_with_frames(self) -> tuple[Hashable, ...]:
         """The `key`, and the added frames as values that can be compared."""
         return self.key, *_frames_key(self.added_frames)
 
@@ -346,7 +346,7 @@ class Robot:
         """The index in q of each joint of one number."""
         return {joint.name: joint.index for joint in self.joints if joint.is_scalar}
 
-    def _value(self, q: Array, name: str) -> Any:
+    def _value(self, q: Array, name: str) -> float | Array:
         """Return the value of a mimic joint, or of one of several numbers."""
         if isinstance(name, str) and name in self.mimics:
             leader, multiplier, offset, _ = self.mimics[name]
@@ -417,10 +417,10 @@ class Robot:
 
 
 # few, as each has Pinocchio's data of its own
-_framed: LRUCache[tuple[Any, ...], Robot] = LRUCache(32)
+_framed: LRUCache[tuple[Hashable, ...], Robot] = LRUCache(32)
 
 
-def _is_rigid(pose: Any) -> bool:
+def _is_rigid(pose: object) -> bool:
     """Return whether it is a finite pinocchio.SE3 whose rotation is one."""
     if not isinstance(pose, pin.SE3) or not are_finite(pose.translation):
         return False
@@ -428,12 +428,12 @@ def _is_rigid(pose: Any) -> bool:
     return bool(np.abs(R.T @ R - np.eye(3)).max() < 1e-4 and np.linalg.det(R) > 0)
 
 
-def _frames_key(frames: Mapping[str, tuple[str | None, pin.SE3]]) -> tuple[Any, ...]:
+def _frames_key(frames: Mapping[str, tuple[str | None, pin.SE3]]) -> tuple[Hashable, ...]:
     return tuple((name, parent, pose.homogeneous.tobytes())
                  for name, (parent, pose) in frames.items())
 
 
-def check_robot(value: Any) -> None:
+def check_robot(value: object) -> None:
     """Raise InvalidOptionError unless the value is a Robot."""
     if not isinstance(value, Robot):
         raise InvalidOptionError("robot must be a Robot, such as Robot.load('panda'), not "
@@ -479,7 +479,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
     return name
 
 
-def _floats(values: Any, size: int, what: str, names: Sequence[str] = ()) -> Array:
+def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> Array:
     if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (size,) \
             and math.hypot(*values.tolist()) < SQUARABLE:
         return values.copy()     # solvers ask often, so it is quick

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
 
 from ros2_ik.core.checks import entries, flag, listed, text
 from ros2_ik.core.errors import InvalidSceneError
@@ -85,13 +84,13 @@ class AllowedCollisions:
     def __hash__(self) -> int:
         return hash((frozenset(self.pairs.items()), frozenset(self.defaults.items())))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return AllowedCollisions, ({**self.pairs}, {**self.defaults})
 
 
-def _name(name: Any) -> str:
+def _name(name: object) -> str:
     return text(name, 'a name of the allowed collisions', InvalidSceneError)
 
 
-def _flag(value: Any) -> bool:
+def _flag(value: object) -> bool:
     return flag(value, 'an entry of the allowed collisions', InvalidSceneError)

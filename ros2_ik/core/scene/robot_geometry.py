@@ -1,10 +1,10 @@
 """The robot's own geometry: the <collision> and <visual> elements of its URDF as shapes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TYPE_CHECKING, TypeVar
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -20,6 +20,9 @@ from ros2_ik.core.robot.urdf import numbers, read_origin
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 
+if TYPE_CHECKING:
+    import pinocchio as pin
+
 MISSING = ('refuse', 'skip')
 _PRIMITIVES: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
     'box': (lambda *size: Box(np.array(size)), ('size',)), 'sphere': (Sphere, ('radius',)),
@@ -28,7 +31,7 @@ _TAGS = (*_PRIMITIVES, 'mesh')
 Color = tuple[float, ...] | None
 S = TypeVar('S')
 T = TypeVar('T')
-_known: LRUCache[tuple[Any, ...], 'RobotGeometry'] = LRUCache()
+_known: LRUCache[tuple[Hashable, ...], 'RobotGeometry'] = LRUCache()
 
 
 class MeshFile(NamedTuple):
@@ -50,7 +53,7 @@ class ElementOf(Generic[S]):
     link: str
     name: str
     shape: S
-    in_link: Any
+    in_link: 'pin.SE3'
     color: Color = None
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 from ros2_ik.core.arrays import Pose
@@ -21,10 +21,16 @@ from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.poses import named_placements, scene_placement
 from ros2_ik.core.scene.scene_object import as_color, AttachedObject, OCTOMAP, SceneObject
 
+if TYPE_CHECKING:
+    import pinocchio as pin
+
+K = TypeVar('K')
+V = TypeVar('V')
+
 STATE = ('objects', 'attached', 'allowed', 'padding', 'named', 'guess_pairs')
 
 
-def check_scene(value: Any) -> None:
+def check_scene(value: object) -> None:
     """Raise InvalidOptionError unless the value is a Scene."""
     if not isinstance(value, Scene):
         raise InvalidOptionError("scene must be a Scene, such as load_scene('table', robot), not "
@@ -54,7 +60,7 @@ class Scene:
     attached: Mapping[str, AttachedObject]
     allowed: AllowedCollisions
     padding: Mapping[str, float]
-    named: Mapping[str, Any]    # see `frames`, which gives copies
+    named: 'Mapping[str, pin.SE3]'    # see `frames`, which gives copies
     guess_pairs: bool
     version: str
 
@@ -65,12 +71,12 @@ class Scene:
                    guess_pairs=flag(guess_pairs, 'guess_pairs', InvalidSceneError),
                    version=uuid4().hex)
 
-    def _fill(self, **values: Any) -> None:
+    def _fill(self, **values: object) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, MappingProxyType(dict(value))
                                if isinstance(value, dict) else value)
 
-    def _with(self, **changes: Any) -> 'Scene':
+    def _with(self, **changes: object) -> 'Scene':
         if all(getattr(self, name) is value for name, value in changes.items()):
             return self
         scene = Scene.__new__(Scene)
@@ -201,11 +207,11 @@ class Scene:
         return self._with(named={**self.named, **named_placements(frames, 'frame')})
 
     @property
-    def frames(self) -> dict[str, Any]:
+    def frames(self) -> 'dict[str, pin.SE3]':
         """Poses of the named frames in the root frame, copies."""
         return {name: pose.copy() for name, pose in self.named.items()}
 
-    def with_colors(self, colors: Mapping[str, Any]) -> 'Scene':
+    def with_colors(self, colors: Mapping[str, Sequence[float] | None]) -> 'Scene':
         """Return the scene with these objects in other colours, by id; None is no colour."""
         objects, attached = dict(self.objects), dict(self.attached)
         for id, color in entries(colors, 'colors', InvalidSceneError):
@@ -225,7 +231,7 @@ class Scene:
         items = [*self.objects.values(), *(held.object for held in self.attached.values())]
         return {item.id: item.color for item in items if item.color is not None}
 
-    def frame_pose(self, frame: str | None, at: Configuration | None = None) -> Any:
+    def frame_pose(self, frame: str | None, at: Configuration | None = None) -> 'pin.SE3':
         """
         Pose of a frame in the root frame, a new pinocchio.SE3.
 
@@ -237,7 +243,7 @@ class Scene:
         link, pose = self.fixed_to(frame)
         return pose if link is None else self._link_pose(link, at) * pose
 
-    def fixed_to(self, frame: str) -> tuple[str | None, Any]:
+    def fixed_to(self, frame: str) -> 'tuple[str | None, pin.SE3]':
         """
         Return a frame of the robot that `frame` is fixed to, and its pose there (SE3).
 
@@ -276,7 +282,7 @@ class Scene:
                    if name not in robot.frame_names]
         if not lacking:
             return robot
-        found = dict[str, tuple[str | None, Any]]()
+        found = dict[str, tuple[str | None, 'pin.SE3']]()
         for name, link, pose in self._fixed_frames():
             found.setdefault(name, (link, pose))
         for name in lacking:
@@ -285,7 +291,7 @@ class Scene:
                                                                    *self.frame_names))))
         return robot.with_frames({name: found[name] for name in lacking})
 
-    def _fixed_frames(self) -> Iterator[tuple[str, str | None, Any]]:
+    def _fixed_frames(self) -> 'Iterator[tuple[str, str | None, pin.SE3]]':
         """Yield names, the link that each is fixed to (None: the root), and the pose there."""
         items = [*((held.link, held.object) for held in self.attached.values()),
                  *((None, item) for item in self.objects.values())]
@@ -295,7 +301,7 @@ class Scene:
                 yield f'{item.id}/{name}', link, item.pose * T_object_frame
         yield from ((name, None, pose) for name, pose in self.frames.items())
 
-    def _link_pose(self, link: str, at: Configuration | None) -> Any:
+    def _link_pose(self, link: str, at: Configuration | None) -> 'pin.SE3':
         robot = self.robot
         if at is None:
             if robot.moving_joints(link):
@@ -330,11 +336,11 @@ class Scene:
 
     # -- copies and comparison ------------------------------------------------------------
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: dict(value) if isinstance(value, Mapping) else value
                 for name, value in vars(self).items()}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self._fill(**state)
 
     def __eq__(self, other: object) -> bool:
@@ -386,14 +392,14 @@ class Scene:
         return link
 
 
-def _without(items: Mapping[str, Any], gone: Iterable[str]) -> Mapping[str, Any]:
+def _without(items: Mapping[K, V], gone: Iterable[K]) -> Mapping[K, V]:
     """Leave some out; the same mapping if that changes nothing."""
     gone = set(gone).intersection(items)
     return {id: item for id, item in items.items() if id not in gone} if gone else items
 
 
-def _merged(mine: Mapping[Any, Any], base: Mapping[Any, Any],
-            other: Mapping[Any, Any]) -> dict[Any, Any]:
+def _merged(mine: Mapping[K, V], base: Mapping[K, V],
+            other: Mapping[K, V]) -> dict[K, V]:
     """Return a mapping with all by which `mine` differs from `base`."""
     changed = {name: value for name, value in mine.items() if base.get(name) is not value}
     return {**_without(other, base.keys() - mine.keys()), **changed}

@@ -25,7 +25,7 @@ from functools import partial
 import math
 from pathlib import Path
 from reprlib import repr as brief
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pinocchio as pin
@@ -44,6 +44,8 @@ from ros2_ik.core.strict_yaml import read_yaml
 
 # in the order they are read: what is attached may be an object
 MAPPINGS, LISTS = ('frames', 'padding'), ('objects', 'attached', 'allowed', 'checked')
+T = TypeVar('T')
+
 OBJECT_KEYS = ('id', 'frame', 'pose', 'shapes', 'subframes', 'color')
 
 
@@ -110,7 +112,7 @@ def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
 
 # -- reading ------------------------------------------------------------------------------------
 
-def _at(place: str, read: Callable[..., Any], *arguments: Any) -> Any:
+def _at(place: str, read: Callable[..., T], *arguments: object) -> T:
     """Read a value at a place of the file, with which errors begin."""
     try:
         return read(*arguments)
@@ -118,7 +120,7 @@ def _at(place: str, read: Callable[..., Any], *arguments: Any) -> Any:
         raise InvalidSceneError(f'{place}: {error}') from None
 
 
-def _keys(value: Any, known: Collection[str], needed: Collection[str] = ()) -> dict[str, Any]:
+def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -> dict[str, Any]:
     """Check that a mapping has the `needed` keys, and only `known` ones."""
     if not isinstance(value, dict):
         raise InvalidSceneError(f'must have the keys {", ".join(known)}, not {brief(value)}')
@@ -133,7 +135,7 @@ def _keys(value: Any, known: Collection[str], needed: Collection[str] = ()) -> d
     return value
 
 
-def _collection(value: Any, kind: type, place: str) -> Any:
+def _collection(value: object, kind: type, place: str) -> Any:
     """Return a list or dict, empty where nothing is written."""
     if not isinstance(value, kind | None):
         wanted = 'a list' if kind is list else 'a mapping from names'
@@ -165,7 +167,7 @@ def _attach(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> 
     return scene.attach(held, item['link'], touch_links, at)
 
 
-def _allow(flag: bool, scene: Scene, item: Any, *_: Any) -> Scene:
+def _allow(flag: bool, scene: Scene, item: Any, *_: object) -> Scene:
     names = item if isinstance(item, list) else [item]
     if len(names) not in (1, 2) or None in names:
         raise InvalidSceneError(f'must be a name or two, not {brief(item)}')
@@ -188,7 +190,7 @@ def _object(item: dict[str, Any], folder: Path) -> SceneObject:
     return SceneObject(item['id'], tuple(parts), pose, subframes, item.get('color'))
 
 
-def _pose(value: Any) -> Any:
+def _pose(value: object) -> pin.SE3:
     """Return a pinocchio.SE3 of a point and a quaternion, which is normalised, or rpy [rad]."""
     sizes = {'xyz': 3, 'rpy': 3, 'quat_xyzw': 4}
     given = {key: vector(numbers, key, sizes[key], InvalidSceneError)
@@ -237,7 +239,7 @@ def save_scene(scene: Scene, path: str | Path | None = None) -> str:
     Objects are written in the root frame, meshes with all their triangles. Entries of
     `allowed` for names that are not in the scene are left out.
     """
-    written: dict[str, Any] = {
+    written: dict[str, object] = {
         'frames': {name: _written_pose(pose) for name, pose in scene.frames.items()},
         'objects': [_written_object(item) for item in scene.objects.values()],
         'attached': [{**_written_object(held.object), 'link': held.link,
@@ -251,7 +253,7 @@ def save_scene(scene: Scene, path: str | Path | None = None) -> str:
     return text
 
 
-def _written_object(item: SceneObject) -> dict[str, Any]:
+def _written_object(item: SceneObject) -> dict[str, object]:
     written = {'id': item.id, 'pose': _written_pose(item.pose),
                'color': None if item.color is None else list(item.color),
                'shapes': [_written_part(part) for part in item.parts],
@@ -259,7 +261,7 @@ def _written_object(item: SceneObject) -> dict[str, Any]:
     return {key: value for key, value in written.items() if value}
 
 
-def _written_part(part: ShapeInstance) -> dict[str, Any]:
+def _written_part(part: ShapeInstance) -> dict[str, object]:
     shape = {}
     for member in fields(part.shape):  # type: ignore[arg-type]   # shapes are dataclasses
         value = getattr(part.shape, member.name)
@@ -271,7 +273,7 @@ def _written_part(part: ShapeInstance) -> dict[str, Any]:
     return {part.shape.kind: shape, **({'pose': pose} if pose else {})}
 
 
-def _written_pose(pose: Any) -> dict[str, list[float]]:
+def _written_pose(pose: pin.SE3) -> dict[str, list[float]]:
     """Leave the parts of the identity out."""
     written = {}
     if pose.translation.any():
@@ -281,12 +283,12 @@ def _written_pose(pose: Any) -> dict[str, list[float]]:
     return written
 
 
-def _written_allowed(scene: Scene) -> dict[str, list[Any]]:
+def _written_allowed(scene: Scene) -> dict[str, list[str | list[str]]]:
     """Return what differs from the robot's own matrix."""
     usual = AllowedCollisions.of_robot(scene.robot).pairs
     known = {*scene.robot.tree.links, *scene.objects, *scene.attached}
     pairs = {**dict.fromkeys(usual, False), **scene.allowed.pairs}
-    entries: list[tuple[Any, bool]] = [
+    entries: list[tuple[str | list[str], bool]] = [
         (list(pair), flag) for pair, flag in sorted(pairs.items())
         if known.issuperset(pair) and usual.get(pair) != flag]
     entries += [(name, flag) for name, flag in sorted(scene.allowed.defaults.items())

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from ros2_ik.core.arrays import Pose
 from ros2_ik.core.checks import instance, instances, listed, text, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.poses import PoseField, SubframesField
 from ros2_ik.core.scene.shapes import OcTree, Shape
+
+if TYPE_CHECKING:
+    import pinocchio as pin
 
 OCTOMAP = '<octomap>'   # MoveIt's name for the sensed world
 
@@ -22,7 +25,7 @@ class ShapeInstance:
     """
 
     shape: Shape
-    pose: Any = PoseField()
+    pose: 'pin.SE3' = PoseField()
 
     def __post_init__(self) -> None:
         instance(self.shape, Shape, 'the shape of a part', InvalidSceneError)
@@ -45,7 +48,7 @@ class SceneObject:
 
     id: str
     parts: tuple[ShapeInstance, ...]
-    pose: Any = PoseField()
+    pose: 'pin.SE3' = PoseField()
     subframes: Any = SubframesField()
     color: tuple[float, ...] | None = None
 
@@ -116,7 +119,7 @@ class AttachedObject:
         return other in self.touch_links
 
 
-def as_parts(parts: Any, what: str) -> tuple[ShapeInstance, ...]:
+def as_parts(parts: object, what: str) -> tuple[ShapeInstance, ...]:
     """Read one or more parts, see `SceneObject`; raises InvalidSceneError."""
     given = listed(parts)
     if not given:
@@ -124,7 +127,7 @@ def as_parts(parts: Any, what: str) -> tuple[ShapeInstance, ...]:
     return tuple(_part(part, f'{what}, part {index}') for index, part in enumerate(given))
 
 
-def as_color(color: Any, what: str) -> tuple[float, ...]:
+def as_color(color: object, what: str) -> tuple[float, ...]:
     """Read red, green, blue, alpha; raises InvalidSceneError."""
     rgba: tuple[float, ...] = tuple(vector(color, what, 4, InvalidSceneError).tolist())
     if not all(0 <= value <= 1 for value in rgba):

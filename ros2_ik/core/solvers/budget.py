@@ -1,9 +1,10 @@
 """Time and iterations of a search."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 import math
+from threading import Event
 import time
-from typing import Any
 
 from ros2_ik.core.status import ExitFlag
 
@@ -21,7 +22,7 @@ class Budget:
 
     deadline: float = math.inf
     iterations: float = math.inf
-    cancel: Any = None
+    cancel: Event | Callable[[], bool] | None = None
     started: float = field(default_factory=time.monotonic)
     flag: ExitFlag | None = None
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, JointValues, Pose
+from ros2_ik.core.arrays import Array, ArrayLike, JointValues, Pose
 from ros2_ik.core.checks import between, finite, flag, floats, listed, matrix, positive
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
@@ -28,6 +28,7 @@ from ros2_ik.core.functions import (
     SupportPolygon,
     UserFunction,
 )
+from ros2_ik.core.functions.fields import Matrix, Points
 from ros2_ik.core.problem import (
     Constraint,
     Cost,
@@ -72,7 +73,7 @@ class InverseKinematics:
     """
 
     def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: Scene | None = None,
-                 locked: Mapping[str, Any] | None = None, meshes: str = 'exact',
+                 locked: Mapping[str, float | Array] | None = None, meshes: str = 'exact',
                  collisions: bool = True) -> None:
         check_robot(robot)
         if scene is not None:
@@ -97,7 +98,7 @@ class InverseKinematics:
     # -- constraints ----------------------------------------------------------------------
 
     def add_position_constraint(self, frame_B: str | None, p_BQ: Vector, frame_A: str | None,
-                                p_AQ_lower: Any, p_AQ_upper: Any,
+                                p_AQ_lower: 'ArrayLike', p_AQ_upper: 'ArrayLike',
                                 X_AbarA: Pose | None = None) -> Constraint:
         """
         Keep point Q of frame B within a box of frame A: p_AQ_lower <= p_AQ <= p_AQ_upper [m].
@@ -153,8 +154,8 @@ class InverseKinematics:
             PointToLineDistance(self._frame(frame_point), p_B1P, p_B2Q, n_B2, frame_line),
             _bound(distance_lower, 'distance_lower'), _bound(distance_upper, 'distance_upper'))
 
-    def add_polyhedron_constraint(self, frame_F: str | None, frame_G: str | None, p_GP: Any,
-                                  A: Any, b: Any) -> Constraint:
+    def add_polyhedron_constraint(self, frame_F: str | None, frame_G: str | None,
+                                  p_GP: 'ArrayLike', A: 'Matrix', b: 'ArrayLike') -> Constraint:
         """Keep A [p_FP1; ...; p_FPn] <= b for the columns of p_GP (3, n); A is (m, 3n)."""
         points = matrix(p_GP, 'p_GP', None, InvalidConstraintError)
         if len(points) != 3:
@@ -204,21 +205,22 @@ class InverseKinematics:
         return self._added(Constraint(PairDistance(self._checker, *pair), distance_lower,
                                       distance_upper))
 
-    def add_center_of_mass_constraint(self, lower: Any, upper: Any, relative_to: str | None = None,
+    def add_center_of_mass_constraint(self, lower: 'ArrayLike', upper: 'ArrayLike',
+                                      relative_to: str | None = None,
                                       links: Sequence[str] | None = None, axes: str = 'xyz',
-                                      A: Any = None) -> Constraint:
+                                      A: 'Matrix | None' = None) -> Constraint:
         """Keep the centre of mass c of all moving links, or of some, or A c, in a box [m]."""
         return self.add_constraint(CenterOfMass(links, relative_to, axes, A), lower, upper)
 
     def add_support_polygon_constraint(
-            self, corners: Any, margin: float = 0.0, relative_to: str | None = None,
+            self, corners: 'Points', margin: float = 0.0, relative_to: str | None = None,
             up: Vector = (0.0, 0.0, 1.0), links: Sequence[str] | None = None) -> Constraint:
         """Keep the centre of mass `margin` [m] inside the hull of corners (n, 3)."""
         return self.add_constraint(SupportPolygon(corners, relative_to, up, links),
                                    finite(margin, 'margin', InvalidConstraintError))
 
-    def add_joint_constraint(self, names: str | Sequence[str] | None, lower: Any,
-                             upper: Any) -> Constraint:
+    def add_joint_constraint(self, names: str | Sequence[str] | None, lower: 'ArrayLike',
+                             upper: 'ArrayLike') -> Constraint:
         """
         Keep joints, by default all, within bounds [rad] or [m] of their own, beside their limits.
 
@@ -234,7 +236,7 @@ class InverseKinematics:
         return self._added(Constraint(replace(rows, offset=rows.offset - middle),
                                       given.lower - middle, given.upper - middle))
 
-    def add_constraint(self, function: KinematicFunction | Callable[[Configuration], Any],
+    def add_constraint(self, function: KinematicFunction | Callable[[Configuration], 'ArrayLike'],
                        lower: Any = None, upper: Any = None, *, name: str | None = None,
                        tolerance: float = 1e-6) -> Constraint:
         """
@@ -259,7 +261,7 @@ class InverseKinematics:
     # -- costs ----------------------------------------------------------------------------
 
     def add_position_cost(self, frame_A: str | None, p_AP: Vector, frame_B: str | None,
-                          p_BQ: Vector, C: Any) -> Cost:
+                          p_BQ: Vector, C: 'ArrayLike') -> Cost:
         """
         Add e^T C e with e = p_AQ - p_AP [m], in frame A; C is (3, 3).
 
@@ -284,7 +286,7 @@ class InverseKinematics:
             AngleBetweenVectors(self._frame(frame_B), nb_B, na_A, frame_A, form='chord'),
             weight=_bound(c, 'c'))
 
-    def add_posture_cost(self, q_nominal: JointValues, weight: Any = 1.0) -> Cost:
+    def add_posture_cost(self, q_nominal: JointValues, weight: 'ArrayLike' = 1.0) -> Cost:
         """
         Add sum w (q - q_nominal)^2, without a factor 1/2, as Drake's AddQuadraticErrorCost.
 
@@ -297,7 +299,7 @@ class InverseKinematics:
         return self.add_cost(JointPositions(names, q_nominal), weight=doubled)
 
     def add_cost(self, function: KinematicFunction | Cost | Callable[[Configuration], float],
-                 target: Any = 0.0, weight: Any = 1.0) -> Cost:
+                 target: 'ArrayLike' = 0.0, weight: Any = 1.0) -> Cost:
         """
         Add 1/2 |function - target|^2 in the weight, a callable's number times it, or a Cost.
 
@@ -370,9 +372,9 @@ class InverseKinematics:
         return part
 
 
-def _bound(value: Any, name: str, most: float = math.inf) -> float:
+def _bound(value: object, name: str, most: float = math.inf) -> float:
     return between(value, name, 0.0, most, InvalidConstraintError)
 
 
-def _is(value: Any, number: float) -> bool:
+def _is(value: object, number: float) -> bool:
     return listed(value) is None and bool(value == number)

@@ -1,8 +1,9 @@
 """Options of a search: the one list of their names, defaults and checks."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 import math
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,10 @@ class SolveOptions:
     allow_restarts: bool = True
     approximate: Any = None
     max_joint_change: Any = None
-    random_state: Any = None
+    random_state: int | np.random.Generator | None = None
     max_iterations: int | None = None
-    cancel: Any = None
-    solver_options: Mapping[str, Any] = field(default_factory=dict)
+    cancel: Event | Callable[[], bool] | None = None
+    solver_options: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.timeout = positive(self.timeout, 'timeout', InvalidOptionError)

@@ -1,11 +1,11 @@
 """Targets in groups that share joints, each of which is descended by itself."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Indices
+from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.kernels.lm import BOUNDS, GIVEN, LAYOUT, NUMBERS, ROWS, VALUES
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.problem_rows import OfTarget, ProblemRows
@@ -27,7 +27,7 @@ class Parts:
     of floating joints begin. They hold while joints at `locked_q_indices` stay where they are.
     """
 
-    arrays: tuple[Any, ...]
+    arrays: tuple[Array | Indices, ...]
     locked_q_indices: Indices
 
     @classmethod
@@ -48,7 +48,8 @@ class Parts:
         return cls(_packed(parts, problem.active.bases), np.unique(np.concatenate(locked)))
 
 
-def _packed(parts: list[tuple[Any, ...]], bases: Indices) -> tuple[Any, ...]:
+def _packed(parts: Sequence[tuple[Array | Indices, ...]], bases: Indices
+            ) -> tuple[Array | Indices, ...]:
     """Return the arrays of `Parts`, of what each part has in the order of the table."""
     ends = np.cumsum([[0] * 7, *([len(array) for array in part] for part in parts)], axis=0)
     numbers, layouts, addresses, given, values, rows, bounds = zip(*parts, strict=True)

@@ -35,7 +35,7 @@ def failure_status(search: 'Search') -> Status:
     return Status.NO_IK_SOLUTION
 
 
-def solution_field(search: 'Search', candidate: 'Candidate', status: Status, name: str) -> Any:
+def solution_field(search: 'Search', candidate: 'Candidate', status: Status, name: str) -> object:
     """Return a field of the solution of a status where a search judged a candidate."""
     if name == 'message':
         return _message(search, candidate, status)
@@ -172,7 +172,7 @@ def _at_limits(search: 'Search', candidate: 'Candidate') -> tuple[str, ...]:
 
 
 # how each field of a solution follows from a search and a candidate
-_FIELDS: dict[str, Callable[[Any, Any], Any]] = {
+_FIELDS: dict[str, Callable[[Any, Any], object]] = {
     'best_joints': lambda search, one: search.problem.robot.to_joints(one.attempt.q,
                                                                       include_mimic=True),
     'errors': lambda search, one: one.verdict.errors,

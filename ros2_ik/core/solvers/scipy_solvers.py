@@ -1,6 +1,6 @@
 """SciPy's L-BFGS-B and SLSQP, in the tangent space round the start of a descent."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +100,8 @@ class LocalDescent:
         return Point(x, q, f, J @ D, away, error, holds, cost, gradient @ D)
 
     def minimize(self, method: str, objective: Callable[[Point], tuple[float, Array]],
-                 constraints: Sequence[Any] = (), iterate: Callable[[Array], None] | None = None,
+                 constraints: Sequence[Mapping[str, object]] = (),
+                 iterate: Callable[[Array], None] | None = None,
                  until_held: bool = False, **options: Any) -> ExitFlag:
         """
         Let SciPy minimize from the best point; return why that ended.

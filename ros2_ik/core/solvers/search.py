@@ -410,7 +410,7 @@ class Search:
         return solution
 
 
-def _check(problem: Any, select: str) -> None:
+def _check(problem: object, select: str) -> None:
     if not isinstance(problem, IKProblem):
         raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
     if select == 'cost' and not problem.costs:
@@ -420,7 +420,7 @@ def _check(problem: Any, select: str) -> None:
                                  'whose tips it is measured at')
 
 
-def chosen_solver(solver: Any, problem: IKProblem) -> tuple[Any, str]:
+def chosen_solver(solver: str, problem: IKProblem) -> tuple[str, str]:
     """Choose a solver by the problem's shape, unless one is named; and say why."""
     if not (isinstance(solver, str) and solver == 'auto'):
         return solver, NAMED
@@ -429,7 +429,7 @@ def chosen_solver(solver: Any, problem: IKProblem) -> tuple[Any, str]:
     return 'sqp', f'auto: the problem has {" and ".join(sorted(problem.kinds))}'
 
 
-def seeds_of(problem: IKProblem, seeds: Any) -> list[Array]:
+def seeds_of(problem: IKProblem, seeds: object) -> list[Array]:
     """Return seeds as they may be given, each (nq,); raises InvalidStateError."""
     found = listed(seeds)
     if not found:

@@ -18,7 +18,7 @@ class _Pickler(pickle.Pickler):
         super().__init__(file, pickle.HIGHEST_PROTOCOL)
         self._robot = robot
 
-    def persistent_id(self, item: Any) -> Any:
+    def persistent_id(self, item: object) -> object:
         """
         Return what stands for the robot (True), or for a checker of it; None for all else.
 
@@ -51,7 +51,7 @@ def _checker(data: bytes, files: MeshFiles, robot: Robot) -> CollisionChecker:
     return checker
 
 
-def pack(value: Any, robot: Robot) -> bytes:
+def pack(value: object, robot: Robot) -> bytes:
     """Pickle a value in which `robot`, and checkers of it, may occur anywhere."""
     file = io.BytesIO()
     _Pickler(file, robot).dump(value)

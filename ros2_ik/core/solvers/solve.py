@@ -42,7 +42,8 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
 def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[Pose],
                seed: JointValues | None = None, *,
                relative_to: str | Sequence[str | None] | None = None, group: str | None = None,
-               locked: Iterable[str] = (), weights: Sequence[Any] | Array = ALL_AXES,
+               locked: Iterable[str] = (),
+               weights: Sequence[float | Sequence[float]] | Array = ALL_AXES,
                position_tolerance: float = POSITION_TOLERANCE,
                orientation_tolerance: float = ORIENTATION_TOLERANCE,
                joint_limits: bool = True, scene: Scene | None = None, meshes: str = 'exact',
@@ -117,7 +118,7 @@ class PoseSolver:
     relative_to: str | Sequence[str | None] | None = None
     group: str | None = None
     locked: Iterable[str] = ()
-    weights: Sequence[Any] | Array = ALL_AXES
+    weights: Sequence[float | Sequence[float]] | Array = ALL_AXES
     position_tolerance: float = POSITION_TOLERANCE
     orientation_tolerance: float = ORIENTATION_TOLERANCE
     joint_limits: bool = True
@@ -175,14 +176,14 @@ def _kept(*question: Any) -> PoseSolver:
     return PoseSolver(*question)
 
 
-def _answer(problem: IKProblem, seeds: Any, options: SolveOptions,
+def _answer(problem: IKProblem, seeds: Sequence[JointValues] | None, options: SolveOptions,
             prepared: Solver | None = None) -> IKSolution:
     search = Search(problem, seeds, options=options, prepared=prepared)
     search.run()
     return search.solution()
 
 
-def _fixed(value: Any) -> Any:
+def _fixed(value: object) -> Any:
     """Return an immutable value, for the key of a cache."""
     if value is None or type(value) in (str, tuple) or isinstance(value, Mapping):
         return value
@@ -190,13 +191,13 @@ def _fixed(value: Any) -> Any:
     return value if items is None else tuple(items)
 
 
-def _frame_names(*named: Any) -> list[str]:
+def _frame_names(*named: object) -> list[str]:
     """Return the names in values that are names or lists of names; the rest is refused later."""
     given = [[one] if isinstance(one, str) else listed(one) or [] for one in named]
     return [name for names in given for name in names if isinstance(name, str)]
 
 
-def _names(tip: Any) -> list[str]:
+def _names(tip: object) -> list[str]:
     names = [tip] if isinstance(tip, str) else listed(tip)
     if not names:
         raise InvalidTargetError(f'tip must be a name, or a list of names with a list of targets, '
@@ -204,7 +205,7 @@ def _names(tip: Any) -> list[str]:
     return names
 
 
-def _each(value: Any, count: int, name: str, many: bool) -> list[Any]:
+def _each(value: object, count: int, name: str, many: bool) -> list[Any]:
     """Return a value for every tip: the list given, or one value repeated."""
     values = (listed(value) or []) if many else [value] * count
     if len(values) != count:

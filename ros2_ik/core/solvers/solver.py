@@ -1,10 +1,10 @@
 """Interface and registry of solvers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 import inspect
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
@@ -98,7 +98,7 @@ GROUP = 'ros2_ik.solvers'    # of entry points
 MATLAB_NAMES = {'BFGSGradientProjection': 'bfgs', 'LevenbergMarquardt': 'lm', 'fminconsqp': 'sqp'}
 
 
-def make_solver(name: str, problem: IKProblem, options: dict[str, Any]) -> Solver:
+def make_solver(name: str, problem: IKProblem, options: Mapping[str, object]) -> Solver:
     """
     Make the solver of that name for a problem; MATLAB's names of algorithms are known, too.
 

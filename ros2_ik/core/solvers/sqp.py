@@ -123,7 +123,7 @@ class SequentialQuadratic(Solver):
         return attempt
 
     def _descend(self, x: Array, last: Array, limit: int,
-                 interrupted: Callable[[], Any] | None) -> tuple[float, float, int, int]:
+                 interrupted: Callable[[], object] | None) -> tuple[float, float, int, int]:
         rows = self.rows
         found: tuple[float, float, int, int] = rows.program.run(
             self._lower_cost, interrupted, x, rows.limits, rows.rows, rows.bounds, *rows.costs,

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ros2_ik.core.arrays import ArrayLike
 from ros2_ik.core.checks import instance, positive
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
@@ -33,8 +34,8 @@ class Barrier:
     Raises what `Constraint` raises for the bounds, and InvalidOptionError.
     """
 
-    def __init__(self, function: KinematicFunction, lower: Any = -float('inf'),
-                 upper: Any = float('inf'), *, gain: float = 0.8,
+    def __init__(self, function: KinematicFunction, lower: 'ArrayLike' = -float('inf'),
+                 upper: 'ArrayLike' = float('inf'), *, gain: float = 0.8,
                  gain_per_second: float | None = None, push: float = PUSH,
                  name: str | None = None) -> None:
         self.bounds = Constraint(function, lower, upper, name)

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.functions import FramePose
 from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
@@ -36,7 +35,7 @@ class BoundTask:
         numbers[SHARE] = task.gain.in_step(dt) if has_target else 0.0
         self._enter_weight(task.weight)
 
-    def set_target(self, target: Any, velocity: Any) -> None:
+    def set_target(self, target: object, velocity: object) -> None:
         """Replace the target, the velocity, or both; see `VelocityProgram.set_target`."""
         rates = (self._rows[RATE, self.place] if velocity is None
                  else self._row_numbers(velocity, f'velocity of {self.name}'))
@@ -44,7 +43,7 @@ class BoundTask:
             self._set_target(target)
         self._rows[RATE, self.place] = rates
 
-    def set_weight(self, weight: Any) -> None:
+    def set_weight(self, weight: 'ArrayLike') -> None:
         """Replace the weight, a number or one for each row."""
         self._enter_weight(self._row_numbers(checked_weight(weight, self.name),
                                              f'weight of {self.name}'))
@@ -70,7 +69,7 @@ class BoundTask:
         if self.task.target is None:
             raise InvalidTargetError(f'task {self.name} has a velocity and no target')
 
-    def _set_target(self, target: Any) -> None:
+    def _set_target(self, target: object) -> None:
         self._check_target()
         what = f'target of {self.name}'
         parameters = self._program.arrays[2][self._program.parameter_places[self._number]]
@@ -96,5 +95,5 @@ class BoundTask:
         return isinstance(given, JointPositions) and len(self.function.labels) == len(
             given.names or self._program.robot.joint_names)
 
-    def _row_numbers(self, given: Any, what: str) -> Array:
+    def _row_numbers(self, given: object, what: str) -> Array:
         return spread(row_numbers(given, what), what, self.function.labels, InvalidTargetError)

@@ -1,12 +1,12 @@
 """Constraints on the distances of pairs of links and objects."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.collision import CollisionChecker, Distances
 from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.near_pairs import PairsAt
@@ -80,14 +80,14 @@ class DistanceConstraints:
         self._near, self._nearest = self._none, np.inf
         self.set_scene(checker, {})
 
-    def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, Any]) -> None:
+    def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, 'ArrayLike']) -> None:
         """Use a checker of a scene in which objects move with velocities (3,), by name [m/s]."""
         self._checker = self._narrowed(checker) if self._narrowed else checker
         self._is_new, self._has_moved = True, False
         self._moved: dict[str, Array] | None = None     # poses of moved objects
         self._set_velocities(velocities)
 
-    def move(self, poses: Mapping[str, Array], velocities: Mapping[str, Any]) -> None:
+    def move(self, poses: Mapping[str, Array], velocities: Mapping[str, 'ArrayLike']) -> None:
         """
         Put objects at poses (4, 4), moving with velocities (3,), by name [m/s].
 
@@ -105,7 +105,7 @@ class DistanceConstraints:
             self._check.move(poses, objects)
         self._set_velocities(velocities)
 
-    def _set_velocities(self, velocities: Mapping[str, Any]) -> None:
+    def _set_velocities(self, velocities: Mapping[str, 'ArrayLike']) -> None:
         self._velocities = {name: np.array(value) for name, value in velocities.items()}
         self._last, self._next = list[KeptRow](), list[KeptRow]()
         moving = np.reshape([*velocities.values()], (-1, 3))

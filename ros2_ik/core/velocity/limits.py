@@ -3,11 +3,10 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.checks import one_or_each, positive
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import ACCELERATION, HIGH, LOW, SPEED
@@ -56,7 +55,7 @@ class VelocityLimit(JointLimit):
     numbers, along its own axes: linear [m/s], then angular [rad/s]. `scale` is a part of all.
     """
 
-    limit: Any = None
+    limit: 'Mapping[str, float] | ArrayLike | None' = None
     scale: float = 1.0
 
     def enter(self, robot: Robot, box: Array) -> None:
@@ -74,7 +73,7 @@ class AccelerationLimit(JointLimit):
     for more is followed as fast as this allows, and without running over it.
     """
 
-    limit: Any
+    limit: 'Mapping[str, float] | ArrayLike'
 
     def enter(self, robot: Robot, box: Array) -> None:
         box[ACCELERATION] = np.minimum(box[ACCELERATION], _by_joint(
@@ -86,8 +85,8 @@ class CartesianVelocityLimit:
     """Largest linear [m/s] and angular [rad/s] velocity of a frame, along each root axis."""
 
     frame: str
-    linear: Any = np.inf
-    angular: Any = np.inf
+    linear: 'ArrayLike' = np.inf
+    angular: 'ArrayLike' = np.inf
     relative_to: str | None = None
 
     @property
@@ -102,7 +101,7 @@ class CartesianVelocityLimit:
                                _numbers(self.angular, 'angular velocity limit', 3)])
 
 
-def _numbers(value: Any, what: str, count: int) -> Array:
+def _numbers(value: object, what: str, count: int) -> Array:
     """Return one number for all, or one each, (count,); raises InvalidOptionError."""
     array = one_or_each(value, what, count, InvalidOptionError)
     if (array < 0).any():
@@ -110,7 +109,7 @@ def _numbers(value: Any, what: str, count: int) -> Array:
     return array
 
 
-def _by_joint(robot: Robot, given: Any, default: Array, what: str) -> Array:
+def _by_joint(robot: Robot, given: object, default: Array, what: str) -> Array:
     """Return `default`, replaced by the values given for all columns or for joints by name."""
     if given is None:
         return default

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Pose
+from ros2_ik.core.arrays import ArrayLike, JointValues, Pose
 from ros2_ik.core.checks import one_or_each
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.functions import (
@@ -18,12 +18,13 @@ from ros2_ik.core.functions import (
     Manipulability,
     PointToPointDistance,
 )
+from ros2_ik.core.functions.fields import Matrix, Numbers, RowNumbers
 from ros2_ik.core.velocity.frame_twist import FrameTwist, RollingContact
 from ros2_ik.core.velocity.task import PREVIOUS, Task
 
 
-def frame_task(frame: str, target: Pose | None = None, *, position_weight: Any = 1.0,
-               orientation_weight: Any = 1.0, relative_to: str | None = None,
+def frame_task(frame: str, target: Pose | None = None, *, position_weight: 'ArrayLike' = 1.0,
+               orientation_weight: 'ArrayLike' = 1.0, relative_to: str | None = None,
                **options: Any) -> Task:
     """
     Make a task of the pose of a frame (Pink, mink: FrameTask, RelativeFrameTask).
@@ -41,7 +42,7 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: Any =
     return Task(FramePose(frame, pose, relative_to), weight=weight, **{'name': frame, **options})
 
 
-def twist_task(frame: str, twist: Any = 0.0, *, relative_to: str | None = None,
+def twist_task(frame: str, twist: 'ArrayLike' = 0.0, *, relative_to: str | None = None,
                own_axes: bool = False, **options: Any) -> Task:
     """
     Make a task of the velocity of a frame: [linear; angular] (6,) [m/s, rad/s].
@@ -53,12 +54,13 @@ def twist_task(frame: str, twist: Any = 0.0, *, relative_to: str | None = None,
                 **{'scaled': True, 'name': frame, **options})
 
 
-def com_task(target: Any, *, axes: str = 'xyz', **options: Any) -> Task:
+def com_task(target: 'ArrayLike', *, axes: str = 'xyz', **options: Any) -> Task:
     """Make a task of the centre of mass [m] (Pink, mink: ComTask)."""
     return Task(CenterOfMass(axes=axes), target, **{'name': 'com', **options})
 
 
-def posture_task(target: Any, *, names: Sequence[str] | None = None, **options: Any) -> Task:
+def posture_task(target: JointValues, *, names: Sequence[str] | None = None,
+                 **options: Any) -> Task:
     """
     Make a task of joint values (Pink: PostureTask): a mapping, or in the order of `names`.
 
@@ -67,26 +69,27 @@ def posture_task(target: Any, *, names: Sequence[str] | None = None, **options: 
     return Task(JointPositions(names, target), **{'name': 'posture', **options})
 
 
-def damping_task(weight: Any, *, names: Sequence[str] | None = None, **options: Any) -> Task:
+def damping_task(weight: 'ArrayLike', *, names: Sequence[str] | None = None,
+                 **options: Any) -> Task:
     """Make a task that joints do not move: 1/2 weight |v|^2, whatever dt is (DampingTask)."""
     return joint_velocity_task(0.0, names=names, weight=weight, **{'name': 'damping', **options})
 
 
-def joint_velocity_task(velocity: Any, *, names: Sequence[str] | None = None,
+def joint_velocity_task(velocity: 'ArrayLike', *, names: Sequence[str] | None = None,
                         **options: Any) -> Task:
     """Make a task of joint velocities [rad/s, m/s] (Pink: JointVelocityTask)."""
     return Task(JointPositions(names, wrap=False), None, velocity=velocity,
                 **{'name': 'joint velocity', **options})
 
 
-def low_acceleration_task(weight: Any, *, names: Sequence[str] | None = None,
+def low_acceleration_task(weight: 'ArrayLike', *, names: Sequence[str] | None = None,
                           **options: Any) -> Task:
     """Make a task that joints go on as in the last step (Pink: LowAccelerationTask)."""
     return joint_velocity_task(PREVIOUS, names=names, weight=weight,
                                **{'name': 'low acceleration', **options})
 
 
-def linear_holonomic_task(A: Any, b: Any = 0.0, q_0: Any = None, *,
+def linear_holonomic_task(A: 'Matrix', b: 'RowNumbers' = 0.0, q_0: JointValues | None = None, *,
                           names: Sequence[str] | None = None, **options: Any) -> Task:
     """Make a task of A (q - q_0) = b (Pink: LinearHolonomicTask)."""
     return Task(JointCoupling(names, A, b, q_0), **{'name': 'linear', **options})
@@ -115,22 +118,23 @@ def manipulability_task(frame: str, rate: float = 0.1, *, rows: str = 'all',
                 **{'name': f'manipulability of {frame}', **options})
 
 
-def look_at_task(frame: str, point: Any, *, axis: Any = (0, 0, 1), origin: Any = (0, 0, 0),
+def look_at_task(frame: str, point: Numbers, *, axis: Numbers = (0, 0, 1),
+                 origin: Numbers = (0, 0, 0),
                  relative_to: str | None = None, **options: Any) -> Task:
     """Make a task that an axis of a frame points at a point (mink: LookAtTask)."""
     return Task(GazeAngle(frame, origin, axis, point, relative_to),
                 **{'name': f'gaze of {frame}', **options})
 
 
-def axis_align_task(frame: str, axis: Any, direction: Any, *, relative_to: str | None = None,
-                    **options: Any) -> Task:
+def axis_align_task(frame: str, axis: Numbers, direction: Numbers, *,
+                    relative_to: str | None = None, **options: Any) -> Task:
     """Make a task that an axis of a frame has a direction (mink, placo: AxisAlignTask)."""
     return Task(AngleBetweenVectors(frame, axis, direction, relative_to),
                 **{'name': f'axis of {frame}', **options})
 
 
-def distance_task(frame: str, other: str, distance: float, *, point: Any = (0, 0, 0),
-                  other_point: Any = (0, 0, 0), **options: Any) -> Task:
+def distance_task(frame: str, other: str, distance: float, *, point: Numbers = (0, 0, 0),
+                  other_point: Numbers = (0, 0, 0), **options: Any) -> Task:
     """Make a task of the distance of two points [m] (placo: DistanceTask)."""
     return Task(PointToPointDistance(frame, point, other_point, other), distance,
                 **{'name': f'distance of {frame}', **options})

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.checks import floats, instance, non_negative, whole
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.functions import KinematicFunction
@@ -36,8 +36,9 @@ class Task:
     smooth one behind it (`equality_form`). Raises InvalidTargetError, InvalidOptionError.
     """
 
-    def __init__(self, function: KinematicFunction, target: Any = 0.0, *, velocity: Any = None,
-                 weight: Any = 1.0, gain: float = 1.0, gain_per_second: float | None = None,
+    def __init__(self, function: KinematicFunction, target: 'ArrayLike | None' = 0.0, *,
+                 velocity: 'ArrayLike | None' = None, weight: 'ArrayLike' = 1.0,
+                 gain: float = 1.0, gain_per_second: float | None = None,
                  lm_damping: float = 1.0, priority: int = 0, scaled: bool = False,
                  name: str | None = None) -> None:
         self.given: KinematicFunction = instance(
@@ -84,7 +85,7 @@ class Task:
         return (self.given.reference_field is not None and self.target is not None
                 and not self.target.any())
 
-    def toward(self, reference: Any, robot: Robot) -> KinematicFunction:
+    def toward(self, reference: object, robot: Robot) -> KinematicFunction:
         """Return the function of this bound task with another reference, of that robot."""
         changed: Any = {self.given.reference_field: reference}
         function = replace(self.given, **changed)   # type: ignore[type-var]
@@ -103,7 +104,7 @@ class Task:
         return f"Task('{self.name}')"
 
 
-def checked_weight(weight: Any, name: str) -> Array:
+def checked_weight(weight: object, name: str) -> Array:
     """Return a weight of the task of that name as an array; raises InvalidTargetError."""
     array = row_numbers(weight, f'weight of {name}')
     if (array < 0).any():
@@ -111,7 +112,7 @@ def checked_weight(weight: Any, name: str) -> Array:
     return array
 
 
-def row_numbers(value: Any, what: str) -> Array:
+def row_numbers(value: object, what: str) -> Array:
     """Return finite numbers, one or one for each row; raises InvalidTargetError."""
     array = floats(value, what, 'finite numbers, one or one for each row', InvalidTargetError)
     if array.ndim > 1 or not np.isfinite(array).all():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, ArrayLike, Pose
 from ros2_ik.core.checks import non_negative, positive, vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
@@ -65,7 +65,7 @@ class VelocityProgram:
     """
 
     def __init__(self, robot: Robot, tasks: Iterable[Task], dt: float, *,
-                 limits: Iterable[Any] | None = None,
+                 limits: Iterable[JointLimit | CartesianVelocityLimit] | None = None,
                  barriers: Iterable[Barrier] = (), constraints: Iterable[Task] = (),
                  damping: float = DAMPING, kinetic_energy: float = 0.0,
                  locked: Collection[str] = (), driven: Collection[str] = ()) -> None:
@@ -146,7 +146,7 @@ class VelocityProgram:
                  *(f"velocity of '{limit.frame}'" for limit in frames)]
         return list(zip(names, places, strict=True))
 
-    def _enter_limits(self, limits: Sequence[Any]) -> None:
+    def _enter_limits(self, limits: Sequence[JointLimit | CartesianVelocityLimit]) -> None:
         box = self._box
         box[:], box[row.LOW] = np.inf, -np.inf
         box[row.POSITION:] = 0.0
@@ -174,7 +174,8 @@ class VelocityProgram:
 
     # -- targets --------------------------------------------------------------------------
 
-    def set_target(self, task: str, target: Any = None, velocity: Any = None) -> None:
+    def set_target(self, task: str, target: 'ArrayLike | None' = None,
+                   velocity: 'ArrayLike | None' = None) -> None:
         """
         Replace the target or the velocity of a task, or both.
 
@@ -185,7 +186,7 @@ class VelocityProgram:
         """
         self._task(task).set_target(target, velocity)
 
-    def set_weight(self, task: str, weight: Any) -> None:
+    def set_weight(self, task: str, weight: 'ArrayLike') -> None:
         """
         Replace the weight of a task by name: a number or one for each row; 0 is none.
 
@@ -210,7 +211,7 @@ class VelocityProgram:
         raise InvalidTargetError(f'unknown task {name!r}; valid: {names}')
 
     def set_scene(self, checker: CollisionChecker,
-                  velocities: Mapping[str, Any] = MappingProxyType({})) -> None:
+                  velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({})) -> None:
         """
         Use another scene from now on, in which objects move with `velocities`, by name.
 
@@ -222,8 +223,8 @@ class VelocityProgram:
         for distances in self._distances:
             distances.set_scene(checker, velocities)
 
-    def move_objects(self, poses: Mapping[str, Any],
-                     velocities: Mapping[str, Any] = MappingProxyType({})) -> None:
+    def move_objects(self, poses: Mapping[str, Pose],
+                     velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({})) -> None:
         """
         Put objects of the scene at other `poses`, by name, in much less time than `set_scene`.
 
@@ -237,7 +238,7 @@ class VelocityProgram:
         for distances in self._distances:
             distances.move(T, velocities)
 
-    def _check_moves(self, velocities: Mapping[str, Any]) -> None:
+    def _check_moves(self, velocities: Mapping[str, 'ArrayLike']) -> None:
         if not self._distances:
             raise InvalidOptionError('the program has no CollisionBarrier')
         for name, velocity in velocities.items():
@@ -245,7 +246,7 @@ class VelocityProgram:
 
     # -- steps ----------------------------------------------------------------------------
 
-    def reset(self, velocity: Any = None) -> None:
+    def reset(self, velocity: 'ArrayLike | None' = None) -> None:
         """
         Set the velocity (nv,) that the next step begins with, by default rest.
 

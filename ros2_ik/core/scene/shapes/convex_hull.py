@@ -2,11 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.meshes.meshes import cached_hull, Hull
 from ros2_ik.core.scene.shapes.shape import Points, register_shape, Shape
+
+if TYPE_CHECKING:
+    import coal
 
 
 @register_shape('convex_hull')
@@ -22,7 +25,7 @@ class ConvexHull(Shape):
         return cached_hull(self.points)
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> 'coal.Convex':
         return self.hull.geometry()
 
     def surface(self) -> tuple[Array, Indices]:

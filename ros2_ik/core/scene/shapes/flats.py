@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property
 import math
-from typing import Any
 
 import coal
 import numpy as np
@@ -34,7 +33,7 @@ class _Flat(Shape):
             unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
 
-    def sheet(self) -> tuple[Any, tuple[float, float, float]]:
+    def sheet(self) -> tuple[pin.SE3, tuple[float, float, float]]:
         """Return the part of the plane to draw: a thin box round its point nearest the origin."""
         normal = np.array(self.normal)
         turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal)
@@ -52,7 +51,7 @@ class HalfSpace(_Flat):
     """All x with normal.x <= offset: solid below the plane. The normal need not be of length 1."""
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.Halfspace:
         # of an octree coal 3.0 misses two in five contacts where the normal is exactly an axis
         return coal.Halfspace(np.where(np.equal(self.normal, 0.0), EPSILON, self.normal),
                               self.offset)
@@ -64,5 +63,5 @@ class Plane(_Flat):
     """All x with normal.x = offset: a sheet without thickness that can be on either side of."""
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.Plane:
         return coal.Plane(np.array(self.normal), self.offset)

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.arrays import Array, ArrayLike, Indices
 from ros2_ik.core.checks import matrix, one_of, one_or_each
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import is_cached
@@ -22,6 +22,9 @@ from ros2_ik.core.meshes.convex_pieces import (
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
 from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
 from ros2_ik.core.scene.shapes.shape import Points, register_shape, Shape
+
+if TYPE_CHECKING:
+    import coal
 
 DETAILS = ('exact', 'hull')
 MANY_TRIANGLES = 500_000    # a million take 4 GB
@@ -53,7 +56,8 @@ class Mesh(Shape):
             self._set(detail='hull')
 
     @classmethod
-    def from_file(cls, path: str | Path, scale: Any = 1.0, detail: str = 'exact') -> 'Mesh':
+    def from_file(cls, path: str | Path, scale: 'ArrayLike' = 1.0,
+                  detail: str = 'exact') -> 'Mesh':
         """
         Read an stl, obj or dae file; `scale` is a factor or one along each axis.
 
@@ -94,7 +98,7 @@ class Mesh(Shape):
         convex_pieces(self.vertices, self.triangles)
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> 'coal.CollisionGeometry':
         """Triangles (exact) or the convex hull."""
         return triangle_tree(self.vertices, self.triangles) if self.detail == 'exact' \
             else self.hull_geometry
@@ -103,18 +107,18 @@ class Mesh(Shape):
         return self.vertices, self.triangles
 
     @cached_property
-    def hull_geometry(self) -> Any:
+    def hull_geometry(self) -> 'coal.Convex':
         """The convex hull, for a quick look."""
         return self.hull.geometry()
 
     @cached_property
-    def _part_geometries(self) -> tuple[Any, ...]:
+    def _part_geometries(self) -> 'tuple[coal.Convex, ...]':
         return tuple(hull.geometry() for hull in self.convex_parts)
 
     # -- an exact mesh in collision checks ---------------------------------------------------
 
     @property
-    def distance_geometries(self) -> tuple[Any, ...]:
+    def distance_geometries(self) -> 'tuple[coal.Convex, ...]':
         """Convex solids for distances: the convex parts, the hull before they were made."""
         return self._part_geometries if self.has_parts else (self.hull_geometry,)
 
@@ -151,7 +155,7 @@ class Mesh(Shape):
                 for triangles in solids_of(self.vertices, self.triangles, MOST_PIECES)]
 
 
-def _triangles(value: Any, vertices: int) -> Indices:
+def _triangles(value: object, vertices: int) -> Indices:
     name = 'the triangles of a mesh'
     array = matrix(value, name, 3, InvalidSceneError)
     wrong = ((array < 0) | (array >= vertices) | (array != np.round(array))).any(axis=1)

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import coal
 import numpy as np
@@ -32,7 +31,7 @@ class OcTree(Shape):
                                     f'{2 ** 15 * self.resolution:g} m; a point is further out')
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.OcTree:
         return coal.makeOctree(np.array(self.points), self.resolution)
 
     def surface(self) -> tuple[Array, Indices]:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import coal
 
@@ -20,7 +19,7 @@ class Box(Shape):
     size: Lengths
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.Box:
         return coal.Box(*self.size)
 
     def surface(self) -> tuple[Array, Indices]:
@@ -35,7 +34,7 @@ class Sphere(Shape):
     radius: Length
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.Capsule:
         # coal's Sphere gives wrong depths inside cylinders, a capsule without length does not
         return coal.Capsule(self.radius, 1e-9)
 
@@ -52,7 +51,7 @@ class Cylinder(Shape):
     length: Length
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.Cylinder:
         return coal.Cylinder(self.radius, self.length)
 
     def surface(self) -> tuple[Array, Indices]:
@@ -68,7 +67,7 @@ class Cone(Shape):
     length: Length
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.Cone:
         return coal.Cone(self.radius, self.length)
 
     def surface(self) -> tuple[Array, Indices]:
@@ -85,7 +84,7 @@ class Capsule(Shape):
     length: Length
 
     @cached_property
-    def geometry(self) -> Any:
+    def geometry(self) -> coal.Capsule:
         return coal.Capsule(self.radius, self.length)
 
     def surface(self) -> tuple[Array, Indices]:

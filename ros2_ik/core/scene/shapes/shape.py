@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property, lru_cache
-from typing import Annotated, Any, ClassVar, get_origin, get_type_hints, TypeVar
+from typing import Annotated, ClassVar, get_origin, get_type_hints, TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,21 +15,24 @@ from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.poses import FARTHEST
 from ros2_ik.core.signatures import show_plain_types
 
+if TYPE_CHECKING:
+    import coal
+
 SMALLEST = 1e-9     # [m]
 
 
-def _length(value: Any, name: str) -> float:
+def _length(value: object, name: str) -> float:
     return between(value, name, SMALLEST, FARTHEST, InvalidSceneError)
 
 
-def _lengths(value: Any, name: str) -> Array:
+def _lengths(value: object, name: str) -> Array:
     lengths = vector(value, name, 3, InvalidSceneError, FARTHEST)
     if lengths.min() < SMALLEST:
         raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
     return lengths
 
 
-def _points(value: Any, name: str) -> Array:
+def _points(value: object, name: str) -> Array:
     return matrix(value, name, 3, InvalidSceneError, FARTHEST)
 
 
@@ -58,14 +61,14 @@ class Shape(ABC):
 
     @property
     @abstractmethod
-    def geometry(self) -> Any:
+    def geometry(self) -> 'coal.CollisionGeometry':
         """The shape as one object of coal, made once."""
 
     @abstractmethod
     def surface(self) -> tuple[Array, Indices]:
         """Return vertices (n, 3) and triangles (m, 3) to draw; a part of an infinite shape."""
 
-    def _values(self) -> tuple[Any, ...]:
+    def _values(self) -> tuple[object, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
 
     @cached_property
@@ -81,22 +84,22 @@ class Shape(ABC):
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    def __reduce__(self) -> tuple[Any, ...]:   # coal's objects stay behind
+    def __reduce__(self) -> tuple[object, ...]:   # coal's objects stay behind
         return type(self), self._values()
 
-    def _set(self, **values: Any) -> None:
+    def _set(self, **values: object) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
 
 @lru_cache(maxsize=64)
-def _checks(shape: type[Shape]) -> dict[str, Callable[[Any, str], Any]]:
+def _checks(shape: type[Shape]) -> dict[str, Callable[[object, str], object]]:
     hints = get_type_hints(shape, include_extras=True)
     return {name: hint.__metadata__[0] for name, hint in hints.items()
             if get_origin(hint) is Annotated}
 
 
-def created(kind: str, *lengths: Any, **options: Any) -> tuple[Array, Indices]:
+def created(kind: str, *lengths: object, **options: object) -> tuple[Array, Indices]:
     """Return vertices and triangles of what `trimesh.creation` can make, its own frame's."""
     import trimesh  # takes as long as ros2_ik.core
     mesh = getattr(trimesh.creation, kind)(*lengths, **options)
