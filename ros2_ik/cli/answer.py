@@ -1,7 +1,7 @@
 """An answer, from the library or from a node, as text or JSON."""
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 import json
 import math
@@ -11,7 +11,8 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli.question import Exit
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Joint, Robot, TargetError
+    from ros2_ik.core import Array, Joint, Robot, TargetError
+    from ros2_ik.messages.constraints import ConstraintReport
 
 NEAR = 0.02   # of a joint's range
 REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
@@ -34,9 +35,9 @@ class Answer:
     values: dict[str, Any]
     errors: 'Sequence[TargetError]' = ()
     figures: dict[str, Any] = field(default_factory=dict)
-    alternatives: Sequence[dict[str, Any]] = ()
+    alternatives: 'Sequence[Mapping[str, float | Array]]' = ()
     notes: list[str] = field(default_factory=list)
-    constraints: Sequence[Any] = ()
+    constraints: 'Sequence[ConstraintReport]' = ()
     explanation: str = ''
     not_reached: bool = False
     interrupted: bool = False
@@ -76,7 +77,7 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
     print('\n' + _figures(answer.figures))
 
 
-def joint_table(values: dict[str, Any], robot: 'Robot | None') -> str:
+def joint_table(values: 'Mapping[str, float | Array]', robot: 'Robot | None') -> str:
     """Return joints with value, degrees, limits, and a mark where one is near its limit."""
     known = {joint.name: joint for joint in robot.joints} if robot else {}
     rows = []
@@ -101,7 +102,7 @@ def _row(name: str, value: float, joint: 'Joint | None') -> tuple[str, ...]:
             bound(joint.lower), bound(joint.upper), mark)
 
 
-def constraint_table(constraints: Sequence[Any]) -> str:
+def constraint_table(constraints: 'Sequence[ConstraintReport]') -> str:
     """Return the rows of constraints and costs: value, bounds, and whether that holds."""
     rows = []
     for item in constraints:
@@ -157,12 +158,12 @@ def add_json_argument(parser: argparse.ArgumentParser, also: str = '') -> None:
                              'question (exit code 2) is on stderr all the same')
 
 
-def to_json(content: Any) -> str:
+def to_json(content: object) -> str:
     """Return JSON that every reader takes: null for infinity, lists for arrays."""
     return json.dumps(_plain(content), indent=2, allow_nan=False)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}
     if hasattr(value, 'tolist'):

@@ -1,16 +1,16 @@
 """Arguments that several subcommands have: ROBOT, --scene, numbers; the parser guesses nothing."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 import difflib
 import math
 from pathlib import Path
-from typing import Any, NoReturn, TYPE_CHECKING
+from typing import Any, NoReturn, TYPE_CHECKING, TypeAlias
 
 from ros2_ik.cli.question import BadQuestion, warn
 
 if TYPE_CHECKING:
-    from ros2_ik.core import CollisionChecker, Robot, Scene, ShippedRobot
+    from ros2_ik.core import Array, CollisionChecker, Robot, Scene, ShippedRobot
 
 
 class Parser(argparse.ArgumentParser):
@@ -32,6 +32,9 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with one line in place of the usage."""
         self.exit(2, f'{self.prog}: {message} (options: {self.prog} --help)\n')
+
+
+Commands: TypeAlias = 'argparse._SubParsersAction[Parser]'
 
 
 # -- numbers, refused in words when they make no sense -----------------------------------------
@@ -122,7 +125,8 @@ def refuse_robot_arguments(args: argparse.Namespace) -> None:
                           '--scene, --srdf and --package-dir')
 
 
-def load_scene_of(args: argparse.Namespace, robot: 'Robot', seed: Any) -> 'Scene | None':
+def load_scene_of(args: argparse.Namespace, robot: 'Robot',
+                  seed: 'Mapping[str, float | Array] | Array') -> 'Scene | None':
     """Return the scene for a robot that stands at `seed`, None without --scene."""
     from ros2_ik.core import Configuration, load_scene
     if args.scene is None:

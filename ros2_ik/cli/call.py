@@ -1,11 +1,10 @@
 """`ros2_ik call`: ask a running node."""
 
 import argparse
-from typing import Any
 
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument, print_answer
-from ros2_ik.cli.arguments import add_node_arguments
+from ros2_ik.cli.arguments import add_node_arguments, Commands
 from ros2_ik.cli.joint_values import HELP, read_joint_values
 from ros2_ik.cli.question import Exit, with_options
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
@@ -15,7 +14,7 @@ EXAMPLE = """examples:
   ros2_ik call --node /left/ros2_ik --tip tool0 --xyz 0 0 0.1 --quat 0 0 0 1 --relative-to tool0"""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'call', help='ask a running node for joint values', epilog=EXAMPLE,

@@ -2,11 +2,12 @@
 
 import argparse
 import sys
-from typing import Any
+from types import SimpleNamespace
 
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    Commands,
     positive,
     refuse_robot_arguments,
 )
@@ -17,7 +18,7 @@ EXAMPLE = """examples:
   ros2_ik constrained examples/ros/upright_tray.yaml --node /ros2_ik"""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'constrained', help='joint values under constraints and costs', epilog=EXAMPLE,
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> Exit:
     return solve_here(args, goal)
 
 
-def _ask(args: argparse.Namespace, goal: Any) -> Exit:
+def _ask(args: argparse.Namespace, goal: SimpleNamespace) -> Exit:
     refuse_robot_arguments(args)
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 

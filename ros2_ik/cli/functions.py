@@ -2,9 +2,9 @@
 
 import argparse
 import inspect
-from typing import Any
 
 from ros2_ik.cli.answer import table
+from ros2_ik.cli.arguments import Commands
 from ros2_ik.cli.question import Exit
 
 EXAMPLE = """examples:
@@ -12,7 +12,7 @@ EXAMPLE = """examples:
   ros2_ik functions gaze_angle"""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'functions', help='kinds of functions for constraints and costs, and their fields',
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> Exit:
     return Exit.ANSWERED
 
 
-def _text(default: Any) -> str:
+def _text(default: object) -> str:
     if isinstance(default, (list, tuple)):
         return ' '.join(f'{number:g}' for number in default)
     if default is None:

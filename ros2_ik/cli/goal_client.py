@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 import sys
 import time
+from types import SimpleNamespace
 from typing import Any
 
 from moveit_msgs.msg import RobotState
 from rclpy.action import ActionClient
+from rclpy.task import Future
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.cli.answer import Answer
@@ -14,7 +16,7 @@ from ros2_ik.cli.goal_file import fill
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.stop import Interrupt, PATIENCE as STOP_PATIENCE
-from ros2_ik.core import Robot, Status, TargetError
+from ros2_ik.core import Array, Robot, Status, TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
 PATIENCE = 20.0   # for a sign of the node, besides the time for the search [s]
@@ -27,7 +29,8 @@ SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
 
-def ask_goal(client: NodeClient, goal: Any, wait: float, seed: Mapping[str, Any] | None = None,
+def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
+             seed: Mapping[str, float | Array] | None = None,
              show: Callable[[str], None] = lambda line: None) -> Answer:
     """
     Send a goal (of `goal_of`) and return the answer; `show` receives the feedback in words.
@@ -70,12 +73,12 @@ class _Running:
         self._last = time.monotonic()    # sign of the goal
         self.interrupted = False
 
-    def _on_feedback(self, message: Any) -> None:
+    def _on_feedback(self, message: SolveConstrainedIK.Impl.FeedbackMessage) -> None:
         self._last = time.monotonic()
         now = message.feedback
         self._show(f'{now.seconds:.1f} s, {now.phase}: {now.restarts} restarts')
 
-    def result(self, action: ActionClient) -> Any:
+    def result(self, action: ActionClient) -> SolveConstrainedIK.Result:
         """Send the goal and return its result; an interrupt cancels the goal."""
         with Interrupt() as interrupt:
             # before it is accepted, a goal cannot be cancelled
@@ -97,7 +100,7 @@ class _Running:
                 found = self._response(handle.get_result_async, 'end a cancelled goal')
         return found.result
 
-    def _response(self, ask: Callable[[], Any], what: str,
+    def _response(self, ask: Callable[[], Future], what: str,
                   interrupted: Callable[[], bool] = lambda: False, repeat: bool = True) -> Any:
         """
         Return the response to `ask`, None if `interrupted`; raises BadQuestion after silence.
@@ -105,7 +108,7 @@ class _Running:
         DDS loses a response where a busy server has not yet discovered its reader
         (https://github.com/ros2/rmw_fastrtps/issues/842); then `repeat` asks again.
         """
-        asked = list[Any]()
+        asked = list[Future]()
         while True:
             if not asked or repeat and time.monotonic() > self._last + LOST:
                 asked.append(ask())
@@ -148,7 +151,7 @@ def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | N
         not_checked=tuple(result.not_checked))
 
 
-def state_values(state: RobotState, robot: Robot | None) -> dict[str, Any]:
+def state_values(state: RobotState, robot: Robot | None) -> dict[str, float | Array]:
     """Return joint values by name; without the robot, those of single joints alone."""
     if robot is None:
         return dict(zip(state.joint_state.name, state.joint_state.position, strict=True))

@@ -61,7 +61,7 @@ def read_content(path: str) -> Any:
     return {} if content is None else content
 
 
-def goal_of(content: Any) -> SimpleNamespace:
+def goal_of(content: object) -> SimpleNamespace:
     """
     Return an object with all fields of the goal from the content of a file.
 
@@ -85,7 +85,7 @@ def fill(message: Any, values: SimpleNamespace) -> Any:
     return message
 
 
-def _read(default: Any, content: Any, place: str) -> Any:
+def _read(default: object, content: object, place: str) -> object:
     """Return content checked against a default, missing fields added."""
     if isinstance(default, dict):
         return _read_fields(default, content, place)
@@ -104,7 +104,7 @@ def _read(default: Any, content: Any, place: str) -> Any:
     return content
 
 
-def _read_fields(defaults: Mapping[str, Any], content: Any, place: str) -> SimpleNamespace:
+def _read_fields(defaults: Mapping[str, object], content: object, place: str) -> SimpleNamespace:
     if not isinstance(content, Mapping):
         raise BadQuestion(f'{place or "the file"} must be {_form(defaults)}, not '
                           f'{brief(content)}')
@@ -122,7 +122,7 @@ def _read_fields(defaults: Mapping[str, Any], content: Any, place: str) -> Simpl
         for name, default in defaults.items()})
 
 
-def _with_poses(content: Any) -> Any:
+def _with_poses(content: Any) -> object:
     """Return content whose targets are those of messages, not options of the command."""
     targets = content.get('targets') if isinstance(content, Mapping) else None
     if not isinstance(targets, list) or not any(
@@ -142,7 +142,7 @@ def _with_poses(content: Any) -> Any:
         raise BadQuestion(f'targets: {text.replace("--", "")}') from None
 
 
-def _with_parameters(content: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, object]:
     """Return a function's content as in messages: parameters, and bounds that are lists."""
     if isinstance(bounds := content.get('bounds'), Mapping):
         content = {**content, 'bounds': {
@@ -162,7 +162,7 @@ def _with_parameters(content: Mapping[str, Any], place: str) -> Mapping[str, Any
             'parameters': parameters}
 
 
-def _number(content: Any) -> float | None:
+def _number(content: object) -> float | None:
     """Return a number, also from a text: YAML takes 1e-3, which has no point, as a text."""
     if isinstance(content, bool) or not isinstance(content, (int, float, str)):
         return None
@@ -172,7 +172,7 @@ def _number(content: Any) -> float | None:
         return None
 
 
-def _form(default: Any) -> str:
+def _form(default: object) -> str:
     if isinstance(default, Mapping):
         return '{' + ', '.join(f'{name}: ...' for name in default) + '}'
     return {str: 'a text', bool: 'true or false', float: 'a number', int: 'a whole number'}[

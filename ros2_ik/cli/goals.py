@@ -2,9 +2,9 @@
 
 import argparse
 import gc
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from ros2_ik.cli.arguments import add_node_arguments
+from ros2_ik.cli.arguments import add_node_arguments, Commands
 from ros2_ik.cli.question import Exit, warn
 from ros2_ik.cli.view import node_session
 
@@ -17,7 +17,7 @@ EXAMPLE = """examples:
 NOTICE = 5.0    # until a warning that joint_states are incomplete [s]
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'goals', help='drag goals in RViz and see the answers', epilog=EXAMPLE,

@@ -7,7 +7,7 @@ from ros2_ik.cli.arguments import in_radians
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Robot
+    from ros2_ik.core import Array, Robot
 
 HELP = ('joint=value ... [rad, m], or the name of a state: home of a shipped robot, or one of the '
         'SRDF')
@@ -17,16 +17,16 @@ START = ('joints that are not named are at home where there is one, else at zero
 
 
 def read_start(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
-               degrees: bool) -> dict[str, Any]:
+               degrees: bool) -> 'dict[str, float | Array]':
     """Return values by joint name as `words` have them, and of the other joints those of home."""
     known = home is not None or any('home' in states for states in robot.group_states.values())
     return read_joint_values([*(['home'] if known else []), *words], robot, home, degrees)
 
 
 def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
-                      degrees: bool) -> dict[str, Any]:
+                      degrees: bool) -> 'dict[str, float | Array]':
     """Return values by joint name; later words win over earlier ones."""
-    values: dict[str, Any] = {}
+    values: dict[str, float | Array] = {}
     for word in words:
         name, equals, text = word.partition('=')
         if equals:
@@ -49,7 +49,8 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
     return in_radians(name, value, degrees)
 
 
-def _state(name: str, robot: 'Robot', home: Mapping[str, float] | None) -> Mapping[str, Any]:
+def _state(name: str, robot: 'Robot', home: Mapping[str, float] | None
+           ) -> Mapping[str, Any]:
     if name == 'home' and home is not None:
         return home
     found: dict[str, Any] = {}

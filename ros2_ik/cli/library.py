@@ -3,7 +3,8 @@
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import NoReturn
 
 from ros2_ik.cli.answer import Answer, print_answer
 from ros2_ik.cli.arguments import load_robot, load_scene_of, make_checker
@@ -28,7 +29,8 @@ from ros2_ik.messages.robot_states import joint_values
 TIMEOUT = 1.0   # of a search, where the goal gives none [s]
 
 
-def read_problem(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array], Scene | None],
+def read_problem(goal: SimpleNamespace, robot: Robot, at: Array,
+                 scene_of: Callable[[Array], Scene | None],
                  checker_of: Callable[[Scene], CollisionChecker]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
@@ -45,12 +47,13 @@ def read_problem(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array],
     return replace(request, constraints=constraints, costs=costs), checker
 
 
-def no_tf(robot: Any, frame: str) -> Any:
+def no_tf(robot: Robot, frame: str) -> NoReturn:
     """Look up a frame of TF where there is none: raise LookupError."""
     raise LookupError(f"'{frame}' is no frame here, and there is no TF")
 
 
-def search(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array], Scene | None],
+def search(goal: SimpleNamespace, robot: Robot, at: Array,
+           scene_of: Callable[[Array], Scene | None],
            checker_of: Callable[[Scene], CollisionChecker]) -> Search:
     """Return the search for an answer after its end; raises BadQuestion."""
     if goal.execute:
@@ -66,7 +69,7 @@ def search(goal: Any, robot: Robot, at: Array, scene_of: Callable[[Array], Scene
     return found
 
 
-def solve_here(args: argparse.Namespace, goal: Any, seed: Sequence[str] = (),
+def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),
                degrees: bool = False, notes: Sequence[str] = ()) -> Exit:
     """Solve a goal for the robot and the scene of `args`, and print; raises BadQuestion."""
     robot, shipped = load_robot(args)

@@ -11,6 +11,7 @@ from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import CollisionObject, PlanningScene
 import numpy as np
 import pinocchio as pin
+from rclpy.task import Future
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
@@ -66,7 +67,7 @@ class NodeArm:
         self.scene, self._outdated = Scene(robot), True
         self._services = {kind: client.connect(kind, service, wait)
                           for kind, service in SERVICES.items()}
-        self._waiting: list[tuple[Any, Callable[[Any], str]]] = []
+        self._waiting: list[tuple[Future, Callable[[Any], str]]] = []
         self._had_trouble = False
         client.node.create_subscription(MarkerArray, f'{client.name}/scene_markers',
                                         self._on_markers, LATCHED)
@@ -103,7 +104,7 @@ class NodeArm:
         self._waiting = [one for one in self._waiting if one not in come]
         return [note(future.result()) for future, note in come]
 
-    def _take_scene(self, response: Any) -> str:
+    def _take_scene(self, response: GetPlanningScene.Response) -> str:
         now = ConversionContext(lambda _: Configuration(self.robot, self.q), no_tf, 'exact',
                                 lambda _: None)
         self.scene = changed_scene(SceneState(Scene(self.robot)), response.scene, now).scene
@@ -122,7 +123,7 @@ class NodeArm:
         if refusal := self._refusal():
             raise IKError(refusal)
 
-    def _ask(self, kind: Any, request: Any, seconds: float = PATIENCE) -> Any:
+    def _ask(self, kind: type, request: object, seconds: float = PATIENCE) -> Any:
         """Ask and wait; raises IKError where there is no answer."""
         self._check()
         try:
@@ -134,7 +135,7 @@ class NodeArm:
         """Wait for no answer any longer, but raise, as soon as that is true."""
         self._client.give_up = true
 
-    def _later(self, kind: Any, request: Any, note: Callable[[Any], str]) -> None:
+    def _later(self, kind: type, request: object, note: Callable[[Any], str]) -> None:
         """Ask; `step` returns the note on the answer when it comes."""
         self._waiting.append((self._services[kind].call_async(request), note))
 
@@ -188,7 +189,7 @@ class NodeArm:
         request.solutions = question.solutions
         return request
 
-    def _answer(self, question: Question, response: Any) -> Answer:
+    def _answer(self, question: Question, response: ComputeIK.Response) -> Answer:
         status = Status(response.status)
         reached = Reached.YES if status is Status.SUCCESS else (
             Reached.TOUCHING if status is Status.GOAL_IN_COLLISION else Reached.NO)

@@ -88,7 +88,7 @@ class NodeClient:
         """End the wait, or the next one; any thread may call."""
         self._woken.trigger()
 
-    def connect(self, kind: Any, service: str, wait: float) -> Client:
+    def connect(self, kind: type, service: str, wait: float) -> Client:
         """Return a client of the node's ~/service; raises BadQuestion after `wait` seconds."""
         name = f'{self.name}/{service}'
         # answers to other clients pass through this one's queue, too
@@ -112,7 +112,7 @@ class NodeClient:
             'ros2_ik ik.launch.py')
         raise BadQuestion(f'no {what} after {wait:g} s; {seen}')
 
-    def ask(self, client: Client, request: Any, patience: float) -> Any:
+    def ask(self, client: Client, request: object, patience: float) -> Any:
         """Return the response of a service; raises BadQuestion after `patience` seconds."""
         future = client.call_async(request)
         if self.spin_until(future.done, patience):

@@ -7,6 +7,7 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    Commands,
     in_range,
     load_robot,
     load_scene_of,
@@ -17,7 +18,7 @@ from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.view import HOST, PORT, read_problem_file, serve
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Motion, MotionLimits, Path, Robot, Scene, ToolPath
+    from ros2_ik.core import Array, Motion, MotionLimits, Path, Robot, Scene, ToolPath
 
 EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --output valve.csv
@@ -29,7 +30,7 @@ ACCELERATION, JERK, TIP_SPEED = 3.0, 60.0, 0.1      # where the file has none
 PERIOD = 0.01       # of the rows of a CSV file [s]
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'path', help='joint values along a path of the tool', epilog=EXAMPLE,
@@ -111,7 +112,7 @@ def read_path(content: Any) -> 'ToolPath':
         raise BadQuestion(f'{kind}: {str(error).partition(" ")[2]}') from None
 
 
-def _read_poses(content: Any, kind: str) -> list[Any]:
+def _read_poses(content: object, kind: str) -> 'list[Array]':
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.messages.poses import read_pose
     try:
@@ -121,7 +122,7 @@ def _read_poses(content: Any, kind: str) -> list[Any]:
         raise BadQuestion(f'{kind}: {str(error).replace("targets", "poses")}') from None
 
 
-def _limits(robot: 'Robot', path: 'Path', given: Any) -> 'MotionLimits':
+def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
     import numpy as np
 
     from ros2_ik.core import MotionLimits

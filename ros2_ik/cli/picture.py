@@ -4,11 +4,12 @@ import argparse
 from collections.abc import Sequence
 import math
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from ros2_ik.cli import poses
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    Commands,
     in_range,
     load_robot,
     load_scene_of,
@@ -19,9 +20,7 @@ from ros2_ik.cli.question import BadQuestion, Exit, warn, with_options
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from ros2_ik.core import Scene
+    from ros2_ik.core import Array, Scene
     from ros2_ik.view.answer import Answer
     from ros2_ik.view.picture import Panel
 
@@ -31,7 +30,7 @@ EXAMPLE = """examples:
 MORE = 10    # solutions searched for, for each that is drawn
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'picture', help='a PNG file of a robot, its scene and answers', epilog=EXAMPLE,
@@ -87,7 +86,7 @@ def run(args: argparse.Namespace) -> Exit:
     return exit
 
 
-def _back(direction: Sequence[float] | None) -> 'NDArray[Any] | None':
+def _back(direction: Sequence[float] | None) -> 'Array | None':
     """Return the direction (3,) from the robot to the camera; raises BadQuestion."""
     import numpy as np
     if direction is None:
@@ -101,7 +100,7 @@ def _back(direction: Sequence[float] | None) -> 'NDArray[Any] | None':
 
 
 def _answers(args: argparse.Namespace, scene: 'Scene',
-             q: 'NDArray[Any]') -> 'tuple[list[Panel], Exit]':
+             q: 'Array') -> 'tuple[list[Panel], Exit]':
     """Return a panel for each answer to the target, for a robot at q (nq,), and the exit code."""
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import search

@@ -8,7 +8,7 @@ from ros2_ik.cli.arguments import in_radians
 from ros2_ik.cli.question import BadQuestion
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from ros2_ik.core import Array
 
 # the words for a target; those that are not given are None or empty
 WORDS = ('tip', 'xyz', 'rpy', 'quat', 'relative_to', 'weights')
@@ -42,7 +42,7 @@ def target_fields(targets: Sequence[Mapping[str, Any]], degrees: bool) -> dict[s
     return fields
 
 
-def _pose(target: Mapping[str, Any], degrees: bool) -> dict[str, Any]:
+def _pose(target: Mapping[str, Any], degrees: bool) -> dict[str, dict[str, float]]:
     """Return the fields of a Pose, the identity for parts that were not given."""
     xyz, rpy, quaternion = target['xyz'], target['rpy'], target['quat']
     if rpy and quaternion:
@@ -79,7 +79,7 @@ def notes(args: argparse.Namespace) -> list[str]:
     return [] if args.rpy or args.quat else ['position only (no --rpy or --quat given)']
 
 
-def components(T: 'NDArray[Any]') -> dict[str, list[float]]:
+def components(T: 'Array') -> dict[str, list[float]]:
     """Return a pose (4, 4) as xyz [m], rpy [rad] and quat (x y z w)."""
     import numpy as np
     import pinocchio as pin

@@ -4,10 +4,10 @@ import argparse
 from collections.abc import Sequence
 import math
 import textwrap
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from ros2_ik.cli.answer import bound, number, table
-from ros2_ik.cli.arguments import add_robot_arguments, load_robot
+from ros2_ik.cli.arguments import add_robot_arguments, Commands, load_robot
 from ros2_ik.cli.joint_values import HELP, read_start, START
 from ros2_ik.cli.poses import components
 from ros2_ik.cli.question import Exit
@@ -21,7 +21,7 @@ EXAMPLE = """examples:
   ros2_ik robots my_arm.urdf --srdf my_arm.srdf"""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'robots', help='shipped robots; joints, groups, frames and poses of a robot',

@@ -12,11 +12,13 @@ import time
 import tty
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import add_node_arguments, positive
+from ros2_ik.cli.arguments import add_node_arguments, Commands, positive
 from ros2_ik.cli.question import BadQuestion, Exit
 from ros2_ik.cli.stop import Interrupt
 
 if TYPE_CHECKING:
+    from sensor_msgs.msg import Joy
+
     from ros2_ik.cli.node_client import NodeClient
 
 PERIOD = 0.02    # between two commands [s]
@@ -41,7 +43,7 @@ EXAMPLE = """examples:
                                   only while button --enable is held"""
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'servo', help='move the tip of a running robot by keys or a gamepad', epilog=EXAMPLE,
@@ -157,7 +159,7 @@ class Gamepad:
         self.text = f'the arm moves while button {enable} is held; Ctrl-C ends'
         client.node.create_subscription(Joy, topic, self._take, qos_profile_sensor_data)
 
-    def _take(self, message: Any) -> None:
+    def _take(self, message: 'Joy') -> None:
         self._message, self._time = message, time.monotonic()
 
     def signs(self) -> tuple[float, ...]:

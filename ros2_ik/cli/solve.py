@@ -2,12 +2,12 @@
 
 import argparse
 import math
-from typing import Any
 
 from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    Commands,
     in_radians,
     in_range,
     positive,
@@ -23,7 +23,7 @@ EXAMPLE = """examples:
 FIELDS = ('group', 'select', 'solutions', 'random_state')
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'solve', help='joint values for wanted poses', epilog=EXAMPLE,
@@ -59,7 +59,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
                         help='start of the random numbers: other ones may give other answers')
 
 
-def goal_fields(args: argparse.Namespace) -> dict[str, Any]:
+def goal_fields(args: argparse.Namespace) -> dict[str, object]:
     """Return the fields of a goal that the options give, angles in radians."""
     fields = {name: getattr(args, name) for name in FIELDS if getattr(args, name) is not None}
     if args.max_joint_change is not None:

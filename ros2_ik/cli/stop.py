@@ -3,16 +3,15 @@
 import argparse
 import signal
 from types import FrameType
-from typing import Any
 
-from ros2_ik.cli.arguments import add_node_arguments
+from ros2_ik.cli.arguments import add_node_arguments, Commands
 from ros2_ik.cli.question import Exit
 
 PATIENCE = 2.0   # seconds for the answer
 ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'stop', help='have a running node stop the robot',

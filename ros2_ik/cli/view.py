@@ -4,10 +4,11 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 import logging
 import threading
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    Commands,
     in_range,
     load_robot,
     load_scene_of,
@@ -18,7 +19,7 @@ from ros2_ik.cli.question import BadQuestion, Exit, warn
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.core import CollisionChecker, IKRequest, Scene
+    from ros2_ik.core import Array, CollisionChecker, IKRequest, Scene
     from ros2_ik.view.arm import Arm
     from ros2_ik.view.page import Page
     from ros2_ik.view.session import Session
@@ -31,7 +32,7 @@ EXAMPLE = """examples:
 HOST, PORT = '127.0.0.1', 8080
 
 
-def add_parser(commands: Any) -> None:
+def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'view', help='drag goals in a browser and see the answers', epilog=EXAMPLE,
@@ -137,8 +138,8 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
     return session
 
 
-def read_problem_file(problem: Mapping[str, Any], scene: 'Scene',
-                      q: Any) -> 'tuple[IKRequest, CollisionChecker | None]':
+def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
+                      q: 'Array') -> 'tuple[IKRequest, CollisionChecker | None]':
     """Read what a problem file has, for a page; raises IKError."""
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import read_problem

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from geometry_msgs.msg import TransformStamped
 import numpy as np
@@ -15,6 +15,9 @@ from tf2_msgs.msg import TFMessage
 from ros2_ik.core import Configuration, Robot
 from ros2_ik.messages.poses import fill_transform
 
+if TYPE_CHECKING:
+    from builtin_interfaces.msg import Time
+
 
 class LinkTransforms:
     """Publishes the transforms of all joints on /tf, fixed ones too, each from its parent."""
@@ -23,7 +26,7 @@ class LinkTransforms:
         self._robot = robot
         self._publisher = node.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
 
-    def publish(self, joints: Mapping[str, float], stamp: Any) -> None:
+    def publish(self, joints: Mapping[str, float], stamp: 'Time') -> None:
         """Publish the poses of the links at joint values [rad, m]; nothing where one is NaN."""
         robot = self._robot
         if not all(map(math.isfinite, joints.values())):

@@ -19,6 +19,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.signals import SignalHandlerOptions
+from rclpy.time import Time
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -33,7 +34,7 @@ from ros2_ik.mock.link_transforms import LinkTransforms
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # parameters that can be set at any time: default and text
-FAULTS: dict[str, tuple[Any, str]] = {
+FAULTS: dict[str, tuple[bool | float | str, str]] = {
     'publish_joint_states': (True, 'false: no joint_states, the joints go on moving'),
     'time_scale': (1.0, 'speed of the time of trajectory controllers'),
     'blocked': (False, 'true: something holds the joints; free again, they go where they are '
@@ -95,7 +96,7 @@ class MockRobot(Node):
         """This node and those of its controllers, for an executor."""
         return self, *self._controllers.values()
 
-    def _declare(self, name: str, default: Any, text: str, read_only: bool = False) -> Any:
+    def _declare(self, name: str, default: object, text: str, read_only: bool = False) -> Any:
         least, most = RANGES.get(name, (0.0, 0.0))
         ranges = [FloatingPointRange(from_value=least, to_value=most)] if name in RANGES else []
         described = ParameterDescriptor(description=text, read_only=read_only,
@@ -189,7 +190,7 @@ class MockRobot(Node):
         if self.get_parameter('publish_joint_states').value:
             self._publish_joint_states(now)
 
-    def _publish_joint_states(self, now: Any) -> None:
+    def _publish_joint_states(self, now: Time) -> None:
         states = self._body.states()
         nan_joint, stamped, offset = (self.get_parameter(name).value
                                       for name in ('nan_joint', 'stamp', 'clock_offset'))

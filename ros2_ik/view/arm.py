@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from ros2_ik.core import Array, CollisionChecker, IKRequest, Robot, Scene
 from ros2_ik.view.answer import Answer
@@ -19,7 +19,7 @@ class Question:
     second and near the seed.
     """
 
-    problem: Mapping[str, Any]
+    problem: Mapping[str, object]
     targets: Mapping[str, Array]
     seed: Array
     dragging: bool = False
@@ -28,7 +28,7 @@ class Question:
 
 # Reads a problem file's content for a robot that stands at q (nq,) in a scene: returns the request
 # and the checker of distances and contacts, or raises IKError, which says where it is wrong.
-Reader = Callable[[Mapping[str, Any], Scene, Array], tuple[IKRequest, CollisionChecker | None]]
+Reader = Callable[[Mapping[str, object], Scene, Array], tuple[IKRequest, CollisionChecker | None]]
 
 
 class Arm(Protocol):

@@ -1,7 +1,7 @@
 """Robots, objects and contacts as meshes in viser's page."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -77,7 +77,7 @@ class RobotBodies:
             add_surface(server, f'{root}/{link}/{number}', surface, in_link,
                         0.5 if ghost else None)
             for number, (link, surface, in_link) in enumerate(model.surfaces)]
-        self._shown: tuple[Any, ...] = ()
+        self._shown: tuple[object, ...] = ()
 
     @property
     def visible(self) -> bool:

@@ -34,7 +34,7 @@ class Event(NamedTuple):
     The control may have another value by the time at which the worker processes the event.
     """
 
-    client: Any
+    client: viser.ClientHandle
     value: Any
     phase: str
 
@@ -72,7 +72,7 @@ class Page:
 
     # -- controls --------------------------------------------------------------------------
 
-    def bind(self, register: Callable[[Any], Any], job: Callable[[Event], None],
+    def bind(self, register: Callable[[Any], object], job: Callable[[Event], None],
              kind: str | None = None) -> None:
         """Have the worker do a job of a kind at each event of a handle; see `Worker.post`."""
         def do(event: Event) -> None:
@@ -80,7 +80,7 @@ class Page:
             job(event)
         self._bind(register, lambda event: self.worker.post(partial(do, event), kind))
 
-    def _bind(self, register: Callable[[Any], Any], react: Callable[[Event], None]) -> None:
+    def _bind(self, register: Callable[[Any], object], react: Callable[[Event], None]) -> None:
         async def happened(event: Any) -> None:    # async: in the order of the events
             if event.client is not None:           # else this program has set the control
                 handle = event.target

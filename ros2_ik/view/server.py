@@ -7,12 +7,15 @@ from http import HTTPStatus
 import io
 import os
 import socket
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import viser
 from websockets.asyncio import server as websockets
 
 from ros2_ik.view.access import Access, POLICY
+
+if TYPE_CHECKING:
+    from websockets.http11 import Request, Response
 
 InputHandle = Any    # of viser 1.1, to whose type checkers find `value` read-only
 
@@ -50,8 +53,10 @@ def _checked(access: Access) -> Iterator[None]:
     """
     usual, checked = websockets.serve, list[bool]()
 
-    def serve(*arguments: Any, process_request: Callable[..., Any], **options: Any) -> Any:
-        def answer(connection: Any, request: Any) -> Any:
+    def serve(*arguments: Any, process_request: 'Callable[..., Response | None]',
+              **options: Any) -> websockets.serve:
+        def answer(connection: websockets.ServerConnection,
+                   request: 'Request') -> 'Response | None':
             reason = access.refusal(request.path, request.headers)
             if reason:
                 return connection.respond(HTTPStatus.FORBIDDEN, f'Refused: {reason}\n')

@@ -26,9 +26,9 @@ class Problem:
     """
 
     targets: dict[str, Array]
-    rest: dict[str, Any] = field(default_factory=dict)
+    rest: dict[str, object] = field(default_factory=dict)
 
-    def content(self) -> dict[str, Any]:
+    def content(self) -> dict[str, object]:
         """Return the content of a problem file."""
         targets = []
         for T in self.targets.values():
@@ -84,7 +84,7 @@ class Session:
 
     # -- the problem -----------------------------------------------------------------------
 
-    def load_problem(self, content: dict[str, Any]) -> None:
+    def load_problem(self, content: dict[str, object]) -> None:
         """Replace the problem by a file's content; raises IKError and changes nothing."""
         request, _ = self._read(content, self.arm.scene, self.arm.q)
         targets = dict[str, Array]()
@@ -231,7 +231,7 @@ class Session:
             self.solve(dragging=True)
 
 
-def problem_text(content: Mapping[str, Any]) -> str:
+def problem_text(content: Mapping[str, object]) -> str:
     """Return fields of a problem file as YAML, '' for none."""
     text: str = yaml.safe_dump(dict(content), sort_keys=False, default_flow_style=None, width=99)
     return text if content else ''

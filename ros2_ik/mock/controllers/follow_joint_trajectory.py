@@ -3,6 +3,7 @@
 from typing import Any, TYPE_CHECKING
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 
 from ros2_ik.mock.controllers.trajectory_rules import nanoseconds
@@ -13,6 +14,8 @@ except ImportError:
     FollowJointTrajectory = None
 
 if TYPE_CHECKING:
+    from control_msgs.msg import JointTolerance
+
     from ros2_ik.mock.controllers.trajectory_controller import TrajectoryController
 
 
@@ -38,7 +41,7 @@ class GoalWatch:
             execute_callback=self._execute, goal_callback=self._judge,
             handle_accepted_callback=self._start, cancel_callback=lambda _: CancelResponse.ACCEPT)
 
-    def _judge(self, request: Any) -> GoalResponse:
+    def _judge(self, request: 'FollowJointTrajectory.Goal') -> GoalResponse:
         controller = self._controller
         if not controller.active:
             controller.get_logger().error('rejected a goal: the controller is not active')
@@ -46,14 +49,14 @@ class GoalWatch:
         good = controller.accepts(request.trajectory)
         return GoalResponse.ACCEPT if good else GoalResponse.REJECT
 
-    def _start(self, goal: Any) -> None:
+    def _start(self, goal: ServerGoalHandle) -> None:
         self.abort('preempted by a new goal')
         self._goal = goal
         self._results[bytes(goal.goal_id.uuid)] = Future()
         self._controller.take(goal.request.trajectory)
         goal.execute()
 
-    async def _execute(self, goal: Any) -> Any:
+    async def _execute(self, goal: ServerGoalHandle) -> 'FollowJointTrajectory.Result':
         identity = bytes(goal.goal_id.uuid)
         result = await self._results[identity]
         del self._results[identity]
@@ -109,7 +112,7 @@ class GoalWatch:
                 for joint in self._controller.joints}
 
 
-def _tolerances(given: list[Any], joints: dict[str, float]) -> dict[str, float]:
+def _tolerances(given: 'list[JointTolerance]', joints: dict[str, float]) -> dict[str, float]:
     """Return the position bounds of joints to check: 0 and -1 are none."""
     return {tolerance.name: tolerance.position for tolerance in given
             if tolerance.name in joints and tolerance.position > 0}

@@ -1,13 +1,16 @@
 """Rules by which joint_trajectory_controller refuses and reads trajectories."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.core import Array
 from ros2_ik.mock.controllers.trajectory import Knot
+
+if TYPE_CHECKING:
+    from builtin_interfaces.msg import Duration, Time
 
 STILL = float(np.finfo(np.float32).eps)   # velocity that counts as none
 
@@ -79,6 +82,6 @@ def read_knots(message: JointTrajectory, joints: Sequence[str]) -> list[Knot]:
             for point in message.points]
 
 
-def nanoseconds(time: Any) -> int:
+def nanoseconds(time: 'Time | Duration') -> int:
     """Return a Time or Duration message in nanoseconds."""
     return int(time.sec) * 10**9 + int(time.nanosec)
