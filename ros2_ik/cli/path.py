@@ -89,7 +89,7 @@ def _show(path: 'Path', tip: str, q: Any, scene: 'Scene', port: int) -> None:
     from ros2_ik.view.simulated_arm import SimulatedArm
     arm = SimulatedArm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
     serve(Session(arm, [tip], read_problem_file), HOST, port,
-          lambda page: PathOnPage(page, path, tip))
+          add=lambda page: PathOnPage(page, path, tip))
 
 
 def read_path(content: Any) -> 'ToolPath':

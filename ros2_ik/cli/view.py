@@ -68,8 +68,13 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def serve(session: 'Session', host: str, port: int,
-          add: Callable[['Page'], Any] | None = None) -> None:
-    """Serve a page until Ctrl-C, with what `add` puts on it; raises BadQuestion."""
+          ended: Callable[[], bool] = lambda: False,
+          add: Callable[['Page'], object] = lambda page: None) -> None:
+    """
+    Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion.
+
+    `add` adds to the page before it is announced.
+    """
     from ros2_ik.core import compile_all
     from ros2_ik.view.access import Access, is_local
     from ros2_ik.view.page import Page
@@ -79,16 +84,17 @@ def serve(session: 'Session', host: str, port: int,
         page = Page(session, Access(host), port)
     except OSError as error:
         raise BadQuestion(f'{error.strerror}; choose another port') from None
-    if add is not None:
-        add(page)
+    add(page)
     for note in page.notes:
         warn(note)
     if not is_local(host):
         warn(f'--host {host}: whoever in the network knows or overhears the address of this page '
              'uses it')
     print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
+    pause = threading.Event()
     try:
-        threading.Event().wait()
+        while not ended():
+            pause.wait(0.1)
     finally:
         page.stop()
 

@@ -31,7 +31,7 @@ class PathOnPage:
         if len(points) > 1:
             line = np.stack([points[:-1], points[1:]], axis=1)
             self.lines[name] = self._page.server.scene.add_line_segments(
-                f'/path/{name}', line, color, line_width=4.0)
+                f'/path/{name}', line, color, thickness=4.0)
 
     def _place(self, event: Event) -> None:
         self._page.session.arm.place(self._path.q[int(event.value)])
