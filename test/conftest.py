@@ -62,11 +62,12 @@ sys.meta_path.insert(0, MissingJudges)
 
 # Judged by when an arm is where: beside others of their kind, each with a node and a mock, they
 # would have to wait for a processor. So one process has them all, while another one has the core.
-MOTIONS = {f'test/node/test_{name}.py' for name in (
-    'controllers', 'execute', 'execute_action', 'execute_continuous',
-    'execute_streams', 'interactive_goals', 'motion_faults', 'motion_kills', 'right_of_way',
-    'servo', 'servo_command', 'servo_end', 'servo_frames', 'straight_goals', 'two_publishers',
-    'view_node')}
+MOTIONS = ('test/node/motions/', *(f'test/node/test_{name}.py' for name in (
+    'controllers', 'execute_action', 'execute_streams', 'motion_kills', 'right_of_way',
+    'servo_end')))
+
+# The tests of each of these folders share a node.
+FOLDERS = 'test/node/services/', 'test/node/robots/'
 
 NICE = 10
 
@@ -75,11 +76,13 @@ CALM = ('test/core/functions/', 'test/core/kernels/', 'test/core/motion/', 'test
 
 
 def scope_of(item: str) -> str:
-    """Return what one process has of the tests: motions, pages (a Chromium draws), or a file."""
+    """Return what one process has of the tests: motions, pages, a folder with one node, a file."""
     file: str = item.partition('::')[0]
-    if file.endswith('_browser.py'):
+    if file.endswith('_browser.py'):    # a Chromium draws
         return 'pages'
-    return 'motions' if file in MOTIONS else file
+    if file.startswith(MOTIONS):
+        return 'motions'
+    return next((folder for folder in FOLDERS if file.startswith(folder)), file)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -70,12 +70,6 @@ def panda_node(client: 'Client', panda: Robot, start_shared_node: 'StartNode') -
     return node
 
 
-@pytest.fixture(scope='module')
-def flooded(panda_node: 'NodeProcess') -> None:
-    """Let a module's node be sent messages that take rclpy long to convert."""
-    panda_node.is_flooded = True
-
-
 @pytest.fixture
 def empty_scene(client: 'Client', panda_node: 'NodeProcess') -> None:
     """Have a node with the Panda and no objects, attached or not."""

@@ -33,7 +33,8 @@ from ros2_ik.core import collision_checker, Configuration, Robot, Scene
 from ros2_ik.msg import Status
 from ros2_ik.srv import ComputeFK, ComputeIK
 
-TIMEOUT = 20.0   # generous: the machine may be busy
+TIMEOUT = 45.0   # generous: the machine may be busy [s]
+START = 100.0    # of a node, whose folder of tests fails without it [s]
 
 
 @contextmanager
@@ -129,6 +130,19 @@ def children(pid: int) -> list[int]:
         return [int(child) for file in files for child in file.read_text().split()]
     except OSError:
         return []
+
+
+def family(pid: int) -> list[int]:
+    """Give all processes that a process has started, and theirs."""
+    return [each for child in children(pid) for each in (child, *family(child))]
+
+
+def gone(pid: int) -> bool:
+    """Return whether a process has ended."""
+    try:
+        return ') Z ' in Path(f'/proc/{pid}/stat').read_text()
+    except OSError:
+        return True
 
 
 def _command(pid: int) -> str:
@@ -275,15 +289,14 @@ class Client:
             durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
             publisher = self._publishers[topic] = self.node.create_publisher(
                 type(message), topic, QoSProfile(depth=1, durability=durability))
-        eventually(publisher.get_subscription_count, f'a subscriber of {topic}')
+        eventually(publisher.get_subscription_count, f'a subscriber of {topic}', START)
         publisher.publish(message)
 
     def answered(self, kind: Any, name: str, request: Any, timeout: float = 2.0) -> bool:
         """Whether a call succeeds; what goes to a node that was killed is never answered."""
-        future, end = self.service(kind, name).call_async(request), time.monotonic() + timeout
-        while not future.done() and time.monotonic() < end:
-            time.sleep(0.01)
-        return future.done() and future.result().status == Status.SUCCESS
+        future, done = self.service(kind, name).call_async(request), threading.Event()
+        future.add_done_callback(lambda _: done.set())
+        return done.wait(timeout) and future.result().status == Status.SUCCESS
 
     def on_executor(self, function: Callable[[], Any]) -> Any:
         """Call a function in the thread that spins: rclpy's action clients are made for one."""

@@ -29,9 +29,24 @@ SRDF = """<robot name="small_arm">
 ARM = {'shoulder': 0.4, 'elbow': 0.9, 'wrist': -0.5}
 
 
+MISSING = 'package://nowhere_at_all/hand.stl'
+
+
 def small_arm(suffix: str = '', root_joint: str = 'fixed') -> Robot:
     """Make the robot; `suffix` makes its joints other ones."""
     urdf, srdf = URDF, SRDF
     for joint in (*ARM, 'turn'):
         urdf = urdf.replace(f'<joint name="{joint}"', f'<joint name="{joint}{suffix}"')
     return Robot.from_urdf(urdf, srdf=srdf, root_joint=root_joint)
+
+
+def arm_without_mesh() -> Robot:
+    """Make the robot with a box on its `fore`, and a mesh on its `hand` that cannot be found."""
+    def collision(shape: str) -> str:
+        return f'<collision><geometry>{shape}</geometry></collision>'
+    urdf = URDF
+    for link, shape in (('hand', f'<mesh filename="{MISSING}"/>'),
+                        ('fore', '<box size=".05 .05 .05"/>')):
+        urdf = urdf.replace(f'<link name="{link}"/>',
+                            f'<link name="{link}">{collision(shape)}</link>')
+    return Robot.from_urdf(urdf, srdf=SRDF)

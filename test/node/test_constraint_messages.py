@@ -1,7 +1,10 @@
-"""A message makes the function that Python would make, by fields of every type."""
+"""Messages of constraints, costs, collision rules and options: what they make, what is refused."""
 
+import math
 from types import SimpleNamespace
 
+from diagnostic_msgs.msg import KeyValue
+from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix, LinkPadding
 from node_harness import untouched
 import numpy as np
 import pinocchio as pin
@@ -17,10 +20,21 @@ from ros2_ik.core import (
     function_kinds,
     Scene,
     SceneObject,
+    Status,
     written_kinds,
 )
-from ros2_ik.messages.functions import function_message, make_function, measures_distances
-from ros2_ik.msg import Function
+from ros2_ik.messages.constraints import MAX_FUNCTIONS, read_constraints
+from ros2_ik.messages.functions import (
+    function_message,
+    function_message as function,
+    make_function,
+    MAX_ROWS,
+    measures_distances,
+)
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.requests import read_options, with_rules
+from ros2_ik.msg import Bounds, Function, FunctionParameter
+from ros2_ik.srv import ComputeIK
 
 TIP, OTHER = 'panda_hand', 'panda_link3'
 P, Q = [0.1, -0.2, 0.3], [0.45, 0.12, -0.05]
@@ -83,7 +97,6 @@ EXAMPLES = {
 # what may be left out or written otherwise, and the class with it
 SHORT = {
     'frame_pose': ({'frame': TIP, 'reference': P}, (TIP, pin.SE3(np.eye(3), np.array(P)))),
-    'frame_position': ({'frame': TIP}, (TIP,)),
     'polyhedron': ({'frame': TIP, 'points': [*P, *Q], 'A': [1, 2, 3, 4, 5, 6]},
                     (TIP, [P, Q], [[1, 2, 3, 4, 5, 6]])),
     'joint_coupling': ({'ratios': [1, 0, 0, 2, 0, 0, 0, 0], 'offset': 0.5},
@@ -135,3 +148,179 @@ def test_anything_with_the_right_fields(panda):
     message = SimpleNamespace(kind='gaze_angle', frame=f'/{TIP}', relative_to='',
                               parameters=parameters)
     assert_same(make_function(message, panda), core.GazeAngle(TIP, P, U, Q), panda)
+
+
+GOAL, LINK, OBJECT = (Status.INVALID_GOAL_CONSTRAINTS, Status.INVALID_LINK_NAME,
+                      Status.INVALID_OBJECT_NAME)
+HAND, NAN = 'panda_hand', math.nan
+AIM = {'frame': HAND, 'axis': [0, 0, 1], 'target': [0.5, 0, 0]}
+LIFT = {'frame': HAND, 'axes': 'z'}
+BELOW, EXACT, ABOVE = {'upper': [0.1]}, {'target': [0.0]}, {'lower': [0.1]}
+
+
+def aim(**fields):
+    """Give the aim of a camera, without the field that is None or with another value."""
+    return {name: value for name, value in {**AIM, **fields}.items() if value is not None}
+
+
+# kind, fields, bounds, status, words of the refusal
+WRONG = [
+    ('gaze_angel', AIM, BELOW, GOAL,
+     "unknown function 'gaze_angel'; did you mean 'gaze_angle'?"),
+    ('user_function', {}, BELOW, GOAL, "unknown function 'user_function'"),
+    ('gaze_angle', aim(axis=None), BELOW, GOAL, 'gaze_angle needs axis: x y z, not zero'),
+    ('gaze_angle', aim(axes='x'), BELOW, GOAL, "no field 'axes'; did you mean 'axis'?"),
+    ('gaze_angle', aim(frame=''), BELOW, GOAL, 'gaze_angle needs frame: a link or another'),
+    ('gaze_angle', aim(frame='panda_hnad'), BELOW, LINK,
+     "frame: unknown frame 'panda_hnad'; did you mean 'panda_hand'"),
+    ('gaze_angle', AIM, {'lower': [4.0]}, GOAL, 'never met'),
+    ('gaze_angle', AIM, {'target': [0.0], 'upper': [1.0]}, GOAL,
+     'target alone, or lower, upper or both'),
+    ('gaze_angle', AIM, {'upper': [1.0], 'weight': [2.0]}, GOAL,
+     'bounds.weight: a hard constraint has no weight'),
+    ('gaze_angle', AIM, {'upper': [0.1] * 100_000}, GOAL, 'must be one number or 1'),
+    ('frame_position', {**LIFT, 'T_relative_A': [0, 0]}, EXACT, GOAL,
+     'T_relative_A takes x y z [m], and roll pitch yaw [rad] or a quaternion x y z w, not [0.0'),
+    ('frame_position', {'frame': HAND}, {**EXACT, 'soft': True, 'weight': [1.0, 2.0]}, GOAL,
+     'bounds.weight has 2 numbers; valid: none, 1, 3 (one a row) or 9'),
+    ('polyhedron', {'frame': HAND, 'points': [[0, 0, 0]] * 20_000, 'A': [1]}, BELOW, GOAL,
+     'parameters[0].numbers has length 60000; at most 10000'),
+    ('pair_distance', {'first': HAND, 'second': 'bxo'}, ABOVE, OBJECT,
+     "unknown link or object with geometry 'bxo'; did you mean 'box'?"),
+]
+
+
+def refusal(request, robot, checker=None):
+    with pytest.raises(RequestError) as error:
+        read_constraints(request, robot, checker)
+    return error.value
+
+
+@pytest.mark.parametrize('case', WRONG, ids=lambda case: f'{case[0]}: {case[4][:30]}')
+def test_constraint_refused_with_its_place(case, panda, checker):
+    kind, fields, bounds, status, words = case
+    message = function(kind, Bounds(**bounds), **fields)
+    found = refusal(ComputeIK.Request(constraints=[message]), panda, checker)
+    assert str(found).startswith(f'constraints[0] ({kind}): ') and words in str(found)
+    assert found.status is status
+
+
+def test_a_field_given_twice(panda):
+    message = function('gaze_angle', Bounds(**BELOW), **AIM)
+    message.parameters.append(message.parameters[0])
+    assert "'axis' is given twice" in str(refusal(ComputeIK.Request(constraints=[message]), panda))
+
+
+@pytest.mark.parametrize(('change', 'words'), [
+    ({'parameters': [FunctionParameter(name='x')] * 51}, 'parameters has length 51; at most 50'),
+    ({'parameters': [FunctionParameter(name='axis', names=['x' * 10**6])]},
+     'axis has a name of more than 200 characters')])
+def test_what_is_too_long_is_not_echoed(change, words, panda):
+    message = function('gaze_angle', Bounds(**BELOW), **AIM)
+    for field, value in change.items():
+        setattr(message, field, value)
+    found = str(refusal(ComputeIK.Request(constraints=[message]), panda))
+    assert words in found and len(found) < 1000
+
+
+@pytest.mark.parametrize(('bounds', 'words'), [
+    (Bounds(upper=[1.0], tolerance=0.1), 'bounds.tolerance: soft constraints take a weight'),
+    (Bounds(target=[math.inf]), 'target of gaze_angle 2 is not finite')])
+def test_cost_refused_with_its_place(bounds, words, panda):
+    costs = [function('gaze_angle', **AIM), function('gaze_angle', bounds, **AIM)]
+    found = refusal(ComputeIK.Request(costs=costs), panda)
+    assert str(found).startswith('costs[1] (gaze_angle): ') and words in str(found)
+    assert found.status is GOAL
+
+
+def test_too_many_at_once(panda):
+    half = [function('gaze_angle', Bounds(**BELOW), **AIM)] * (MAX_FUNCTIONS // 2 + 1)
+    wanted = ComputeIK.Request(constraints=half, costs=half)
+    assert str(refusal(wanted, panda)) == '102 constraints and costs; at most 100 are read'
+
+
+def near_things(count, rows):
+    return [function('minimum_distance', Bounds(lower=[0.0]), rows=rows)] * count
+
+
+def test_a_thousand_rows_are_taken_and_no_more(panda, checker):
+    constraints, costs = read_constraints(ComputeIK.Request(
+        constraints=near_things(9, MAX_ROWS // 10), costs=near_things(1, MAX_ROWS // 10)),
+        panda, checker)
+    assert sum(len(item.function.labels) for item in (*constraints, *costs)) == MAX_ROWS
+    found = refusal(ComputeIK.Request(constraints=near_things(9, 100), costs=near_things(1, 101)),
+                    panda, checker)
+    assert str(found).startswith('costs[0] (minimum_distance): its 101 rows make 1001')
+    assert 'at most 1000 are taken' in str(found) and found.status is GOAL
+
+
+def test_names_are_told_apart(panda):
+    plain, named, soft = (function('gaze_angle', Bounds(upper=[0.1], **more), **AIM)
+                          for more in ({}, {'name': 'camera'}, {'soft': True}))
+    constraints, costs = read_constraints(ComputeIK.Request(
+        constraints=[plain, named, soft, named], costs=[function('gaze_angle', **AIM)]), panda)
+    assert [c.name for c in constraints] == ['gaze_angle', 'camera', 'camera 2']
+    assert [c.name for c in costs] == ['gaze_angle 2', 'gaze_angle 3']
+
+
+def test_a_weight_for_each_row_or_a_matrix(panda):
+    weights = [], [3.0], [1.0, 2, 0], [2.0, 1, 0, 1, 2, 0, 0, 0, 1]
+    messages = [function('frame_position', frame=HAND,
+                         bounds=Bounds(weight=weight)) for weight in weights]
+    _, costs = read_constraints(ComputeIK.Request(costs=messages), panda)
+    expected = np.eye(3), 3 * np.eye(3), np.diag([1, 2, 0]), [[2, 1, 0], [1, 2, 0], [0, 0, 1]]
+    for cost, W in zip(costs, expected, strict=True):
+        np.testing.assert_allclose(cost.factor.T @ cost.factor, W, atol=1e-12)
+
+
+# -- collision rules and options ------------------------------------------------------------
+
+def matrix(names, rows, defaults=()):
+    return AllowedCollisionMatrix(
+        entry_names=names, entry_values=[AllowedCollisionEntry(enabled=row) for row in rows],
+        default_entry_names=list(defaults), default_entry_values=[True] * len(defaults))
+
+
+@pytest.mark.parametrize(('fields', 'status', 'words'), [
+    ({'link_padding': [LinkPadding(link_name='panda_hnad', padding=0.1)]}, LINK,
+     "link_padding[0]: unknown link 'panda_hnad'"),
+    ({'link_padding': [LinkPadding(link_name=HAND, padding=NAN)]}, GOAL, 'link_padding[0]: '),
+    ({'allowed_collisions': matrix([HAND, 'bxo'], [[True] * 2] * 2)}, OBJECT,
+     "allowed_collisions: unknown name 'bxo'"),
+    ({'allowed_collisions': matrix([HAND] * 300, [])}, GOAL,
+     'allowed_collisions.entry_names has length 300; at most 200'),
+    ({'link_padding': [LinkPadding(link_name=HAND, padding=0.01)] * 201}, GOAL,
+     'link_padding has length 201; at most 200')])
+def test_rules_refused_with_their_place(fields, status, words, panda):
+    with pytest.raises(RequestError) as error:
+        with_rules(Scene(panda), ComputeIK.Request(**fields))
+    assert words in str(error.value) and error.value.status is status
+
+
+def test_rules_only_allow_more(panda):
+    scene = Scene(panda).allow('panda_link1', HAND).with_padding({'panda_link5': 0.02})
+    names = ['panda_link1', HAND, 'panda_link3']
+    with_more = with_rules(scene, ComputeIK.Request(
+        allowed_collisions=matrix(names, [[False, False, True]] * 3),
+        link_padding=[LinkPadding(link_name=HAND, padding=0.03)]))
+    assert with_more.allowed.allowed('panda_link1', HAND)
+    assert with_more.allowed.allowed('panda_link1', 'panda_link3')
+    assert dict(with_more.padding) == {'panda_link5': 0.02, HAND: 0.03}
+    assert with_rules(scene, ComputeIK.Request()) is scene
+
+
+@pytest.mark.parametrize(('text', 'value'), [
+    ('1e-3', 1e-3), ('-7', -7), ('010', 10), ('False', False), ('[1, 2]', '[1, 2]'),
+    ('null', 'null'), ('off', 'off'), ('1:30', '1:30'), ('2020-99-99', '2020-99-99')])
+def test_values_of_options(text, value):
+    found = read_options([KeyValue(key='it', value=text)])['it']
+    assert found == value and type(found) is type(value)
+
+
+def test_options_refused():
+    for pairs, words in (([KeyValue(key='a')] * 2, "solver_options has 'a' twice"),
+                         ([KeyValue(key='a', value='x' * 1000)],
+                          'value has length 1000; at most 200'),
+                         ([KeyValue(key='a' * 1000)], 'key has length 1000; at most 200')):
+        with pytest.raises(RequestError, match=words):
+            read_options(pairs)

@@ -61,13 +61,6 @@ def test_base_in_the_seed(client, robot):
         assert abs(value - ARM[name]) < 1e-3
 
 
-def test_base_from_the_parameter(client, robot):
-    base = base_pose(height(robot))
-    assert client.set('base_pose', base).successful
-    response = client.ik(targets=[target(robot, base)], seed=seed({'turn': 0.5}))
-    assert response.status == Status.SUCCESS, response.message
-
-
 @pytest.mark.parametrize('robot', ['freeflyer'], indirect=True)
 def test_base_that_the_solution_moves(client, robot):
     """The base is part of a group: it is in the answer, too."""

@@ -1,5 +1,6 @@
-"""Scene messages to scenes and back, without DDS: by field name."""
+"""Scene messages to scenes and back, without DDS: objects, matrices, octomaps, frames."""
 
+import itertools
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,7 +28,10 @@ from ros2_ik.core import (
     SceneObject,
     shape_kinds,
 )
+from ros2_ik.messages.allowed_collisions import matrix_message, read_matrix
+from ros2_ik.messages.frames import changed_frame, framed_robot, link_name
 from ros2_ik.messages.markers import scene_markers
+from ros2_ik.messages.octomaps import read_octomap
 from ros2_ik.messages.planning_scenes import (
     changed_scene,
     scene_diff,
@@ -89,15 +93,6 @@ def test_diffs_without_a_matrix_and_with_one_that_names_what_is_gone(panda):
     assert not kept.is_diff and 'a' in kept.allowed_collision_matrix.entry_names
 
 
-def test_types_weights_and_detach_postures_change_nothing(panda, now):
-    known, message = SceneState(Scene(panda)), scene_change()
-    message.world.collision_objects[0].type.key = 'cup'
-    tool, = message.robot_state.attached_collision_objects
-    tool.weight, tool.object.type.db = 0.7, 'tools'
-    tool.detach_posture.joint_names = ['panda_finger_joint1']
-    assert changed_scene(known, message, now) == changed_scene(known, scene_change(), now)
-
-
 def reach(shape):
     """Give the distance of the farthest corner of the box round a shape [m]."""
     shape.geometry.computeLocalAABB()
@@ -108,6 +103,7 @@ def reach(shape):
 @pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: shape.kind)
 def test_every_shape_is_written_and_shown(panda, now, shape):
     """What has no message of its own comes as triangles; what comes back is as large."""
+    assert {shape.kind for shape in SHAPES} == set(shape_kinds())
     scene = Scene(panda).add(SceneObject('a', [(shape, np.eye(4))], np.eye(4)))
     header = Header(frame_id=panda.root_frame)
     _, marker = scene_markers(scene, {}).markers
@@ -122,10 +118,6 @@ def test_every_shape_is_written_and_shown(panda, now, shape):
     elif shape.kind not in ('plane', 'half_space'):
         largest = max(reach(part.shape) for part in parts)
         assert largest == pytest.approx(reach(shape), rel=0.05)
-
-
-def test_shapes_are_all_there():
-    assert {shape.kind for shape in SHAPES} == set(shape_kinds())
 
 
 def plate(side):
@@ -182,3 +174,115 @@ def test_whatever_comes_is_read_or_refused(panda, values, kind, dimensions, oper
     else:
         assert all(np.isfinite(pin.SE3ToXYZQUAT(item.pose)).all()
                    for item in after.objects.values())
+
+
+BODIES = ['a', 'b', 'c', 'd']
+FLAGS = st.dictionaries(st.sampled_from(BODIES), st.booleans())
+ENTRIES = st.dictionaries(st.tuples(st.sampled_from(BODIES), st.sampled_from(BODIES))
+                          .map(sorted).map(tuple), st.booleans())
+
+
+def rows_of(names, rows, default_names=(), default_values=()):
+    return SimpleNamespace(entry_names=names, default_entry_names=default_names,
+                           entry_values=[SimpleNamespace(enabled=row) for row in rows],
+                           default_entry_values=default_values)
+
+
+def test_only_what_is_above_the_diagonal_is_read():
+    matrix = read_matrix(rows_of(['b', 'a'], [[True, True], [False, True]]))
+    assert matrix.allowed('a', 'b')
+    assert not matrix.allowed('a', 'a')
+    assert not read_matrix(rows_of(['b', 'a'], [[True, False], [True, True]])).allowed('a', 'b')
+
+
+def test_what_a_matrix_does_not_allow_wins_over_a_default():
+    matrix = read_matrix(rows_of(['a', 'b'], [[False, False], [False, False]], ['a'], [True]))
+    assert not matrix.allowed('a', 'b')
+    assert matrix.allowed('a', 'c')
+
+
+@pytest.mark.parametrize(('arguments', 'said'), [
+    ((['a', 'b'], [[True, True]]), '1 rows for 2 names'),
+    ((['a', 'b'], [[True, True], [True]]), "row of 'b' has 1 values for 2 names"),
+    (([], [], ['a', 'a'], [True, False]), "default_entry_names has 'a' twice"),
+])
+def test_bad_matrices(arguments, said):
+    with pytest.raises(RequestError, match=said):
+        read_matrix(rows_of(*arguments))
+
+
+@given(ENTRIES, FLAGS)
+def test_the_matrix_of_a_matrix_allows_the_same(pairs, defaults):
+    matrix = AllowedCollisions(pairs, defaults)
+    again = read_matrix(matrix_message(matrix))
+    for first, second in itertools.combinations([*BODIES, 'stranger'], 2):
+        assert again.allowed(first, second) == matrix.allowed(first, second)
+
+
+def read_tree(data: bytes, resolution: float = 0.1, binary: bool = True) -> OcTree:
+    return read_octomap(SimpleNamespace(data=np.frombuffer(data, np.int8).tolist(),
+                                        resolution=resolution, binary=binary))
+
+
+def chain(last: int, levels: int = 16) -> bytes:
+    """Give each level one inner child, number 7: the last is at the far corner."""
+    below = 0b11 << 14
+    return below.to_bytes(2, 'little') * (levels - 1) + last.to_bytes(2, 'little')
+
+
+def test_binary_octomap() -> None:
+    tree = read_tree(chain(0b10 << 2 | 0b01))     # child 1 occupied, child 0 free
+    edge = (2 ** 15 - 2) * 0.1
+    assert tree.points == pytest.approx(np.array([[edge + 0.15, edge + 0.05, edge + 0.05]]))
+    assert len(read_tree(chain(0b10, levels=15)).points) == 8     # a leaf of 2 x 2 x 2 cells
+
+
+def test_full_octomap() -> None:
+    def node(value: float, mask: int) -> bytes:
+        return np.float32(value).tobytes() + bytes([mask])
+    data = node(0, 1) * 13 + node(0, 0b101) + node(2.0, 0) + node(-1.0, 0)
+    assert len(read_tree(data, 0.5, binary=False).points) == 4 ** 3
+
+
+@pytest.mark.parametrize(('data', 'said'), [
+    (b'', 'byte 0'), (b'\xff\xff', 'byte 2'), (b'\x02\x00\x00', 'octomap'),
+    (b'\x01\x00', 'no occupied'), (b'\x02\x00', 'more than')])
+def test_data_of_no_octomap_is_refused(data: bytes, said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        read_tree(data)
+
+
+HAND = 'panda_hand'
+
+
+def at(z):
+    return pin.SE3(np.eye(3), np.array([0.0, 0.0, z]))
+
+
+def holding(scene, id, place):
+    return scene.attach(SceneObject(id, [Box((0.02, 0.02, 0.08))], place, {'tip': at(0.04)}), HAND)
+
+
+@pytest.fixture
+def held(panda):
+    """Give a panda that holds a peg and an object named as requests name their tool."""
+    return holding(holding(Scene(panda), 'peg', at(0.13)), 'tool', at(0.2))
+
+
+def test_a_typo_adds_no_frames_and_is_told_all(held):
+    robot = framed_robot(held, ['peg/tip', 'tol'])
+    assert {*robot.added_frames} == {'peg/tip'}
+    with pytest.raises(RequestError, match="tips: unknown frame 'tol'; did you mean 'tool'"):
+        link_name(robot, 'tol', 'tips', held)
+
+
+@pytest.mark.parametrize(('change', 'told'), [
+    (lambda scene: holding(scene, 'peg', at(0.13 + 1e-12)), ''),
+    (lambda scene: holding(scene, 'tool', at(0.201)),
+     f"frame 'tool' is no longer where it was on link '{HAND}'"),
+    (lambda scene: scene.detach('peg', at=Configuration(scene.robot, scene.robot.neutral)),
+     f"frame 'peg/tip' is no longer where it was on link '{HAND}'"),
+    (lambda scene: Scene(scene.robot), "'peg/tip' is no longer in the scene")])
+def test_what_has_changed(held, change, told):
+    """The request's own tool, here named gripper, is none of the scene's frames."""
+    assert changed_frame(['gripper', 'peg/tip', 'tool'], held, change(held)) == told

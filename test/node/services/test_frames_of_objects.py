@@ -12,7 +12,6 @@ from scene_harness import (
     box,
     change,
     diff,
-    empty,
     HOME,
     pose,
     state_holding,
@@ -25,7 +24,6 @@ ROOT, HAND = 'panda_link0', 'panda_hand'
 FINGERS = ['panda_leftfinger', 'panda_rightfinger']
 DOWN = (1.0, 0.0, 0.0, 0.0)
 PEG, TIP, BIN = pose(0.01, 0, 0.13), pose(0, 0, 0.04), pose(0.5, 0.2, 0.1)
-pytestmark = pytest.mark.usefixtures('panda_node')
 
 
 def peg(at=PEG):
@@ -34,13 +32,10 @@ def peg(at=PEG):
 
 
 @pytest.fixture
-def scene(client):
-    """Give a bin in the world and a peg in the hand."""
-    empty(client)
+def scene(client, empty_scene):
+    """Put a bin into the world and a peg into the hand."""
     applied(client, diff(box('bin', at=BIN, subframe_names=['grasp'],
                              subframe_poses=[pose(0, 0, 0.25, DOWN)]), holding=[peg()]))
-    yield
-    empty(client)
 
 
 def stamped(at, frame=''):
@@ -90,7 +85,7 @@ def test_a_tip_goes_to_a_frame_of_an_object_that_is_moved(client, panda_judge, a
     assert "moves 'peg/tip'" in client.ik(**question).message
 
 
-def test_held_for_one_question_with_a_tool_on_it(client, panda_judge):
+def test_held_for_one_question_with_a_tool_on_it(client, empty_scene, panda_judge):
     tool = stamped(pose(0.02, 0, 0.03, (0, np.sin(0.2), 0, np.cos(0.2))), 'peg/tip')
     wanted = pose(0.45, 0.1, 0.3, DOWN)
     answer = client.ik(targets=[stamped(wanted)], tool=tool, seed=state_holding(peg()))

@@ -1,20 +1,39 @@
-"""How the node comes to its robot: descriptions that come, change, or are wrong."""
+"""Descriptions that come, change, or are wrong, and what /diagnostics says of the node."""
 
 from pathlib import Path
 
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, neutral, reachable
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from moveit_msgs.msg import PlanningScene
+from node_harness import eventually, reachable, unreachable
 import pytest
-from small_arm import SRDF, URDF
+from scene_harness import apply, check
+from small_arm import URDF
 from std_msgs.msg import String
 
 from ros2_ik.core import Robot
 from ros2_ik.msg import Status
+from ros2_ik.srv import GetPlanningScene
 
 
 @pytest.fixture(scope='module')
-def node(client, start_shared_node):
-    return start_shared_node()
+def health(client):
+    """Give a function that waits for a part's status with a given level or text."""
+    latest = {}
+
+    def take(message):
+        latest.update({status.name.split(': ')[1]: status for status in message.status})
+
+    subscription = client.node.create_subscription(DiagnosticArray, '/diagnostics', take, 10)
+
+    def wait(part, condition):
+        def found():
+            status = latest.get(part)
+            values = {value.key: value.value for value in status.values} if status else {}
+            return status and condition(status, values) and (status, values)
+        return eventually(found, f'{part}: {latest.get(part)}')
+    yield wait
+    client.node.destroy_subscription(subscription)
 
 
 @pytest.fixture(scope='module')
@@ -30,11 +49,20 @@ def refused(client, node, text, topic='robot_description'):
     return [line for line in node.text.splitlines() if 'refused' in line][-1]
 
 
-def test_no_robot_yet(client, node):
+def test_no_robot_yet(client, node, health):
     for response in (client.ik(), client.fk()):
         assert response.status == Status.INVALID_ROBOT_STATE
         assert 'no robot yet' in response.message and 'robot_description' in response.message
-    eventually(lambda: 'waiting for robot_description' in node.text, 'a reminder')
+    response = apply(client, PlanningScene(is_diff=True))
+    assert not response.success and 'there is no robot yet' in response.message
+    response = client.call(GetPlanningScene, 'ros2_ik/get_planning_scene',
+                           GetPlanningScene.Request())
+    assert response.status == check(client).status == Status.INVALID_ROBOT_STATE
+    status, _ = health('robot', lambda status, _: True)
+    assert status.level == DiagnosticStatus.ERROR and status.message == 'no robot yet'
+    assert status.name == '/ros2_ik: robot' and status.hardware_id == '/ros2_ik'
+    status, _ = health('joint_states', lambda status, _: True)
+    assert status.level == DiagnosticStatus.WARN and status.message == 'none received'
 
 
 def test_volatile_publisher_and_a_broken_description_are_named_in_the_answer(client, node, panda):
@@ -55,20 +83,6 @@ def test_swap(client, node, panda, ur5):
         assert set(response.solution.joint_state.name) <= set(robot.joint_names)
 
 
-def test_swap_during_a_search(client, node, panda, ur5):
-    """It ends at once: what it has found is about a robot that is gone."""
-    client.describe(panda)
-    target = reachable(panda, 'panda_hand_tcp')
-    later = client.ik_later(targets=[target], select='nearest', tips=['panda_hand_tcp'],
-                            timeout=Duration(sec=9))
-    client.fk(state=neutral(panda))   # answered after the search has begun
-    client.describe(ur5)
-    response = client.wait(later)
-    assert response.status == Status.INVALID_ROBOT_STATE and response.seconds < 8
-    assert 'the robot was replaced' in response.message
-    assert not response.solution.joint_state.name
-
-
 def test_same_text_is_ignored(client, node, panda):
     client.describe(panda)
     swaps = node.text.count("robot 'panda'")
@@ -84,14 +98,10 @@ BOMB = f"""<!DOCTYPE bomb [<!ENTITY e0 "aaaaaaaaaa"> {ENTITIES}]>
 
 BROKEN = {
     'no XML': ('/etc/passwd', 'no XML'),
-    'empty': ('', 'empty'),
     'not closed': ('<robot name="x"><link name="a"/>', 'not well-formed'),
-    'no links': ('<robot name="x"/>', 'no links'),
     'joint to nowhere': (URDF.replace('<child link="hand"/>', '<child link="hnad"/>'), 'hnad'),
     'limits upside down': (URDF.replace('lower="-3" upper="3"', 'lower="3" upper="-3"'), "'turn'"),
     'entity bomb': (BOMB, 'DOCTYPE or entities'),
-    'external entity': ('<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot/>',
-                        'DOCTYPE or entities'),
     'too long': ('<robot>' + ' ' * 2_000_000, 'at most 2000000 are read'),
 }
 
@@ -143,11 +153,43 @@ def test_joints_are_bounded_before_they_take_memory(client, node, panda):
     assert peak_memory(node.pid) - before < 500
 
 
-def test_srdf_that_comes_later(client, node):
-    """The robot is made anew with it."""
-    client.publish('robot_description', String(data=URDF), latched=True)
-    eventually(lambda: client.ik(group='hand').status != Status.INVALID_GROUP_NAME,
-               'the group that a tree without SRDF has')
-    client.publish('robot_description_semantic', String(data=SRDF), latched=True)
-    eventually(lambda: client.ik(group='arm').status != Status.INVALID_GROUP_NAME,
-               'the group of the SRDF')
+# -- diagnostics ---------------------------------------------------------------------------------
+
+def test_diagnostics_of_the_robot(client, health, panda):
+    client.describe(panda)
+    _, values = health('robot', lambda status, values: status.level == DiagnosticStatus.OK
+                       and values['robot'] == 'panda')
+    assert values['groups'] == 'arm, hand, arm_and_hand'
+    client.publish('robot_description', String(data='<robot'), latched=True)
+    status, values = health('robot', lambda status, _: status.level == DiagnosticStatus.WARN)
+    assert 'refused' in status.message and values['robot'] == 'panda'
+    assert 'not well-formed' in values['refused description']
+    client.publish('robot_description', String(data=panda.urdf), latched=True)
+    health('robot', lambda status, _: status.level == DiagnosticStatus.OK)
+
+
+def test_diagnostics_of_requests(client, health, panda):
+    client.describe(panda)
+    before = int(health('requests', lambda *_: True)[1].get('requests compute_ik', 0))
+    for number in range(5):
+        client.ik(targets=[reachable(panda, 'panda_hand_tcp', number)])
+    client.ik(targets=[unreachable()], timeout=Duration(nanosec=50_000_000))
+    client.ik()
+    _, values = health('requests', lambda _, values:
+                       int(values.get('requests compute_ik', 0)) >= before + 7
+                       and 'failures NO_IK_SOLUTION' in values)
+    assert int(values['failures INVALID_GOAL_CONSTRAINTS']) >= 1
+    assert values['refused as busy'] == '0'
+    _, workers = health('workers', lambda *_: True)
+    assert workers['workers'] == '1' and workers['replaced'] == '0'
+    times = [float(values[f'solve time p{percent} [ms]']) for percent in (50, 90, 99)]
+    assert 0 < times[0] <= times[1] <= times[2] < 5000
+
+
+def test_diagnostics_of_joint_states(client, health):
+    def fresh(status, _):
+        client.joint_states({'panda_joint1': 0.1})
+        return status.level == DiagnosticStatus.OK
+    _, values = health('joint_states', fresh)
+    assert float(values['age [s]']) < 1.0
+    health('joint_states', lambda status, _: status.level == DiagnosticStatus.STALE)

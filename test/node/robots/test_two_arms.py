@@ -21,8 +21,7 @@ def baxter():
     return Robot.load('baxter')
 
 
-def test_two_tips(start_node, client, baxter):
-    start_node()
+def test_two_tips(client, baxter):
     client.describe(baxter)
     judge = Judge(baxter)
     for number in range(3):
@@ -42,29 +41,13 @@ def test_two_tips(start_node, client, baxter):
             assert not turns or np.allclose(T, wanted, atol=2e-4)
 
 
-@pytest.mark.slow
-def test_one_hand_relative_to_the_other(client, start_node, baxter):
-    start_node()
-    client.describe(baxter)
-    q = untouched(baxter, 7, ARMS)
-    right = {name: value for name, value in q.items() if name.startswith('right')}
-    target = stamped(Configuration(baxter, q).transform(*TIPS), TIPS[1])
-    for follow in (False, True):   # the right arm stands still: there is no difference
-        response = client.ik(tips=TIPS[:1], targets=[target], follow_frames=follow,
-                             seed=seed(right), timeout=LONG)
-        assert response.status == Status.SUCCESS, response.message
-        joints = {**values(response.solution), **right}
-        reached = Judge(baxter).transform(joints, *TIPS)
-        assert np.allclose(reached, matrix(target.pose), atol=2e-4)
-
-
-def test_arm_whose_tip_moveit_does_not_name_stays(start_node, client, baxter):
+def test_arm_whose_tip_moveit_does_not_name_stays(client, baxter):
     """Its targets need restarts, which draw all joints that may move; a path has none of them."""
     chains = ''.join(f'<chain base_link="torso" tip_link="{tip}"/>' for tip in TIPS)
     both = Robot.from_urdf(baxter.urdf, srdf=(
         f'<robot name="baxter"><group name="both">{chains}</group></robot>'))
-    start_node(default_group='both', moveit_names=True)
     client.describe(both)
+    assert client.set('default_group', 'both').successful
     judge = Judge(both)
     start = {**values(neutral(both)), **dict.fromkeys(ARMS[7:], 0.1)}
     for number in range(5):

@@ -64,18 +64,18 @@ class Mirror:
 
 
 @pytest.fixture(scope='module')
-def mirrored(client, panda, start_shared_node):
-    """Give a mirror of the scene of a node that publishes it."""
-    start_shared_node(moveit_names=True)
-    client.describe(panda)
+def mirrored(client):
+    """Give a mirror of the node's scene."""
     eventually(lambda: client.node.count_publishers(TOPIC), 'the publisher')
     mirror = Mirror(get(client))
-    client.node.create_subscription(PlanningScene, TOPIC, mirror.take, QoSProfile(depth=100))
+    subscription = client.node.create_subscription(PlanningScene, TOPIC, mirror.take,
+                                                   QoSProfile(depth=100))
     publisher, = client.node.get_publishers_info_by_topic(TOPIC)
+    assert publisher.topic_type == 'moveit_msgs/msg/PlanningScene'
     eventually(lambda: client.node.count_subscribers(TOPIC), 'the subscriber')
     empty(client)
-    assert publisher.topic_type == 'moveit_msgs/msg/PlanningScene'
-    return mirror
+    yield mirror
+    client.node.destroy_subscription(subscription)
 
 
 def color(id):

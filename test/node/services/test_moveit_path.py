@@ -8,7 +8,7 @@ from moveit_msgs.srv import GetCartesianPath
 from node_harness import eventually, matrix, seed, stamped, values
 import numpy as np
 import pytest
-from scene_harness import applied, box, diff, empty, HOME, pose
+from scene_harness import applied, box, diff, HOME, pose
 from scipy.spatial.transform import Rotation
 
 NAME = '/compute_cartesian_path'
@@ -18,10 +18,8 @@ FASTEST = np.array([2.175] * 4 + [2.61] * 3)    # of the URDF
 
 
 @pytest.fixture(scope='module')
-def start(client, panda, panda_judge, start_shared_node):
-    """Return where the tip is at HOME (4, 4), of a node that offers the service."""
-    start_shared_node(moveit_names=True)
-    client.describe(panda)
+def start(client, panda_judge):
+    """Return where the tip is at HOME (4, 4)."""
     eventually(lambda: NAME in dict(client.node.get_service_names_and_types()), 'the service')
     return panda_judge.transform(HOME, TIP, ROOT)
 
@@ -88,14 +86,6 @@ def test_tip_goes_straight_through_the_waypoints(ask, start, panda_judge):
     assert not np.any(ends[0].velocities) and not np.any(ends[-1].velocities)
 
 
-def test_tip_keeps_to_its_speed(ask, start, panda_judge):
-    answer = ask(shifted(start, y=0.2), max_cartesian_speed=0.05, max_velocity_scaling_factor=1.0,
-                 cartesian_speed_limited_link=TIP)
-    at, times = tips(panda_judge, answer)
-    speeds = np.linalg.norm(np.diff(at[:, :3, 3], axis=0), axis=1) / np.diff(times)
-    assert speeds.max() == pytest.approx(0.05, rel=0.01)
-
-
 def test_waypoints_in_the_frame_of_the_link(ask, start, panda_judge):
     step = Pose(position=Point(x=0.02, z=0.05))
     answer = ask(step, step, frame=TIP)
@@ -112,14 +102,13 @@ def test_path_ends_where_the_arm_does_not_reach(ask, start, panda_judge):
     np.testing.assert_allclose(at[-1], matrix(shifted(start, x=0.8 * answer.fraction)), atol=1e-4)
 
 
-def test_path_ends_before_an_obstacle(client, ask, start, panda_judge):
+def test_path_ends_before_an_obstacle(client, empty_scene, ask, start, panda_judge):
     applied(client, diff(box('wall', 0.1, at=pose(*(start[:3, 3] + [0, 0.25, 0])))))
     answer = ask(shifted(start, y=0.3), avoid_collisions=True)
     assert "'wall'" in answer.error_code.message
     at, _ = tips(panda_judge, answer)
     assert 0.02 < at[-1][1, 3] < 0.2
     assert ask(shifted(start, y=0.3)).fraction == 1.0
-    empty(client)
 
 
 def test_constraints_hold_along_the_path(ask, start):
@@ -136,15 +125,12 @@ def test_constraints_hold_along_the_path(ask, start):
 
 @pytest.mark.parametrize(('fields', 'code', 'words'), [
     ({'max_step': 0.0}, Code.INVALID_GOAL_CONSTRAINTS, 'max_step is 0'),
-    ({'group_name': 'leg'}, Code.INVALID_GROUP_NAME, 'leg'),
     ({'link_name': 'nose'}, Code.INVALID_LINK_NAME, 'nose'),
     ({'frame': 'nowhere'}, Code.FRAME_TRANSFORM_FAILURE, 'nowhere'),
     ({'start_state': seed({'panda_joint1': 0.0})}, Code.ROBOT_STATE_STALE, 'panda_joint2'),
-    ({'start_state': seed({'knee': 0.0})}, Code.INVALID_ROBOT_STATE, 'knee'),
     ({'max_velocity_scaling_factor': 2.0}, Code.INVALID_GOAL_CONSTRAINTS,
      'max_velocity_scaling_factor is 2; valid: 0.001 to 1'),
     ({'max_cartesian_speed': math.nan}, Code.INVALID_GOAL_CONSTRAINTS, 'cartesian_speed is nan'),
-    ({'revolute_jump_threshold': math.nan}, Code.INVALID_GOAL_CONSTRAINTS, 'threshold is nan'),
     ({'max_cartesian_speed': 0.1, 'cartesian_speed_limited_link': 'panda_link4'},
      Code.INVALID_GOAL_CONSTRAINTS, "valid: 'panda_hand_tcp'"),
     ({'waypoints': [Pose()] * 1001}, Code.INVALID_GOAL_CONSTRAINTS, 'at most 1000'),

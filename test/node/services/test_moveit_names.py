@@ -25,31 +25,17 @@ from moveit_msgs.srv import (
 from node_harness import eventually, matrix, reachable, seed, values
 import numpy as np
 import pytest
-from scene_harness import attached, box, change, diff, empty, octomap_world, pose
+from scene_harness import attached, box, change, diff, octomap_world, pose
 from std_msgs.msg import Header
 
-NAMES = ('compute_ik', 'compute_fk', 'check_state_validity', 'get_planning_scene',
-         'apply_planning_scene')
 ROOT, TIP = 'panda_link0', 'panda_hand_tcp'
 ARM = [f'panda_joint{i}' for i in range(1, 8)]
+pytestmark = pytest.mark.usefixtures('empty_scene')
 HOME = dict(zip([*ARM, 'panda_finger_joint1'], (
     0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398, 0.02), strict=True))
 
 
-def offered(client):
-    return dict(client.node.get_service_names_and_types())
-
-
-@pytest.fixture(scope='module')
-def node(client, panda, start_shared_node):
-    """Give a node that offers them all."""
-    node = start_shared_node(moveit_names=True)
-    client.describe(panda)
-    eventually(lambda: {f'/{name}' for name in NAMES} <= offered(client).keys(), 'the services')
-    return node
-
-
-def test_ik(client, node, panda, panda_judge):
+def test_compute_ik_answers(client, panda, panda_judge):
     target = reachable(panda, TIP, 3)
     answer = client.call(GetPositionIK, '/compute_ik', GetPositionIK.Request(
         ik_request=PositionIKRequest(group_name='arm', pose_stamped=target, ik_link_name=TIP)))
@@ -64,7 +50,7 @@ def fk(client, *links, state=HOME, frame=''):
     return client.call(GetPositionFK, '/compute_fk', request)
 
 
-def test_fk(client, node, panda_judge):
+def test_fk(client, panda_judge):
     answer = fk(client, TIP, 'panda_link4', frame='panda_link1')
     assert answer.error_code.val == Code.SUCCESS
     assert answer.fk_link_names == [TIP, 'panda_link4']
@@ -74,7 +60,7 @@ def test_fk(client, node, panda_judge):
 
 
 @pytest.mark.parametrize(('links', 'found'), [(['nose', TIP], [TIP]), (['nose'], []), ([], [])])
-def test_fk_of_links_that_there_are_not(client, node, links, found):
+def test_fk_of_links_that_there_are_not(client, links, found):
     answer = fk(client, *links)
     assert answer.error_code.val == Code.INVALID_LINK_NAME and answer.fk_link_names == found
 
@@ -85,19 +71,7 @@ def validity(client, state, group='', **constraint):
             joint_constraints=[JointConstraint(**constraint)] if constraint else [])))
 
 
-@pytest.mark.parametrize('group', ['', 'arm', 'unknown'])
-def test_validity_of_what_touches_nothing(client, node, group):
-    answer = validity(client, HOME, group)
-    assert answer.valid and not answer.contacts and not answer.constraint_result
-
-
-def test_validity_of_what_touches_itself(client, node):
-    answer = validity(client, {**HOME, 'panda_joint4': -0.08, 'panda_joint6': 3.7,
-                               'panda_joint2': 1.7})
-    assert answer.valid == (not answer.contacts)
-
-
-def test_validity_counts_constraints(client, node):
+def test_validity_counts_constraints(client):
     for position, holds in ((0.05, True), (0.5, False)):
         answer = validity(client, HOME, joint_name='panda_joint1', position=position,
                           tolerance_above=0.1, tolerance_below=0.1)
@@ -107,22 +81,9 @@ def test_validity_counts_constraints(client, node):
         assert result.distance == pytest.approx(max(position - 0.1, 0), abs=1e-6)
 
 
-def test_validity_of_an_unknown_joint(client, node):
+def test_validity_of_an_unknown_joint(client, panda_node):
     assert not validity(client, {'knee': 1.0}).valid
-    eventually(lambda: 'knee' in node.text, 'a word in the log')
-
-
-def test_scene(client, node, panda):
-    wall = diff(box('wall', 0.2, at=pose(0.5, 0, 0.5)))
-    assert client.call(ApplyPlanningScene, '/apply_planning_scene',
-                       ApplyPlanningScene.Request(scene=wall)).success, node.text
-    scene = client.call(GetPlanningScene, '/get_planning_scene', GetPlanningScene.Request(
-        components=Parts(components=Parts.WORLD_OBJECT_NAMES))).scene
-    assert [item.id for item in scene.world.collision_objects] == ['wall']
-    assert not scene.world.collision_objects[0].primitives
-    at = {**HOME, 'panda_joint2': 0.1, 'panda_joint4': -1.6}
-    assert any('wall' in (c.contact_body_1, c.contact_body_2)
-               for c in validity(client, at).contacts)
+    eventually(lambda: 'knee' in panda_node.text, 'a word in the log')
 
 
 STATE, WORLD = 'robot_state.', 'world.'
@@ -149,63 +110,59 @@ def filled(scene):
             if f'{field}.' not in pairs and getattr(message, field) != getattr(empty, field)}
 
 
-def test_component_fills_its_fields_alone(client, node, panda):
+def test_component_fills_its_fields_alone(client):
     whole = diff(box('a', at=pose(0, 0, 3)), name='cell', object_colors=[ObjectColor(id='a')],
                  holding=[attached(box('b', at=pose(0, 0, 4)))],
                  link_padding=[LinkPadding(link_name='panda_hand', padding=0.001)],
                  fixed_frame_transforms=[TransformStamped(
                      header=Header(frame_id='map'), child_frame_id=ROOT)])
     whole.world.octomap = octomap_world().octomap
-    assert client.call(ApplyPlanningScene, '/apply_planning_scene',
-                       ApplyPlanningScene.Request(scene=whole)).success, node.text
+    apply(client, whole)
     for name, fields in {**FIELDS, 'all': set().union(*FIELDS.values())}.items():
         scene = client.call(GetPlanningScene, '/get_planning_scene', GetPlanningScene.Request(
             components=Parts(components=getattr(Parts, name, 0)))).scene
         assert filled(scene) == fields, name
 
 
-def test_a_client_that_waits_is_served(client, start_node):
-    waiting = client.node.create_client(GetPositionFK, '/late/compute_fk')
-    start_node(remappings=('__ns:=/late',), moveit_names=True)
-    assert waiting.wait_for_service(30.0)
-    client.node.destroy_client(waiting)
-
-
-def test_what_another_node_offers_is_left_to_it(client, start_node, panda):
+def test_a_waiting_client_is_served_and_names_of_another_node_are_left_to_it(client, start_node):
     theirs = client.node.create_service(GetPositionFK, '/other/compute_fk',
                                         lambda request, response: response)
+    waiting = client.node.create_client(GetPositionIK, '/other/compute_ik')
     node = start_node(remappings=('__ns:=/other',), moveit_names=True)
-    eventually(lambda: '/other/compute_ik' in offered(client), 'the other services', 30)
+    assert waiting.wait_for_service(30.0)
     assert '/other/compute_fk is offered by another node already' in node.text
+    client.node.destroy_client(waiting)
     client.node.destroy_service(theirs)
 
 
-def test_whole_scene_that_comes_back_edited(client, node, panda):
-    """As pymoveit2 allows collisions of an object, and clears the scene."""
-    def whole():
-        return client.call(GetPlanningScene, '/get_planning_scene',
-                           GetPlanningScene.Request()).scene
+def whole(client):
+    return client.call(GetPlanningScene, '/get_planning_scene', GetPlanningScene.Request()).scene
 
-    def apply(scene):
-        assert client.call(ApplyPlanningScene, '/apply_planning_scene',
-                           ApplyPlanningScene.Request(scene=scene)).success, node.text
-    empty(client)
-    apply(diff(box('hand_box', at=pose(0, 0, 0.05), frame='panda_hand_tcp'),
-               box('a', at=pose(0, 0, 3))))
-    apply(diff(holding=[attached(change('a', CollisionObject.ADD))]))
+
+def apply(client, scene):
+    assert client.call(ApplyPlanningScene, '/apply_planning_scene',
+                       ApplyPlanningScene.Request(scene=scene)).success
+
+
+def test_whole_scene_that_comes_back_edited(client):
+    """As pymoveit2 allows collisions of an object, and clears the scene."""
+    apply(client, diff(box('hand_box', at=pose(0, 0, 0.05), frame='panda_hand_tcp'),
+                       box('a', at=pose(0, 0, 3))))
+    apply(client, diff(holding=[attached(change('a', CollisionObject.ADD))]))
     assert {'hand_box'} & {body for contact in validity(client, HOME).contacts
                            for body in (contact.contact_body_1, contact.contact_body_2)}
-    scene = whole()
+    scene = whole(client)
     matrix = scene.allowed_collision_matrix
     for row in matrix.entry_values:
         row.enabled.append(True)
     matrix.entry_names.append('hand_box')
     matrix.entry_values.append(AllowedCollisionEntry(enabled=[True] * len(matrix.entry_names)))
-    apply(scene)
-    assert [item.object.id for item in whole().robot_state.attached_collision_objects] == ['a']
+    apply(client, scene)
+    held, = whole(client).robot_state.attached_collision_objects
+    assert held.object.id == 'a'
     assert validity(client, HOME).valid
     scene.world.collision_objects = []
     scene.robot_state.attached_collision_objects = []
-    apply(scene)
-    assert not whole().world.collision_objects
-    assert not whole().robot_state.attached_collision_objects
+    apply(client, scene)
+    assert not whole(client).world.collision_objects
+    assert not whole(client).robot_state.attached_collision_objects

@@ -1,0 +1,107 @@
+"""Parameters: wrong ones are refused with the reason, changed ones take effect."""
+
+import math
+
+from node_harness import reachable, unreachable
+import pytest
+from rcl_interfaces.srv import DescribeParameters, ListParameters
+
+from ros2_ik.msg import Status
+from ros2_ik.node.parameters import ParameterError, PARAMETERS
+from ros2_ik.node.parameters.table import controller_specs, joint_limit_specs
+
+TIP = 'panda_hand_tcp'
+
+
+def test_every_parameter_is_described(client):
+    names = [spec.name for spec in PARAMETERS]
+    listed = client.call(ListParameters, 'ros2_ik/list_parameters', ListParameters.Request())
+    assert set(names) <= set(listed.result.names)
+    descriptors = client.call(DescribeParameters, 'ros2_ik/describe_parameters',
+                              DescribeParameters.Request(names=names)).descriptors
+    for spec, descriptor in zip(PARAMETERS, descriptors, strict=True):
+        assert descriptor.description and descriptor.read_only == spec.read_only
+        ranged = descriptor.floating_point_range or descriptor.integer_range
+        assert bool(ranged) == (type(spec.default) in (int, float))
+
+
+REFUSED = {
+    'max_timeout': (-1.0, 'Max: 3600'),
+    'default_timeout': (11.0, 'above max_timeout'),
+    'workers': (3, 'read-only'),
+    'default_solver': ('kdl', 'auto, '),
+}
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_refused_change(client, name):
+    value, words = REFUSED[name]
+    result = client.set(name, value)
+    assert not result.successful and words in result.reason
+
+
+def test_changes_take_effect(client, panda):
+    target = reachable(panda, TIP)
+    assert client.set('default_timeout', 0.3).successful
+    assert client.ik(targets=[unreachable()]).seconds > 0.25
+    assert client.set('default_timeout', 5.0).successful
+    assert client.set('max_solutions', 1).successful
+    assert 'max_solutions allows 1' in client.ik(targets=[target], solutions=2).message
+    assert client.set('default_tip', 'panda_link7').successful
+    assert client.ik(targets=[reachable(panda, 'panda_link7')]).status == Status.SUCCESS
+    assert client.set('default_tip', '').successful
+    assert client.set('default_solver', 'clik').successful
+    assert client.ik(targets=[target]).solver == 'clik'
+    assert client.set('default_solver', 'auto').successful
+
+
+SPECS = {spec.name: spec for spec in PARAMETERS}
+
+WRONG = [
+    ('max_timeout', True, 'a number'), ('max_timeout', '5', 'a number'),
+    ('max_timeout', '1e-05', 'such as 0.5 or 1.0e-3'),
+    ('max_timeout', math.nan, '0.0001 to 3600 s'), ('joint_state_timeout', -1, '0 s or more'),
+    ('random_state', 1.5, 'a whole number'), ('workers', 0, '1 to 256'),
+    ('controllers', 'a', 'a list of names'), ('while_executing', 'wait', 'refuse, replace'),
+    ('default_tip', 5, 'a text'), ('moveit_names', 1, 'truth value'),
+    ('root_joint', 'floating', 'fixed, planar, freeflyer'),
+    ('base_pose', [1.0, 2.0], '7 finite numbers'),
+    ('base_pose', [math.nan] * 7, '7 finite numbers'),
+]
+
+
+@pytest.mark.parametrize(('name', 'value', 'words'), WRONG)
+def test_wrong(name, value, words):
+    with pytest.raises(ParameterError, match=name) as error:
+        SPECS[name].parse(value)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize('spec', PARAMETERS, ids=lambda spec: spec.name)
+def test_default_is_right(spec):
+    assert spec.parse(spec.default) == spec.default
+    assert spec.descriptor().description
+
+
+def test_whole_number_for_a_float():
+    value = SPECS['max_timeout'].parse(5)
+    assert value == 5.0 and isinstance(value, float)
+    assert SPECS['base_pose'].parse([0, 0, 0, 0, 0, 0, 1]) == [0.0] * 6 + [1.0]
+
+
+@pytest.mark.parametrize(('names', 'words'), [
+    (['two words'], "controllers has 'two words' which is no name"),
+    (['a', 'a'], "controllers has 'a' twice")])
+def test_names_of_controllers_that_make_no_sense_are_refused(names, words):
+    with pytest.raises(ParameterError, match=words):
+        list(controller_specs(names))
+
+
+@pytest.mark.parametrize(('spec', 'value', 'words'), [
+    (next(controller_specs(['a'])), 'telepathy', "a.kind is 'telepathy'; valid: "
+     'follow_joint_trajectory, joint_state, joint_trajectory, position'),
+    (next(joint_limit_specs(['joint_limits.a.max_velocity'])), -1.0,
+     'joint_limits.a.max_velocity is -1')], ids=['kind', 'limit'])
+def test_values_of_a_controller_and_of_a_limit_are_checked(spec, value, words):
+    with pytest.raises(ParameterError, match=words):
+        spec.parse(value)

@@ -1,0 +1,201 @@
+"""How the node starts, what it says and refuses then, and how signals end it."""
+
+from importlib.util import find_spec
+import os
+import signal
+import subprocess
+import sys
+
+from action_msgs.msg import GoalStatus
+from ament_index_python.packages import get_package_prefix
+from arm_harness import TRAJECTORIES
+from builtin_interfaces.msg import Duration
+from moveit_msgs.msg import CollisionObject
+from node_harness import eventually, family, gone, neutral, reachable, stamped, unreachable
+import numpy as np
+import pytest
+from scene_harness import applied, apply, box, change, check, diff, mesh, pairs, pose
+from small_arm import arm_without_mesh, MISSING, small_arm
+
+from ros2_ik.msg import Status
+
+TIP = 'panda_hand_tcp'
+PROGRAM = f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node'
+SOON = 5     # also on a busy machine [s]
+LONG = Duration(sec=9)
+TWO = {'controllers': ['one', 'two'], 'one.kind': 'position', 'two.kind': 'position',
+       'two.topic': '/one/commands'}
+
+
+# -- the start -----------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('parameters', 'words'), [
+    ({'scene': 'no_such_scene', 'robot_description': small_arm().urdf}, 'no_such_scene'),
+    ({'robot_description': 'hello'}, 'no XML'),
+    (TWO, "two.topic is '/one/commands', which is that of 'one', too"),
+    pytest.param({'controllers': ['a'], 'a.kind': 'follow_joint_trajectory'},
+                 "a.kind is 'follow_joint_trajectory': control_msgs is not installed",
+                 marks=pytest.mark.skipif(bool(find_spec('control_msgs.action')),
+                                          reason='control_msgs is installed'))])
+def test_start_with_parameters_that_make_no_sense_is_refused(start_node, parameters, words):
+    node = start_node(**parameters)
+    assert node.process.wait(30) == 1
+    assert words in node.text.splitlines()[-1] and 'Traceback' not in node.text
+
+
+def test_usage():
+    run = subprocess.run([PROGRAM, '--help'], capture_output=True, text=True, timeout=30)
+    assert run.returncode == 0 and not run.stderr
+    for words in ('usage: ik_node', '--ros-args', 'ros2 param describe', 'ros2_ik --help'):
+        assert words in run.stdout
+
+
+def test_start_tells_of_misspelt_parameters_of_the_speed_and_of_an_empty_scene(start_node):
+    limit = 'joint_limits.panda_jont1.max_velocity'    # is taken: the robot may have this joint
+    node = start_node(defualt_timeout=1.0, **TRAJECTORIES,
+                      **{limit: 1.0, limit.replace('ity', 'ty'): 1.0})
+    for words in ("did you mean 'default_timeout'?", f"'{limit.replace('ity', 'ty')}' is ignored",
+                  "did you mean 'joint_limits.<joint>.max_velocity'?",
+                  'motions use 0.1 of the velocity limits and 0.1 of the acceleration limits',
+                  'the scene is empty', 'scene:=floor'):
+        eventually(lambda words=words: words in node.text, words)
+    assert f"did you mean '{limit}'" not in node.text
+
+
+def test_defaults_may_come_before_the_robot_that_has_them(start_node, client, panda):
+    node = start_node(default_tip='panda_hnd', default_group='arm', scene='floor',
+                      velocity_scaling=0.25, **TRAJECTORIES)
+    eventually(lambda: 'motions use 0.25 of the velocity limits' in node.text, 'the speed')
+    assert 'the scene is empty' not in node.text
+    client.describe(panda)
+    response = client.ik(targets=[reachable(panda, TIP)])
+    assert response.status == Status.INVALID_LINK_NAME
+    assert 'parameter default_tip' in response.message and 'did you mean' in response.message
+    assert client.set('default_tip', 'panda_hand').successful
+
+
+def test_description_scene_and_meshes_of_parameters(start_node, client, panda):
+    """A hull closes the gap between two parts of a mesh; a mesh that is missing is left out."""
+    start_node(robot_description=panda.urdf, robot_description_semantic=panda.srdf, scene='table',
+               meshes='hull', missing_meshes='skip')
+    below = np.diag([1.0, -1.0, -1.0, 1.0])     # the tip points down, and the hand is in the table
+    below[:3, 3] = 0.6, 0.0, 0.185
+    response = client.ik(targets=[stamped(below)], timeout=Duration(nanosec=500_000_000))
+    assert response.status == Status.GOAL_IN_COLLISION and "'table'" in response.message
+    sides = [(x, y, z) for y in (-1, 1) for x, z in ((0.2, 0.5), (0.5, 0.5), (0.2, 0.8))]
+    walls = change('walls', CollisionObject.ADD, meshes=[mesh(sides, [(0, 1, 2), (3, 4, 5)])])
+    assert check(client).valid
+    assert applied(client, diff(walls)) == "the scene has 'table', 'walls'"
+    assert any('walls' in names for names in pairs(check(client)))
+    arm = arm_without_mesh()
+    client.describe(arm)
+    answer = check(client, state=neutral(arm))
+    assert answer.valid and 'left out' in answer.message and MISSING in answer.message
+
+
+@pytest.mark.parametrize(('content', 'words'), [
+    ('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]', 'size'),
+    ('objects: [{id: a, frame: panda_hand, shapes: [{sphere: {radius: 0.1}}]}]',
+     "frame 'panda_hand' moves")])
+def test_scene_that_does_not_load(start_node, client, panda, tmp_path, content, words):
+    """Nothing may be claimed to be free of a scene that is not there."""
+    path = tmp_path / 'cell.yaml'
+    path.write_text(content)
+    node = start_node(scene=str(path))
+    client.describe(panda)
+    response = client.ik(targets=[reachable(panda, TIP)])
+    assert response.status == Status.COLLISION_CHECKING_UNAVAILABLE
+    assert 'objects[0]' in response.message and str(path) in response.message
+    assert words in response.message
+    assert 'objects[0]' in node.text
+    assert not apply(client, diff(box('b', at=pose(0, 0, 3)))).success
+    assert not check(client).valid
+
+
+@pytest.mark.slow
+def test_two_nodes_of_one_name_and_a_clock_that_never_comes_are_told_of(start_node):
+    """Both would answer each request, and only one of the answers is heard."""
+    nodes = [start_node(use_sim_time=True) for _ in range(2)]
+    for words in ('another node is called /ros2_ik', 'nothing has come on /clock'):
+        for node in nodes:
+            eventually(lambda node=node, words=words: words in node.text, 'the line')
+
+
+# -- the end -------------------------------------------------------------------------------------
+
+def to_group(node, number):
+    """Send a signal as a terminal's Ctrl-C and systemd do."""
+    os.killpg(node.pid, number)
+
+
+def ends_without_a_trace(node, processes):
+    assert node.process.wait(SOON) == 0
+    eventually(lambda: all(map(gone, processes)), 'the end of all processes')
+    assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text
+
+
+def test_searches_and_goals_are_answered_before_the_node_ends(start_node, client, panda):
+    node = start_node()
+    client.describe(panda)
+    workers = node.started_workers()
+    searches = [client.ik_later(targets=[unreachable()], timeout=LONG) for _ in range(3)]
+    running = client.goal(targets=[unreachable()], timeout=LONG).searching()
+    waiting = client.goal(targets=[unreachable()], timeout=LONG)
+    results = [goal.result_later() for goal in (running, waiting)]
+    client.fk(state=neutral(panda))
+    node.process.send_signal(signal.SIGTERM)
+    ends_without_a_trace(node, workers)
+    # answers race with the end of the writer; on a busy machine one may be lost
+    eventually(lambda: any(search.done() for search in searches), 'an answer')
+    for response in [search.result() for search in searches if search.done()]:
+        assert response.status == Status.PREEMPTED and 'cancelled' in response.message
+        assert response.best_attempt.joint_state.name
+    for future in results:
+        answer = client.wait(future, 5)
+        assert answer.status == GoalStatus.STATUS_ABORTED
+        assert answer.result.status == Status.PREEMPTED and 'stopped' in answer.result.message
+    assert results[0].result().result.best_attempt.joint_state.name
+
+
+def catches(pid, number):
+    """Return whether a process has a handler for a signal."""
+    with open(f'/proc/{pid}/status') as file:
+        caught = file.read().split('SigCgt:')[1].split()[0]
+    return int(caught, 16) >> (number - 1) & 1
+
+
+@pytest.mark.parametrize('has_children', [False, True])
+def test_interrupt_ends_a_node_that_is_starting(start_node, has_children):
+    """Also while workers import and compile."""
+    node = start_node()
+    eventually(lambda: catches(node.pid, signal.SIGTERM), 'a handler')
+    if has_children:
+        eventually(lambda: family(node.pid), 'a process of its own')
+    processes = family(node.pid)
+    to_group(node, signal.SIGINT)
+    ends_without_a_trace(node, processes)
+
+
+def test_node_that_compiles_offers_nothing_yet_and_ends_all_its_processes(
+        start_node, client, monkeypatch, tmp_path):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
+    monkeypatch.delenv('NUMBA_CACHE_DIR', raising=False)
+    node = start_node(('__node:=compiling_ik',))
+    eventually(lambda: 'compiling inner loops' in node.text, 'a line about compiling')
+    assert ('compiling_ik', '/') not in client.node.get_node_names_and_namespaces()
+    processes = family(node.pid)
+    to_group(node, signal.SIGINT)
+    # a signal handler waits until LLVM has optimised a loop
+    assert node.process.wait(15) == 0
+    eventually(lambda: all(map(gone, processes)), 'the end of all processes')
+
+
+@pytest.mark.parametrize('ignored', [False, True])
+def test_terminal_that_closes_ends_the_node_unless_that_is_ignored(ignored):
+    """As nohup has it ignored."""
+    code = 'from ros2_ik.node.process import SIGNALS; print(*map(int, SIGNALS))'
+    said = subprocess.run(
+        [sys.executable, '-c', code], capture_output=True, text=True, check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP,
+                                         signal.SIG_IGN if ignored else signal.SIG_DFL)).stdout
+    assert (str(int(signal.SIGHUP)) in said.split()) != ignored
