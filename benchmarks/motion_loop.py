@@ -6,8 +6,8 @@ The loop on the mock robot: ask ComputeIK for a pose with `execute`, have the ar
 Starts the mock robot and a node that moves it as fast as the limits let it, and asks for random
 poses that some configuration reaches untouched in the scene, each from where the arm stands. All
 motions are recorded from joint_states (100 Hz, reliable) and judged by what shares no code with
-the node (test/node/motion_judge.py): arrived within 1e-3 rad of the solution, or blocked, with
-what touches and where; positions, velocities and accelerations within their limits; nothing
+the node (benchmarks/motion/motion_judge.py): arrived within 1e-3 rad of the solution, or blocked,
+with what touches and where; positions, velocities and accelerations within their limits; nothing
 touched on the way. After three blocks in a row the arm goes home by ~/execute.
 
 Exits with 1 if a judge has anything to say.
@@ -27,7 +27,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / 'test/node'))   # shared with the tests
 
-from pose_tour import Leg, Tour, toured  # noqa: E402
+from motion.pose_tour import Leg, Tour, toured  # noqa: E402
 
 from ros2_ik.core import Status  # noqa: E402
 from ros2_ik.demo.domain import unused_domain  # noqa: E402

@@ -29,6 +29,10 @@ STILL = 20      # messages of joint_states that show the same: the arm stands
 FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 POSITIONS = {'controllers': ['arm_position_controller'],
              'arm_position_controller.kind': 'position', 'arm_position_controller.group': 'arm'}
+USUAL = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0, 'while_executing': 'refuse',
+         'arrival_timeout': 2.0, 'max_tracking_error': 0.2}
+FAULTLESS = {'publish_joint_states': True, 'nan_joint': '', 'blocked': False,
+             'stamp': True, 'clock_offset': 0.0, 'time_scale': 1.0}
 
 
 class MockRobot:
@@ -63,6 +67,14 @@ def mock_robot(client: Client, folder: Path, robot: str = 'panda',
     finally:
         mock.process.send_signal(signal.SIGTERM)
         mock.process.wait(10)
+
+
+def set_usual(client: Client, mock: MockRobot) -> None:
+    """Set the usual parameters of a node, and take all faults from a mock robot."""
+    for name, value in FAULTLESS.items():
+        mock.set(name, value)
+    for name, value in USUAL.items():
+        assert client.set(name, value).successful, name
 
 
 class Recorder:

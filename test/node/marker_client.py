@@ -37,7 +37,7 @@ class MarkerClient:
 
     def __init__(self, node, namespace, fixed_frame, name='rviz'):
         self._node, self._fixed, self._name = node, fixed_frame, name
-        self.markers, self.warnings, self.resets = {}, [], 0
+        self.markers, self.warnings = {}, []
         self._frames = set()
         self._reset()
         static = QoSProfile(depth=100, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -76,7 +76,6 @@ class MarkerClient:
         self.state, self._last, self._response = State.IDLE, None, None
         self._queue = deque()
         self.markers = {}
-        self.resets += 1
 
     def _warn(self, text):
         self.warnings.append(text)

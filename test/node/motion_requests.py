@@ -11,7 +11,6 @@ from ros2_ik.messages.functions import function_message as function
 from ros2_ik.msg import Bounds
 from ros2_ik.srv import ComputeIK, Execute
 
-WAYS = ('execute', 'compute_ik', 'solve_constrained_ik')
 PATIENCE = 90.0   # for a motion on a busy machine [s]
 FAR, NEAR = {'panda_joint1': 2.0}, {'panda_joint1': 0.3}
 SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s away

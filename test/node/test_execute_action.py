@@ -9,19 +9,17 @@ from arm_harness import (  # noqa: E402
     ARM,
     execute,
     execute_later,
-    goal_request,
     HOME,
     near,
     stop,
 )
 from builtin_interfaces.msg import Duration  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
-from node_harness import eventually, nodes  # noqa: E402
-from rclpy.action import ActionClient, ActionServer, GoalResponse  # noqa: E402
+from node_harness import eventually  # noqa: E402
+from rclpy.action import ActionClient  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from ros2_ik.msg import Status  # noqa: E402
-from ros2_ik.srv import Execute, SwitchServo  # noqa: E402
 
 BACK = 0.1   # a busy arm that hears late of the braking has to come back this far [rad]
 ASIDE = {'panda_joint1': 0.4, 'panda_joint4': -2.0}
@@ -82,36 +80,3 @@ def test_another_goal_has_the_right_of_way(client, record, begun):
     assert ended.status == GoalStatus.STATUS_SUCCEEDED, ended.result.error_string
     assert near(record.still(), {'panda_joint1': -0.5}) < 1e-3
     other.destroy()
-
-
-@pytest.mark.parametrize('accepts, text', [
-    (False, "'refusing_controller' rejected the trajectory"),
-    (True, "'refusing_controller' gave up: no more (-4)")])
-def test_a_controller_that_refuses(client, record, domain, tmp_path, accepts, text):
-    """No other goal follows; and the servo, which needs its topic, is refused as well."""
-    goals = []
-
-    def judge(goal):
-        goals.append(goal)
-        return GoalResponse.ACCEPT if accepts else GoalResponse.REJECT
-
-    def give_up(goal):
-        goal.abort()
-        return FollowJointTrajectory.Result(error_code=-4, error_string='no more')
-    server = ActionServer(
-        client.node, FollowJointTrajectory, 'refusing_controller/follow_joint_trajectory', give_up,
-        goal_callback=judge)
-    with nodes(domain, tmp_path) as start:
-        start(('__node:=other_ik',), controllers=['refusing_controller'],
-              **{'refusing_controller.kind': 'follow_joint_trajectory',
-                 'refusing_controller.group': 'arm'})
-        answer = eventually(lambda: (found := client.call(
-            Execute, 'other_ik/execute', goal_request(ASIDE))).status == Status.CONTROL_FAILED
-            and 'no action' not in found.message and found, 'an answer')
-        refused = eventually(lambda: 'no subscriber' in (found := client.call(
-            SwitchServo, 'other_ik/servo/switch', SwitchServo.Request(mode='joint'), 30)).message
-            and found, 'a refusal')
-    server.destroy()
-    assert text in answer.message and len(goals) == 1, answer.message
-    assert not refused.success and 'joint_trajectory, position, joint_state' in refused.message
-    assert near(record.at(), {}) < 1e-3

@@ -15,12 +15,12 @@ import time
 from typing import Any, NamedTuple
 
 from arm_harness import ARM, execute_later, FAST, HOME, knows_the_robot, MockRobot, stop
-from motion_judge import StateRecord
 from node_harness import Client, eventually
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
+from state_record import StateRecord
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 

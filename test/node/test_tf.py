@@ -1,10 +1,8 @@
 """TF: which frames it puts where, and how old they may be."""
 
 import re
-import time
 
-from builtin_interfaces.msg import Duration, Time
-from geometry_msgs.msg import TransformStamped
+from builtin_interfaces.msg import Duration
 from node_harness import (
     eventually,
     matrix,
@@ -17,7 +15,6 @@ from node_harness import (
 )
 import numpy as np
 import pytest
-from rosgraph_msgs.msg import Clock
 from scene_harness import applied, box, diff, HOME, refused
 from small_arm import small_arm
 from std_msgs.msg import String
@@ -79,18 +76,6 @@ def ahead(frame, offset=0.2):
     return stamped(T, frame)
 
 
-def test_what_may_stand_is_where_tf_has_it(client, arm):
-    """A tag that a camera on the arm sees is not followed, and not moved by a start state."""
-    tells(client, transform('panda_link0', 'panda_hand', x=0.5),
-          transform('panda_hand', 'tag', z=0.05))
-    where = client.fk(state=seed(HOME), frame_id='tag', links=['panda_link0'])
-    assert where.status == Status.SUCCESS, where.message
-    assert np.allclose(matrix(where.poses[0].pose)[:3, 3], (-0.5, 0, -0.05))
-    followed = client.ik(**arm, targets=[ahead('tag')], follow_frames=True)
-    assert followed.status == Status.FRAME_TRANSFORM_FAILURE
-    assert "'tag' hangs on link 'panda_hand'" in followed.message
-
-
 def test_what_is_old_is_refused(client, arm, panda):
     tells(client, transform('panda_link0', 'part', x=0.4, ago=15.0))
     target = reachable(panda, 'panda_hand_tcp', 3)
@@ -133,29 +118,3 @@ def test_the_first_object_waits_for_the_base(node, start_node, client):
     with repeating(lambda: client.publish('/tf', tf_message(transform('world', 'base', 1.0))),
                    0.1):
         applied(client, diff(box('box', frame='base'), joints={}))
-
-
-@pytest.mark.slow
-def test_a_clock_that_is_set_back(tf2_ros, start_node, client, panda):
-    """As by a simulation that begins anew: what was told before then is not true any more."""
-    start_node(use_sim_time=True)
-    client.describe(panda)
-    client.fk(state=neutral(panda), frame_id='box')    # from now on it is listened to
-
-    def place(seconds, x):
-        """Set the time, tell where a box is then, and ask the node for it."""
-        message = TransformStamped(child_frame_id='box')
-        message.header.frame_id, message.header.stamp = 'panda_link0', Time(sec=seconds)
-        message.transform.translation.x = x
-
-        def asked():    # and tell again what may be lost, as long as nobody is known to listen
-            client.publish('/clock', Clock(clock=Time(sec=seconds)))
-            client.publish('/tf', tf_message(message))
-            answer = client.fk(state=neutral(panda), frame_id='box', links=['panda_link0'])
-            return answer.status == Status.SUCCESS and -answer.poses[0].pose.position.x
-        return eventually(asked, f'the box at {seconds} s')
-
-    assert place(1000, 0.2) == pytest.approx(0.2)
-    for seconds, x in ((996, 0.4), (5, 0.6)):
-        time.sleep(1.5)     # two that tell the time by turns are something else
-        assert place(seconds, x) == pytest.approx(x)

@@ -8,31 +8,21 @@ python-fcl, on the solids that meshes enclose and on the raw triangles.
 from collections.abc import Sequence
 from pathlib import Path
 import sys
-import threading
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
-from rclpy.qos import QoSProfile
-from sensor_msgs.msg import JointState
 
-sys.path.insert(0, str(Path(__file__).parents[1] / 'core'))   # judges shared with the tests
+sys.path.insert(0, str(Path(__file__).parents[2] / 'test/core'))   # judges shared with the tests
 
 from fcl_judge import FclJudge  # noqa: E402
 from solid_judge import SolidJudge  # noqa: E402
+from state_record import Way  # noqa: E402
 
 STEP = 0.002       # of the fastest joint between two looks on a straight way [rad, m]
 NEXT = 0.01        # of the fastest joint between two recorded configurations looked at [rad, m]
 SHORTEST = 0.002   # states nearer in time say nothing of speed: stamps are in nanoseconds, and
                    # positions have 16 digits, but a cycle may be cut short by a busy machine [s]
-
-
-class Way(NamedTuple):
-    """What joint_states said: times (k,) [s], positions (k, n) and velocities (k, n)."""
-
-    times: np.ndarray
-    positions: np.ndarray
-    velocities: np.ndarray
 
 
 class Touch(NamedTuple):
@@ -41,40 +31,6 @@ class Touch(NamedTuple):
     way: float
     position: np.ndarray
     pairs: set[frozenset[str]]
-
-
-class StateRecord:
-    """Every joint_states message since it was made: reliable and deep, so that none is lost."""
-
-    def __init__(self, node: Any, joints: Sequence[str]) -> None:
-        self._node, self.joints, self._lock = node, tuple(joints), threading.Lock()
-        self._rows: list[tuple[float, list[float], list[float]]] = []
-        self.others: dict[str, float] = {}     # positions of the joints that are not recorded
-        self._subscription = node.create_subscription(JointState, 'joint_states', self._take,
-                                                      QoSProfile(depth=5000))
-
-    def _take(self, message: JointState) -> None:
-        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
-        at = dict(zip(message.name, zip(message.position, message.velocity, strict=True),
-                      strict=True))
-        positions, velocities = zip(*(at[joint] for joint in self.joints), strict=True)
-        with self._lock:
-            self._rows.append((stamp, list(positions), list(velocities)))
-            self.others = {name: position for name, (position, _) in at.items()
-                           if name not in self.joints}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def way(self, since: int = 0) -> Way:
-        """Give what came from a count of messages on, in the order of the stamps."""
-        with self._lock:
-            rows = sorted(self._rows[since:], key=lambda row: row[0])
-        return Way(*(np.array(column) for column in zip(*rows, strict=True)))
-
-    def close(self) -> None:
-        """Listen no more."""
-        self._node.destroy_subscription(self._subscription)
 
 
 class Extremes(NamedTuple):

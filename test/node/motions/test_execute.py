@@ -4,12 +4,8 @@ from action_msgs.msg import GoalStatus
 from arm_harness import (
     ARM,
     execute,
-    FAST,
     HOME,
-    knows_the_robot,
     near,
-    Recorder,
-    TRAJECTORIES,
 )
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray
@@ -20,32 +16,15 @@ import pytest
 from scene_harness import applied, attached, box, change, diff, pose, state_holding
 
 from ros2_ik.messages.functions import function_message as function
-from ros2_ik.msg import Bounds, Solution, Status
+from ros2_ik.msg import Bounds, Status
 
 ROOT, HAND = 'panda_link0', 'panda_hand'
 ASIDE = {'panda_joint1': 0.6, 'panda_joint4': -2.0}
-LIMITS = {'panda_joint1': 2.175, 'panda_joint2': 2.175, 'panda_joint3': 2.175,
-          'panda_joint4': 2.175, 'panda_joint5': 2.61, 'panda_joint6': 2.61, 'panda_joint7': 2.61}
 
 
-@pytest.fixture(scope='module')
-def node(mock, start_shared_node):
-    """Give a node that moves it."""
-    return start_shared_node(**TRAJECTORIES, **FAST)
-
-
-@pytest.fixture
-def record(client, node, mock):
-    """Give a record, with the arm at home in an empty scene."""
-    record = Recorder(client)
-    knows_the_robot(client)
-    applied(client, diff(change('', CollisionObject.REMOVE)))
-    eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home')
-    yield record
-    record.close()
-
-
-def test_goes_there(client, record):
+def test_arm_goes_straight_by_one_trajectory_that_a_real_controller_takes(client, record):
+    """All joints, times above 0 and growing, at rest at the end."""
+    record.trajectories.clear()
     since = len(record.states)
     answer = execute(client, ASIDE)
     assert answer.status == Status.SUCCESS, answer.message
@@ -56,24 +35,17 @@ def test_goes_there(client, record):
     done = (positions[:, 0] - 0.0) / 0.6                 # all joints in step: a straight line
     assert np.abs(positions[:, 3] - (HOME['panda_joint4'] + done * 0.35619)).max() < 2e-3
     assert np.abs(positions[:, [1, 2, 4, 5, 6]] - positions[0, [1, 2, 4, 5, 6]]).max() < 1e-4
-
-
-def test_what_is_sent(client, record):
-    """What a real controller wants: all joints, times above 0 and growing, at rest at the end."""
-    record.trajectories.clear()
-    assert execute(client, ASIDE).status == Status.SUCCESS
     message, = record.trajectories
     assert tuple(message.joint_names) == ARM
     assert (message.header.stamp.sec, message.header.stamp.nanosec) == (0, 0)
     times = np.array([p.time_from_start.sec + p.time_from_start.nanosec * 1e-9
                       for p in message.points])
     assert times[0] > 0.005 and (np.diff(times) > 1e-4).all()
-    positions, velocities, accelerations = (np.array([list(getattr(p, name)) for p in
-                                                      message.points])
-                                            for name in ('positions', 'velocities',
-                                                         'accelerations'))
+    positions, velocities, accelerations = (
+        np.array([list(getattr(p, name)) for p in message.points])
+        for name in ('positions', 'velocities', 'accelerations'))
     assert near(positions[-1], ASIDE) < 1e-9 and (velocities[-1] == 0).all()
-    assert (np.abs(velocities) <= np.array([LIMITS[joint] for joint in ARM]) + 1e-9).all()
+    assert (np.abs(velocities) <= np.array([2.175] * 4 + [2.61] * 3) + 1e-9).all()
     assert (np.abs(accelerations) <= 3 + 1e-9).all()
     assert np.abs(np.diff(np.vstack([list(HOME.values()), positions]), axis=0)).max() < 0.1
 
@@ -87,7 +59,7 @@ def test_joints_that_no_controller_moves(client, record):
     assert near(record.still(), ASIDE) < 1e-3
 
 
-@pytest.mark.parametrize('joints, fields, status, text', [
+NO_SENSE = [     # joints, fields, status, words of the refusal
     ({}, {}, Status.INVALID_GOAL_CONSTRAINTS, 'names no joint'),
     ({'panda_joint9': 0.0}, {}, Status.INVALID_ROBOT_STATE, "'panda_joint9'"),
     ({'panda_joint1': float('nan')}, {}, Status.INVALID_ROBOT_STATE, 'is at nan'),
@@ -101,28 +73,20 @@ def test_joints_that_no_controller_moves(client, record):
     (ASIDE, {'velocity_scaling': 1.5}, Status.INVALID_GOAL_CONSTRAINTS,
      'velocity_scaling is 1.5; valid: 0.001 to 1, or 0'),
     ({'panda_joint1': 2.0}, {'velocity_scaling': 0.001}, Status.INVALID_GOAL_CONSTRAINTS,
-     'at most 600 s')])
-def test_questions_that_make_no_sense(client, record, joints, fields, status, text):
-    record.trajectories.clear()
-    answer = execute(client, joints, **fields)
-    assert answer.status == status and text in answer.message, answer.message
-    assert answer.motion_seconds == 0 and near(record.still(), {}) < 1e-3
-    assert not record.trajectories
+     'at most 600 s'),
+    (ASIDE, {'max_joint_change': 0.5}, Status.INVALID_GOAL_CONSTRAINTS,
+     "joint 'panda_joint1' would move by 0.6; max_joint_change allows 0.5"),
+    (ASIDE, {'max_joint_change': float('nan')}, Status.INVALID_GOAL_CONSTRAINTS,
+     'max_joint_change is nan')]
 
 
-def test_a_bound_on_the_changes_of_joints(client, record):
-    """Of the request; the parameter max_jump is about solutions that the node has found."""
+def test_questions_that_make_no_sense_are_refused_and_move_nothing(client, record):
     record.trajectories.clear()
-    answer = execute(client, ASIDE, max_joint_change=0.5)
-    assert answer.status == Status.INVALID_GOAL_CONSTRAINTS and answer.motion_seconds == 0
-    assert ("joint 'panda_joint1' would move by 0.6; max_joint_change allows 0.5"
-            in answer.message)
-    for wrong in (-1.0, float('nan')):
-        answer = execute(client, ASIDE, max_joint_change=wrong)
-        assert answer.status == Status.INVALID_GOAL_CONSTRAINTS
-        assert 'max_joint_change is' in answer.message
-    assert not record.trajectories
-    assert execute(client, HOME, max_joint_change=0.5).status == Status.SUCCESS
+    for joints, fields, status, text in NO_SENSE:
+        answer = execute(client, joints, **fields)
+        assert answer.status == status and text in answer.message, answer.message
+        assert answer.motion_seconds == 0
+    assert near(record.still(), {}) < 1e-3 and not record.trajectories
 
 
 # -- what is in the way ----------------------------------------------------------------------
@@ -130,7 +94,7 @@ def test_a_bound_on_the_changes_of_joints(client, record):
 POST = box('post', 0.12, at=pose(0.29, 0.17, 0.55))      # beside the hand
 
 
-def test_something_in_the_way(client, record):
+def test_something_in_the_way_at_the_goal_or_at_the_start(client, record):
     applied(client, diff(POST))
     record.trajectories.clear()
     answer = execute(client, {'panda_joint1': 1.5})
@@ -139,20 +103,15 @@ def test_something_in_the_way(client, record):
     assert 'panda_joint1' in answer.message
     pairs = {frozenset((c.contact_body_1, c.contact_body_2)) for c in answer.contacts}
     assert any('post' in pair for pair in pairs) and not record.trajectories
-    assert near(record.still(), {}) < 1e-3
-    free = execute(client, {'panda_joint1': 1.5}, avoid_collisions=False)
-    assert 'the way was not checked for collisions' in free.message
-    assert free.status == Status.SUCCESS, free.message
-
-
-def test_the_goal_or_the_start_in_contact(client, record):
-    applied(client, diff(POST))
     answer = execute(client, {'panda_joint1': 0.45})
     assert answer.status == Status.GOAL_IN_COLLISION and 'post' in answer.message
     applied(client, diff(box('post', 0.12, at=pose(0.307, 0.0, 0.55))))
     answer = execute(client, {'panda_joint1': -1.0})
     assert answer.status == Status.START_STATE_IN_COLLISION and 'post' in answer.message
     assert near(record.still(), {}) < 1e-3
+    free = execute(client, {'panda_joint1': 1.5}, avoid_collisions=False)
+    assert 'the way was not checked for collisions' in free.message
+    assert free.status == Status.SUCCESS, free.message
 
 
 def test_what_the_hand_holds_moves_along(client, record):
@@ -212,9 +171,7 @@ BIG = {'max_joint_change': 9.0}
 
 @pytest.mark.parametrize(('action', 'band'), [(False, (0.3, 0.4)), (True, (0.7, 0.8))])
 def test_goes_to_the_solution(client, record, panda_judge, action, band):
-    asked, published = {'constraints': height(*band), 'execute': True, **NEAR}, []
-    subscription = client.node.create_subscription(Solution, 'ros2_ik/solution',
-                                                   published.append, 10)
+    asked = {'constraints': height(*band), 'execute': True, **NEAR}
     if action:
         assert client.set('velocity_scaling', 0.05).successful    # feedback comes twice a second
         goal = client.goal(**asked)
@@ -228,23 +185,11 @@ def test_goes_to_the_solution(client, record, panda_judge, action, band):
         response = client.ik(**asked)
     assert response.status == Status.SUCCESS, response.message
     assert response.motion_seconds > 0 and 'arrived' in response.message
-    eventually(lambda: published, 'the solution as a topic')
-    client.node.destroy_subscription(subscription)
     there = dict(zip(ARM, record.still(), strict=True))
     solution = values(response.solution)
     assert max(abs(there[name] - solution[name]) for name in ARM) < 1e-3
     z = panda_judge.transform(there, HAND, ROOT)[2, 3]
     assert band[0] - 2e-3 <= z <= band[1] + 2e-3
-
-
-def test_no_solution_or_no_execute_no_motion(client, record):
-    before = record.still()
-    response = client.ik(constraints=height(0.3, 0.4), **NEAR)
-    assert response.status == Status.SUCCESS and response.motion_seconds == 0
-    response = client.ik(constraints=height(5.0, 6.0), execute=True,
-                         timeout=Duration(nanosec=200_000_000))
-    assert response.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT), response.message
-    assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
 
 
 def test_nothing_moves_if_the_tip_was_detached_during_the_search(client, record):
@@ -256,7 +201,7 @@ def test_nothing_moves_if_the_tip_was_detached_during_the_search(client, record)
     target, = client.fk(links=['peg/tip']).poses
     target.pose.position.z -= 0.05
     asked = client.ik_later(targets=[target], tips=['peg/tip'], execute=True, select='nearest',
-                            timeout=Duration(sec=4))
+                            timeout=Duration(sec=2))
     client.fk()     # answered after the search has begun
     applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')]))
     assert not asked.done()
@@ -317,42 +262,9 @@ def test_bounds_on_changes_count_from_where_the_robot_stands(client, record):
     assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
 
 
-@pytest.mark.parametrize('fields, word', [
-    ({'max_joint_change': -1.0}, 'max_joint_change is -1'),
-    ({'max_joint_change': float('nan')}, 'max_joint_change is nan'),
-    ({'joint_change_names': ['panda_joint1'], 'joint_changes': [0.0]},
-     "joint_changes[0], of 'panda_joint1', is 0"),
-    ({'joint_change_names': ['panda_joint1']}, '1 joint_change_names but 0 joint_changes'),
-    ({'joint_change_names': ['panda_joint9'], 'joint_changes': [1.0]},
-     "joint_change_names[0]: unknown joint 'panda_joint9'")])
-def test_bounds_that_make_no_sense(client, record, fields, word):
-    response = client.ik(constraints=turned(0.1), **fields)
-    assert response.status == Status.INVALID_GOAL_CONSTRAINTS and word in response.message
-
-
-def test_what_is_in_the_way_is_named(client, record):
-    """The solution is free, the straight way to it leads through a pillar."""
-    assert client.ik(constraints=turned(1.2), execute=True, **BIG).status == Status.SUCCESS
-    before = record.still()
-    applied(client, diff(box('pillar', 0.2, at=pose(0.38, 0.0, 0.5))))
-    response = client.ik(constraints=turned(-1.2), execute=True, **BIG)
-    assert response.status == Status.INVALID_MOTION_PLAN, response.message
-    names = {name for c in response.contacts for name in (c.contact_body_1, c.contact_body_2)}
-    assert 'pillar' in names and "'pillar'" in response.message
-    assert values(response.solution)['panda_joint1'] == pytest.approx(-1.2, abs=1e-5)
-    assert response.motion_seconds == 0 and np.abs(record.still() - before).max() < 1e-6
-    applied(client, diff(change('pillar', CollisionObject.REMOVE)))
-    assert client.ik(constraints=turned(-1.2), execute=True, **BIG).status == Status.SUCCESS
-
-
 def test_a_seed_that_is_not_true_is_refused(client, record):
     """A solution for a hand that is elsewhere is none for this one."""
     response = client.ik(constraints=height(0.3, 0.4), execute=True, group='arm',
                          seed=seed({'panda_finger_joint1': 0.035}))
     assert response.status == Status.INVALID_ROBOT_STATE, response.message
     assert "execute: the seed has joint 'panda_finger_joint1' at 0.035" in response.message
-
-
-def test_the_mock_saw_no_defect(record, mock):
-    """It says when a command steps, or has NaN."""
-    assert 'defect' not in mock.text, mock.text

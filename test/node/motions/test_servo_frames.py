@@ -1,48 +1,21 @@
 """The servo's commands in frames of TF: fixed, moving, unknown and old ones."""
 
+import re
 import time
 
-from arm_harness import at_home, execute, HOME, mock_robot, TRAJECTORIES
 from moveit_msgs.msg import CollisionObject
-from node_harness import eventually, nodes, repeating
+from node_harness import eventually, repeating
 import numpy as np
 import pinocchio as pin
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from scene_harness import applied, attached, box, change, diff, empty, pose
-from servo_harness import FRAMES, Servo, target, TIP
-from tf_harness import let_find_tf2_ros, tf_message, TFMessage, transform
-
-from ros2_ik.msg import Status
+from scene_harness import applied, attached, box, change, diff, pose
+from servo_harness import FRAMES, target, TIP
+from tf_harness import tf_message, TFMessage, transform
 
 FINGERS = ['panda_leftfinger', 'panda_rightfinger']
 QUARTER = pin.exp3(np.array([0, 0, np.pi / 2]))    # about z
 TRIPOD = pin.SE3(QUARTER, np.array([0.8, -0.3, 1.1]))
-
-
-@pytest.fixture(scope='module')
-def arm(client, domain, tmp_path_factory):
-    """Give a panda and a node that moves it."""
-    with pytest.MonkeyPatch.context() as environment, mock_robot(
-            client, tmp_path_factory.mktemp('mock'),
-            active=str(TRAJECTORIES['controllers'])) as mock:
-        let_find_tf2_ros(environment)
-        with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-            node = start(**TRAJECTORIES)
-            at_home(client)
-            yield mock
-    assert 'defect' not in mock.text, mock.text
-    assert 'Traceback' not in node.text, node.text
-
-
-@pytest.fixture
-def servo(client, arm):
-    """Give a client of the servo, with the arm at home."""
-    eventually(lambda: execute(client, HOME, velocity_scaling=0.5).status == Status.SUCCESS,
-               'the arm at home', 60)
-    made = Servo(client, arm, False)
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -63,9 +36,6 @@ def placed(parent, child, place):
     return message
 
 
-SLOW = 90   # a quarter of a turn takes so long where a busy computer makes the servo slow [s]
-
-
 def away(servo, goal):
     """How far the tip is from a pose, in position and orientation."""
     return np.abs(pin.log6(goal.actInv(FRAMES.tip(servo.q()))).vector).max()
@@ -77,9 +47,9 @@ def test_a_target_in_a_fixed_frame(servo, fixes):
     servo.on('pose', tip=TIP)
     since, goal = len(servo.record), FRAMES.tip(servo.q())
     goal.translation += (0.05, 0.15, -0.1)
-    goal.rotation = goal.rotation @ QUARTER
+    goal.rotation = goal.rotation @ pin.exp3(np.array([0, 0, 0.3]))
     with servo.commanding('target', target(TRIPOD.actInv(goal), 'tripod')):
-        eventually(lambda: away(servo, goal) < 1e-3, 'the target', SLOW)
+        eventually(lambda: away(servo, goal) < 1e-3, 'the target')
     servo.rest()
     servo.judge(since)
 
@@ -100,7 +70,8 @@ def test_a_target_in_a_frame_that_moves_is_followed_until_tf_falls_silent(client
             eventually(lambda: away(servo, cart * start) < 1e-3 and cart.translation[1] == 0.25,
                        'the target')
         eventually(lambda: servo.said(told, 'execute_tf_timeout allows 0.5 s'), 'a word')
-        assert "the newest transform of 'cart' is 0." in servo.said(told, 'allows 0.5')[0].message
+        said = servo.said(told, 'allows 0.5')[0].message
+        assert re.search(r"the newest transform of 'cart' is \d\.\d+ s old", said), said
     servo.rest()
     servo.judge(since)
 
@@ -125,33 +96,16 @@ def test_the_tip_of_what_is_held_follows_targets_in_its_place_in_a_bin(client, s
                subframe_poses=[pose(0, 0, 0.04)])
     applied(client, diff(box('bin', 0.02, at=target(corner).pose),
                          holding=[attached(held, touch=FINGERS)], joints={}))
-    try:
-        servo.on('pose', tip='peg/tip')
-        since, goal, told = len(servo.record), FRAMES.tip(servo.q()), len(servo.statuses)
-        goal.translation += (0.03, 0.08, -0.04)
-        with servo.commanding('target', target(corner.actInv(goal * T_hand_tip), 'bin')):
-            eventually(lambda: away(servo, goal) < 1e-3, 'the target')
-            applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE),
-                                                   '')], joints={}))
-            eventually(lambda: servo.said(told, "'peg/tip' is no longer"), 'a word')
-        servo.rest()
-        servo.judge(since)
-    finally:
-        empty(client)
-
-
-def test_a_held_object_named_tool_is_no_tip_once_it_is_detached(client, servo):
-    applied(client, diff(holding=[attached(box('tool', 0.01, at=pose(), frame=TIP),
-                                           touch=FINGERS)], joints={}))
-    try:
-        servo.on('pose', tip='tool')
-        told = len(servo.statuses)
-        applied(client, diff(holding=[attached(change('tool', CollisionObject.REMOVE), '')],
+    servo.on('pose', tip='peg/tip')
+    since, goal, told = len(servo.record), FRAMES.tip(servo.q()), len(servo.statuses)
+    goal.translation += (0.03, 0.08, -0.04)
+    with servo.commanding('target', target(corner.actInv(goal * T_hand_tip), 'bin')):
+        eventually(lambda: away(servo, goal) < 1e-3, 'the target')
+        applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')],
                              joints={}))
-        eventually(lambda: servo.said(told, "'tool' is no longer where it was"), 'a word')
-        servo.rest()
-    finally:
-        empty(client)
+        eventually(lambda: servo.said(told, "'peg/tip' is no longer"), 'a word')
+    servo.rest()
+    servo.judge(since)
 
 
 def test_a_tool_goes_to_targets(servo):

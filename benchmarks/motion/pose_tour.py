@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from arm_harness import execute, mock_robot
 from builtin_interfaces.msg import Duration
-from motion_judge import Extremes, longest, MotionJudge, StateRecord, Touch, Way
 from node_harness import Client, eventually, nodes, stamped
 import numpy as np
+from state_record import StateRecord, Way
 
+from motion.motion_judge import Extremes, longest, MotionJudge, Touch
 from ros2_ik.core import Configuration, load_scene, Robot, Scene, shipped_robots
 from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters
 from ros2_ik.msg import Status

@@ -6,23 +6,11 @@ import signal
 import subprocess
 
 from ament_index_python.packages import get_package_prefix
-from arm_harness import at_home, mock_robot, TRAJECTORIES
-from node_harness import eventually, nodes, repeating
+from node_harness import eventually, repeating
 import numpy as np
 import pytest
 from sensor_msgs.msg import Joy
-from servo_harness import FRAMES, PERIOD, Servo, TIP
-
-
-@pytest.fixture(scope='module')
-def servo(client, domain, tmp_path_factory):
-    """Give a client of the servo of a node that moves a panda."""
-    with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock, \
-            nodes(domain, tmp_path_factory.mktemp('node')) as start:
-        start(**TRAJECTORIES)
-        made = Servo(at_home(client), mock, False)
-        yield made
-        made.close()
+from servo_harness import FRAMES, PERIOD, TIP
 
 
 def command(domain, *words, **options):
@@ -35,7 +23,7 @@ def command(domain, *words, **options):
 def begins(servo):
     """Wait until the command has switched the servo on, and the servo takes its commands."""
     eventually(lambda: servo.statuses and servo.statuses[-1].mode == 'twist'
-               and servo.client.node.count_publishers('ros2_ik/servo/twist'), 'the servo', 30)
+               and servo.client.node.count_publishers('ros2_ik/servo/twist'), 'the servo')
 
 
 @pytest.mark.slow

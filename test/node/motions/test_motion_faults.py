@@ -1,60 +1,46 @@
-"""What ends a motion under way, however it was asked for: the arm stops, and it is said why."""
+"""What ends a motion under way, or keeps it from beginning: the arm stops, and it is said why."""
 
+from contextlib import contextmanager
 import re
-import time
 
 from action_msgs.msg import GoalStatus
 from arm_harness import (
     ARM,
     execute,
     execute_later,
-    FAST,
     HOME,
-    knows_the_robot,
     near,
-    Recorder,
+    set_usual,
     stop,
-    TRAJECTORIES,
 )
-from motion_requests import FAR, moving, Requested, WAYS
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from motion_requests import FAR, moving, NEAR, Requested
 from moveit_msgs.msg import AllowedCollisionMatrix, RobotState
-from node_harness import Client, eventually
+from node_harness import eventually, reachable, repeating
 import numpy as np
 import pytest
-from scene_harness import applied, attached, box, diff, empty, pose
+from scene_harness import applied, attached, box, diff, pose
+from sensor_msgs.msg import JointState
 
 from ros2_ik.msg import Status
 
 ASIDE = {'panda_joint1': -0.5, 'panda_joint4': -2.0}
 BACK = 0.1   # a busy arm that hears late of the braking has to come back this far [rad]
-USUAL = {'velocity_scaling': 0.3, 'while_executing': 'refuse',
-         'arrival_timeout': 2.0, 'max_tracking_error': 0.2}
 
 
-@pytest.fixture(scope='module')
-def node(mock, start_shared_node):
-    """Give a node that moves it."""
-    return start_shared_node(**TRAJECTORIES, **FAST)
+@pytest.fixture(autouse=True)
+def slow(client, mock):
+    """Begin each test without faults, and with slow motions."""
+    set_usual(client, mock)
+    assert client.set('velocity_scaling', 0.3).successful
 
 
 @pytest.fixture
-def record(client, node, mock):
-    """Give a record with the arm at home in an empty scene; it must end without a defect."""
-    record = Recorder(client)
-    for name, value in (('publish_joint_states', True), ('blocked', False), ('nan_joint', '')):
-        mock.set(name, value)
-    knows_the_robot(client)
-    record.listen()
-    eventually(lambda: execute(client, HOME, avoid_collisions=False,
-                               velocity_scaling=1.0).status == Status.SUCCESS, 'home', 90.0)
-    empty(client)
-    for name, value in USUAL.items():
-        assert client.set(name, value).successful
+def record(record):
+    """Give a record of an arm at rest."""
     record.still()
     record.trajectories.clear()
-    yield record
-    record.close()
-    assert 'defect' not in mock.text, mock.text
+    return record
 
 
 def stopped_short(record):
@@ -200,26 +186,108 @@ def test_one_of_many_at_once_moves_the_arm(client, record):
     assert near(record.at(), {'panda_joint1': 0.1 * (good[0] + 1)}) < 1e-3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize('mode', ['refuse', 'replace'])
-def test_a_fight_of_two_clients(client, domain, record, mode):
-    """Every motion that was begun was sent once; the arm ends where the last one sent wants it."""
-    assert client.set('while_executing', mode).successful
-    rival, fights, places = Client(domain), [], np.linspace(-0.9, 0.9, 12)
-    for i, place in enumerate(places):
-        fights.append(Requested((client, rival)[i % 2], WAYS[i % 3],
-                                {'panda_joint1': float(place)}))
-        time.sleep(0.15)    # they come while motions are planned, checked, sent and under way
-    answers = [fight.answer() for fight in fights]
-    rival.close()
-    won = [i for i, answer in enumerate(answers) if answer.status == Status.SUCCESS]
-    allowed = Status.CONTROL_FAILED if mode == 'refuse' else Status.PREEMPTED
-    lost = [(answer.status, answer.message) for answer in answers
-            if answer.status not in (Status.SUCCESS, allowed)]
-    assert won and not lost, lost
-    moved = sum(answer.motion_seconds > 0 for answer in answers)
-    # what brakes has no accelerations
-    assert sum(bool(one.points[0].accelerations) for one in record.trajectories) == moved
-    arrived = {ARM[0]: record.trajectories[-1].points[-1].positions[0]}
-    assert min(abs(arrived[ARM[0]] - places[i]) for i in won) < 1e-6
-    assert near(record.still(), arrived) < 1e-3
+# -- a second publisher of joint_states, and stamps that are off ---------------------------------
+
+PERIOD = 0.02      # of the second publisher: 50 Hz [s]
+STALE = Status.ROBOT_STATE_STALE
+
+
+class Other:
+    """A publisher of joint_states in the test's own node."""
+
+    def __init__(self, client):
+        self._client = client
+        self._publisher = client.node.create_publisher(JointState, 'joint_states', 10)
+
+    def close(self):
+        self._client.node.destroy_publisher(self._publisher)
+
+    @contextmanager
+    def saying(self, joints, stamped=False):
+        """Publish joint values at 50 Hz."""
+        clock = self._client.node.get_clock()
+        message = JointState(name=list(joints), position=[float(x) for x in joints.values()])
+
+        def say():
+            if stamped:
+                message.header.stamp = clock.now().to_msg()
+            self._publisher.publish(message)
+        with repeating(say, PERIOD):
+            yield
+
+
+@pytest.fixture
+def other(client):
+    other = Other(client)
+    yield other
+    other.close()
+
+
+ZEROS = dict.fromkeys(ARM, 0.0)
+
+
+def refused(client, words):
+    """Wait until a motion is refused with these words; gives the answer. None may begin."""
+    def asked():
+        answer = execute(client, NEAR)
+        return answer.status == STALE and words in answer.message and answer
+    answer = eventually(asked, words)
+    assert answer.motion_seconds == 0, answer.message
+    return answer
+
+
+def test_nothing_moves_by_joint_states_that_contradict_each_other(client, record, other, panda):
+    with other.saying(ZEROS, stamped=True):
+        eventually(lambda: execute(client, HOME).status == STALE, 'that the other is heard')
+        sent = len(record.trajectories)
+        answer = refused(client, '/mock_robot')
+        assert 'contradict' in answer.message and '/test_client' in answer.message
+        assert "'panda_joint2'" in answer.message     # the first of those that differ
+        assert '-0.7854' in answer.message and ' 0' in answer.message
+        answer = client.ik(targets=[reachable(panda, 'panda_hand_tcp')], execute=True)
+        assert answer.status == STALE and 'contradict' in answer.message, answer.message
+    record.still()
+    assert len(record.trajectories) == sent
+    eventually(lambda: execute(client, NEAR).status == Status.SUCCESS, 'one truth again')
+
+
+def test_a_motion_stops(client, record, other):
+    future = execute_later(client, FAR, velocity_scaling=0.3)
+    eventually(lambda: record.at()[0] > 0.25, 'the arm moves')
+    with other.saying(ZEROS):
+        answer = client.wait(future)
+        assert answer.status == STALE and 'stopped on the way' in answer.message, answer.message
+        assert 'contradict' in answer.message and '/test_client' in answer.message
+    assert 0.1 < record.still()[0] < 1.0
+
+
+def test_diagnostics_say_so(client, home, other):
+    told = []
+    heard = client.node.create_subscription(
+        DiagnosticArray, '/diagnostics',
+        lambda m: told.extend(s for s in m.status if s.name.endswith('joint_states')), 10)
+    with other.saying({'panda_joint2': 0.0}):
+        eventually(lambda: any(s.level == DiagnosticStatus.ERROR
+                               and "contradict each other: joint 'panda_joint2'" in s.message
+                               for s in list(told)), 'the contradiction')
+    client.node.destroy_subscription(heard)
+
+
+# -- stamps ---------------------------------------------------------------------------------
+
+@pytest.mark.parametrize(('offset', 'said', 'off'), [
+    (-0.6, 'execute_state_timeout', 0.6), (2.0, 'ahead of', 2.0)])
+def test_stamps_that_are_off(client, home, mock, offset, said, off):
+    """What comes now and is older by its stamp than may be, or newer than now, moves nothing."""
+    mock.set('clock_offset', offset)
+    answer = refused(client, said)
+    found = re.search(r"stamp is ([\d.]+) s \w+( of)? this node's clock", answer.message)
+    assert found and abs(float(found[1]) - off) < 0.4
+
+
+def test_joint_states_without_stamps_move_nothing(client, mock, record):
+    sent = len(record.trajectories)
+    mock.set('stamp', False)
+    answer = refused(client, 'header.stamp')
+    assert "joint_states of joint 'panda_joint1' have no header.stamp" in answer.message
+    assert len(record.trajectories) == sent

@@ -1,0 +1,82 @@
+"""One mock Panda and one node that moves it; each test begins with the arm at home."""
+
+from collections.abc import Iterator
+from importlib.util import find_spec
+
+import pytest
+
+if find_spec('rclpy'):
+    from arm_harness import (
+        ARM,
+        at_home,
+        execute,
+        FAST,
+        HOME,
+        knows_the_robot,
+        mock_robot,
+        MockRobot,
+        Recorder,
+        set_usual,
+        TRAJECTORIES,
+    )
+    from node_harness import Client, eventually, NodeProcess, nodes
+    from package_domain import client, domain  # noqa: F401
+    from scene_harness import empty
+    from servo_harness import Servo
+    from tf_harness import let_find_tf2_ros
+
+    from ros2_ik.msg import Status
+
+
+@pytest.fixture(scope='package')
+def mock(client: 'Client', tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[MockRobot]':
+    """Give a Panda that follows trajectories."""
+    with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock:
+        yield mock
+
+
+@pytest.fixture(scope='package')
+def node(client: 'Client', domain: int, mock: 'MockRobot',
+         tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[NodeProcess]':
+    """Give a node that moves it, and finds a tf2_ros."""
+    with pytest.MonkeyPatch.context() as environment:
+        let_find_tf2_ros(environment)
+        with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+            node = start(**TRAJECTORIES, **FAST)
+            at_home(client)
+            yield node
+
+
+@pytest.fixture(scope='module', autouse=True)
+def usual(client: 'Client', node: 'NodeProcess', mock: 'MockRobot') -> Iterator[None]:
+    """Begin each module with the usual parameters; the mock must not see defects in it."""
+    set_usual(client, mock)
+    count = mock.text.count('defect')
+    yield
+    assert mock.text.count('defect') == count, mock.text
+
+
+@pytest.fixture
+def home(client: 'Client', usual: None) -> None:
+    """Have the arm at home in an empty scene."""
+    knows_the_robot(client)
+    eventually(lambda: execute(client, HOME, avoid_collisions=False, velocity_scaling=1.0).status
+               == Status.SUCCESS, 'the arm at home', 90.0)
+    empty(client)
+
+
+@pytest.fixture
+def record(client: 'Client', home: None) -> 'Iterator[Recorder]':
+    """Give a record of the arm."""
+    record = Recorder(client, ARM)
+    record.listen()
+    yield record
+    record.close()
+
+
+@pytest.fixture
+def servo(client: 'Client', home: None, mock: 'MockRobot') -> 'Iterator[Servo]':
+    """Give a client of the servo."""
+    servo = Servo(client, mock, False)
+    yield servo
+    servo.close()

@@ -1,0 +1,124 @@
+"""The session of a page with the robot of a node: what it shows is judged by joint_states."""
+
+from contextlib import contextmanager
+
+from arm_harness import ARM, HOME, knows_the_robot, TRAJECTORIES
+from node_harness import eventually, nodes
+import numpy as np
+import pytest
+from scene_harness import applied, box, diff, empty, objects, pose
+from small_arm import small_arm
+
+from ros2_ik.cli.node_client import NodeClient
+from ros2_ik.cli.view import node_session
+from ros2_ik.core import Box, Configuration, IKError, SceneObject
+from ros2_ik.view.answer import Reached
+
+TIP = 'panda_hand_tcp'
+
+
+def until(session, condition, what):
+    def look():
+        session.attempt(session.step)
+        return condition()
+    return eventually(look, what)
+
+
+@contextmanager
+def session_of(name):
+    """Give the session of a node, in a context of its own as a command has it."""
+    with NodeClient(name) as own:
+        session = node_session(own, [TIP], None)
+        until(session, lambda: session.arm.q.any(), 'joint_states')
+        yield session
+
+
+@pytest.fixture(autouse=True)
+def environment(domain, home, monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
+
+
+@pytest.fixture
+def viewer(environment):
+    with session_of('/ros2_ik') as session:
+        yield session
+
+
+def tip_of(session, q):
+    return Configuration(session.robot, q).transform(TIP)
+
+
+def test_a_drag_is_answered_and_the_robot_goes_there(viewer, record):
+    until(viewer, lambda: np.allclose([viewer.robot.to_joints(viewer.arm.q)[name] for name in ARM],
+                                      [HOME[name] for name in ARM], atol=1e-3), 'home')
+    viewer.back_to_robot()
+    T = viewer.problem.targets[TIP].copy()
+    for _ in range(10):
+        T = T.copy()
+        T[:3, 3] += [0.005, 0.01, -0.005]
+        viewer.drag(TIP, T)
+        assert viewer.answer.accepted, viewer.status
+        np.testing.assert_allclose(tip_of(viewer, viewer.answer.q), T, atol=1e-4)
+    viewer.move_there()
+    until(viewer, lambda: 'SUCCESS' in viewer.status and 'arrived' in viewer.status, 'arrival')
+    q = viewer.robot.to_q(dict(zip(ARM, record.still(), strict=True)), viewer.arm.q)
+    np.testing.assert_allclose(tip_of(viewer, q), T, atol=2e-3)
+    with pytest.raises(IKError, match='stands where it is'):
+        viewer.arm.place(viewer.arm.q)
+
+
+def test_objects_go_to_the_node_and_those_of_others_are_seen(client, viewer):
+    viewer.back_to_robot()
+    viewer.solve()
+    block = np.eye(4)
+    block[:3, 3] = viewer.problem.targets[TIP][:3, 3]
+    viewer.change_scene(viewer.arm.scene.add(SceneObject('block', [Box([0.2] * 3)], pose=block)))
+    assert 'block' in objects(client)
+    assert viewer.answer.reached is Reached.TOUCHING
+    assert any('block' in (one.first, one.second) for one in viewer.answer.contacts)
+    away = block.copy()
+    away[:3, 3] += [0.0, 0.8, 0.0]
+    viewer.change_scene(viewer.arm.scene.move('block', away))
+    assert objects(client)['block'].pose.position.y == pytest.approx(away[1, 3])
+    assert viewer.answer.accepted
+    viewer.change_scene(viewer.arm.scene.remove('block'))
+    assert 'block' not in objects(client)
+    applied(client, diff(box('theirs', 0.1, at=pose(0.5, 0.5, 0.5))))
+    until(viewer, lambda: 'theirs' in viewer.arm.scene.objects, 'their object')
+    empty(client)
+    until(viewer, lambda: not viewer.arm.scene.objects, 'no object')
+
+
+def test_joint_states_that_stop_are_told(mock, viewer):
+    """What the page shows of the robot is old then."""
+    mock.set('publish_joint_states', False)
+    until(viewer, lambda: 'joint_states are silent for ' in viewer.status, 'silence')
+    mock.set('publish_joint_states', True)
+    until(viewer, lambda: 'there again' in viewer.status, 'no silence')
+
+
+def test_a_node_that_is_gone_and_another_robot_than_the_one_drawn_are_told(
+        client, panda, domain, tmp_path):
+    """Nothing is done meanwhile."""
+    with nodes(domain, tmp_path) as start:
+        node = start(('__node:=viewed_ik',), **TRAJECTORIES)
+        knows_the_robot(client, 'viewed_ik')
+        with session_of('/viewed_ik') as viewer:
+            viewer.solve()
+            assert viewer.answer.accepted
+            node.end()
+            until(viewer, lambda: 'is gone' in viewer.status, 'it is said')
+            viewer.attempt(viewer.solve)
+            assert 'gone' in viewer.status
+            start(('__node:=viewed_ik',), **TRAJECTORIES)
+            until(viewer, lambda: 'there again' in viewer.status, 'it is said')
+            knows_the_robot(client, 'viewed_ik')
+            viewer.solve()
+            assert viewer.answer.accepted
+            client.describe(small_arm())
+            until(viewer, lambda: 'another robot_description' in viewer.status, 'it is said')
+            for work in viewer.move_there, viewer.solve:
+                with pytest.raises(IKError, match='another robot_description'):
+                    work()
+            viewer.stop()
+            client.describe(panda)

@@ -1,0 +1,51 @@
+"""A record of everything that joint_states said."""
+
+from collections.abc import Sequence
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+
+
+class Way(NamedTuple):
+    """What joint_states said: times (k,) [s], positions (k, n) and velocities (k, n)."""
+
+    times: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+
+
+class StateRecord:
+    """Every joint_states message since it was made: reliable and deep, so that none is lost."""
+
+    def __init__(self, node: Any, joints: Sequence[str]) -> None:
+        self._node, self.joints, self._lock = node, tuple(joints), threading.Lock()
+        self._rows: list[tuple[float, list[float], list[float]]] = []
+        self.others: dict[str, float] = {}     # positions of the joints that are not recorded
+        self._subscription = node.create_subscription(JointState, 'joint_states', self._take,
+                                                      QoSProfile(depth=5000))
+
+    def _take(self, message: JointState) -> None:
+        stamp = message.header.stamp.sec + message.header.stamp.nanosec * 1e-9
+        at = dict(zip(message.name, zip(message.position, message.velocity, strict=True),
+                      strict=True))
+        positions, velocities = zip(*(at[joint] for joint in self.joints), strict=True)
+        with self._lock:
+            self._rows.append((stamp, list(positions), list(velocities)))
+            self.others = {name: position for name, (position, _) in at.items()
+                           if name not in self.joints}
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def way(self, since: int = 0) -> Way:
+        """Give what came from a count of messages on, in the order of the stamps."""
+        with self._lock:
+            rows = sorted(self._rows[since:], key=lambda row: row[0])
+        return Way(*(np.array(column) for column in zip(*rows, strict=True)))
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._node.destroy_subscription(self._subscription)
