@@ -71,15 +71,6 @@ def test_a_stop_is_heard_once_and_answered_at_rest(monkeypatch, scale, after, pa
     assert at < follower.position < at + FASTEST**2 / 2 / LIMIT + 0.3
 
 
-def test_an_arm_that_is_stuck_while_time_goes_on(monkeypatch):
-    follower = simulation(monkeypatch, 0.5)
-    execution = follower.arm.go(2.5)
-    assert follower.run(1.0, execution) is None
-    follower.stuck = True
-    outcome = follower.run(20, execution)
-    assert outcome.status == Status.CONTROL_FAILED and 'does not follow' in outcome.message
-
-
 # -- a clock that is set -------------------------------------------------------------------------
 
 def by_clock(monkeypatch, kind=Trajectories):
@@ -125,21 +116,6 @@ def test_two_that_tell_the_time(monkeypatch, apart, turn):
     assert apart > 0 or follower.peak < 1.1 * LIMIT
     arm.simulated = of_one
     follower.run(7.0)
-    assert not arm.measured.stale([JOINT])
-
-
-@pytest.mark.parametrize('jump', [0.0, -100.0])
-def test_messages_of_a_clock_that_change_places_are_no_second_clock(monkeypatch, jump):
-    """After a clock like this was set back, time stood for ever."""
-    arm, ahead = by_clock(monkeypatch)
-    of_one = arm.simulated
-    arm.simulated = lambda: of_one() - 0.03 * (arm.now % 0.05 < 0.01)
-    arm.stand(2.0)
-    ahead[0] += jump
-    arm.stand(0.5)
-    begin, since = arm.now, arm.context.now()
-    arm.stand(5.0)
-    assert arm.context.now() - since == pytest.approx(arm.now - begin, abs=0.1)
     assert not arm.measured.stale([JOINT])
 
 

@@ -50,19 +50,6 @@ def test_the_smaller_limit_of_velocity_counts_and_none_of_zero(urdf, given, limi
 
 # -- where it comes to rest --------------------------------------------------------------------
 
-def test_a_limit_that_is_lowered_lengthens_no_stop(arm):
-    """With less than its way was planned with the arm would leave its limits before it stands."""
-    execution = arm.go(2.5)
-    arm.run(0.9)
-    at, fast = (values[0] for values in arm.controller.commanded(arm.now)[:2])
-    assert fast > 1.5
-    arm.parameters.update(default_max_acceleration=0.3)
-    execution.stop(Status.PREEMPTED, 'stopped')
-    arm.run(3.0)
-    end = arm.controller.commanded(arm.now)
-    assert abs(end.velocity[0]) < 1e-9 and at < end.position[0] < at + fast**2 / 6 + 0.3
-
-
 @pytest.mark.parametrize('ago', [0.05, 0.5, 1.2])
 def test_a_stop_does_not_pass_the_goal(arm, ago):
     """Braking evenly, with time for controllers that begin late, takes longer than arriving."""
@@ -73,27 +60,6 @@ def test_a_stop_does_not_pass_the_goal(arm, ago):
     assert arm.controller.motion.goal[0] < 2.0 + 1e-6
     arm.run(2.5)
     assert execution.supervise().status == Status.PREEMPTED
-
-
-@pytest.mark.parametrize('late', [0.0, 0.3, 1.0])
-@pytest.mark.parametrize('stop', [0.03, 0.5, 1.0, 1.4])
-def test_a_stop_while_readings_are_late_brakes_from_the_command(sent, stop, late):
-    """The controller begins it from its own state, up to a cycle late."""
-    execution = sent.go(2.6)
-    sent.run(stop, behind=late)
-    way, limit = execution.motion, execution.limits.acceleration[0]
-    execution.stop(Status.PREEMPTED, 'stopped')
-    if len(sent.controller.told.points) > 1:   # it ends as soon by itself
-        assert way.duration - stop < 2.0
-        return
-    place, seconds = sent.end()
-    assert place < 2.6 + 1e-3
-    for begun in np.linspace(stop - 0.015, stop + 0.015, 5):
-        state = way.at(begun)
-        braking = CubicHermiteSpline([0.0, seconds], [state.position[0], place],
-                                     [state.velocity[0], 0.0])
-        assert np.abs(braking([0.0, seconds], 2)).max() < 1.001 * limit
-        assert braking(np.linspace(0, seconds, 100), 1).min() > -1e-6
 
 
 @pytest.mark.parametrize('late', [0.2, 0.5])
@@ -177,32 +143,6 @@ def test_random_motions_and_stops_stay_within_the_accelerations(monkeypatch, see
 
 # -- an arm that does not move -----------------------------------------------------------------
 
-@pytest.mark.parametrize('after', [0.4, 1.5])
-def test_a_joint_that_never_moved_is_told_to_stay(sent, after):
-    """In a time in which a controller that begins at its commands gets back, too."""
-    follower, execution = Follower(sent, stuck=True), sent.go(1.5)
-    assert follower.run(after, execution) is None
-    told = sent.controller.commanded(sent.now)
-    execution.stop(Status.PREEMPTED, 'stopped')
-    follower.run(0.05, execution)
-    place, seconds = sent.end()
-    assert place == 0.0 and follower.asked == 0 and seconds < 5
-    back = CubicHermiteSpline([0, seconds], [told.position[0], 0.0], [told.velocity[0], 0.0])
-    assert np.abs(back([0, seconds], 2)).max() < LIMIT + 0.01
-
-
-@pytest.mark.parametrize('wait', [0.0, 0.21])
-def test_a_late_stop_of_a_joint_that_never_moved_is_no_step(sent, wait):
-    """The delay of a joint that stands was taken for one of 0.3 s: as if it still braked."""
-    follower, execution = Follower(sent, stuck=True), sent.go(0.6)
-    follower.run(execution.motion.duration + wait, execution)
-    first = sent.controller.told
-    execution.stop(Status.CONTROL_FAILED, 'stopped')
-    for _ in range(10):
-        follower.run(0.1, execution)
-        assert sent.controller.told is first or follower.asked < LIMIT * 1.01
-
-
 @pytest.mark.parametrize('stop', [0.15, 0.4, 0.9])
 def test_joints_that_have_not_begun_are_told_to_stay(sent, stop):
     """The controller hears each command a second later, and cannot take back the first one."""
@@ -270,14 +210,6 @@ def test_a_stop_that_cannot_be_watched_says_so(arm):
         if outcome := execution.supervise():
             break
     assert 'it is not known whether the arm stands: joint_states told' in outcome.message
-
-
-def test_an_arm_that_comes_by_has_not_arrived(sent):
-    """It goes slowly through the place where it was told to be."""
-    sent.parameters.update(goal_tolerance=0.01)
-    follower = Follower(sent, 0.5)
-    outcome = follower.run(30, sent.go(2.5))
-    assert outcome.status == Status.SUCCESS and abs(follower.velocity * 0.5) < 0.05
 
 
 def test_it_is_known_by_positions_and_stamps_whether_an_arm_stands(sent):
@@ -381,3 +313,83 @@ def test_an_arm_that_another_client_commands_right_after_this_node_is_braked(sen
     assert sent.controller.told is not first
     outcome = Follower(sent).run(9, execution)
     assert 'which of them the joints obey' in outcome.message
+
+
+# -- streams -----------------------------------------------------------------------------------
+
+@pytest.fixture
+def streamed(monkeypatch):
+    return Arm(monkeypatch, Positions)
+
+
+def accelerations(sent):
+    """Give the accelerations of a joint that is at each position for a period, from rest on."""
+    return np.abs(np.diff(np.concatenate([[0.0], np.diff(sent) / PERIOD]))) / PERIOD
+
+
+@pytest.mark.parametrize('after', [0.05, 0.9])
+@pytest.mark.parametrize('pause', [0.12, 2.0])
+def test_a_stream_ends_with_a_pause(streamed, after, pause):
+    """The joint stands by then, where it was commanded last."""
+    execution = streamed.go(2.5)
+    streamed.run(after)
+    streamed.now += pause
+    last = streamed.sent[-1]
+    for _ in range(30):
+        streamed.now += PERIOD
+        streamed.tick()
+        streamed.hear(last)
+        if outcome := execution.supervise():
+            break
+    assert outcome.status == Status.CONTROL_FAILED and streamed.sent[-1] == last
+    assert 'too busy to send commands for' in outcome.message
+
+
+@pytest.mark.parametrize('late', [0.0, 0.03])
+@pytest.mark.parametrize('stop', [0.03, 0.5, 1.0, 1.4])
+def test_a_stop_of_a_stream_that_is_late_stays_within_limits(streamed, stop, late):
+    """The pipe and the player's period make it so."""
+    execution = streamed.go(2.6)
+    streamed.run(stop)
+    messages, streamed.servo.send = [], lambda message: messages.append(message)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    streamed.run(late)
+    for message in messages:
+        streamed.servo.player.take(message)
+    streamed.run(2.5)
+    assert accelerations(streamed.sent).max() < LIMIT * 1.05
+    assert (np.diff(streamed.sent) > -1e-9).all() and streamed.sent[-1] < 2.6 + 1e-6
+    assert execution.supervise().status == Status.PREEMPTED
+
+
+def slow_stream(monkeypatch):
+    """Give a stream whose clock goes on as its first number says, in what its second one is."""
+    arm, time = Arm(monkeypatch, Positions), [1000.0, 1.0]
+    arm.simulate(lambda: time[0])
+    return arm, time
+
+
+def run_by(arm, time, periods, execution=None):
+    for _ in range(periods):
+        time[0] += PERIOD * time[1]
+        arm.run(PERIOD)
+        if execution and (outcome := execution.supervise()):
+            return outcome
+    return None
+
+
+@pytest.mark.parametrize('speed', [0.0, 0.2])
+def test_a_stream_and_its_stop_go_by_the_time_of_a_simulation(monkeypatch, speed):
+    """It becomes slow, or pauses; a stop does not jump to its end meanwhile."""
+    arm, time = slow_stream(monkeypatch)
+    execution = arm.go(2.5)
+    run_by(arm, time, 80)
+    assert arm.sent[-1] == pytest.approx(execution.motion.at(0.8).position[0], abs=1e-6)
+    time[1] = speed
+    run_by(arm, time, 20)
+    execution.stop(Status.PREEMPTED, 'stopped')
+    outcome = run_by(arm, time, 800, execution)
+    assert bool(outcome) is bool(speed), outcome
+    assert np.abs(np.diff(arm.sent)).max() < 1.01 * PERIOD * FASTEST and arm.sent[-1] < 2.5
+    slowed = np.diff(arm.sent, 2)[105:] / PERIOD**2
+    assert np.abs(slowed).max(initial=0.0) < LIMIT * 1.1

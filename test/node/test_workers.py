@@ -1,14 +1,29 @@
-"""A worker's side, without a process: who gets the next attempt, and what is told meanwhile."""
+"""Workers without their processes: who gets the next attempt, and what is answered."""
 
 import pickle
+import queue
+from types import SimpleNamespace
 
 from node_harness import matrix, reachable, unreachable
-import pytest
 
 from ros2_ik.core import IKProblem, PoseTarget, Search, Status
-from ros2_ik.node.workers.jobs import Cancel, Job, Progress, Ready, TakeRobot
+from ros2_ik.node.workers import Pool
+from ros2_ik.node.workers.jobs import Cancel, Job, Ready, TakeRobot
+from ros2_ik.node.workers.pool import STARTING
 
 TIP = 'panda_hand_tcp'
+
+
+def test_no_worker_in_time(panda):
+    """Nobody waits longer than asked for."""
+    pool = Pool(0, SimpleNamespace(error=print))
+    pool.start()
+    search, answers = Search(IKProblem(panda, [PoseTarget(TIP, matrix(unreachable().pose))]),
+                             timeout=0.2), queue.Queue()
+    pool.submit(search, answers.put)
+    late = answers.get(timeout=STARTING + 5.0)
+    assert late.status is Status.TIMED_OUT and str(late).startswith('busy')
+    pool.close()
 
 
 def job(number, robot, target, timeout=60.0, watched=False, **options):
@@ -48,25 +63,6 @@ def test_new_search_does_not_wait_for_long_ones(pipe, worker, panda):
     assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
 
 
-def test_deadlines_hold_for_all(pipe, worker, panda):
-    here, _ = pipe
-    for number in range(8):
-        here.send(job(number, panda, unreachable(), timeout=0.2))
-    for result in turns_until(worker, here, 8)[0]:
-        assert result.solution.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
-        assert 0.2 <= result.solution.seconds < 2.0
-
-
-def test_tells_of_watched_ones_only(pipe, worker, panda):
-    here, _ = pipe
-    here.send(job(1, panda, unreachable()))
-    here.send(job(2, panda, unreachable(), watched=True))
-    told, _ = turns_until(worker, here, 3)
-    assert all(isinstance(message, Progress) and message.number == 2 for message in told)
-    restarts = [message.solution.restarts for message in told]
-    assert restarts == sorted(restarts) and not told[-1].solution.success
-
-
 def test_cancel(pipe, worker, panda):
     here, _ = pipe
     here.send(job(1, panda, unreachable()))
@@ -101,13 +97,3 @@ def test_keeps_two_robots_and_fails_for_another_one(pipe, worker, panda):
     found = {result.number: result for result in turns_until(worker, here, 3)[0]}
     assert found[0].solution is None and 'KeyError' in found[0].failure
     assert found[1].solution.success and found[2].solution.success
-
-
-def test_node_that_is_gone(pipe, worker, panda):
-    here, _ = pipe
-    here.send(job(0, panda, unreachable()))
-    worker.turn()
-    here.close()
-    with pytest.raises((EOFError, OSError)):
-        while True:
-            worker.turn()

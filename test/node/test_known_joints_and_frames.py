@@ -1,12 +1,169 @@
-"""Which joint_states can all be true, and how old they are; without a node."""
+"""What the node knows of the robot, its joints and TF: what is refused, old or contradictory."""
+
+import sys
+import time
+from types import ModuleType, SimpleNamespace
 
 from builtin_interfaces.msg import Time
+from geometry_msgs.msg import TransformStamped
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
-from small_arm import small_arm
+from small_arm import small_arm, URDF
 
+from ros2_ik.messages.frames import OldTransformError
+from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.transforms import Parent, Transforms
+
+
+class Log:
+    """Keeps what it is told."""
+
+    def __init__(self):
+        self.lines = []
+
+    def __call__(self, text, **_):
+        self.lines.append(text)
+        return True
+    error = warning = info = __call__
+
+
+# -- description ----------------------------------------------------------------------------
+
+def test_urdf_does_not_suffer_from_an_earlier_srdf():
+    log, swaps = Log(), []
+    description = Description(log, 'fixed', swaps.append)
+    description.offer(srdf='<robot><group')
+    assert description.refused == '' and description.robot is None
+    description.offer(urdf=URDF)
+    assert description.refused == '' and len(swaps) == 1
+    assert 'left out' in log.lines[0] and list(description.robot.groups) == ['hand']
+    other = URDF.replace('0.25', '0.26')
+    description.offer(urdf=other, srdf='<robot><group')   # both at once: refused
+    assert 'SRDF' in description.refused
+    for _ in range(3):
+        description.offer(urdf='<robot name="x"/>')
+        assert 'no links' in description.refused
+    assert sum('no links' in line for line in log.lines) == 1
+    description.offer(urdf=URDF)
+    assert description.refused == '' and len(swaps) == 1
+
+
+# -- TF and the base ------------------------------------------------------------------------
+
+NOW = 10_000_000_000    # the node clock [ns]
+
+
+class Buffer:
+    """Knows single transforms, along x, and what hangs on what."""
+
+    def __init__(self):
+        self.known, self.parents, self.since = {}, {}, time.monotonic()
+
+    def has(self, parent, child, x=2.0, stamp=NOW):
+        """Tell of one transform."""
+        message = TransformStamped()
+        message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
+        message.transform.translation.x = x
+        self.known[parent, child] = message
+        return message
+
+    def hangs(self, child, parent, static=True, ago=0.0):
+        self.parents[child] = Parent(parent, static, time.monotonic() - ago)
+
+    def lookup_transform(self, target, source, when):
+        if (target, source) not in self.known:
+            raise RuntimeError(f'"{source}" does not exist')
+        return self.known[target, source]
+
+
+@pytest.fixture
+def tf(monkeypatch):
+    """Put a tf2_ros in place; gives its buffer."""
+    monkeypatch.setitem(sys.modules, 'tf2_ros', ModuleType('tf2_ros'))
+    monkeypatch.setattr('ros2_ik.node.state.transforms.TRANSFORM_TIMEOUT', 0.05)
+    return Buffer()
+
+
+def transforms(tf=None, simulated=False, **parameters):
+    given = SimpleNamespace(**{'tf_timeout': 5.0, 'execute_tf_timeout': 0.5, **parameters})
+    return Transforms(None, given, lambda: NOW, lambda node: tf, lambda: simulated)
+
+
+def test_transforms(tf):
+    known, robot = transforms(tf), small_arm()
+    assert known.absent == ''
+    message = tf.has('base', 'table', stamp=NOW - 3_000_000_000)
+    found = known.lookup()(robot, 'table')
+    assert found.frame is None and found.offset.translation.tolist() == [2, 0, 0]
+    assert known.find('base', 'table').stamp == NOW - 3_000_000_000
+    with pytest.raises(LookupError, match='TF: "camera" does not exist'):
+        known.lookup()(robot, 'camera')
+    message.transform.rotation.w = 0.0
+    with pytest.raises(LookupError, match='quaternion'):
+        known.lookup()(robot, 'table')
+
+
+def test_tf_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, 'tf2_ros', None)
+    with pytest.raises(LookupError, match='not installed'):
+        transforms().lookup()(small_arm(), 'table')
+
+
+@pytest.mark.parametrize(('age', 'execute', 'stamped', 'limit'), [
+    (3.0, False, True, None), (6.0, False, False, 'tf_timeout allows 5 s'),
+    (0.0, True, False, None), (1.0, True, True, 'execute_tf_timeout allows 0.5 s')])
+def test_old_transforms_are_refused(tf, age, execute, stamped, limit):
+    """By stamp, or by when they came: a publisher that has ended, or whose clock is late."""
+    tf.has('base', 'part', stamp=NOW - int(age * 1e9) if stamped else 0)
+    tf.hangs('part', 'base', static=False, ago=0.0 if stamped else age)
+    find = transforms(tf).lookup(execute)
+    if limit is None:
+        assert find(small_arm(), 'part').offset is not None
+        return
+    with pytest.raises(OldTransformError, match=f"'part' is {age:g}.* s old.*{limit}"):
+        find(small_arm(), 'part')
+    assert transforms(tf, tf_timeout=0.0, execute_tf_timeout=0.0).lookup(execute)(
+        small_arm(), 'part').offset is not None
+
+
+def test_a_stamp_in_the_future_is_refused(tf):
+    """Also one that has come long ago."""
+    tf.has('base', 'part', stamp=NOW + 6_000_000_000)
+    tf.hangs('part', 'base', static=False, ago=20.0)
+    with pytest.raises(OldTransformError, match="'part' is stamped 6 s in the future"):
+        transforms(tf).lookup()(small_arm(), 'part')
+
+
+def test_in_simulated_time_stamps_count_alone(tf):
+    """It may stand; what has no stamp is as old as it has been there."""
+    tf.has('base', 'part')
+    tf.hangs('part', 'base', static=False, ago=60.0)
+    assert transforms(tf, simulated=True).lookup(True)(small_arm(), 'part').offset is not None
+    for stamp, simulated in (NOW, False), (0, True), (NOW - 10**10 + 1, True):
+        tf.has('base', 'part', stamp=stamp)
+        with pytest.raises(OldTransformError):
+            transforms(tf, simulated).lookup(True)(small_arm(), 'part')
+
+
+def test_static_transforms_have_no_age(tf):
+    tf.has('base', 'table', stamp=0)
+    tf.hangs('table', 'base', static=True, ago=1000.0)
+    assert transforms(tf).lookup(True)(small_arm(), 'table').offset is not None
+
+
+def test_what_is_fixed_to_a_link_is_part_of_it(tf):
+    """Also where TF knows where it stands, and where it does not know the robot at all."""
+    tf.has('fore', 'optical', 0.5, stamp=0)
+    tf.hangs('optical', 'camera')
+    tf.hangs('camera', 'fore')
+    for _ in range(2):
+        found = transforms(tf).lookup()(small_arm(), 'optical')
+        assert found.frame == 'fore' and found.loose_on is None
+        assert found.offset.translation.tolist() == [0.5, 0, 0]
+        tf.has('base', 'optical', 7.0)
+
 
 START = 1_000_000_000_000   # of the node's clock [ns]
 V = 1.0                     # speed limit of the shoulder [rad/s]
@@ -83,14 +240,6 @@ def test_a_relay_of_the_same_robot_agrees(stream, delay):
     assert START + stream.now * 1e9 - stamp < 2e7           # and is no news
 
 
-def test_an_older_one_is_no_news(stream):
-    stream.tell(0.5)
-    stream.now += 0.01
-    stream.tell(0.505)
-    stream.tell(0.5, late=0.01)
-    assert stream.states.get('shoulder').value == 0.505 and not stream.wrong()
-
-
 @pytest.mark.parametrize('behind', [0.05, 50.0])
 def test_a_clock_behind_does_not_hide_who_disagrees(stream, behind):
     """Which of them is the robot is not known: the older stamps may be."""
@@ -128,16 +277,6 @@ def test_another_truth_settles(stream):
     assert stream.states.get('shoulder').value == -1.0
 
 
-def test_one_that_disagrees_now_and_then_is_not_settled(stream):
-    alternate(stream, lambda _: 0.4, lambda _: 0.0, 1.0)
-    for i in range(300):
-        stream.now += 0.01
-        stream.tell(0.0 if i % 50 == 0 else 0.4)
-        assert stream.wrong()
-
-
-# -- age ------------------------------------------------------------------------------------
-
 @pytest.mark.parametrize(('how', 'age'), [
     ({}, 0.0), ({'late': 0.6}, 0.6), ({'stamped': False}, 0.0),
     ({'off': -2.0}, 2.0), ({'off': 2.0}, 2.0)])
@@ -155,13 +294,6 @@ def test_clocks_that_differ_are_told_of(stream, off, said):
     stream.now += 5                                    # now it is silence that makes it old
     assert stream.states.clock_fault('shoulder') == (
         '; no joint_states at all for 5 s: does the driver run?')
-
-
-def test_a_stamp_that_is_repeated_gets_old(stream):
-    for i in range(100):
-        stream.tell(0.4, late=0.01 * i)
-        stream.now += 0.01
-    assert stream.states.age('shoulder') == pytest.approx(1.0)
 
 
 def test_a_simulation_that_begins_anew(stream):
