@@ -29,7 +29,8 @@ import numpy as np
 from peers import leave
 from results import CPU, Results as Written, WALL
 
-from ros2_ik.core import compile_all, InvalidOptionError, Robot
+from ros2_ik.core import compile_all, Robot
+from ros2_ik.core.errors import InvalidOptionError
 
 try:
     from constrained import clearance_kinds

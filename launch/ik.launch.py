@@ -89,7 +89,8 @@ def description(name: str) -> dict[str, ParameterValue]:
 
 def commanded(name: str) -> dict[str, ParameterValue | list[str]]:
     """Give the controllers of a shipped robot as parameters."""
-    from ros2_ik.core import Robot, shipped_robots, UnknownRobotError
+    from ros2_ik.core import Robot, shipped_robots
+    from ros2_ik.core.errors import UnknownRobotError
     from ros2_ik.mock.controlled_groups import node_parameters
     if name not in shipped_robots():
         raise UnknownRobotError(name, tuple(shipped_robots()))

@@ -16,8 +16,7 @@ PYTHON, YAML = (re.search(rf'^```{language}\n(.*?)```', PAGE, re.M | re.S)[1]
 JUDGED = """
 import numpy as np
 from my_package import squared_radius
-from ros2_ik.core import (Configuration, Constraint, IKProblem, InverseKinematics,
-                          Robot, solve)
+from ros2_ik.core import Configuration, Constraint, IKProblem, InverseKinematics, Robot, solve
 robot = Robot.load('panda')
 function = squared_radius.SquaredRadius('panda_hand', [0, 0, 0.1], 'panda_link2')
 rng = np.random.default_rng(0)

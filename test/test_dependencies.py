@@ -15,8 +15,16 @@ PROGRAM = """
 import sys
 from importlib.util import find_spec
 import numpy as np
-from ros2_ik.core import (braking_motion, Configuration, InverseKinematics,
-                          MotionLimits, Robot, solve_pose, solver_names, straight_motion)
+from ros2_ik.core import (
+    Configuration,
+    InverseKinematics,
+    MotionLimits,
+    Robot,
+    solve_pose,
+    solver_names,
+    straight_motion,
+)
+from ros2_ik.core.internals import braking_motion
 assert not any(find_spec(name) for name in sys.argv[1].split())
 robot = Robot.load('panda')
 T = Configuration(robot, robot.neutral).transform('panda_hand')

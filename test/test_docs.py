@@ -14,16 +14,8 @@ sys.path.insert(0, str(ROOT / 'test/core'))
 from judge import FileJudge, inverse  # noqa: E402
 
 from ros2_ik.cli.goal_file import BOUNDS  # noqa: E402
-from ros2_ik.core import (  # noqa: E402
-    Configuration,
-    function_kinds,
-    InverseKinematics,
-    load_scene,
-    Robot,
-    shape_kinds,
-    spec_fields,
-    written_kinds,
-)
+from ros2_ik.core import Configuration, InverseKinematics, load_scene, Robot  # noqa: E402
+from ros2_ik.core.internals import function_kinds, shape_kinds, spec_fields, written_kinds  # noqa: E402
 
 PAGE = (ROOT / 'docs/constraints.md').read_text(encoding='utf-8')
 MATLAB = ['PoseTarget', 'PositionTarget', 'OrientationTarget', 'Aiming', 'CartesianBounds',

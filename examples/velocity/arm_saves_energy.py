@@ -8,13 +8,7 @@ left free, and light links move rather than heavy ones.
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import (
-    Configuration,
-    frame_task,
-    Robot,
-    shipped_robots,
-    VelocityProgram,
-)
+from ros2_ik.core import Configuration, frame_task, Robot, shipped_robots, VelocityProgram
 
 DT = 0.02           # [s]
 

@@ -8,13 +8,7 @@ should; `solve_pose` starts again elsewhere and has the answer.
 
 import numpy as np
 
-from ros2_ik.core import (
-    Configuration,
-    frame_task,
-    Robot,
-    solve_pose,
-    VelocityProgram,
-)
+from ros2_ik.core import Configuration, frame_task, Robot, solve_pose, VelocityProgram
 
 DT = 0.01           # [s]
 PENDULUM = """<robot name="pendulum"> <link name="base"/> <link name="body"/> <link name="tip"/>

@@ -6,13 +6,7 @@ The equal of Pink's double_pendulum and load_custom_urdf.
 
 import numpy as np
 
-from ros2_ik.core import (
-    Configuration,
-    frame_task,
-    posture_task,
-    Robot,
-    VelocityProgram,
-)
+from ros2_ik.core import Configuration, frame_task, posture_task, Robot, VelocityProgram
 
 DT = 0.01           # [s]
 PENDULUM = """<robot name="double_pendulum">

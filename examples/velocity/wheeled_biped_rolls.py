@@ -8,13 +8,7 @@ with hip, knee and wheel on a free-flyer joint.
 
 import numpy as np
 
-from ros2_ik.core import (
-    Configuration,
-    frame_task,
-    Robot,
-    rolling_task,
-    VelocityProgram,
-)
+from ros2_ik.core import Configuration, frame_task, Robot, rolling_task, VelocityProgram
 
 DT = 0.005          # [s]
 RADIUS = 0.06       # [m]

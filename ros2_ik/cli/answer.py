@@ -11,7 +11,8 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli.question import Exit
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Array, Joint, Robot, TargetError
+    from ros2_ik.core import Array, Joint, Robot
+    from ros2_ik.core.internals import TargetError
     from ros2_ik.messages.constraints import ConstraintReport
 
 NEAR = 0.02   # of a joint's range

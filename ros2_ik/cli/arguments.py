@@ -99,7 +99,8 @@ def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot', sc
 
 def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     """Return the robot and, for a shipped one, the content of its config file."""
-    from ros2_ik.core import Robot, shipped_robots, UnknownRobotError
+    from ros2_ik.core import Robot, shipped_robots
+    from ros2_ik.core.errors import UnknownRobotError
     shipped = shipped_robots().get(args.robot)
     if shipped:
         if args.srdf or args.package_dir:
@@ -136,7 +137,8 @@ def load_scene_of(args: argparse.Namespace, robot: 'Robot',
 
 def make_checker(robot: 'Robot', scene: 'Scene') -> 'CollisionChecker':
     """Return the checker of a scene; defects of the robot's geometry are printed on stderr."""
-    from ros2_ik.core import collision_checker, InvalidSceneError
+    from ros2_ik.core import collision_checker
+    from ros2_ik.core.errors import InvalidSceneError
     try:
         checker = collision_checker(robot, scene)
     except InvalidSceneError as error:

@@ -24,7 +24,8 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> Exit:
     """Print; returns the exit code."""
-    from ros2_ik.core import spec_fields, UnknownFunctionError, written_kinds
+    from ros2_ik.core.errors import UnknownFunctionError
+    from ros2_ik.core.internals import spec_fields, written_kinds
     kinds = written_kinds()
     if args.kind is None:
         print(table(('kind', 'is'), [(kind, (inspect.getdoc(function) or '').partition('\n')[0])

@@ -16,7 +16,8 @@ from ros2_ik.cli.goal_file import fill
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.cli.stop import Interrupt, PATIENCE as STOP_PATIENCE
-from ros2_ik.core import Array, Robot, Status, TargetError
+from ros2_ik.core import Array, Robot, Status
+from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
 PATIENCE = 20.0   # for a sign of the node, besides the time for the search [s]

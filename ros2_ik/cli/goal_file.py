@@ -10,7 +10,8 @@ from typing import Any
 
 from ros2_ik.cli.poses import target_fields
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.core import field_value, InvalidConstraintError, read_yaml
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.internals import field_value, read_yaml
 
 # Fields of the messages and their defaults. A list is empty by default; its one item shows of what
 # kind the others are. RobotState has no attached_collision_objects (held objects belong to the

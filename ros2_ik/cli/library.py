@@ -10,18 +10,8 @@ from ros2_ik.cli.answer import Answer, print_answer
 from ros2_ik.cli.arguments import load_robot, load_scene_of, make_checker
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
-from ros2_ik.core import (
-    Array,
-    CollisionChecker,
-    Defaults,
-    IKError,
-    IKRequest,
-    prepare,
-    Robot,
-    Scene,
-    Search,
-    StaticWorld,
-)
+from ros2_ik.core import Array, CollisionChecker, IKError, Robot, Scene
+from ros2_ik.core.internals import Defaults, IKRequest, prepare, Search, StaticWorld
 from ros2_ik.messages.constraints import constraint_reports, needs_checker, read_constraints
 from ros2_ik.messages.requests import read_request, with_rules
 from ros2_ik.messages.robot_states import joint_values

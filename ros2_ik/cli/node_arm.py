@@ -21,16 +21,8 @@ from ros2_ik.cli.goal_file import fill, goal_of
 from ros2_ik.cli.library import no_tf
 from ros2_ik.cli.node_client import LATCHED, NodeClient
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.core import (
-    Array,
-    Configuration,
-    Contact,
-    IKError,
-    Robot,
-    Scene,
-    Status,
-    TargetError,
-)
+from ros2_ik.core import Array, Configuration, Contact, IKError, Robot, Scene, Status
+from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.robot_states import fill_state

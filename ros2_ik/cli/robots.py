@@ -35,7 +35,8 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> Exit:
     """Print; returns the exit code."""
-    from ros2_ik.core import Configuration, group_tips, shipped_robots
+    from ros2_ik.core import Configuration, shipped_robots
+    from ros2_ik.core.internals import group_tips
     if args.robot is None:
         print(table(('name', 'tip', 'group', 'description'), [
             (r.name, r.tip or '', r.group or '', r.description)

@@ -19,7 +19,8 @@ from ros2_ik.cli.question import BadQuestion, Exit, warn
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.core import Array, CollisionChecker, IKRequest, Scene
+    from ros2_ik.core import Array, CollisionChecker, Scene
+    from ros2_ik.core.internals import IKRequest
     from ros2_ik.view.arm import Arm
     from ros2_ik.view.page import Page
     from ros2_ik.view.session import Session
@@ -126,7 +127,8 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None 
 
 def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
     from ros2_ik.cli.goal_file import read_content
-    from ros2_ik.core import default_tip, Defaults, IKError
+    from ros2_ik.core import IKError
+    from ros2_ik.core.internals import default_tip, Defaults
     from ros2_ik.view.session import Session
     for tip in tips:
         arm.robot.frame_id(tip)    # raises for one that is unknown

@@ -11,14 +11,13 @@ from ros2_ik.core import (
     Array,
     collision_checker,
     Configuration,
-    default_tip,
-    Defaults,
     IKError,
     load_scene,
     Robot,
     Scene,
     shipped_robots,
 )
+from ros2_ik.core.internals import default_tip, Defaults
 
 START = 120.0    # for the node to come up and to make its collision geometry [s]
 TIMEOUT = 2      # of the search, also on a busy machine [s]

@@ -5,18 +5,9 @@ from typing import NamedTuple, TYPE_CHECKING
 
 import pinocchio as pin
 
-from ros2_ik.core import (
-    Configuration,
-    default_group,
-    default_tip,
-    Defaults,
-    group_tips,
-    Robot,
-    Scene,
-    Status,
-    UnknownFrameError,
-    UnknownGroupError,
-)
+from ros2_ik.core import Configuration, Robot, Scene, Status
+from ros2_ik.core.errors import UnknownFrameError, UnknownGroupError
+from ros2_ik.core.internals import default_group, default_tip, Defaults, group_tips
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import RequestError, wrong
 

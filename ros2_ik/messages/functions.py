@@ -2,13 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from ros2_ik.core import (
-    CollisionChecker,
+from ros2_ik.core import CollisionChecker, KinematicFunction, Robot
+from ros2_ik.core.internals import (
     field_value,
     FieldValue,
-    KinematicFunction,
     read_function,
-    Robot,
     spec_fields,
     written_kinds,
 )

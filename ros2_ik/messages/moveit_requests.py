@@ -14,7 +14,8 @@ from moveit_msgs.msg import (
 )
 import pinocchio as pin
 
-from ros2_ik.core import Array, Defaults, region_surfaces, Scene, Status
+from ros2_ik.core import Array, region_surfaces, Scene, Status
+from ros2_ik.core.internals import Defaults
 from ros2_ik.messages.constraints import MAX_FUNCTIONS
 from ros2_ik.messages.frames import (
     framed_robot,

@@ -16,15 +16,8 @@ from moveit_msgs.msg import (
 import pinocchio as pin
 from std_msgs.msg import ColorRGBA, Header
 
-from ros2_ik.core import (
-    AllowedCollisions,
-    AttachedObject,
-    Configuration,
-    OCTOMAP,
-    Scene,
-    SceneObject,
-    ShapeInstance,
-)
+from ros2_ik.core import AllowedCollisions, AttachedObject, Configuration, Scene, SceneObject
+from ros2_ik.core.internals import OCTOMAP, ShapeInstance
 from ros2_ik.messages.allowed_collisions import matrix_message, read_matrix
 from ros2_ik.messages.octomaps import read_octomap
 from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_pose

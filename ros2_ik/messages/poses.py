@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import quaternion_rotation, Status
+from ros2_ik.core import Status
+from ros2_ik.core.internals import quaternion_rotation
 from ros2_ik.messages.request_error import RequestError
 
 if TYPE_CHECKING:

@@ -10,18 +10,9 @@ from typing import Any, TYPE_CHECKING, TypeVar
 
 import pinocchio as pin
 
-from ros2_ik.core import (
-    ALL_AXES,
-    AllowedCollisions,
-    Defaults,
-    IKRequest,
-    PoseTarget,
-    Robot,
-    Scene,
-    SolveOptions,
-    Status,
-    UnknownNameError,
-)
+from ros2_ik.core import AllowedCollisions, PoseTarget, Robot, Scene, SolveOptions, Status
+from ros2_ik.core.errors import UnknownNameError
+from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
 from ros2_ik.messages.allowed_collisions import read_matrix
 from ros2_ik.messages.constraints import has_functions, MAX_FUNCTIONS, named_frames
 from ros2_ik.messages.frames import (

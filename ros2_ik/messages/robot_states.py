@@ -7,7 +7,8 @@ from typing import Any, TYPE_CHECKING
 
 import pinocchio as pin
 
-from ros2_ik.core import Joint, Robot, Status, UnknownJointError
+from ros2_ik.core import Joint, Robot, Status
+from ros2_ik.core.errors import UnknownJointError
 from ros2_ik.messages.poses import fill_transform, placement
 from ros2_ik.messages.request_error import RequestError
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 import pinocchio as pin
 
-from ros2_ik.core import Configuration, Mesh, Scene, SceneObject, ShapeInstance
+from ros2_ik.core import Configuration, Mesh, Scene, SceneObject
+from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.messages.frames import Lookup, reference
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong

@@ -11,20 +11,8 @@ import numpy as np
 import pinocchio as pin
 from shape_msgs.msg import Mesh as MeshMessage, MeshTriangle, Plane as PlaneMessage, SolidPrimitive
 
-from ros2_ik.core import (
-    Array,
-    Box,
-    Cone,
-    Cylinder,
-    HalfSpace,
-    Indices,
-    Mesh,
-    OcTree,
-    Plane,
-    Shape,
-    ShapeInstance,
-    Sphere,
-)
+from ros2_ik.core import Array, Box, Cone, Cylinder, HalfSpace, Mesh, OcTree, Plane, Shape, Sphere
+from ros2_ik.core.internals import Indices, ShapeInstance
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 

@@ -24,7 +24,9 @@ from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ros2_ik.core import IKError, Robot, shipped_robots, UnknownRobotError, urdf_for_others
+from ros2_ik.core import IKError, Robot, shipped_robots
+from ros2_ik.core.errors import UnknownRobotError
+from ros2_ik.core.internals import urdf_for_others
 from ros2_ik.mock.controlled_groups import controlled_groups, POSITION, TRAJECTORY
 from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
 from ros2_ik.mock.controllers.joints import MockJoints

@@ -21,7 +21,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import check_scene_file, compile_all, IKError, Robot
+from ros2_ik.core import compile_all, IKError, Robot
+from ros2_ik.core.internals import check_scene_file
 from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from ros2_ik.core import Array, Contact, IKSolution, TargetError
+from ros2_ik.core import Array, Contact, IKSolution
+from ros2_ik.core.internals import TargetError
 
 
 class Reached(Enum):

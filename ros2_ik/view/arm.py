@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ros2_ik.core import Array, CollisionChecker, IKRequest, Robot, Scene
+from ros2_ik.core import Array, CollisionChecker, Robot, Scene
+from ros2_ik.core.internals import IKRequest
 from ros2_ik.view.answer import Answer
 
 PERIOD = 1 / 60    # of `Arm.step` [s]

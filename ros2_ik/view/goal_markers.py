@@ -16,7 +16,8 @@ from visualization_msgs.msg import (
     MenuEntry,
 )
 
-from ros2_ik.core import Array, Configuration, GeometryElement, Robot, Shape, Sphere
+from ros2_ik.core import Array, Configuration, Robot, Shape, Sphere
+from ros2_ik.core.internals import GeometryElement
 from ros2_ik.messages.markers import shape_marker
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.view.answer import Answer

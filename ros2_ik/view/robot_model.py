@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core import Array, Configuration, Robot, visual_geometry
+from ros2_ik.core import Array, Configuration, Robot
+from ros2_ik.core.internals import visual_geometry
 from ros2_ik.view.surface import shape_surface, Surface
 
 USUAL = (0.82, 0.83, 0.85)    # colour of links without one

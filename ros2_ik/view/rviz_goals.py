@@ -9,7 +9,8 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import InteractiveMarkerFeedback, Marker, MarkerArray, MenuEntry
 
-from ros2_ik.core import Array, IKError, visual_elements
+from ros2_ik.core import Array, IKError
+from ros2_ik.core.internals import visual_elements
 from ros2_ik.messages.poses import fill_pose, read_pose
 from ros2_ik.view.goal_markers import ghost_markers, handles, replacing_all, text_marker
 from ros2_ik.view.interactive_markers import InteractiveMarkers

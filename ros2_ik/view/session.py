@@ -8,7 +8,8 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from ros2_ik.core import Array, Configuration, IKError, read_yaml, Robot, Scene
+from ros2_ik.core import Array, Configuration, IKError, Robot, Scene
+from ros2_ik.core.internals import read_yaml
 from ros2_ik.view.answer import Answer
 from ros2_ik.view.arm import Arm, Question, Reader
 

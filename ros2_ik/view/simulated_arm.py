@@ -13,15 +13,13 @@ from ros2_ik.core import (
     collision_checker,
     CollisionChecker,
     IKError,
-    IKRequest,
     IKSolution,
     MotionLimits,
-    prepare,
     Robot,
     Scene,
-    StaticWorld,
     straight_motion,
 )
+from ros2_ik.core.internals import IKRequest, prepare, StaticWorld
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import Question, Reader
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 import trimesh
 
-from ros2_ik.core import Array, Indices, Shape
+from ros2_ik.core import Array, Shape
+from ros2_ik.core.internals import Indices
 
 CREASE = 0.7     # angle between faces above which their edge is drawn as an edge [rad]
 Color = tuple[float, ...]    # red, green, blue in [0, 1]

@@ -1,6 +1,6 @@
 """`ros2_ik functions`: the kinds, and the fields of one."""
 
-from ros2_ik.core import written_kinds
+from ros2_ik.core.internals import written_kinds
 
 
 def test_all_kinds_are_listed(command):

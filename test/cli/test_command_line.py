@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ros2_ik.cli.answer import Answer, answer_json, number, print_answer, table
-from ros2_ik.core import TargetError
+from ros2_ik.core.internals import TargetError
 
 HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
 MAIN = 'import sys; from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))'

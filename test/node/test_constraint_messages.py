@@ -13,16 +13,8 @@ from rclpy.serialization import deserialize_message, serialize_message
 from scipy.spatial.transform import Rotation
 
 from ros2_ik import core
-from ros2_ik.core import (
-    Box,
-    collision_checker,
-    Configuration,
-    function_kinds,
-    Scene,
-    SceneObject,
-    Status,
-    written_kinds,
-)
+from ros2_ik.core import Box, collision_checker, Configuration, Scene, SceneObject, Status
+from ros2_ik.core.internals import function_kinds, written_kinds
 from ros2_ik.messages.constraints import MAX_FUNCTIONS, read_constraints
 from ros2_ik.messages.functions import (
     function_message,

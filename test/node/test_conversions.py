@@ -19,13 +19,12 @@ from ros2_ik.core import (
     collision_checker,
     Configuration,
     IKError,
-    prepare,
     Robot,
     Scene,
     SceneObject,
-    StaticWorld,
     Status,
 )
+from ros2_ik.core.internals import prepare, StaticWorld
 from ros2_ik.messages.constraints import read_constraints
 from ros2_ik.messages.frames import group_name, Reference, reference, tip_name
 from ros2_ik.messages.functions import function_message as function

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from ros2_ik.core import InvalidTargetError, Status
+from ros2_ik.core import Status
+from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.node.endpoints.answering import Statistics
 from ros2_ik.node.endpoints.compute_ik import ComputeIK
 from ros2_ik.node.state.settled import Settled

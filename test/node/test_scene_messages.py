@@ -26,8 +26,8 @@ from ros2_ik.core import (
     Plane,
     Scene,
     SceneObject,
-    shape_kinds,
 )
+from ros2_ik.core.internals import shape_kinds
 from ros2_ik.messages.allowed_collisions import matrix_message, read_matrix
 from ros2_ik.messages.frames import changed_frame, framed_robot, link_name
 from ros2_ik.messages.markers import scene_markers

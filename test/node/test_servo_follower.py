@@ -8,15 +8,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from ros2_ik.core import (
-    Box,
-    CollisionChecker,
-    Configuration,
-    InvalidTargetError,
-    Robot,
-    Scene,
-    SceneObject,
-)
+from ros2_ik.core import Box, CollisionChecker, Configuration, Robot, Scene, SceneObject
+from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.messages import Begin
 

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 
 from node_harness import matrix, reachable, unreachable
 
-from ros2_ik.core import IKProblem, PoseTarget, Search, Status
+from ros2_ik.core import IKProblem, PoseTarget, Status
+from ros2_ik.core.internals import Search
 from ros2_ik.node.workers import Pool
 from ros2_ik.node.workers.jobs import Cancel, Job, Ready, TakeRobot
 from ros2_ik.node.workers.pool import STARTING

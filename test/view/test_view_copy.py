@@ -10,7 +10,8 @@ import pytest
 from view_sessions import TIP
 
 from ros2_ik.cli import main
-from ros2_ik.core import Box, save_scene, SceneObject, written_kinds
+from ros2_ik.core import Box, save_scene, SceneObject
+from ros2_ik.core.internals import written_kinds
 from ros2_ik.view.status import copy_html, kinds_html
 
 PLANE = {'kind': 'point_to_plane', 'frame': 'panda_link4', 'normal': [0, 0, 1],

@@ -15,9 +15,9 @@ from ros2_ik.core import (
     OcTree,
     Plane,
     Robot,
-    shape_kinds,
     Sphere,
 )
+from ros2_ik.core.internals import shape_kinds
 
 pytest.importorskip('trimesh')
 from ros2_ik.view.robot_model import RobotModel  # noqa: E402

@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from view_sessions import TIP
 
-from ros2_ik.core import (
-    Box,
-    collision_checker,
-    Configuration,
-    IKError,
-    SceneObject,
-    ShapeInstance,
-    Sphere,
-)
+from ros2_ik.core import Box, collision_checker, Configuration, IKError, SceneObject, Sphere
+from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.view.answer import Reached
 from ros2_ik.view.status import status_html
 

@@ -6,7 +6,8 @@ from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
-from ros2_ik.core import IKError, UnknownJointError
+from ros2_ik.core import IKError
+from ros2_ik.core.errors import UnknownJointError
 from ros2_ik.mock.controllers.joints import MockJoints
 
 # what SystemDefaultsQoS makes of a subscription on Fast DDS

@@ -14,7 +14,8 @@ from rclpy.callback_groups import CallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
-from ros2_ik.core import Array, braking_motion, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core.internals import braking_motion
 from ros2_ik.node.servo.servo_output import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 

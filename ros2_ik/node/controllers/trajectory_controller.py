@@ -12,7 +12,8 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.core import Array, even_braking_motion, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core.internals import even_braking_motion
 from ros2_ik.node.controllers.controller import (
     ASIDE,
     Controller,

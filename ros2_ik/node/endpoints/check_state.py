@@ -9,15 +9,14 @@ from moveit_msgs.srv import GetStateValidity
 from ros2_ik.core import (
     Array,
     CollisionChecker,
-    COLLISIONS_OFF,
     Configuration,
     Contact,
     Joint,
-    not_checked,
     Robot,
     Scene,
     Status,
 )
+from ros2_ik.core.internals import COLLISIONS_OFF, not_checked
 from ros2_ik.messages.answers import contact_messages, distance_messages
 from ros2_ik.messages.constraints import hard_constraints, hard_report, named_frames
 from ros2_ik.messages.frames import framed_robot

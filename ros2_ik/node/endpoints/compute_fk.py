@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from geometry_msgs.msg import PoseStamped
 from moveit_msgs.srv import GetPositionFK
 
-from ros2_ik.core import AmbiguousTipError, Configuration, group_tips, Scene, Status
+from ros2_ik.core import Configuration, Scene, Status
+from ros2_ik.core.errors import AmbiguousTipError
+from ros2_ik.core.internals import group_tips
 from ros2_ik.messages.frames import framed_robot, group_name, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.request_error import RequestError

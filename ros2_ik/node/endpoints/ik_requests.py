@@ -8,18 +8,8 @@ from typing import Any, cast, NamedTuple
 
 import numpy as np
 
-from ros2_ik.core import (
-    Array,
-    bind_request,
-    BoundRequest,
-    CollisionChecker,
-    IKRequest,
-    IKSolution,
-    Robot,
-    Scene,
-    Search,
-    Status,
-)
+from ros2_ik.core import Array, CollisionChecker, IKSolution, Robot, Scene, Status
+from ros2_ik.core.internals import bind_request, BoundRequest, IKRequest, Search
 from ros2_ik.messages.answers import (
     answer_names,
     contact_messages,

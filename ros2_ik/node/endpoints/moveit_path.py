@@ -6,16 +6,8 @@ from geometry_msgs.msg import PoseStamped
 from moveit_msgs.srv import GetCartesianPath
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from ros2_ik.core import (
-    Array,
-    Configuration,
-    IKProblem,
-    MotionLimits,
-    PathOptions,
-    PathSearch,
-    Scene,
-    Status,
-)
+from ros2_ik.core import Array, Configuration, IKProblem, MotionLimits, Scene, Status
+from ros2_ik.core.internals import PathOptions, PathSearch
 from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.frames import reference
 from ros2_ik.messages.moveit_requests import functions_of, joints_of_other_tips

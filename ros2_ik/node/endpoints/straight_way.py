@@ -2,18 +2,8 @@
 
 from dataclasses import replace
 
-from ros2_ik.core import (
-    Configuration,
-    IKProblem,
-    IKSolution,
-    largest_change,
-    Motion,
-    PathOptions,
-    PathSearch,
-    Search,
-    Status,
-    TimedPath,
-)
+from ros2_ik.core import Configuration, IKProblem, IKSolution, Motion, Status
+from ros2_ik.core.internals import largest_change, PathOptions, PathSearch, Search, TimedPath
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.motion.planning import FASTEST_TIP, usable

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core import Array, Motion, MotionState, PathCollisionCheck, Robot, Scene, Status
+from ros2_ik.core import Array, Motion, MotionState, Robot, Scene, Status
+from ros2_ik.core.internals import PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, MOST_LATE, USUAL_DELAY
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds

@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from ros2_ik.core import Motion, PathCollision, PathCollisionCheck, Robot, Scene, Status
+from ros2_ik.core import Motion, Robot, Scene, Status
+from ros2_ik.core.internals import PathCollision, PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.motion.motion_execution import MotionExecution, Phase

@@ -9,17 +9,15 @@ import numpy as np
 
 from ros2_ik.core import (
     Array,
-    InvalidStateError,
     Joint,
-    JointLimitError,
     Motion,
     MotionLimits,
     MotionState,
     Robot,
     Status,
     straight_motion,
-    UnknownJointError,
 )
+from ros2_ik.core.errors import InvalidStateError, JointLimitError, UnknownJointError
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectories import PERIOD

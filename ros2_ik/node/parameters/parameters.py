@@ -19,7 +19,7 @@ from ros2_ik.node.parameters.table import (
 )
 
 if TYPE_CHECKING:   # each field of Defaults is a parameter
-    from ros2_ik.core import Defaults as _Defaults
+    from ros2_ik.core.internals import Defaults as _Defaults
 else:
     _Defaults = object
 

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import os
 import re
 
-from ros2_ik.core import Defaults, solver_names
+from ros2_ik.core import solver_names
+from ros2_ik.core.internals import Defaults
 from ros2_ik.node.controllers.controller import controller_kinds
 from ros2_ik.node.parameters.spec import ParameterError, Spec
 

@@ -13,15 +13,7 @@ import time
 import traceback
 from typing import Any, NamedTuple
 
-from ros2_ik.core import (
-    collision_checker,
-    IKError,
-    Mesh,
-    Robot,
-    Scene,
-    self_pairs,
-    Status,
-)
+from ros2_ik.core import collision_checker, IKError, Mesh, Robot, Scene, self_pairs, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.process import end_with_parent, ensure_fork_server
 

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from ros2_ik.core import IKError, Robot, RobotDescriptionError, Status
+from ros2_ik.core import IKError, Robot, Status
+from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.messages.request_error import RequestError
 
 MAX_LENGTH = 2_000_000   # of a description [characters]

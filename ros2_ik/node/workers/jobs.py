@@ -3,7 +3,8 @@
 import math
 from typing import NamedTuple, TypeAlias
 
-from ros2_ik.core import IKSolution, PathSearch, Search, TimedPath
+from ros2_ik.core import IKSolution
+from ros2_ik.core.internals import PathSearch, Search, TimedPath
 
 AnySearch: TypeAlias = Search | PathSearch
 Answer: TypeAlias = IKSolution | TimedPath

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ros2_ik.core import AngleBetweenVectors, Configuration, GazeAngle, InvalidConstraintError
+from ros2_ik.core import AngleBetweenVectors, Configuration, GazeAngle
+from ros2_ik.core.errors import InvalidConstraintError
 
 ANGLES = [0, 1e-12, 1e-8, 1e-4, 0.3, np.pi / 2, 3, np.pi - 1e-4, np.pi - 1e-8, np.pi]
 AXES = [(1, 0, 0), (0, 0, 1), (0, 0, -1), (0.36, 0.48, 0.8)]

@@ -6,15 +6,8 @@ from oracles import drake, pink, pink_columns
 import pytest
 from scipy.spatial import ConvexHull
 
-from ros2_ik.core import (
-    CenterOfMass,
-    Configuration,
-    InvalidConstraintError,
-    InverseKinematics,
-    Robot,
-    SupportPolygon,
-    UnknownFrameError,
-)
+from ros2_ik.core import CenterOfMass, Configuration, InverseKinematics, Robot, SupportPolygon
+from ros2_ik.core.errors import InvalidConstraintError, UnknownFrameError
 
 
 def links_of(robot):

@@ -6,17 +6,9 @@ import numpy as np
 import pytest
 from scenes import scattered, solid
 
-from ros2_ik.core import (
-    Configuration,
-    Constraint,
-    IKProblem,
-    InvalidConstraintError,
-    MinimumDistance,
-    PairDistance,
-    solve,
-    UnknownNameError,
-)
+from ros2_ik.core import Configuration, Constraint, IKProblem, MinimumDistance, PairDistance, solve
 from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.errors import InvalidConstraintError, UnknownNameError
 from ros2_ik.core.scene import Scene, SceneObject, Sphere
 
 ITERATIONS = {'max_iterations': 200, 'timeout': 60.0}     # the clock does not decide

@@ -8,14 +8,8 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import (
-    algebra,
-    Configuration,
-    FrameOrientation,
-    FramePose,
-    InvalidConstraintError,
-    InvalidTargetError,
-)
+from ros2_ik.core import algebra, Configuration, FrameOrientation, FramePose
+from ros2_ik.core.errors import InvalidConstraintError, InvalidTargetError
 
 
 @settings(max_examples=20)

@@ -8,15 +8,9 @@ from judge import step
 import numpy as np
 import pytest
 
-from ros2_ik.core import (
-    Configuration,
-    function_kinds,
-    GazeAngle,
-    InvalidOptionError,
-    KinematicFunction,
-    register_function,
-    UnknownFrameError,
-)
+from ros2_ik.core import Configuration, GazeAngle, KinematicFunction, register_function
+from ros2_ik.core.errors import InvalidOptionError, UnknownFrameError
+from ros2_ik.core.internals import function_kinds
 
 CASES = [pytest.param((make, name, relative), id=f'{kind}-{i}-{name}-{"relative" * relative}')
          for kind, ways in SAMPLES.items() for i, make in enumerate(ways) for name in ROBOTS

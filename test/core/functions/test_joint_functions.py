@@ -4,14 +4,8 @@ import numpy as np
 from oracles import from_pink, oracle_robot, pink, pink_columns
 import pytest
 
-from ros2_ik.core import (
-    Configuration,
-    InvalidConstraintError,
-    InvalidStateError,
-    JointCoupling,
-    JointPositions,
-    UnknownJointError,
-)
+from ros2_ik.core import Configuration, JointCoupling, JointPositions
+from ros2_ik.core.errors import InvalidConstraintError, InvalidStateError, UnknownJointError
 
 
 @pytest.mark.parametrize('row', pink('PostureTask'))

@@ -5,7 +5,8 @@ import numpy as np
 from oracles import pink
 import pytest
 
-from ros2_ik.core import Configuration, InvalidConstraintError, Manipulability, UnknownFrameError
+from ros2_ik.core import Configuration, Manipulability
+from ros2_ik.core.errors import InvalidConstraintError, UnknownFrameError
 
 ROWS = {'all': slice(0, 6), 'position': slice(0, 3), 'orientation': slice(3, 6),
         'xy': [0, 1], 'xz': [0, 2], 'yz': [1, 2]}

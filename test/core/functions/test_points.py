@@ -6,7 +6,6 @@ import pytest
 
 from ros2_ik.core import (
     Configuration,
-    InvalidConstraintError,
     PointToLineDistance,
     PointToPlane,
     PointToPointDistance,
@@ -14,6 +13,7 @@ from ros2_ik.core import (
     RegionDistance,
     Robot,
 )
+from ros2_ik.core.errors import InvalidConstraintError
 
 P, Q, N = (0.1, -0.2, 0.3), (0.4, 0.5, -0.6), (0.5, 1, -0.3)
 LINES = [(1, 0, 0), (0, 0, -1), (1, 1, 1), (1e-12, 0, -1), (1e150, -2e150, 0), (0, 3e-8, 0)]

@@ -3,13 +3,8 @@
 import numpy as np
 import pytest
 
-from ros2_ik.core import (
-    Configuration,
-    FramePosition,
-    InvalidConstraintError,
-    UnknownJointError,
-    UserFunction,
-)
+from ros2_ik.core import Configuration, FramePosition, UserFunction
+from ros2_ik.core.errors import InvalidConstraintError, UnknownJointError
 
 
 def tip(at):

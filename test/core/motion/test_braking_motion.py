@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 
-from ros2_ik.core import (
-    braking_motion,
-    even_braking_motion,
-    InvalidOptionError,
-    InvalidStateError,
-    MotionLimits,
-    Robot,
-    straight_motion,
-)
+from ros2_ik.core import MotionLimits, Robot, straight_motion
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
+from ros2_ik.core.internals import braking_motion, even_braking_motion
 
 SLIDE = """<robot name="slide">
   <link name="base"/> <link name="ball"/>

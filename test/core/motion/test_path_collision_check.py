@@ -10,16 +10,16 @@ from ros2_ik.core import (
     blocked,
     Box,
     collision_checker,
-    InvalidOptionError,
     Motion,
     MotionLimits,
     MotionState,
-    PathCollisionCheck,
     Robot,
     Scene,
     SceneObject,
     straight_motion,
 )
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.internals import PathCollisionCheck
 
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 LIMITS = MotionLimits(np.full(7, 2.0), np.full(7, 3.0), np.full(7, 60.0))

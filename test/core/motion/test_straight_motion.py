@@ -5,15 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from ros2_ik.core import (
-    braking_motion,
-    InvalidOptionError,
-    InvalidStateError,
-    JointLimitError,
-    MotionLimits,
-    Robot,
-    straight_motion,
-)
+from ros2_ik.core import MotionLimits, Robot, straight_motion
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, JointLimitError
+from ros2_ik.core.internals import braking_motion
 
 ARM = tuple(f'panda_joint{i}' for i in range(1, 8))
 HOME = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])

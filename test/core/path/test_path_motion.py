@@ -7,13 +7,9 @@ import pytest
 from ros2_ik.core import (
     Configuration,
     IKProblem,
-    InvalidOptionError,
-    InvalidStateError,
     Line,
     MotionLimits,
     path_motion,
-    PathOptions,
-    PathSearch,
     PoseTarget,
     Robot,
     solve_path,
@@ -21,6 +17,8 @@ from ros2_ik.core import (
     Status,
     Waypoints,
 )
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
+from ros2_ik.core.internals import PathOptions, PathSearch
 
 DOWN = (np.pi, 0, 0)
 LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)

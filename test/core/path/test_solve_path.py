@@ -12,8 +12,6 @@ import pytest
 from ros2_ik.core import (
     Box,
     Constraint,
-    InvalidOptionError,
-    InvalidTargetError,
     JointPositions,
     Line,
     PoseSolver,
@@ -23,8 +21,8 @@ from ros2_ik.core import (
     solve_path,
     SolveOptions,
     Status,
-    UnknownFrameError,
 )
+from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, UnknownFrameError
 
 sys.path.insert(0, str(Path(__file__).parents[3] / 'benchmarks'))
 

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import Arc, InvalidTargetError, Line, Screw, Spline, Waypoints
+from ros2_ik.core import Arc, Line, Screw, Spline, Waypoints
+from ros2_ik.core.errors import InvalidTargetError
 
 START = pose((0.4, 0.1, 0.3), (0.1, -0.2, 0.3))
 END = pose((0.1, 0.5, 0.2), (0.6, 0.2, -0.4))

@@ -13,11 +13,11 @@ from ros2_ik.core import (
     Constraint,
     FramePosition,
     IKProblem,
-    InvalidStateError,
     LeastSquares,
     PoseTarget,
     ScalarCost,
 )
+from ros2_ik.core.errors import InvalidStateError
 
 Q = np.array([0.3, -0.5, -0.1, 0.7])
 

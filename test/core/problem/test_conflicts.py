@@ -12,7 +12,6 @@ from ros2_ik.core import (
     FrameOrientation,
     FramePosition,
     IKProblem,
-    JointChangeBound,
     JointCoupling,
     JointPositions,
     Polyhedron,
@@ -20,6 +19,7 @@ from ros2_ik.core import (
     SupportPolygon,
     UserFunction,
 )
+from ros2_ik.core.internals import JointChangeBound
 from ros2_ik.core.problem import conflict
 
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)

@@ -16,7 +16,6 @@ from ros2_ik.core import (
     FramePosition,
     GazeAngle,
     IKProblem,
-    InvalidConstraintError,
     JointPositions,
     LeastSquares,
     Manipulability,
@@ -26,6 +25,7 @@ from ros2_ik.core import (
     solve,
     UserFunction,
 )
+from ros2_ik.core.errors import InvalidConstraintError
 
 INF, NAN, PI = math.inf, math.nan, math.pi
 P, A, B = (0.03, -0.02, 0.11), (0.2, -0.1, 2), (1, -0.2, 0.4)

@@ -11,11 +11,10 @@ import pytest
 from scipy.linalg import expm
 from small_robots import joint, SMALL, urdf
 
-from ros2_ik.core import (
-    Configuration,
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.core.errors import (
     InvalidStateError,
     JointLimitError,
-    Robot,
     RobotDescriptionError,
     UnknownJointError,
 )

@@ -7,13 +7,10 @@ import numpy as np
 import pytest
 from small_robots import joint, SMALL, TWO_ARMS, urdf, X, Z
 
-from ros2_ik.core import (
-    Configuration,
+from ros2_ik.core import Configuration, MotionLimits, Robot, straight_motion
+from ros2_ik.core.errors import (
     InvalidStateError,
-    MotionLimits,
-    Robot,
     RobotDescriptionError,
-    straight_motion,
     UnknownFrameError,
     UnknownJointError,
     UnknownNameError,

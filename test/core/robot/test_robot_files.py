@@ -7,15 +7,9 @@ from judge import TreeJudge
 import numpy as np
 import pytest
 
-from ros2_ik.core import (
-    Configuration,
-    Robot,
-    RobotDescriptionError,
-    shipped_robots,
-    ShippedRobot,
-    UnknownRobotError,
-    urdf_for_others,
-)
+from ros2_ik.core import Configuration, Robot, shipped_robots, ShippedRobot
+from ros2_ik.core.errors import RobotDescriptionError, UnknownRobotError
+from ros2_ik.core.internals import urdf_for_others
 from ros2_ik.core.meshes.mesh_paths import find_mesh
 
 NAMES = ['baxter', 'kinova', 'panda', 'talos', 'ur5', 'xarm7']

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from small_robots import joint, TWO_ARMS, urdf
 
-from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, RobotDescriptionError
+from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot
+from ros2_ik.core.errors import RobotDescriptionError
 
 LEFT = tuple(f'left_{i}' for i in range(1, 7))
 RIGHT = tuple(f'right_{i}' for i in range(1, 7))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from small_robots import CRANK, joint, PLANAR_2R, urdf, X, Z
 
-from ros2_ik.core import Configuration, Robot, RobotDescriptionError
+from ros2_ik.core import Configuration, Robot
+from ros2_ik.core.errors import RobotDescriptionError
 
 ARM = joint('j', 'revolute', 'a', 'b', axis=Z, limits=(-1.0, 1.0))
 

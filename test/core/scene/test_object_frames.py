@@ -13,19 +13,14 @@ from ros2_ik.core import (
     Constraint,
     FramePosition,
     GazeAngle,
-    IKRequest,
-    InvalidOptionError,
-    InvalidSceneError,
     PoseTarget,
-    prepare,
     Scene,
     SceneObject,
-    Search,
     solve_pose,
-    StaticWorld,
     Status,
-    UnknownFrameError,
 )
+from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError, UnknownFrameError
+from ros2_ik.core.internals import IKRequest, prepare, Search, StaticWorld
 
 HAND = 'panda_hand'
 DOWN = pin.rpy.rpyToMatrix(np.pi, 0, 0)

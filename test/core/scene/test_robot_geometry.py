@@ -12,9 +12,9 @@ from scenes import solid
 from scipy.spatial import cKDTree
 import trimesh
 
-from ros2_ik.core import visual_geometry
 from ros2_ik.core.collision import collision_checker, CollisionChecker, own_collisions
 from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.internals import visual_geometry
 from ros2_ik.core.robot import Configuration, Robot, shipped_robots
 from ros2_ik.core.scene import Box, Capsule, Cylinder, Mesh, Scene, SceneObject, Sphere
 from ros2_ik.core.scene.robot_geometry import robot_geometry

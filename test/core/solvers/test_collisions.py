@@ -15,8 +15,6 @@ from ros2_ik.core import (
     Constraint,
     FramePosition,
     IKProblem,
-    InvalidOptionError,
-    InvalidSceneError,
     InverseKinematics,
     JointPositions,
     LeastSquares,
@@ -25,13 +23,14 @@ from ros2_ik.core import (
     Robot,
     Scene,
     SceneObject,
-    Search,
     shipped_robots,
     solve,
     solve_pose,
     Sphere,
     Status,
 )
+from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
+from ros2_ik.core.internals import Search
 
 TIPS = {'panda': 'panda_hand', 'ur5': 'tool0', 'baxter': 'left_gripper'}
 BALL = '<sphere radius="0.06"/>'

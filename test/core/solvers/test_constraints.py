@@ -27,10 +27,10 @@ from ros2_ik.core import (
     PoseTarget,
     Robot,
     ScalarCost,
-    Search,
     solve,
     UserFunction,
 )
+from ros2_ik.core.internals import Search
 
 SLACK = 1e-6 + 1e-8      # the tolerance, and rounding
 BOUNDED = sorted({*SAMPLES} - {'manipulability', 'minimum_distance', 'pair_distance',

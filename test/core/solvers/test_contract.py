@@ -13,15 +13,14 @@ from ros2_ik.core import (
     Configuration,
     ExitFlag,
     IKProblem,
-    InvalidOptionError,
     PoseTarget,
     solve,
     solve_pose,
     Solver,
     solver_names,
     Status,
-    UnknownSolverError,
 )
+from ros2_ik.core.errors import InvalidOptionError, UnknownSolverError
 from ros2_ik.core.solvers import make_solver
 
 SOLVERS = solver_names()

@@ -18,7 +18,6 @@ from ros2_ik.core import (
     ExitFlag,
     FramePosition,
     IKProblem,
-    InvalidOptionError,
     JointPositions,
     LeastSquares,
     PointToPlane,
@@ -29,6 +28,7 @@ from ros2_ik.core import (
     solver_names,
     UserFunction,
 )
+from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.solvers import make_solver
 
 SLACK = 1e-6 + 1e-8

@@ -16,14 +16,14 @@ from ros2_ik.core import (
     IKError,
     IKProblem,
     IKSolution,
-    InvalidOptionError,
     PoseTarget,
     Robot,
-    Search,
     solve,
     solve_pose,
     SolveOptions,
 )
+from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.internals import Search
 from ros2_ik.core.request import IKRequest, prepare, StaticWorld
 
 T = np.eye(4)

@@ -20,9 +20,6 @@ from ros2_ik.core import (
     FramePosition,
     GazeAngle,
     IKProblem,
-    InvalidConstraintError,
-    InvalidOptionError,
-    InvalidTargetError,
     JointCoupling,
     JointPositions,
     LeastSquares,
@@ -37,6 +34,7 @@ from ros2_ik.core import (
     Status,
     UserFunction,
 )
+from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem import out_of_reach
 
 OUT = pose((2.0, 0, 0))

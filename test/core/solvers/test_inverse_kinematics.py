@@ -10,13 +10,15 @@ from ros2_ik.core import (
     Configuration,
     FramePosition,
     IKError,
-    InvalidConstraintError,
-    InvalidOptionError,
-    InvalidStateError,
     InverseKinematics,
     LeastSquares,
     PointToPlane,
     ScalarCost,
+)
+from ros2_ik.core.errors import (
+    InvalidConstraintError,
+    InvalidOptionError,
+    InvalidStateError,
     UnknownFrameError,
     UnknownJointError,
 )

@@ -17,19 +17,17 @@ from ros2_ik.core import (
     FramePosition,
     IKError,
     IKProblem,
-    InvalidOptionError,
-    InvalidStateError,
     InverseKinematics,
     JointPositions,
     LeastSquares,
     PoseTarget,
     Robot,
-    Search,
     solve,
     Solver,
     Status,
-    UnknownJointError,
 )
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, UnknownJointError
+from ros2_ik.core.internals import Search
 
 
 def test_without_restarts_only_the_seeds(robot):

@@ -15,21 +15,19 @@ from ros2_ik.core import (
     Constraint,
     FramePosition,
     IKProblem,
-    InvalidOptionError,
-    InvalidStateError,
     InverseKinematics,
     JointPositions,
     LeastSquares,
     load_scene,
     PoseTarget,
     Robot,
-    Search,
     solve,
     solve_pose,
     solver_names,
     Status,
-    UnknownJointError,
 )
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, UnknownJointError
+from ros2_ik.core.internals import Search
 
 
 def test_a_seed_outside_the_limits_is_named(small):

@@ -9,13 +9,15 @@ from small_robots import joint, SMALL, TWO_ARMS, urdf
 from ros2_ik.core import (
     IKError,
     IKProblem,
-    InvalidOptionError,
-    InvalidTargetError,
     InverseKinematics,
     PoseTarget,
     Robot,
     solve,
     solve_pose,
+)
+from ros2_ik.core.errors import (
+    InvalidOptionError,
+    InvalidTargetError,
     UnknownFrameError,
     UnknownJointError,
 )

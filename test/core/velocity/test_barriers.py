@@ -20,8 +20,6 @@ from ros2_ik.core import (
     frame_task,
     FrameOrientation,
     FramePosition,
-    InvalidConstraintError,
-    InvalidOptionError,
     joint_velocity_task,
     MinimumDistance,
     PairDistance,
@@ -31,11 +29,11 @@ from ros2_ik.core import (
     SceneObject,
     Sphere,
     twist_task,
-    UnknownObjectError,
     VelocityLimit,
     VelocityProgram,
     VelocityStatus,
 )
+from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, UnknownObjectError
 
 SLIDER = """<robot name="slider"><link name="world"/>
 <link name="ball"><collision><geometry><sphere radius="0.1"/></geometry></collision></link>

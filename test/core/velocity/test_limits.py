@@ -11,14 +11,12 @@ from ros2_ik.core import (
     ConfigurationLimit,
     frame_task,
     FramePosition,
-    InvalidOptionError,
-    InvalidStateError,
-    InvalidTargetError,
     posture_task,
     VelocityLimit,
     VelocityProgram,
     VelocityStatus,
 )
+from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, InvalidTargetError
 
 TIP = 'panda_hand_tcp'
 

@@ -6,13 +6,8 @@ import pytest
 from scipy.optimize import lsq_linear
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import (
-    Configuration,
-    FramePosition,
-    InvalidOptionError,
-    InvalidTargetError,
-    Robot,
-)
+from ros2_ik.core import Configuration, FramePosition, Robot
+from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.velocity import (
     ConfigurationLimit,
     damping_task,
