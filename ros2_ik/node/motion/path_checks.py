@@ -101,6 +101,9 @@ class PathChecks:
                 Status.ROBOT_STATE_STALE, f"it is not known where joint '{unknown[0]}' "
                 'stands, so that the way cannot be checked for collisions; '
                 'avoid_collisions: false does without')
+        for name in sorted(others):
+            if contradiction := self._state.contradiction(name):
+                raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
         if others & beside:
             raise RequestError(
                 Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"

@@ -76,6 +76,10 @@ class CurrentState:
         reading = self._base_reading(robot)
         return None if reading is None else np.asarray(reading.value)
 
+    def contradiction(self, name: str) -> str:
+        """Return how readings of a joint contradict each other, or ''."""
+        return self._joint_states.contradiction(name)
+
     def known(self, robot: Robot) -> dict[str, Any]:
         """Return the values of all joints with a reading, by name."""
         readings = {joint.name: self._reading(robot, joint) for joint in robot.joints}
