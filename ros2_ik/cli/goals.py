@@ -2,10 +2,11 @@
 
 import argparse
 import gc
+import math
 from typing import TYPE_CHECKING
 
 from ros2_ik.cli.arguments import add_node_arguments, Commands
-from ros2_ik.cli.question import Exit, warn
+from ros2_ik.cli.question import BadQuestion, Exit, warn
 from ros2_ik.cli.view import node_session
 
 if TYPE_CHECKING:
@@ -32,13 +33,22 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Serve the markers until Ctrl-C, or until a robot comes that can have none."""
+    """Serve the markers until Ctrl-C; a later robot that has none is waited out."""
     import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
 
     from ros2_ik.cli.node_client import NodeClient
+    from ros2_ik.core.errors import IKError
+    is_first = True
     while True:    # once for each robot_description
         with NodeClient(args.node) as client:
-            serve(client, args.tip, args.problem, args.wait)
+            try:
+                serve(client, args.tip, args.problem, args.wait)
+            except (BadQuestion, IKError) as error:
+                if is_first:
+                    raise
+                warn(f'no markers for this robot: {error}')
+                client.spin_until(lambda: client.has_another_robot, math.inf)
+        is_first = False
 
 
 def serve(client: 'NodeClient', tips: list[str], problem: str | None, wait: float) -> None:
