@@ -153,7 +153,7 @@ def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | N
 
 
 def state_values(state: RobotState, robot: Robot | None) -> dict[str, float | Array]:
-    """Return joint values by name; without the robot, those of single joints alone."""
+    """Return joint values by name; without the robot, only those of `joint_state`."""
     if robot is None:
         return dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
     return joint_values(state, robot, 'the answer')

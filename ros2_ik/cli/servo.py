@@ -136,7 +136,7 @@ class Keyboard:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
 
     def signs(self) -> tuple[float, ...] | None:
-        """Return the twist as parts of full speed, None for the end."""
+        """Return the twist as parts of full speed, None if x was pressed to end."""
         now, pressed = time.monotonic(), ''
         while select.select([sys.stdin], [], [], 0)[0] and (read := os.read(0, 64)):
             pressed += read.decode(errors='ignore')

@@ -148,7 +148,7 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
 
 def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
                       q: 'Array') -> 'tuple[IKRequest, CollisionChecker | None]':
-    """Read what a problem file has, for a page; raises IKError."""
+    """Return request and collision checker (or None) of a problem file; raises IKError."""
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import read_problem
     from ros2_ik.core import IKError

@@ -187,7 +187,7 @@ def wrench(W: Any, i: int, force: Vector, moment: Vector) -> None:
 
 @part
 def force(W: Any, i: int, at: Vector, along: Vector) -> None:
-    """Make row i of the wrenches that of a force at a point, both in the root frame."""
+    """Fill row i of the wrenches with that of a force at a point, both in the root frame."""
     wrench(W, i, along, cross(at, along))
 
 

@@ -265,7 +265,7 @@ def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
 
 
 def _frames(request: IKRequest) -> list[str]:
-    """Return the names of frames that a request has and does not add."""
+    """Return the names of frames that a request refers to but does not add itself."""
     names = [name for target in request.targets for name in (target.tip, target.relative_to)]
     names += [getattr(item.function, field, None) for field in ('frame', 'relative_to')
               for item in (*request.constraints, *request.costs)]

@@ -35,7 +35,7 @@ _ExponentLoader.add_implicit_resolver(
 
 
 def read_yaml(text: str, exponents: bool = False) -> Any:
-    """Read a text, with `exponents` 1e-3 as a number; raises ValueError with the reason."""
+    """Read a text; if `exponents`, 1e-3 is a number. Raises ValueError with the reason."""
     try:
         return yaml.load(text, Loader=_ExponentLoader if exponents else _Loader)
     # PyYAML lets the other ones through: 2020-99-99, !!bool perhaps, !!int ""

@@ -132,7 +132,7 @@ def make_constraint(function: KinematicFunction, bounds: 'Bounds', name: str) ->
 def make_cost(function: KinematicFunction, bounds: 'Bounds', name: str,
               default: bool) -> LeastSquares:
     """
-    Make the cost, for a function that has met its robot.
+    Make the cost of a function that is bound to its robot.
 
     `default`: without target and bounds the target is 0, else that is refused. Raises RequestError
     and InvalidConstraintError.

@@ -95,7 +95,7 @@ def _plane(message: PlaneMessage, *_: object) -> Shape:
 def write_part(part: ShapeInstance) \
         -> list[tuple[str, SolidPrimitive | MeshMessage | PlaneMessage, pin.SE3]]:
     """
-    Write a part as what a CollisionObject can hold, so that read back it is as solid.
+    Write a part as what a CollisionObject can hold; a HalfSpace becomes a plane.
 
     Gives for each shape its field without the plural, its message and its pinocchio.SE3.
     """

@@ -60,7 +60,7 @@ class MockRobot(Node):
     `robot` is the name of a shipped robot. Its joints begin at home and follow
     - `<group>_controller`, a joint_trajectory_controller, and `<group>_position_controller`, a
       position controller, of each of its controlled_groups; parameter `active` names those that
-      listen (by default the trajectory controllers; one a joint);
+      listen (by default the trajectory controllers; at most one for each joint);
     - `joint_command` (sensor_msgs/JointState), as simulators have it, in any case.
     The newest command counts. `rate` [Hz] is that of joint_states; FAULTS are for tests.
     """

@@ -12,7 +12,7 @@ from ros2_ik.core import Array
 from ros2_ik.view.surface import Surface
 
 FINER = 3                   # pixels drawn for each one, along both edges
-TANGENT = 0.3               # of half of the view's angle, upwards
+TANGENT = 0.3               # of half of the vertical angle of view
 MARGIN = 1.05               # size of the view, in sizes of its content
 NEAR = 0.05                 # depth of the near plane, in depths of the view
 TO_LIGHT = np.array([-0.42, -0.66, -0.62])    # right, down, forward

@@ -32,7 +32,7 @@ class YamlForm:
         self._shown: str | None = None    # nothing at first: meshes make a scene's text long
 
     def show(self) -> None:
-        """Show the present part of the session."""
+        """Show the form's part of the session as it is now."""
         self.text.value = self._shown = self._dump()
 
     def apply(self) -> None:

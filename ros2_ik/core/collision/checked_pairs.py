@@ -37,7 +37,7 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
     """
     Return which item is checked against which one after it, (i, i).
 
-    `items` are the robot's own, followed by its surroundings.
+    `items` are the pieces of the robot, then those of its surroundings.
     """
     links = set(geometry.links)
     number_of = {name: number for number, name in enumerate(

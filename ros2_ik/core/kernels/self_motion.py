@@ -21,8 +21,8 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     """
     Step from an answer x (nx,) to another, both of which fulfil the rows.
 
-    The step has that length, in the direction without effect on the rows that is next to `along`
-    (n,), which is left where it led; at most so many iterations lead back. Returns
+    The step has that length, in the direction nearest to `along` (n,) that leaves the rows as they
+    are; `along` then has it. At most `most` iterations lead back to the rows. Returns
     whether x is an answer, away from the last one, and the number of iterations.
     """
     at = layout_of(numbers, layout)

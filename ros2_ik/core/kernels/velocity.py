@@ -46,7 +46,7 @@ def solve_priorities(problem, firm, step, missed):
     """
     Fill the step, with hard tasks so `firm`; return the scale of scaled tasks.
 
-    NaN where numbers do not suffice. `missed` (m + k,) is filled with by how much hard rows,
+    NaN where numbers do not suffice. `missed` (m + k,) gets the amounts by which hard rows,
     bounds and gaps are missed.
     """
     rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]

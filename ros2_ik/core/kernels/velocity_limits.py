@@ -14,8 +14,8 @@ def brake(distance, acceleration, dt):
     """
     Return the largest speed from which a joint comes to rest within a distance.
 
-    It slows down by the acceleration in each step of dt: after the last one of n whole steps it
-    rests exactly there, so that no step asks for more.
+    It slows down by at most acceleration * dt in each step of dt, and a whole number of steps
+    ends exactly at the distance, so that no step asks for more.
     """
     if not distance > 0:
         return 0.0

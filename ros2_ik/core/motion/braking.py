@@ -27,7 +27,7 @@ def braking_motion(joints: Sequence[str], position: 'ArrayLike', velocity: 'Arra
 
     With the `acceleration` (n,) at the start, by default 0, a motion that slows down already
     comes no farther than it would by itself. `bounds` are the lower and upper position limits
-    (n,): where the way in step would leave them, each joint brakes as fast as it can by itself.
+    (n,): if that way would leave them, each joint brakes as fast as it can by itself.
 
     Raises InvalidStateError for NaN.
     """

@@ -84,7 +84,7 @@ class Branches:
         return end if self.is_step(q, end) and accept(self.at(s), end).accepted else None
 
     def is_step(self, before: Array, after: Array) -> bool:
-        """Return whether no joint moves farther than in one step."""
+        """Return whether no joint moves farther than one step allows."""
         return bool(are_within.run(after, before, before, self.options.max_joint_step))
 
     def held_start(self) -> list[Array]:
@@ -170,7 +170,7 @@ class Branches:
         Return the numbers of the nodes of the cheapest chain that gets farthest.
 
         Dynamic programming. The cost is the squared distance of the first node from the seed, and
-        the length of the path times the integral of |dq/ds|^2, which no sampling changes.
+        the length of the path times the integral of |dq/ds|^2, however densely it is sampled.
         """
         parents, first = list[Indices](), np.array(self.nodes[0])
         cost = ((first - self.seed)**2).sum(axis=1)

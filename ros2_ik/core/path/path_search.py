@@ -1,4 +1,4 @@
-"""The search for a motion of a tool through poses, which another process can make."""
+"""The search for a motion of a tool through poses; another process can run it."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -115,7 +115,7 @@ class IKProblem:
 
     def with_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> 'IKProblem':
-        """Return the same problem with other parts, bound to the robot, and start (nq,)."""
+        """Return the same problem with another start (nq,) and other parts, already bound."""
         problem = self._copy()
         problem._ask(targets, constraints, costs, start)
         return problem

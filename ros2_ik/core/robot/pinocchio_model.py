@@ -3,7 +3,7 @@ Construction of Pinocchio's model of a robot, with one number a joint.
 
 Pinocchio reads a continuous joint of a URDF as (cos, sin) and a planar one as (x, y, cos, sin).
 Here the continuous joint becomes a revolute one without limits and the planar one two prismatic
-joints and a turn, so that turns are kept and sums of angles are sums.
+joints and a turn, so that full turns are kept and angles can be added as numbers.
 """
 
 from collections.abc import Iterable

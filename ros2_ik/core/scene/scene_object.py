@@ -53,7 +53,7 @@ class SceneObject:
     color: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        # it stands in messages, in logs and on terminals
+        # the id is shown in messages, in logs and on terminals
         if not isinstance(self.id, str) or not self.id or not self.id.isprintable():
             raise InvalidSceneError(f'the id of an object is {self.id!r}; it must be a text '
                                     'that is not empty, of characters that can be printed')

@@ -23,7 +23,7 @@ class Clearance:
     """
     Ways out of contact for one problem.
 
-    A robot with more joints than its targets have rows walks along its answers, see `SelfMotion`.
+    A robot with more joints than target rows is moved through its other answers by `SelfMotion`.
     Others are pushed out: nearest pairs become constraints for `sqp`. With `restarts` that is
     tried for one answer in eight.
     """

@@ -145,7 +145,7 @@ class Search:
         search.budget.deadline, search.budget.started = deadline, started
         return search
 
-    # -- how long -------------------------------------------------------------------------
+    # -- running and ending ---------------------------------------------------------------
 
     def run(self, seconds: float = math.inf) -> bool:
         """

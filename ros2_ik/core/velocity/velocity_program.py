@@ -100,7 +100,7 @@ class VelocityProgram:
         self._before = np.zeros(robot.nv)
 
     def _bind_barriers(self, barriers: Sequence[Barrier]) -> list[Barrier]:
-        """Bind the barriers; return those that bound rows of functions."""
+        """Bind the barriers; return those that limit rows of functions."""
         for barrier in barriers:
             if not isinstance(barrier, Barrier):
                 raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '

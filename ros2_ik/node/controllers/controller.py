@@ -187,7 +187,7 @@ class Controller(ABC):
 
     @property
     def rest_at(self) -> float:
-        """End of the present motion on the motion clock [s]; after a first motion."""
+        """End of the present motion on the motion clock [s]; there must be one."""
         return self.began + self.motion.duration
 
     @property

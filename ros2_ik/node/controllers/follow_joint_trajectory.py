@@ -111,7 +111,7 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
             lambda future: self._answered(sent, future.result()))
 
     def _set_tolerances(self, goal: 'FollowJointTrajectory.Goal') -> None:
-        """Set where the joints must be on the way, late or not, and in the end."""
+        """Set the tolerances at the end, and on the way with room for joints that are late."""
         parameters = self.context.parameters
         goal.goal_tolerance = [self._tolerance(name=joint, position=parameters.goal_tolerance)
                                for joint in self.joints]

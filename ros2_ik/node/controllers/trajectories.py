@@ -6,7 +6,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_ik.core import Motion
 
 SHORTEST = 1e-3   # between two points [s]
-PERIOD = 0.03   # controllers interpolate with accelerations: within 1e-5 rad of the motion [s]
+PERIOD = 0.03   # between points [s]: quintic interpolation stays within 1e-5 rad of the motion
 
 
 def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:

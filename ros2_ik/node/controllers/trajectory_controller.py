@@ -1,4 +1,4 @@
-"""Commands and other clients of a joint_trajectory_controller (ros2_controllers)."""
+"""Commands to a joint_trajectory_controller (ros2_controllers), and its other clients."""
 
 from abc import abstractmethod
 from collections import deque
@@ -190,7 +190,7 @@ class TrajectoryController(Controller):
     def _braking_from(self, at: MotionState, moving: list[MotionState],
                       commands: list[MotionState], limits: MotionLimits,
                       bounds: tuple[Array, Array]) -> Motion:
-        """Return what brakes joints from a state, and from others; on a curve they may turn."""
+        """Return a motion to rest, from one state or others; on a curve joints may turn back."""
         if self.motion.is_curved:
             moving, commands = [], [*moving, *commands]
         return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,

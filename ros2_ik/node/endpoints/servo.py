@@ -336,7 +336,7 @@ class Servo(Endpoint):
         self.motions.take_back()
 
     async def _until(self, condition: Callable[[State], bool], seconds: float, what: str) -> State:
-        """Wait until it says something; raises RequestError if it does not in time."""
+        """Wait for a state of the servo that meets a condition; raises RequestError if late."""
         end = time.monotonic() + seconds
         state = await self.wait(lambda done: self._waiting.append((condition, end, done)))
         if state is None:

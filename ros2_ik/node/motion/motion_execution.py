@@ -51,7 +51,7 @@ class MotionExecution:
         self._cancelled = cancelled or (lambda: '')
         self.limits = motion_limits(robot, self.joints, parameters)
         self.max_change: Mapping[str, float] = {}    # how far each joint may move [rad, m]
-        self.assumed: Mapping[str, Any] = {}    # values of joints that nothing tells of
+        self.assumed: Mapping[str, Any] = {}    # values for joints without any reading
         self.way: Motion | None = None      # where it is not straight in joint space
         self.motion: Motion | None = None
         self.phase = Phase.PLANNED
@@ -59,7 +59,7 @@ class MotionExecution:
         self.planned = 0.0              # duration [s]
         self.notes: list[str] = []
         self.scene: Scene | None = None       # in which the way was checked,
-        self.world: Scene | None = None       # and that of the node which it was made of
+        self.world: Scene | None = None       # and the node's scene that it was made from
         self.add_own: Callable[[Scene], Scene] = lambda scene: scene
         # of the way that is left, in a newer scene
         self.check_left: PathCollisionCheck | None = None
@@ -298,7 +298,7 @@ class MotionExecution:
                 f'{outcome.message}')
 
     def progress(self) -> dict[str, str]:
-        """Return names and values for /diagnostics, once it was sent."""
+        """Return names and values for /diagnostics; valid once the motion was sent."""
         gone, left = self.now() - self.sent_at, self.end - self.now()
         return {'asked for by': self.who, 'group': self.group, 'controllers': self._names,
                 'state': self.phase.value,

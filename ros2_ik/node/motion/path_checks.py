@@ -40,7 +40,7 @@ class PathChecks:
 
         Raises RequestError or InvalidSceneError.
 
-        `beside` are the joints that other motions move: nothing is checked against what moves.
+        `beside` are the joints that other motions move: a check that depends on one is refused.
         `own` None is the present scene. Later changes of that one count, too: see `recheck`.
         """
         if own:

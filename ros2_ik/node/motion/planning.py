@@ -137,7 +137,7 @@ def _straight(execution: MotionExecution, start: Array, goal: list[float],
 
 def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
            parameters: Parameters) -> Motion:
-    """Return the motion along a way of all joints that an execution has; raises RequestError."""
+    """Return the motion of all joints of an execution along `way`; raises RequestError."""
     robot, joints, moving = execution.robot, execution.joints, list(way.joints)
     if others := sorted({*moving} - {*joints}):
         # such a joint is where the goal wants it, but may have to move between

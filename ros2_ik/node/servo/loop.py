@@ -462,7 +462,7 @@ class Session:
         if self.follower.moving:
             self._moved = steady
         if steady <= self._moved + HOLD:
-            if due or self._ahead:   # a stream that repeats a command makes the arm stand
+            if due or self._ahead:   # repeating a command in a stream would halt the arm
                 self._publish()
         elif self.ended and steady > self._moved + HOLD + PASSED and not self._pushes:
             self.over = True

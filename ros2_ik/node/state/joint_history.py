@@ -84,7 +84,7 @@ class JointHistory:
 
     def __init__(self, reading: Reading, speed: float | None = None,
                  turning: bool = False) -> None:
-        self.reading = self._place = reading    # _place: the first one where the joint stands
+        self.reading = self._place = reading    # _place: the first one at the present place
         self.speed, self.turning = speed, turning
         self.contradiction: Contradiction | None = None
         self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
@@ -95,7 +95,7 @@ class JointHistory:
         Take a reading; returns whether it contradicts those before.
 
         The joint may have moved `factor` times as fast as it can; 0: however fast. A reading with
-        an older stamp than the newest is ignored, unless there was none for as long as SETTLED.
+        an older stamp than the newest is ignored, unless the newest came SETTLED or more before.
         """
         last = self.reading
         stamped = bool(reading.stamp and last.stamp)

@@ -1,4 +1,4 @@
-"""The time that motions go by."""
+"""The clock by which motions are timed."""
 
 import math
 import time
@@ -6,7 +6,7 @@ from typing import Any
 
 BACK = 0.1      # by more than messages that change places the clock goes back only if set [s]
 AHEAD = 1.0     # it goes ahead by more at once only if set [s],
-FASTEST = 10.0  # beyond this part of the real time that has passed
+FASTEST = 10.0  # plus this many times the real time that has passed
 SETTLED = 1.0   # so long after it was set, nothing is moved [s]
 
 

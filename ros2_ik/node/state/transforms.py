@@ -161,7 +161,7 @@ class Transforms:
         """
         Return whether a question that was read at a moment [s, steady] should be read again.
 
-        That is where TF was listened to so shortly that transforms had yet to come.
+        It should if TF had been received for so short a time that transforms may be missing.
         """
         return (refusal.status in UNKNOWN_YET and self._buffer is not None
                 and moment < self._buffer.since + TRANSFORM_TIMEOUT)
