@@ -25,7 +25,7 @@ LOST = 5.0        # after which DDS may have lost a response [s]
 AGAIN = 0.2       # between two goals to a node that is starting [s]
 # in the messages of a node that is making the robot's collision geometry, or has no robot yet
 STARTING = ('still being made', 'robot_description has not been received')
-# without a solution, all other statuses refuse the question
+# a search ended so; any other status without a solution means that the question was refused
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
@@ -36,7 +36,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     """
     Send a goal (of `goal_of`) and return the answer; `show` receives the feedback in words.
 
-    `seed` are more joint values, by name. A node that is starting is asked again for up to `wait`
+    `seed` adds joint values, by name. A node that is starting is asked again for up to `wait`
     seconds, unless the goal moves the robot: somebody may have stopped the robot meanwhile.
     Ctrl-C, or another signal to end, cancels the goal: then the answer is the best so far, marked
     as interrupted. Raises BadQuestion, and KeyboardInterrupt where a cancel is not answered: what

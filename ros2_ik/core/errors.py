@@ -154,5 +154,5 @@ def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
     hint = nearest(name, valid) or 'none is spelled like it'
     if len(valid) <= LISTED and hint.startswith('none'):
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
-    count = f'{kind}s' if kind.isalpha() else 'in all'   # of several words, an s is no plural
+    count = f'{kind}s' if kind.isalpha() else 'in all'   # a plural s suits only a kind of one word
     return f"unknown {kind} '{name}'; {hint} ({len(valid)} {count})"

@@ -26,7 +26,7 @@ class Reference(NamedTuple):
     """
     A frame that poses are given in: one of the robot's (None: the root), and an offset in it.
 
-    The offset is where an object of the scene, a subframe or a frame of TF is.
+    The offset is set for objects of the scene, subframes and TF frames: their pose in `frame`.
 
     `loose_on` is the link that a frame of TF hangs on by transforms of /tf: whether it moves with
     that link is not known.

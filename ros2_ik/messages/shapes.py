@@ -90,7 +90,7 @@ def _plane(message: PlaneMessage, *_: object) -> Shape:
     return Plane(coef[:3], -coef[3])
 
 
-# -- back --------------------------------------------------------------------------------------
+# -- writing -----------------------------------------------------------------------------------
 
 def write_part(part: ShapeInstance) \
         -> list[tuple[str, SolidPrimitive | MeshMessage | PlaneMessage, pin.SE3]]:

@@ -151,7 +151,7 @@ class Page:
         return save_scene(self.session.arm.scene)
 
     def _load_scene(self, text: str) -> None:
-        arm = self.session.arm    # with a line break the text is never the name of a file
+        arm = self.session.arm    # the '\n' below keeps the text from being taken for a file name
         self.session.change_scene(load_scene(text + '\n', arm.robot,
                                              Configuration(arm.robot, arm.q)))
 

@@ -105,7 +105,7 @@ def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size:
 
 
 def _bodies(model: RobotModel, scene: Scene, panel: Panel, length: float) -> Iterator[Body]:
-    """Yield what a panel shows but for contacts; the axes of its targets have a length [m]."""
+    """Yield the bodies of a panel, without contacts; target axes are drawn `length` [m] long."""
     poses, touched = model.poses(panel.q), touched_names(panel.contacts)
     for link, surface, in_link in model.surfaces:
         yield surface._replace(color=panel.color or surface.color), poses[link] * in_link

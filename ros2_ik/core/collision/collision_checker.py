@@ -180,7 +180,7 @@ class CollisionChecker:
         if apart - a.aabb_radius - b.aabb_radius - margin > -deeper_than:    # balls round both
             return None
         if not self._check.certain[k]:
-            # of a mesh the depth of one triangle, which is surely reached: its hull is larger
+            # a mesh's triangles give a depth that is surely reached; its larger hull, too much
             a, b = (each.geometry if each.mesh is None else each.mesh.geometry
                     for each in (one, other))
         result = coal.DistanceResult()

@@ -2,7 +2,7 @@
 Contacts of the checked pairs.
 
 Convex hulls are looked at first: if they do not touch, their contents do not either. Where the
-hull of a mesh touches something, its triangles decide, and what they enclose.
+hull of a mesh touches something, its triangles and the volume they enclose decide.
 """
 
 from collections.abc import Iterator

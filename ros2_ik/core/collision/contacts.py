@@ -12,8 +12,8 @@ class Contact:
     """
     Two links or objects that touch, by name or id.
 
-    `depth` [m] is how far they are in each other, what was padded included; `point` (3,) is in
-    the middle of that, in the root frame.
+    `depth` [m] is how far they overlap, padding included; `point` (3,) is in
+    the middle of the overlap, in the root frame.
     """
 
     first: str

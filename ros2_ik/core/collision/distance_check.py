@@ -46,7 +46,7 @@ class DistanceCheck:
         return bool(self._waiting)
 
     def is_refinable(self) -> bool:
-        """Return whether parts were made since; looks once in a while, on disk."""
+        """Return whether convex parts have been made since (on disk, checked now and then)."""
         if time.monotonic() < self._looked + LOOK_AGAIN:
             return False
         self._looked = time.monotonic()

@@ -30,7 +30,7 @@ class CenterOfMass(KinematicFunction):
         f = c, or A c
 
     B is `relative_to`, which may move, by default the root frame. `links` are by default all
-    that move relative to the root frame; links that are named count wherever they are. With A and
+    that move relative to the root frame; named links count even if they do not. With A and
     an upper bound b, A c <= b, the centre is in a polyhedron. Smooth everywhere.
 
     Raises InvalidConstraintError for wrong axes, for A of other columns or with axes, and, when
@@ -99,7 +99,7 @@ class _Bodies(NamedTuple):
     The links that count: a model with their masses only, for what moves; what stands still.
 
     `share` is the part of the mass that moves, `fixed` (3,) the other part's share of the centre.
-    `joints` change the function, `moving` (nv,) are 1 in their columns. `lumps` are, by the name
+    `joints` change the function, `moving` (nv,) is 1 in their columns. `lumps` are, by the name
     of a link for each joint, the share of the mass that it carries and where that is, (4,).
     """
 

@@ -38,7 +38,7 @@ class FieldType(NamedTuple):
     supplied: bool = False
 
     def argument(self, given: FieldValue, name: str) -> object:
-        """Return the argument for a written value; raises InvalidConstraintError."""
+        """Convert a written value into its argument; raises InvalidConstraintError."""
         try:
             found = self.read(given)
         except InvalidConstraintError as error:

@@ -29,8 +29,8 @@ class Manipulability(KinematicFunction):
 
     `rows` are 'all', 'position' [m], 'orientation' [rad] or, for arms that move in a plane, 'xy',
     'xz' or 'yz' [m] along the frame's own axes; of all rows the unit is mixed. All
-    joints between the two frames count, a floating base among them: measure an arm on one
-    relative to its shoulder. At a singularity f = 0 is not differentiable; the gradient given
+    joints between the two frames count, also a floating base: for an arm on such a base, measure
+    relative to the shoulder. At a singularity f = 0 is not differentiable; the gradient given
     there is 0, so a descent must not start on one. With fewer joints than rows f = 0 always.
 
     Yoshikawa: Manipulability of Robotic Mechanisms (1985). Raises InvalidConstraintError for

@@ -15,8 +15,8 @@ def place_boxes(q, bodies, motions, nodes, boxes, centred, halves):
     """
     Fill placements (i, 12) of boxes in the root frame, half sizes (i, 3) of upright ones.
 
-    For the other arguments see `near_pairs`. As `place_bodies` does, but for twists: one part for
-    both made descents up to a tenth slower.
+    For the other arguments see `near_pairs`. Like `place_bodies`, but without twists; one function
+    for both made descents up to 10 % slower.
     """
     placed, free = np.empty((len(bodies) + 1, 12)), np.empty((2, 12))
     for j in range(12):

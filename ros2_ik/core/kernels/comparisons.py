@@ -42,7 +42,7 @@ def are_within(f, lower, upper, tolerance):
 @part
 def turned(value, seed, lower, upper):
     """Add full turns to one value, see `choose_turns`."""
-    # it is within the limits, up to rounding: 0 must stay possible
+    # value is within its limits up to rounding errors, so 0 turns must remain possible
     least = min(np.ceil((lower - value) / TURN), 0.0)
     most = max(np.floor((upper - value) / TURN), 0.0)
     turns = min(max(np.rint((seed - value) / TURN), least), most)

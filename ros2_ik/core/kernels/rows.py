@@ -75,7 +75,7 @@ def work_of(at):
 
 @inner_part
 def compose(one, i, other, j, out, k):
-    """Fill row k of `out` with the product of two placements; it may be neither."""
+    """Fill row k of `out` with the product of two placements; must not be one of their rows."""
     xx, xy, xz = other[j, 0], other[j, 1], other[j, 2]
     yx, yy, yz = other[j, 3], other[j, 4], other[j, 5]
     zx, zy, zz = other[j, 6], other[j, 7], other[j, 8]

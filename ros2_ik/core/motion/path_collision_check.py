@@ -73,7 +73,7 @@ class PathCollisionCheck:
         return True
 
     def _walk(self) -> Iterator[tuple[float, Array]]:
-        """Yield the start, the end, and times and positions that are near each other between."""
+        """Yield times and positions: the start, the end, then closely spaced ones in between."""
         end = self._motion.duration
         before, goal = self._at(0.0), self._at(end)
         yield 0.0, before

@@ -52,7 +52,7 @@ class PathSearch:
 
     The one target of the `problem` goes along lines between the poses; the tool rests at sharp
     corners alone. The `limits` are those of the joints that may move, `tip_speed` [m/s] is that of
-    the tool. It has what a process needs of a `Search`: `run` makes all of it.
+    the tool. Worker processes run it like a `Search`, but one `run` does the whole search.
     """
 
     def __init__(self, problem: IKProblem, poses: Sequence[Array], limits: MotionLimits,
@@ -132,7 +132,7 @@ class _Beginning(ToolPath):
 
 
 def _reached(path: Path) -> Path | None:
-    """Return the part of a path that is reached, as a whole one; None where it has no length."""
+    """Return the reached part of a path as a path of its own; None if it has no length."""
     if path.success or len(path.q) < 2:
         return path if path.success else None
     beginning = _Beginning(path.tool_path, float(path.parameters[-1]))

@@ -15,9 +15,9 @@ Chain = list[tuple[float, Array]]   # parameters and configurations (nq,)
 
 def refined(branches: Branches, chain: Chain) -> tuple[Chain, int | None]:
     """
-    Return a chain with configurations added at all needed parameters, until each step holds.
+    Return a chain refined by configurations at needed parameters until each step is allowed.
 
-    It ends before the first step that cannot hold, whose number is returned, too, or None.
+    It ends before the first step that cannot be made so, whose index is returned, too, or None.
     """
     found = chain[:1]
     for i, (start, end) in enumerate(zip(chain, chain[1:], strict=False)):

@@ -25,7 +25,7 @@ class Reason(NamedTuple):
 
 
 def reason_of(branches: Branches, chain: Chain, s: float) -> Reason:
-    """Return why the pose at a parameter cannot follow a chain (may be empty)."""
+    """Return why the pose at parameter s cannot be added to a chain, which may be empty."""
     if branches.budget.cancelled():
         return Reason(Status.PREEMPTED, 'time', 'cancelled')
     if branches.budget.over():

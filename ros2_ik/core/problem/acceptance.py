@@ -115,7 +115,7 @@ def _values(robot: Robot, q: Any) -> Array:
 
 def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violation]
                    ) -> list[TargetError]:
-    """Return the errors of the targets where `data` has the joints; add those too large."""
+    """Return the target errors at the joints of `data`; too large ones go to `violations`."""
     model, frame_id, errors = problem.robot.model, problem.robot.frame_id, []
     for target in problem.targets:
         placed = pin.updateFramePlacement(model, data, frame_id(target.tip))

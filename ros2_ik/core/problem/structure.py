@@ -70,7 +70,7 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
                  joints: Iterable[frozenset[str]], group: str | None,
                  locked: frozenset[str]) -> frozenset[str]:
     """
-    Return the names of the joints that may move: the group's, or all that something depends on.
+    Return the joints that may move: the group's, else all that the tips or functions depend on.
 
     `tips` are to move, each relative to a frame (None: the root), `joints` change functions.
     Neither locked nor, without a group, passive joints move. Raises UnmovedTipError.

@@ -35,7 +35,7 @@ def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> Semantics:
     """
     Read an SRDF for the robot of `tree`; warnings and errors call it `what`.
 
-    Raises RobotDescriptionError, see `parse_xml`, also for a URDF.
+    Raises RobotDescriptionError: as `parse_xml` does, and if the text is a URDF.
     """
     root = parse_xml(text, what)
     if root.find('link') is not None:

@@ -219,7 +219,7 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     """
     Return the looks of a robot, in parts of one colour each.
 
-    A robot without visual elements, and links of which one cannot be read, as its mesh is not
+    A robot without visual elements, and links with one that cannot be read because its mesh is not
     found, look like their collision elements; `warnings` say so.
     """
     seen = _shaped(robot, ElementReader(robot, 'visual', 'skip'), _visual_shapes)

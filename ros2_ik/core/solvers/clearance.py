@@ -14,8 +14,8 @@ from ros2_ik.core.solvers.sqp import SequentialQuadratic
 GAP = 2e-3          # how far apart touching pairs are pushed [m]
 SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
 DEEPER = 1e-4       # than the position tolerance: such a contact of the tip is unavoidable [m]
-# with restarts only every eighth answer in contact is pushed: with each, blocked targets of a UR5
-# take twice as long; with none, free answers beside blocked ones do, and more of them are far away
+# with restarts one in eight answers in contact is pushed: if all were, blocked targets of a UR5
+# would take twice as long; if none, free ones beside blocked ones would, more of them far away
 ONE_IN = 8
 
 

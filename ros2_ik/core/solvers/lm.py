@@ -106,8 +106,8 @@ class Screw(RelativeFunction):
 
         f = -log6(T^-1 T*)     with T = T_relative_frame; [m] and [rad]
 
-    Its wrenches are those of the frame's own velocity, right at the reference only: a step by them
-    follows the screw, which is a straighter way from afar than position and rotation apart.
+    The rows of `W` make the frame's body Jacobian, exact at the reference only: a step with it
+    follows the screw, a straighter way from afar than position and rotation separately.
     """
 
     frame: str

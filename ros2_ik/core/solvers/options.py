@@ -23,8 +23,8 @@ class SolveOptions:
 
     `timeout` [s]: at least one descent is made, even with a tiny timeout. `solver` is a name
     of `solver_names()`, or 'auto', which chooses by the problem and gives the reason in the
-    solution. `select` says which answer is returned: the 'first' ones found, or the best of
-    all the time: 'nearest' (to the first seed), 'cost' (the lowest) or 'manipulability' (of
+    solution. `select` says which answers are returned: the 'first' found, or of all found in
+    the time the 'nearest' (to the first seed), or best by 'cost' (lowest) or 'manipulability' (of
     the targets' tips: Yoshikawa, the product over the tips). `solutions` is how many different
     answers are wanted. Without `allow_restarts` only the seeds are tried. Of all turns of a
     joint that mean the same, the one nearest the first seed is kept.

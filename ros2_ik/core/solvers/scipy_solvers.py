@@ -147,10 +147,10 @@ class BFGSGradientProjection(Solver):
     MATLAB's BFGS gradient projection: L-BFGS-B, in the tangent space round the start.
 
     Minimizes 1/2 |violation|^2 of all that must hold, weighted: MATLAB's objective. MATLAB's
-    parameters: ends where the projected gradient is below `gradient_tolerance` (times
-    the violation's length where that is below 1, for it vanishes with it at a solution), the step
-    below `step_tolerance` [rad, m], or the violation's length below `solution_tolerance`, by
-    default when all is within the problem's own tolerances. An attempt takes at most
+    parameters: it stops when the projected gradient is below `gradient_tolerance` (times
+    the violation's length if that is below 1, as both vanish at a solution), or the step
+    is below `step_tolerance` [rad, m], or the violation's length below `solution_tolerance`, by
+    default as soon as all is within the problem's own tolerances. An attempt takes at most
     `attempt_iterations`.
 
     Source: Byrd et al., "A limited memory algorithm for bound constrained optimization", SIAM J.

@@ -207,7 +207,7 @@ class Search:
         if not self.problem.costs or self.options.select != 'first':
             return False
         if self.attempts <= len(self.seeds) and not (self._is_loose or self.n_touching):
-            return False    # the descent from a seed that will do lowers the costs
+            return False    # descents from acceptable seeds only lower the costs
         return any(seed.cost * (1 + SAME_COST) + SAME_COST < cost for seed in self._seeds_that_do)
 
     @property

@@ -24,8 +24,8 @@ class SelfMotion:
     by turns until one touches nothing, or both ways are at an end: at limits of joints, or where
     a step leads back to no answer. What was walked over in vain is not walked over again.
 
-    Without this walk a Panda among boxes goes to a far answer in a third of the cases in which
-    the descent from a near seed ends in contact; with it in some 10 %, in a quarter of the time.
+    A Panda among boxes, where the descent from a near seed ends in contact, goes to a far answer
+    in a third of the cases without this walk; with it in some 10 %, and four times as fast.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker) -> None:

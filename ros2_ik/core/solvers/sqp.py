@@ -20,7 +20,7 @@ from ros2_ik.core.status import ExitFlag
 
 GIVE_UP_AFTER = 4     # iterations in a row without a drop of the violation
 DROP = 0.8
-MOVING = 56           # columns of the Jacobians of all starts in turn, half a millisecond's work
+MOVING = 56           # Jacobian columns of a batch of starts together, about 0.5 ms of work
 _POSITIONS = {'floating': 3, 'planar': 2}   # columns, the first ones, of a base's position
 
 

@@ -22,7 +22,7 @@ def spare_joints(problem: IKProblem) -> float:
 
 def axes_to_free(problem: IKProblem, q: Array) -> str:
     """
-    Return with which axes of rotation freed the target can be reached from q (nq,), or ''.
+    Return a sentence on rotation axes that, once free, let q (nq,) reach the target; or ''.
 
     Found by trying: one axis, then two, then all.
     """

@@ -44,7 +44,7 @@ class Barrier:
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
     def bind(self, robot: Robot, dt: float) -> 'list[DistanceConstraints | Barrier]':
-        """Return what keeps distances of one robot apart, and what bounds rows of a function."""
+        """Return constraints for one robot: on distances of pairs, on rows of the function."""
         bound = copy(self)
         bound.bounds = bounds = copy(self.bounds.bind(robot))
         function, margins = bounds.function, np.unique(bounds.lower)

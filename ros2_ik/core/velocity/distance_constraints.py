@@ -176,7 +176,7 @@ class DistanceConstraints:
         Add the rows that pairs had at other nearest points in the last steps.
 
         Where a link lies along another the nearest points jump from end to end: with the row of
-        one end alone, each step brings the other one down. (Without it 96 hands that were pulled
+        one end alone, each step moves the other end closer. (Without it 96 hands that were pulled
         into the arm's column turned 2400 times in their last second; with it 75 times.)
         """
         limit, (_, rows, pairs) = self._margin + REUSE_DISTANCE, self._near

@@ -22,7 +22,7 @@ class JointLimit(ABC):
 
     @abstractmethod
     def enter(self, robot: Robot, box: Array) -> None:
-        """Enter it into the numbers of a robot's joints, see `velocity_rows`."""
+        """Write this limit into `box`, an array of numbers per joint, see `velocity_rows`."""
 
 
 @dataclass(frozen=True)

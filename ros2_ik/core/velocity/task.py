@@ -32,7 +32,7 @@ class Task:
     `lm_damping` times weight |gain error|^2 damps all joints, so that targets beyond reach end in
     rest; 0 makes no difference to them.
 
-    A function that has no gradient where it should end, as an angle of zero, is replaced by the
+    A function that has no gradient at its target, such as an angle at zero, is replaced by the
     smooth one behind it (`equality_form`). Raises InvalidTargetError, InvalidOptionError.
     """
 

@@ -46,7 +46,7 @@ class ControllerContext:
 
     @cached_property
     def clock(self) -> MotionClock:
-        """The time that motions go by."""
+        """The clock by which motions are timed."""
         return MotionClock(self.node)
 
     def now(self) -> float:

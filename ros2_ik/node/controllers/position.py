@@ -79,7 +79,7 @@ class PositionController(Stream, kind='position'):
         await self.context.pause(LOOK)
 
     def _controller_listens(self) -> bool:
-        """Return whether one who listens is the controller's own node, as far as is known."""
+        """Return whether the controller's own node, or an unknown one, listens to the topic."""
         listeners = self.context.node.get_subscriptions_info_by_topic(self.topic)
         return any(one.node_name == UNKNOWN or self._node_name
                    == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)

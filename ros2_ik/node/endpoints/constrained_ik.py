@@ -28,9 +28,9 @@ class OpenGoal:
     """
     A goal that has no result yet.
 
-    `asked` is its question once it has been read, `newest` what its search had found by the last
-    report, `phase` that of the feedback. `why` is the reason why it must end, or ''. `end` ends
-    what it is doing. `stops` is that of the executor when it came: what is stopped later does not
+    `asked` is the goal's request once it has been read, `newest` the best that its search last
+    reported, `phase` as in the feedback. `why` is the reason why it must end, or ''. `end` cancels
+    its running work. `stops` is the executor's when it came: what is stopped later does not
     begin to move.
     """
 

@@ -308,7 +308,7 @@ class _World:
         return start.q
 
     def standing(self, request: IKRequest, start: Array) -> Array:
-        """Return the robot's present values, in the turns of the start; there where unknown."""
+        """Return the present joint values, in turns nearest `start`; unknown ones as in it."""
         known = self._state.known(self.robot)
         q = np.array(self.robot.to_q(known, start))
         for joint in self.robot.joints:

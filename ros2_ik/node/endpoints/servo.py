@@ -52,7 +52,7 @@ from ros2_ik.node.servo.messages import (
 from ros2_ik.srv import SwitchServo
 
 LOOK = 0.02       # between two looks at the servo and at what it has to know [s]
-ALIVE = 5         # looks after which the servo hears of the node
+ALIVE = 5         # looks between two messages to the servo that the node is alive
 STARTING = 20.0   # longest time until its process has started, on a busy computer [s]
 DIED = 'its process has died: what the controllers were told last counts'
 REST = 20.0       # longest time until it has come to rest [s]

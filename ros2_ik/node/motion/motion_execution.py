@@ -122,7 +122,7 @@ class MotionExecution:
             self.stop_for(Outcome(status, f'stopped on the way: {message}', (), self.planned))
 
     def stop_for(self, outcome: Outcome) -> None:
-        """Brake; this outcome comes when the arm stands."""
+        """Brake; `outcome` is the result, given once the arm stands."""
         if self.phase is Phase.SENT:
             self.phase, self._reason, self._stopped_at = Phase.BRAKING, outcome, self.now()
             defect = None

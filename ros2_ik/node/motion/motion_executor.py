@@ -263,7 +263,7 @@ class MotionExecutor:
                 if other is not execution and not {*other.joints}.isdisjoint(execution.joints))
 
     def _beside(self, execution: MotionExecution) -> frozenset[str]:
-        """Return the joints of all other owners that came before."""
+        """Return the joints of all motions begun before this one, and of the servo."""
         before = self._executions[:self._executions.index(execution)]
         owners: list[MotionExecution | Lease] = [*before, *([self.servo] if self.servo else [])]
         return frozenset(joint for owner in owners for joint in owner.joints)

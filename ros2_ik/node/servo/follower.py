@@ -352,7 +352,7 @@ class Follower:
         return self._slow_for > SLOW_FOR
 
     def _reason(self, result: VelocityResult) -> tuple[int, str]:
-        """Return what else keeps the tip from following a twist."""
+        """Return why the tip follows a twist too slowly although `_judge` found no warning."""
         assert self.command is not None
         if near := self._near(self._follow, SURFACE):
             return _told(NEAR_CONTACT, _pair(near[0]))

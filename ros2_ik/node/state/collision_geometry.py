@@ -118,7 +118,7 @@ class CollisionGeometry:
             text for text in geometry.warnings if text.endswith('left out')))
 
     def _warn_of_pairs(self, robot: Robot, report: str) -> None:
-        """Name pairs that are left out, unless an SRDF has come, which makes another robot."""
+        """Warn of pairs left out, unless the robot has been replaced since, e.g. by an SRDF."""
         if robot is self._robot:
             self._log.warning(f"robot '{robot.name}': {report}")
 

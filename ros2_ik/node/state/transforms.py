@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Parent(NamedTuple):
-    """The parent of a frame: by /tf_static, or by a transform received then (steady [s])."""
+    """The parent of a frame, whether /tf_static gave it, and when it came (steady clock [s])."""
 
     frame: str
     static: bool

@@ -37,7 +37,7 @@ class Mesh(Shape):
     """
     A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
 
-    `detail` says what stands for it. 'exact': the triangles and what is inside of them decide
+    `detail` says what is checked. 'exact': the triangles and the volume inside them decide
     whether something touches, distances and depths are those of convex parts that contain both.
     'hull': its convex hull, which closes bins and holes; always that of more than 500,000
     triangles. Hulls and parts are kept on disk; until the parts are made (`make_parts`),
