@@ -124,7 +124,7 @@ class NodeArm:
             raise IKError(str(error)) from None
 
     def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Wait for no answer any longer, but raise, as soon as that is true."""
+        """Stop waiting for answers, and raise, as soon as `true()` is true."""
         self._client.give_up = true
 
     def _later(self, kind: type, request: object, note: Callable[[Any], str]) -> None:

@@ -74,7 +74,7 @@ def serve(session: 'Session', host: str, port: int,
     """
     Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion.
 
-    `add` adds to the page before it is announced.
+    `add(page)` is called before the page is announced, to add what it shall show.
     """
     from ros2_ik.core import compile_all
     from ros2_ik.view.access import Access, is_local

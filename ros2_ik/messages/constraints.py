@@ -41,7 +41,7 @@ def has_functions(request: 'ComputeIK.Request') -> bool:
 
 
 def named_frames(messages: 'Iterable[Function]') -> list[str]:
-    """Return the names of frames that messages of functions have."""
+    """Return the names of all frames that the messages of functions refer to."""
     return [name for message in messages for field in FRAMES if (name := getattr(message, field))]
 
 

@@ -194,7 +194,7 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
 
 
 def _narrow(angle: float) -> float:
-    """Return MoveIt's angle, at most a right one: a target behind is never seen."""
+    """Return MoveIt's angle, at most pi/2: a target behind the sensor is never seen."""
     return min(angle, math.pi / 2)
 
 

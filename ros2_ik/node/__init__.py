@@ -29,7 +29,7 @@ from the parameter of that name.
 
 def main() -> int:
     """Run the node until SIGINT, SIGTERM or SIGHUP; gives the exit code."""
-    for number in SIGNALS:   # to start takes two seconds, to end at most one
+    for number in SIGNALS:   # starting takes two seconds, ending at most one
         signal.signal(number, lambda *_: os._exit(0))
     if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
         print(USAGE, end='')

@@ -169,7 +169,7 @@ class IKNode(Node):
                                  qos_profile_sensor_data, event_callbacks=unwatched)
 
     async def _wait(self, start: Callable[[Callable[[object], None]], None]) -> Any:
-        """Call start(done) and wait for what done is given, in whatever thread."""
+        """Call start(done) and wait for the result that any thread passes to done."""
         executor = self.executor
         future = Future(executor=executor)
 

@@ -35,7 +35,7 @@ def _pieces(name: str, joint: int, placement: 'pin.SE3', parts: tuple[ShapeInsta
 def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
                    items: Sequence[CollisionGeometry]) -> Mask:
     """
-    Return which item is checked against which one after it, (i, i).
+    Return the mask (i, i) of which item is checked against which later one.
 
     `items` are the pieces of the robot, then those of its surroundings.
     """

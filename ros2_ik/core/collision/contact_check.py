@@ -64,7 +64,7 @@ class ContactCheck:
         if not all(map(self.certain.__getitem__, near)):
             self._triangles.place(data)
         for k in near:
-            # where triangles met last there is no need to look at hulls
+            # of the pair that touched last the triangles are tested before the hulls
             if k == last and not self.certain[k] and self._surfaces_meet(k) or self._touches(k):
                 self._last = k
                 yield k

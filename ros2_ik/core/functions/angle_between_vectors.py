@@ -75,7 +75,7 @@ class AngleBetweenVectors(FormedFunction):
                                               1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
 
     The gradient of the angle is a unit moment, at right angles to both; where they are parallel
-    or antiparallel it turns in one fixed plane. Its bounds "exactly 0" and "exactly pi" become
+    or antiparallel it turns in one fixed plane. Bounds "exactly 0" or "exactly pi" turn it into
     the vector, which is smooth where they are parallel. Where they are antiparallel the vector is
     pi long in one fixed direction, and close to it the derivative across it, which grows without
     bound, stays below pi * 1e3. The chord is smooth everywhere; where they are antiparallel its

@@ -46,7 +46,7 @@ class CheckedDistance(KinematicFunction):
             self.checker.make_parts(QUICK)
 
     def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
-        """Return the checker of what counts, by default all that this one checks."""
+        """Return the checker of the pairs that count, by default all of `checker`'s."""
         return checker
 
     def joints(self, robot: Robot) -> frozenset[str]:

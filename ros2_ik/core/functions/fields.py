@@ -27,8 +27,8 @@ class FieldType(NamedTuple):
 
     `read` turns what is written into the argument of the constructor, or None if it does not fit;
     `check` turns the argument into what is kept, and raises InvalidConstraintError. A field that
-    is not written is at its default, else at `absent`, else refused. What is `supplied` is not
-    written: the one who makes the function has it.
+    is not written is at its default, else at `absent`, else refused. A `supplied` field is not
+    written: whoever makes the function has it at hand.
     """
 
     form: str

@@ -104,7 +104,7 @@ class KinematicFunction(ABC):
         return None
 
     def __str__(self) -> str:
-        """Return the kind and what it is of: "frame_pose of 'tool' relative to 'table'"."""
+        """Return the kind with its names, such as "frame_pose of 'tool' relative to 'table'"."""
         frame, relative = getattr(self, 'frame', None), getattr(self, 'relative_to', None)
         names = getattr(self, 'names', None) or getattr(self, 'links', None)
         of = f" of '{frame}'" if frame else f' of {", ".join(names)}' if names else ''

@@ -68,7 +68,7 @@ def along_sides(centred, boxes, a, b):
 
 @inner_part
 def upright_distance(centred, halves, a, b):
-    """Return the signed distance of the upright boxes round two boxes."""
+    """Return the signed distance of the axis-aligned boxes round two boxes."""
     squared, largest = 0.0, -np.inf
     for r in range(3):
         away = abs(centred[a, 9 + r] - centred[b, 9 + r]) - halves[a, r] - halves[b, r]

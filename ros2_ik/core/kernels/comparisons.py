@@ -56,7 +56,7 @@ def choose_turns(q, places, seed, lower, upper):
     """
     Add full turns to the values of q (nq,) at `places` (k,), within their limits (k,) each.
 
-    They come nearest the seed (k,).
+    The turns are those that bring the values nearest to the seed (k,).
     """
     for k in range(len(places)):
         q[places[k]] = turned(q[places[k]], seed[k], lower[k], upper[k])

@@ -24,7 +24,7 @@ def bound_distances(f, rows, bounds, below, above):
         away = min(max(below[i], 0.0) + min(above[i], 0.0), FARTHEST)
         away = max(away, -FARTHEST)     # squares would overflow
         total += away * away
-        # no number at all is within no bounds
+        # NaN is within no bounds
         holds = holds and abs(away) <= bounds[2, i] and value - value == 0
     return total, holds
 

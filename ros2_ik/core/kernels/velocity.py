@@ -145,7 +145,7 @@ def fill_missed(problem, A, bounds, x, firm, missed):
 
 @part
 def misses_bounds(rows, missed):
-    """Return whether a bound or a gap is missed, and there are hard or scaled tasks."""
+    """Return whether there are hard or scaled tasks and some bound or gap is missed."""
     bound = firm = False
     for i in range(len(missed)):
         bound = bound or missed[i] != 0 and rows[row.KIND, i] == row.BOUNDED
@@ -216,8 +216,8 @@ def give_up_pushes(rows, missed, first):
     """
     Take the pushes from pairs (rows from `first` on) that cannot part; return whether any did.
 
-    They contradict each other, or the build of the robot: pushed on they would only swing. What
-    is in contact is pushed on.
+    They contradict each other, or the build of the robot: pushed on they would only swing. Pairs
+    in contact keep their pushes.
     """
     found = False
     for i in range(first, len(missed)):
@@ -288,7 +288,7 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     (COLUMN_NUMBERS, n) the joints. `options` are dt, damping and the gain of limits. `inertia`
     (n, n), or (0, 0), is added to the damping of velocities.
 
-    `missed` (m + k + 3,) is filled with by how much rows are missed, and limits of joints.
+    `missed` (m + k + 3,) is filled with the amounts by which rows and limits of joints are missed.
     Returns a code (DONE ...) and the scale of scaled tasks.
     """
     at = layout_of(numbers, layout)

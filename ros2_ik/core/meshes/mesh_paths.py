@@ -78,7 +78,7 @@ def _places(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
 
 
 def urdf_for_others(robot: Robot) -> str:
-    """Return the URDF with the paths of meshes that only the robot's `package_dirs` lead to."""
+    """Return the URDF with full paths for meshes found only in the robot's `package_dirs`."""
     def located(found: re.Match[str]) -> str:
         name = unescape(found[2])
         path = None if _find(name, ()) else _find(name, robot.package_dirs)

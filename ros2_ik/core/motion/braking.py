@@ -60,7 +60,7 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLi
     `others` are further states in which it may be begun: a cubic polynomial from any of them to
     the end, at rest there, stays within accelerations and velocities, and does not turn back. The
     fastest of the states says how far it goes; its decelerations are constant when it is the only
-    one. From `commands`, too, it stays within both, but it may turn back.
+    one. From `commands`, too, it stays within both limits, but may turn back.
 
     Raises InvalidStateError for NaN.
     """

@@ -32,7 +32,7 @@ class Configuration:
         """
         Return the configuration at a checked q (nq,), which is not copied.
 
-        pin.forwardKinematics as `run` is enough for placements.
+        If only placements are needed, pin.forwardKinematics is enough as `run`.
         """
         at = cls.__new__(cls)
         at.robot, at.q, at._data = robot, q, data

@@ -421,7 +421,7 @@ _framed: LRUCache[tuple[Hashable, ...], Robot] = LRUCache(32)
 
 
 def _is_rigid(pose: object) -> bool:
-    """Return whether it is a finite pinocchio.SE3 whose rotation is one."""
+    """Return whether it is a finite pinocchio.SE3 with a valid rotation matrix."""
     if not isinstance(pose, pin.SE3) or not are_finite(pose.translation):
         return False
     R = pose.rotation

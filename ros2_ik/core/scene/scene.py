@@ -146,7 +146,7 @@ class Scene:
     def detach(self, id: str | None = None, link: str | None = None,
                at: Configuration | None = None) -> 'Scene':
         """
-        Give attached objects back to the world, where they are at `at`.
+        Give attached objects back to the world, at their poses in the configuration `at`.
 
         One, or all of a link, or all. Given both, the object must be on that link. Where the
         world has an object of that id, that one stays and the attached one is gone.

@@ -78,7 +78,7 @@ def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact
     """
     Return what touches with the tips at their targets, whatever the joint values.
 
-    That is what is rigid with a tip, such as a gripper or a held object, against what stands in
+    Contacts of what is rigid with a tip, such as a gripper or a held object, with what stands in
     the world.
     """
     found: list[Contact] = []

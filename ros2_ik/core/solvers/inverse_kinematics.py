@@ -172,7 +172,7 @@ class InverseKinematics:
         """
         Keep all that is checked at least `bound` [m] apart.
 
-        A negative one lets it touch, where `collisions` is False.
+        A negative bound allows contact if `collisions` is False.
 
         Pairs further apart than `influence_distance_offset` beyond that have no part in it, but
         for steps to see them coming at 0.1 m.

@@ -92,7 +92,7 @@ class SolveOptions:
 
 
 OF_SEARCH = tuple(each.name for each in fields(SolveOptions))
-# all that `solve_pose` takes by name, for what is misspelt
+# all keywords that `solve_pose` takes, to find the one meant by a misspelt one
 NAMES = (*OF_SEARCH, *MATLAB_OPTIONS, 'relative_to', 'group', 'locked', 'weights',
          'position_tolerance', 'orientation_tolerance', 'joint_limits',
          'enforce_joint_limits', 'scene', 'meshes', 'missing_meshes', 'collisions')

@@ -78,7 +78,7 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     problem = search.problem
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
-    if search.tip_contacts:    # of which only a lower bound of the depth is known
+    if search.tip_contacts:    # only a lower bound of their depth is known
         pairs = [(contact.first, contact.second) for contact in search.tip_contacts]
         return ('there is no solution without contact: at its target '
                 + '; '.join(f"'{first}' touches '{second}'" for first, second in pairs)

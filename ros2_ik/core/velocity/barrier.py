@@ -27,7 +27,7 @@ class Barrier:
 
     A step goes at most the part `gain` of the way that is left to a bound (class K, linear), or
     `gain_per_second`, see `Task`. Where f is outside, it returns at that rate, at most at `push`
-    [units of f per s]. The gradient is that of f: of a signed distance also the right one in
+    [units of f per s]. The gradient is that of f; for a signed distance it is right also in
     penetration. A lower bound on distances (`PairDistance`, `MinimumDistance`), one for all, is
     kept as by a `CollisionBarrier`, at all points of the pairs.
 

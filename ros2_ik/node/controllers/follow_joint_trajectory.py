@@ -142,7 +142,7 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
             return
         self.refused = not self._goals
         self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
-        for before in self._goals:   # they must not go on unwatched
+        for before in self._goals:   # earlier goals must not go on unwatched
             if before.handle:
                 before.handle.cancel_goal_async()
 

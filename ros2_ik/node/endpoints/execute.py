@@ -65,7 +65,7 @@ class Execute(Endpoint):
         response.success = not moves
         response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
             count, f'{count} motions are being stopped')
-        if moves:     # by another program, while a motion of ours may have waited for its end
+        if moves:     # another program's motion, for whose end one of ours may have waited
             response.message = (f'{response.message}; but {moves}' if count
                                 else f'no motion was stopped: {moves}')
         if motions.servo:

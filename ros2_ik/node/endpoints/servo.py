@@ -225,7 +225,7 @@ class Servo(Endpoint):
                      dict(robot.added_frames))
 
     def _listeners(self, topic: str) -> int:
-        """Return how many subscriptions a topic has, but for those of the servo's process."""
+        """Count a topic's subscriptions without the servo's own and transient local ones."""
         own = f'{self.node.get_name()}_servo', self.node.get_namespace()
         return sum((one.node_name, one.node_namespace) != own
                    and one.qos_profile.durability is not DurabilityPolicy.TRANSIENT_LOCAL

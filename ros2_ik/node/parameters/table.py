@@ -136,7 +136,7 @@ LIMITS = tuple(f'joint_limits.<joint>.{name}' for kind in _LIMITS
 
 
 def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
-    """Yield the parameters of the controllers called so; raises ParameterError for bad names."""
+    """Yield the parameters of the controllers `names`; raises ParameterError for bad names."""
     for name in names:
         if not re.fullmatch('[A-Za-z][A-Za-z0-9_]*', name) or names.count(name) > 1:
             why = 'twice' if names.count(name) > 1 else 'which is no name'

@@ -78,7 +78,7 @@ class Command:
     """The last command: a pose (4, 4), a twist (6,), or velocities by joint."""
 
     value: Array
-    until: float    # on the clock of who calls [s]
+    until: float    # on the caller's clock [s]
 
 
 class Follower:
@@ -281,7 +281,7 @@ class Follower:
         return self._follow.step(self.q)
 
     def _slid(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
-        """Return the step along surfaces that a twist (6,) leads into, and its part of the way."""
+        """Return the step, if need be along near surfaces, and its part of the twist (6,)."""
         squared = float(twist @ twist)
         if result.scale >= SLOWED or squared == 0.0 \
                 or not (near := self._near(self._follow, SURFACE)):
@@ -397,7 +397,7 @@ class Follower:
         return max(left, 0.0)
 
     def _leads_out(self) -> bool:
-        """Return whether the way to the middle of the joints takes the tip where it shall go."""
+        """Return whether the way to the middle of the joints leads the tip as commanded."""
         assert self.command is not None
         q = self.q.copy()
         q[self.places] += AHEAD * (self._middle - q[self.places])

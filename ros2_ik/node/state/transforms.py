@@ -201,7 +201,7 @@ class Transforms:
         return reading.value
 
     def _newest(self, target: str, source: str) -> Reading:
-        """Return T_target_source; static ones are received now. Raises LookupError."""
+        """Return T_target_source, as received now if all is static. Raises LookupError."""
         try:
             message = self._buffer.lookup_transform(target, source, Time())
             place = placement(message.transform.translation, message.transform.rotation,

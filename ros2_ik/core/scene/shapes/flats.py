@@ -29,7 +29,7 @@ class _Flat(Shape):
         unit = direction(normal, self.called('normal'), InvalidSceneError)
         offset = finite(self.offset, self.called('offset'), InvalidSceneError)
         length = math.hypot(*normal)
-        if abs(length - 1) < 1e-12:    # stays what it is, however often it is copied
+        if abs(length - 1) < 1e-12:    # a unit vector is kept exactly, so that copies do not drift
             unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
 
