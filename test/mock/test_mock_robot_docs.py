@@ -3,7 +3,6 @@
 from pathlib import Path
 import re
 
-import pytest
 import yaml
 
 from ros2_ik.core import Robot, shipped_robots
@@ -36,18 +35,3 @@ def test_the_controllers_of_the_robots():
         shipped = shipped_robots()[name]
         for group in controlled_groups(shipped, Robot.load(shipped)):
             assert f'`{group}{TRAJECTORY}`' in text
-
-
-@pytest.mark.parametrize('name', sorted(shipped_robots()))
-def test_each_joint_has_one_controller_that_moves_it(name):
-    shipped = shipped_robots()[name]
-    robot = Robot.load(shipped)
-    groups = controlled_groups(shipped, robot)
-    assert next(iter(groups)) == shipped.group
-    joints = [joint for group in groups.values() for joint in group]
-    assert len(joints) == len(set(joints))
-    assert set(joints) <= {joint.name for joint in robot.joints}
-    parameters = node_parameters(shipped, robot)
-    assert parameters['controllers'][0] == f'{shipped.group}_controller'
-    assert set(parameters) == {'controllers'} | {
-        f'{name}.{field}' for name in parameters['controllers'] for field in ('kind', 'group')}

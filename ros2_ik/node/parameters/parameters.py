@@ -61,10 +61,6 @@ class Parameters(_Defaults):
     def __getattr__(self, name: str) -> Any:    # the others are attributes
         raise AttributeError(f"there is no parameter '{name}'")
 
-    def given(self, name: str) -> bool:
-        """Return whether a parameter was given at the start."""
-        return name in self._given
-
     def limit(self, joint: str, kind: str) -> float | None:
         """Return joint_limits.<joint>.max_<kind>, or None where it does not count."""
         counts = self._values.get(f'joint_limits.{joint}.has_{kind}_limits', True)
