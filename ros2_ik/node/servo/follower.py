@@ -226,17 +226,26 @@ class Follower:
         """Begin where the robot was measured at rest, (nq,)."""
         self.q, self.v = np.array(q), np.zeros(self.robot.nv)
 
-    def step(self, now: float) -> Step:
-        """Take the next step; it ends dt later."""
+    def step(self, now: float, speed: float = 1.0) -> Step:
+        """Take the next step, which ends dt later, at `speed` (0 to 1) times the commanded one."""
         if self.command is not None and now >= self.command.until:
             self.command = None
         if self.command is None:
             return self._braking_step()
-        value, part, condition, share = self.command.value, 1.0, 1.0, 1.0
+        if speed == 1.0:
+            return self._following_step(self.command.value, speed)
+        step = (self._following_step(self.command.value, speed) if speed > 0.0
+                else self._braking_step())
+        return step._replace(
+            message=f'{step.message}; the controller runs at {speed:.2g} of its speed')
+
+    def _following_step(self, value: Array, speed: float) -> Step:
+        part, condition, share = 1.0, 1.0, 1.0
         if self.begin.mode == 'pose':
-            self._follow.set_gain('pose', self._gain(value))
+            self._follow.set_gain('pose', speed * self._gain(value))
             result = self._stepped()
         else:
+            value = speed * value
             result = self._commanded_step(value)
         if self.begin.mode == 'twist':
             condition = self._tip.condition(self.q)
@@ -247,9 +256,9 @@ class Follower:
             result, share = self._slid(result, part * value)
         scale = share * result.scale
         code, text = self._judge(result, scale, condition, part < 1.0)
-        if self._slow_too_long(result) and code == NO_WARNING:
-            code, text = self._reason(result)
-        return self._taken(self._follow, result, code, text, part * scale)
+        if self._slow_too_long(result, value) and code == NO_WARNING:
+            code, text = self._reason(result, value)
+        return self._taken(self._follow, result, code, text, speed * part * scale)
 
     def _braking_step(self) -> Step:
         self._slow_for = 0.0
@@ -344,28 +353,26 @@ class Follower:
             return _told(SINGULAR if halted and not escape else LEAVING)
         return _told(NO_WARNING)
 
-    def _slow_too_long(self, result: VelocityResult) -> bool:
+    def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
         """Return whether the tip has long had less than half of the twist that is commanded."""
-        slow = self.command is not None and self.begin.mode == 'twist' and self._tip.part(
-            self.q, result.v, self.command.value) < HALF
+        slow = self.begin.mode == 'twist' and self._tip.part(self.q, result.v, value) < HALF
         self._slow_for = self._slow_for + self.dt if slow else 0.0
         return self._slow_for > SLOW_FOR
 
-    def _reason(self, result: VelocityResult) -> tuple[int, str]:
+    def _reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
         """Return why the tip follows a twist too slowly although `_judge` found no warning."""
-        assert self.command is not None
         if near := self._near(self._follow, SURFACE):
             return _told(NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
             return _told(BOUND, joint)
-        if axis := self._tip.missing_axis(self.q, self.command.value):
+        if axis := self._tip.missing_axis(self.q, twist):
             return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
         held = sorted({one.rpartition(' ')[0] for one in result.active_limits}
                       & {*self.begin.joints})
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         wanted = np.array(self.begin.dimensions)
-        if self._is_short and (self.command.value * wanted)[3:].any():
+        if self._is_short and (twist * wanted)[3:].any():
             return SINGULAR, (f'slow: {len(self._tip.columns)} joints cannot turn the tip like '
                               'that' + (' and hold its place; control_dimensions can free axes'
                                         if wanted[:3].any() else ''))

@@ -25,6 +25,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64
 
 from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
 from ros2_ik.messages.request_error import RequestError, wrong
@@ -138,6 +139,8 @@ class Loop:
             node.create_subscription(
                 kind, names.topics[topic],
                 lambda message, mode=mode: self._obey(mode, message), NEWEST)
+        node.create_subscription(Float64, names.topics['speed_scaling'], self._scale_speed, NEWEST)
+        self._speed_scaling = 1.0
         self._status = node.create_publisher(ServoStatus, names.topics['status'], 10)
         self._session: Session | None = None
         self._players = dict[int, Player]()
@@ -178,7 +181,7 @@ class Loop:
 
     def _step(self, session: 'Session', late: float) -> None:
         try:
-            session.step(late)
+            session.step(late, self._speed_scaling)
         except Exception as error:   # what it has told last has to do
             self._log.error(traceback.format_exc())
             session.end(f'{type(error).__name__}: {error}')
@@ -281,6 +284,11 @@ class Loop:
                 self._connection.send(message)
 
     # -- clients --------------------------------------------------------------------------
+
+    def _scale_speed(self, message: Float64) -> None:
+        """Set the speed of the controllers, in percent as Universal Robots' drivers publish it."""
+        if math.isfinite(message.data):
+            self._speed_scaling = min(max(message.data / 100, 0.0), 1.0)
 
     def _obey(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
         """Follow a command."""
@@ -434,8 +442,8 @@ class Session:
 
     # -- steps ----------------------------------------------------------------------------
 
-    def step(self, late: float) -> None:
-        """Take the due steps, and publish them."""
+    def step(self, late: float, speed: float) -> None:
+        """Take the due steps at a part of the commanded speed, and publish them."""
         now, steady = self._now(), time.monotonic()
         if steady > self._ended_at + ENDING:    # as where something pushes it on and on
             if self._pushes:
@@ -457,7 +465,7 @@ class Session:
         self._place_others()
         due = self._due(now, elapsed)
         for _ in range(due):
-            self.last = self.follower.step(now * 1e-9)
+            self.last = self.follower.step(now * 1e-9, speed)
             self._keep()
         if self.follower.moving:
             self._moved = steady

@@ -18,7 +18,7 @@ from ros2_ik.node.servo.messages import Died, FromServo, ToServo
 
 LOOK = 0.02    # between two looks at what the process has sent [s]
 RESTART = 1.0  # between two starts of it, at least [s]
-TOPICS = ('target', 'twist', 'joint_jog', 'status')
+TOPICS = ('target', 'twist', 'joint_jog', 'status', 'speed_scaling')
 
 
 class Names(NamedTuple):

@@ -18,7 +18,7 @@ import pinocchio as pin
 import pytest
 from scene_harness import applied, box, diff, pose as place
 from servo_harness import ACCELERATION, FRAMES, processes, target, TIP, twist
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, Float64
 from std_srvs.srv import SetBool
 
 from ros2_ik.msg import ServoStatus, Status
@@ -274,6 +274,34 @@ def test_a_speed_slider_neither_slows_nor_jerks_the_arm(servo, mock):
     speeds = np.diff(way.positions, axis=0) / np.diff(way.times)[:, None]
     changes = np.abs(np.diff(speeds, axis=0)) / np.diff(way.times)[1:, None]
     assert (np.percentile(changes, 75, axis=0) < 1.1 * ACCELERATION).all()    # was 5 to 14
+
+
+def speed(servo, twist_message):
+    """Return the mean speed of the tip over half a second of steady motion, then let it rest."""
+    with servo.commanding('twist', twist_message):
+        moves(servo, 0.02)
+        since = len(servo.record)
+        eventually(lambda: len(servo.record) > since + 50, 'steady motion')
+        way = servo.record.way(since)
+    servo.rest()
+    first, last = (FRAMES.tip(q).translation for q in (way.positions[0], way.positions[-1]))
+    return np.linalg.norm(last - first) / (way.times[-1] - way.times[0])
+
+
+def test_published_speed_scaling_slows_the_servo_and_is_named_in_the_status(servo):
+    servo.on('twist')
+    along_y = twist(0, 0.1, 0, 0, 0, 0)
+    try:
+        with servo.commanding('speed_scaling', Float64(data=30.0), stamped=False):
+            assert 0.015 < speed(servo, along_y) < 0.031     # slower on a busy computer
+            assert servo.said(0, 'follows; the controller runs at 0.3 of its speed')
+        with servo.commanding('speed_scaling', Float64(data=0.0), stamped=False), \
+                servo.commanding('twist', along_y):
+            eventually(lambda: servo.said(0, 'the controller runs at 0 of its speed'), 'a status')
+            servo.rest()
+    finally:
+        with servo.commanding('speed_scaling', Float64(data=100.0), stamped=False):
+            assert speed(servo, along_y) > 0.05
 
 
 # -- its process ---------------------------------------------------------------------------------
