@@ -50,6 +50,8 @@ class OpenGoal:
 
     def judged(self, solution: IKSolution) -> IKSolution:
         """Return the answer to it; a solution is one whoever stopped the search."""
+        if self.why and not solution.success and self.newest and self.newest.success:
+            return self.newest      # the worker did not answer the cancellation
         if not self.why or solution.success:
             return solution
         message = solution.message

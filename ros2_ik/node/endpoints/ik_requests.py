@@ -201,13 +201,13 @@ class IKRequests(Parts):
 
         `submitted` gets its number in the pool, `tell` the best so far, in the pool's thread.
         """
-        search, way = question.search, question.way
+        search, way, is_goal = question.search, question.way, tell is not None
         if way is None and _ended_at_once(search, self.pool.open_jobs):
             return search.solution()
         try:
             if way:
-                return way.end(await self.by_worker(way.search, submitted))
-            return cast(IKSolution, await self.by_worker(search, submitted, tell))
+                return way.end(await self.by_worker(way.search, submitted, None, is_goal))
+            return cast(IKSolution, await self.by_worker(search, submitted, tell, is_goal))
         except UnansweredError as error:   # what was found here has to do
             best = search.solution()
             return best if best.success else replace(
@@ -216,14 +216,15 @@ class IKRequests(Parts):
 
     async def by_worker(self, search: AnySearch,
                         submitted: Callable[[int], None] = lambda number: None,
-                        tell: Callable[[IKSolution], None] | None = None) -> Any:
+                        tell: Callable[[IKSolution], None] | None = None,
+                        is_goal: bool = False) -> Any:
         """
-        Return what a worker finds; raises WorkerError.
+        Return the result of a worker's search; raises WorkerError.
 
-        Raises RequestError where too many searches are open, or the robot is replaced meanwhile.
+        Raises RequestError if the robot is replaced meanwhile or, unless it `is_goal` of the
+        action (which has a limit of its own), if MAX_PENDING searches are open.
         """
-        # with `tell` it waits for its turn
-        if tell is None and (others := self.pool.open_jobs) >= MAX_PENDING:
+        if not is_goal and (others := self.pool.open_jobs) >= MAX_PENDING:
             self.statistics.busy += 1
             raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the most '
                                'there may be')

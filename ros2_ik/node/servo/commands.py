@@ -45,6 +45,7 @@ class ForeignFrames:
         """Return a frame; raises LookupError with TF's reason, or FrameAwaited."""
         now = time.monotonic()
         if now > self._asked.get(frame, -math.inf) + ASK_AGAIN:
+            self._forget(now)
             self._asked[frame] = now
             self._ask(AskFrame(frame))
         found, came = self._known.get(frame, (None, -math.inf))
@@ -53,6 +54,11 @@ class ForeignFrames:
         if isinstance(found, LookupError):
             raise found.with_traceback(None)
         return found
+
+    def _forget(self, now: float) -> None:
+        """Drop frames that commands no longer name."""
+        self._asked = {name: at for name, at in self._asked.items() if now < at + ASK_AGAIN}
+        self._known = {name: one for name, one in self._known.items() if now < one[1] + FRESH}
 
 
 class Commands:
