@@ -124,9 +124,9 @@ class Structure:
     `active` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
     are, `runs_user_code` whether callables of the user's are among its functions and costs.
     Of the targets, those numbered in `to_resolve` are in frames other than the root that stand
-    still. `angles` are the places in q of the joints whose full turn changes nothing, also for
-    constraints and costs. `solvers` holds what solvers have prepared for all questions of it, by
-    their names.
+    still. `angles` are the indices in q of joints whose full turn changes no function and fits
+    into their limits. `solvers` holds what solvers have prepared for all questions of the
+    structure, by names of their own.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[Use, ...],
@@ -141,8 +141,9 @@ class Structure:
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
         self.runs_user_code = any(use.is_user_code for use in uses)
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
-        self.angles = np.setdiff1d(self.active.angles, [robot.joint(name).index
-                                                        for name in counted])
+        active, used = self.active, [robot.joint(name).index for name in counted]
+        self.angles = np.array([i for i in active.angles if i not in used
+                                and active.upper[i] - active.lower[i] >= TURN], dtype=np.intp)
         self.solvers: dict[str, Any] = {}
 
 

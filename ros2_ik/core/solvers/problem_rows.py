@@ -1,6 +1,7 @@
 """A problem as numbers: rows with bounds that must hold, and residuals that should be small."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 import math
 from typing import TypeAlias
 
@@ -13,6 +14,7 @@ from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget, ScalarCost
 from ros2_ik.core.problem.program import Program
 
 SHARE = 0.5    # of the tolerances is aimed at
+POSE_ROWS = 6  # of a target
 
 OfTarget: TypeAlias = Callable[[PoseTarget], KinematicFunction]
 
@@ -37,7 +39,7 @@ class ProblemRows:
         self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
         self.hard = self.program.first(len(hard)) if soft else self.program
         bounds = self._bounds()
-        self.rows = np.flatnonzero(np.isfinite(bounds[:2]).any(axis=0))
+        self.rows = np.flatnonzero((bounds[0] > -math.inf) | (bounds[1] < math.inf))
         self.bounds = bounds if len(self.rows) == bounds.shape[1] \
             else np.ascontiguousarray(bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
@@ -45,12 +47,13 @@ class ProblemRows:
 
     def _bounds(self) -> Array:
         """Return lower and upper bounds, what to aim at, and scale of all hard rows, (4, m)."""
-        targets, places = self.problem.targets, self.hard.rows
-        bounds = np.zeros((4, self.hard.size))
-        largest = max([float(target.weights.max()) for target in targets], default=1.0)
-        for target, rows in zip(targets, places, strict=False):
-            _bound_target(target, largest, bounds[:, rows])
-        for constraint, rows in zip(self.problem.constraints, places[len(targets):], strict=True):
+        problem, places = self.problem, self.hard.rows
+        kept, count = problem.structure.solvers, len(problem.targets)
+        if (of_targets := kept.get('bounds')) is None:
+            of_targets = kept['bounds'] = _target_bounds(problem.targets)
+        bounds = np.empty((4, self.hard.size))
+        bounds[:, :of_targets.shape[1]] = of_targets
+        for constraint, rows in zip(problem.constraints, places[count:], strict=True):
             bounds[0, rows], bounds[1, rows] = constraint.form[1:]
             bounds[2, rows], bounds[3, rows] = SHARE * constraint.tolerance, 1.0
         return bounds
@@ -58,6 +61,8 @@ class ProblemRows:
     def _costs(self) -> tuple[Array, Array, Array]:
         """Bounds of rows (2, m), weights of scalar costs (m,), roots of the weights (r, m)."""
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
+        if not places:
+            return _no_costs(size)
         wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0
         squares = [cost for cost in self.problem.costs if isinstance(cost, LeastSquares)]
         factor = np.zeros((sum(len(cost.factor) for cost in squares), size))
@@ -86,6 +91,21 @@ class ProblemRows:
         """Signed distances of hard rows from their bounds, positive towards them, (k,)."""
         away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
         return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)   # squares would overflow
+
+
+@lru_cache(maxsize=64)
+def _no_costs(size: int) -> tuple[Array, Array, Array]:
+    return np.zeros((2, size)), np.zeros(size), np.zeros((0, size))
+
+
+def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
+    """Return the bounds (4, m) of all rows of targets, which do not depend on their poses."""
+    bounds = np.zeros((4, POSE_ROWS * len(targets)))
+    largest = max([float(target.weights.max()) for target in targets], default=1.0)
+    for target, rows in zip(targets, np.split(bounds, len(targets), axis=1) if targets else (),
+                            strict=True):
+        _bound_target(target, largest, rows)
+    return bounds
 
 
 def _bound_target(target: PoseTarget, largest: float, bounds: Array) -> None:

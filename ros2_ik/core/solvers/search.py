@@ -266,8 +266,9 @@ class Search:
     def _descend(self, problem: IKProblem, solver: Solver) -> Attempt:
         """Descend from the next starts, until one reaches what must hold."""
         starts, budget = self._next_starts(problem, solver), self.budget
-        if self.attempts == 0 and not solver.finds_starts:
-            budget = replace(budget, deadline=max(budget.deadline, time.monotonic() + PATIENCE))
+        least = time.monotonic() + PATIENCE
+        if self.attempts == 0 and not solver.finds_starts and budget.deadline < least:
+            budget = replace(budget, deadline=least)
         attempt, used, self.following = solver.find(problem, starts, budget)
         self.attempts += used
         self.iterations += attempt.iterations

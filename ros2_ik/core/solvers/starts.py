@@ -9,7 +9,6 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.kernels import starts as kernel
 from ros2_ik.core.kernels.comparisons import choose_turns
-from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem import IKProblem
 
 N_NEAR = kernel.N_NEAR
@@ -50,8 +49,9 @@ def draw_starts(problem: IKProblem, starts: Starts) -> Array:
     x = np.empty((starts.last - starts.first + 1, len(active.indices)))
     kernel.draw_starts.run(np.array(starts.seed), active.ranges, active.indices, active.bases,
                            starts.first, starts.state, x)
-    q = np.tile(problem.start, (len(x), 1))
-    q[:, active.indices] = x
+    q = np.empty((len(x), len(problem.start)))
+    q[:] = problem.start
+    q[:, active.place] = x
     return q
 
 
@@ -62,7 +62,6 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     Of all turns of a joint that mean the same place the one nearest the seed is kept.
     """
     indices = problem.angles
-    indices = indices[problem.upper[indices] - problem.lower[indices] >= TURN]
     if not math.isfinite(q.dot(q)):    # acceptance refuses it
         return q
     result = q.copy()
