@@ -3,7 +3,7 @@ Inverse kinematics as a plain Python library, without ROS.
 
     from ros2_ik.core import Robot, solve_pose
 
-The public names by group; all errors are in `ros2_ik.core.errors`:
+Public names by group; the error classes are in `ros2_ik.core.errors`:
 
 Robots and their configurations
     Array, Configuration, Group, Joint, Robot, shipped_robots, ShippedRobot
@@ -195,11 +195,12 @@ from ros2_ik.core.velocity import (
     VelocityStatus as VelocityStatus,
 )
 
+# modules of names that earlier versions exported from here
 _MOVED_TO = ('errors', 'internals', 'problem', 'request', 'scene', 'functions', 'solvers')
 
 if not _typing.TYPE_CHECKING:
     def __getattr__(name: str) -> object:
-        """Return a name that has moved to another module, for programs written before."""
+        """Return a name that earlier versions exported here and that has another module now."""
         for module in () if name.startswith('_') else _MOVED_TO:
             found = getattr(_import_module(f'ros2_ik.core.{module}'), name, None)
             if found is not None:

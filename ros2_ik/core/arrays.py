@@ -1,4 +1,4 @@
-"""The array type of the library: float64, shapes in docstrings."""
+"""Array types: all arrays of numbers are float64; docstrings state their shapes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -9,7 +9,9 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[np.float64]
 Indices: TypeAlias = npt.NDArray[np.intp]
 Mask: TypeAlias = npt.NDArray[np.bool_]
-ArrayLike: TypeAlias = npt.ArrayLike    # quote it in signatures: help() writes its union out
-Pose: TypeAlias = Any   # a (4, 4) array or a pinocchio SE3, which has no types of its own
-# see Robot.to_q
+# signatures quote 'ArrayLike': unquoted, help() would print the whole union
+ArrayLike: TypeAlias = npt.ArrayLike
+# a (4, 4) array or a pinocchio.SE3; Any because Pinocchio has no type stubs
+Pose: TypeAlias = Any
+# joint values by name, or in the order of q; read by Robot.to_q
 JointValues: TypeAlias = Mapping[str, float | Sequence[float] | Array] | Sequence[float] | Array

@@ -1,4 +1,4 @@
-"""Checks of single arguments, for errors that name the argument and the value."""
+"""Checks of single arguments; the errors name the argument, the value and the valid choices."""
 
 from collections.abc import ItemsView, Mapping, Sequence
 import math
@@ -11,18 +11,23 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import IKError
 
-FINEST = 1e-12    # tolerances: rounding keeps every answer from meeting smaller ones,
-COARSEST = 1e9    # and squares of much larger ones overflow
+# smallest valid tolerance [m, rad]: below, rounding errors exceed the tolerance
+FINEST = 1e-12
+# largest valid tolerance [m, rad]
+COARSEST = 1e9
 _LARGEST = sys.float_info.max
-SQUARABLE = 1e150    # squares of larger numbers, and sums of some of these, overflow
+# bound on the length of a vector: sums of squares of larger numbers may overflow
+SQUARABLE = 1e150
 
 
 def floats(value: object, name: str, wanted: str, error: type[IKError]) -> Array:
-    """Copy the value into an array of floats, or raise `error`: no text, no complex numbers."""
+    """Copy numbers into a float array of the same shape; raise `error` for anything else."""
     if type(value) is np.ndarray and value.dtype == np.float64:
         return value.copy()
     try:
         array = np.array(value)
+        # NumPy would also convert texts ('U'), and complex numbers ('c') without their imaginary
+        # parts; object arrays ('O') hold integers beyond 64 bits
         if array.dtype.kind in 'biufO':
             return array if array.dtype == np.float64 else array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -31,13 +36,14 @@ def floats(value: object, name: str, wanted: str, error: type[IKError]) -> Array
 
 
 def are_finite(values: Array) -> bool:
-    """Return whether values (n,) and their squares are finite: of few, NumPy's way takes long."""
-    return math.hypot(*values.tolist()) < SQUARABLE    # NaN is not
+    """Return whether the values (n,) and their squares are finite numbers."""
+    # for short arrays faster than np.isfinite; a NaN makes the comparison False
+    return math.hypot(*values.tolist()) < SQUARABLE
 
 
 def vector(value: object, name: str, size: int, error: type[IKError],
            most: float = math.inf) -> Array:
-    """Copy the value into `size` finite floats up to +-most, read-only, or raise `error`."""
+    """Copy the value into a read-only array (size,) of finite floats in [-most, most]."""
     wanted = f'{size} finite numbers' + (f' up to {most:g}' if most < math.inf else '')
     array = floats(value, name, wanted, error)
     if array.shape != (size,) or not (are_finite(array) or np.isfinite(array).all()) \
@@ -49,12 +55,14 @@ def vector(value: object, name: str, size: int, error: type[IKError],
 
 def matrix(value: object, name: str, columns: int | None, error: type[IKError],
            most: float = math.inf) -> Array:
-    """Copy the value into finite floats (m, columns), m > 0, read-only, or raise `error`."""
-    wanted = f'rows of {columns or "as many"} finite numbers'
+    """Copy the value into a read-only array (m, columns) of finite floats, m > 0."""
+    wanted = f'rows of {columns}' if columns else 'equally long rows of'
+    wanted += ' finite numbers'
     wanted += f' up to {most:g}' if most < math.inf else ''
     try:
         array = floats(value, name, wanted, error)
-    except error:     # which has all the numbers in it
+    except error:
+        # refused below, in a message that shortens the value
         array = np.zeros(0)
     if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]) \
             or not np.isfinite(array).all() or (np.abs(array) > most).any():
@@ -64,7 +72,7 @@ def matrix(value: object, name: str, columns: int | None, error: type[IKError],
 
 
 def one_or_each(value: object, name: str, count: int, error: type[IKError]) -> Array:
-    """Copy one number for all, or one each, into floats (count,), or raise `error`."""
+    """Copy `count` numbers, or one number repeated, into a float array (count,)."""
     wanted = f'one number or {count}'
     array = floats(value, name, wanted, error)
     if array.shape not in ((), (count,)) or np.isnan(array).any():
@@ -73,12 +81,13 @@ def one_or_each(value: object, name: str, count: int, error: type[IKError]) -> A
 
 
 def direction(value: object, name: str, error: type[IKError], size: int = 3) -> Array:
-    """Return the value at length 1, (size,), read-only, or raise `error`: zero points nowhere."""
+    """Return the vector scaled to length 1, (size,), read-only; raise `error` for length zero."""
     array = vector(value, name, size, error)
     largest = max(map(abs, array.tolist()))
     if largest < 1e-9:
         raise error(f'{name} has length zero: it points nowhere')
-    scaled = array / largest     # squares of very large numbers overflow
+    # without this first division the squares of very large numbers would overflow
+    scaled = array / largest
     unit: Array = scaled / math.sqrt(scaled.dot(scaled))
     unit.setflags(write=False)
     return unit
@@ -110,7 +119,7 @@ def whole(value: object, name: str, error: type[IKError], least: int = 1,
     """
     Return the value as an int if it is a whole number from `least` to `most`, or raise `error`.
 
-    Compiled code counts in 64 bits.
+    The default of `most` is far below the limit of the 64-bit integers of compiled code.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) \
             or value < least:
@@ -121,31 +130,31 @@ def whole(value: object, name: str, error: type[IKError], least: int = 1,
 
 
 def all_positive(error: type[IKError], **values: object) -> list[float]:
-    """Return what `positive` does of each."""
+    """Return each value as a float if it is a finite number above zero, or raise `error`."""
     return [positive(value, name, error) for name, value in values.items()]
 
 
 def all_whole(error: type[IKError], **values: object) -> list[int]:
-    """Return what `whole` does of each."""
+    """Return each value as an int if it is a whole number from 1, or raise `error`."""
     return [whole(value, name, error) for name, value in values.items()]
 
 
 def one_of(value: object, name: str, valid: Sequence[str], error: type[IKError]) -> str:
-    """Return a text that is one of several, or raise `error`."""
+    """Return the value if it is one of the `valid` texts, or raise `error`."""
     if not isinstance(value, str) or value not in valid:
         raise error(f'{name} is {value!r}; valid: {", ".join(valid)}')
     return value
 
 
 def flag(value: object, name: str, error: type[IKError]) -> bool:
-    """Return the value as a bool if it is one, or raise `error`."""
+    """Return the value as a bool if it is True or False, or raise `error`."""
     if not isinstance(value, (bool, np.bool_)):
         raise error(f'{name} is True or False, not {value!r}')
     return bool(value)
 
 
 def listed(value: Any) -> list[Any] | None:
-    """Return the items of a list, tuple, set or array, or None: a text is one thing, not many."""
+    """Return the items of a list, tuple, set or array; None for a text or a single value."""
     if isinstance(value, (str, bytes)):
         return None
     try:
@@ -155,28 +164,28 @@ def listed(value: Any) -> list[Any] | None:
 
 
 def entries(values: object, name: str, error: type[IKError]) -> ItemsView[Any, Any]:
-    """Return the items of a mapping, none for None, or raise `error`."""
+    """Return the (key, value) pairs of a mapping, no pairs for None; raise `error` otherwise."""
     if not isinstance(values, Mapping | None):
         raise error(f'{name} must be a mapping from names, not {values!r}')
     return (values or {}).items()
 
 
 def text(value: object, name: str, error: type[IKError]) -> str:
-    """Return a text that is not empty, or raise `error`."""
+    """Return the value if it is a non-empty text, or raise `error`."""
     if not isinstance(value, str) or not value:
-        raise error(f'{name} must be a text that is not empty, not {value!r}')
+        raise error(f'{name} must be a non-empty text, not {value!r}')
     return value
 
 
 def instance(value: object, kind: type, name: str, error: type[IKError]) -> Any:
-    """Return a value of one class, or raise `error`."""
+    """Return the value if it is an instance of the class `kind`, or raise `error`."""
     if not isinstance(value, kind):
-        raise error(f'{name} must be of the class {kind.__name__}, not {value!r}')
+        raise error(f'{name} must be an instance of {kind.__name__}, not {value!r}')
     return value
 
 
 def instances(value: object, kind: type, name: str, error: type[IKError]) -> list[Any]:
-    """Return the items of a list, all of one class, or raise `error`."""
+    """Return the items of a list if all are instances of `kind`, or raise `error`."""
     items = listed(value)
     if items is None or not all(isinstance(item, kind) for item in items):
         raise error(f'{name} must be a list of {kind.__name__}, not {value!r}')
@@ -184,7 +193,7 @@ def instances(value: object, kind: type, name: str, error: type[IKError]) -> lis
 
 
 def distinct_names(value: object, what: str, error: type[IKError]) -> tuple[str, ...]:
-    """Return a list of names, at least one and each once, as a tuple, or raise `error`."""
+    """Return a non-empty list of distinct names as a tuple, or raise `error`."""
     names = listed(value)
     if not names or not all(isinstance(name, str) for name in names):
         raise error(f'{what} must be a list of names, not {value!r}')
@@ -203,6 +212,7 @@ def _number(value: object, name: str, wanted: str, error: type[IKError],
             number = float(value)
         except OverflowError:
             number = math.inf
-    if not least <= number <= most:    # NaN fails, too
+    # written as `not ...` to refuse NaN as well
+    if not least <= number <= most:
         raise error(f'{name} must be {wanted}, not {value!r}')
     return number

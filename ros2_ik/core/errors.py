@@ -1,7 +1,8 @@
 """
-Errors of questions that make no sense.
+Errors for malformed input: unknown names, invalid values, contradictory arguments.
 
-Not finding a solution is a `Status`, never an exception. All derive from `IKError`, a ValueError.
+All derive from `IKError`, a ValueError. A search that finds no solution raises no error: it
+returns an `IKSolution` with a `Status`.
 """
 
 from collections.abc import Collection
@@ -16,35 +17,36 @@ __all__ = [
     'UnknownJointError', 'UnknownLinkError', 'UnknownNameError', 'UnknownObjectError',
     'UnknownRobotError', 'UnknownSolverError', 'UnmovedTipError',
 ]
-LISTED = 20   # valid names that a message lists at most
+# maximum number of valid names in one message
+LISTED = 20
 
 
 class IKError(ValueError):
     """
-    Base of every error this library raises on purpose.
+    Base class of all errors that this library raises for invalid input.
 
-    `status` is what a message or a command says for it.
+    The node and the command report an error as the status code `status`.
     """
 
     status = Status.INVALID_GOAL_CONSTRAINTS
 
 
 class RobotDescriptionError(IKError):
-    """A URDF or SRDF that cannot become a robot."""
+    """A URDF or SRDF from which no robot can be made."""
 
 
 class InvalidStateError(IKError):
-    """Joint values with NaN, of the wrong length, or a quaternion of norm zero."""
+    """Invalid joint values: NaN, a wrong count, or a quaternion of norm zero."""
 
     status = Status.INVALID_ROBOT_STATE
 
 
 class InvalidTargetError(IKError):
-    """A target, weight or tolerance that no configuration could be compared with."""
+    """An invalid target pose, weight or tolerance."""
 
 
 class UnmovedTipError(InvalidTargetError):
-    """A target whose tip no joint moves that may move."""
+    """A target whose tip is moved by none of the active joints."""
 
     status = Status.INVALID_LINK_NAME
 
@@ -55,7 +57,7 @@ class UnmovedTipError(InvalidTargetError):
 
 
 class AmbiguousTipError(InvalidTargetError):
-    """No tip is named, and there are several `tips`, or none."""
+    """A request without a tip, for a group or robot that has several `tips` or none."""
 
     status = Status.INVALID_LINK_NAME
 
@@ -66,15 +68,15 @@ class AmbiguousTipError(InvalidTargetError):
 
 
 class InvalidConstraintError(IKError):
-    """A function, bound or weight that makes no sense."""
+    """An invalid function, bound or weight."""
 
 
 class InvalidOptionError(IKError):
-    """An option out of its range, or one the chosen solver does not have."""
+    """An option out of its range, or an option that the chosen solver does not have."""
 
 
 class InvalidSceneError(IKError):
-    """A shape, object or scene change that makes no sense."""
+    """An invalid shape, object or scene change."""
 
 
 class UnknownOptionError(InvalidOptionError):
@@ -95,7 +97,7 @@ class JointLimitError(IKError):
 
 
 class UnknownNameError(IKError):
-    """A name the robot does not have; the text lists the nearest ones that it has."""
+    """A name that the robot does not have; the message lists the valid names nearest to it."""
 
     kind = 'name'
 
@@ -141,18 +143,21 @@ class UnknownRobotError(UnknownNameError):
 
 
 def nearest(name: object, valid: Collection[str]) -> str:
-    """Write which valid names are spelled like a name, or contain it; '' if none does."""
+    """Return 'did you mean ...?' with the up to three most similar valid names, or ''."""
     text, spelled = str(name).casefold(), {one.casefold(): one for one in valid}
     close = difflib.get_close_matches(text, spelled, n=3, cutoff=0.6)
-    holding = sorted((one for one in spelled if len(text) > 2 and text in one), key=len)
-    near = [spelled[one] for one in dict.fromkeys(close + holding)][:3]
+    # 'hand' also suggests 'panda_hand', which difflib finds not similar enough; one or two
+    # letters are contained in too many names
+    containing = sorted((one for one in spelled if len(text) > 2 and text in one), key=len)
+    near = [spelled[one] for one in dict.fromkeys(close + containing)][:3]
     return 'did you mean ' + ' or '.join(f"'{n}'" for n in near) + '?' if near else ''
 
 
 def unknown_name(kind: str, name: str, valid: Collection[str]) -> str:
-    """Write the sentence: a few valid names are all listed, of many only the nearest."""
+    """Return the message for an unknown name: the nearest valid names, or all if they are few."""
     hint = nearest(name, valid) or 'none is spelled like it'
     if len(valid) <= LISTED and hint.startswith('none'):
         hint = 'valid: ' + ', '.join(sorted(valid)) if valid else 'there are none'
-    count = f'{kind}s' if kind.isalpha() else 'in all'   # a plural s suits only a kind of one word
+    # a kind of several words has no simple plural
+    count = f'{kind}s' if kind.isalpha() else 'in all'
     return f"unknown {kind} '{name}'; {hint} ({len(valid)} {count})"

@@ -1,4 +1,4 @@
-"""Names of core for the node, the command and the viewer; they may change at any time."""
+"""Names of core that only the node, the command and the viewer use; not a stable interface."""
 
 from ros2_ik.core.arrays import (
     Indices as Indices,

@@ -1,4 +1,4 @@
-"""A cache of results that threads share."""
+"""A cache shared by threads that drops the least recently used values."""
 
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
@@ -9,21 +9,22 @@ V = TypeVar('V')
 
 class LRUCache(Generic[K, V]):
     """
-    The `size` values used last, under their keys.
+    Cache of the `size` most recently used values.
 
-    Each step on the dict is atomic, so that threads and forked processes need no lock; threads
-    that ask for a missing value at the same time may each make one.
+    No lock is needed: each operation on the dict is atomic. Two threads that miss the same key at
+    the same time may both make its value.
     """
 
     def __init__(self, size: int = 8) -> None:
         self._size, self._values = size, dict[K, V]()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return the value of a key, made where there is none."""
+        """Return the value of a key; call `make` for it if the key is missing."""
         value = self._values.get(key)
         if value is None:
             value = make()
-        self._values.pop(key, None)    # the dict's order is that of the last use
+        # a dict keeps the order of insertion: move the key to the end, the most recent use
+        self._values.pop(key, None)
         self._values[key] = value
         for oldest in list(self._values)[:-self._size]:
             self._values.pop(oldest, None)

@@ -1,4 +1,4 @@
-"""Poses as they are given, checked."""
+"""Checks of poses and quaternions that a caller passes."""
 
 from collections.abc import Callable, Sequence
 import math
@@ -11,27 +11,31 @@ from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.kernels.comparisons import are_rigid
 
-FARTHEST = 1e6       # [m]; a double still resolves 1e-10 m there
+# maximum distance of a pose from its frame [m]; a double resolves 1e-10 m there
+FARTHEST = 1e6
+# error of a rotation matrix up to which the matrix is used unchanged
 _ROUNDING = 1e-14
-_LAST = [0.0, 0.0, 0.0, 1.0]    # row of a rigid transformation
-QUATERNION_SLACK = 1e-2   # a norm further than this from 1 is a mistake, not rounding
+# last row of a homogeneous transformation
+_LAST = [0.0, 0.0, 0.0, 1.0]
+# maximum |norm - 1| of a quaternion; a larger difference is taken for a mistake, not for rounding
+QUATERNION_SLACK = 1e-2
 
 
 def as_placement(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> pin.SE3:
-    """Take a pose as a placement; see `as_transform`."""
+    """Return a pose as a pinocchio.SE3, checked as in `as_transform`."""
     return pin.SE3(as_transform(pose, what, fault))
 
 
 def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetError) -> Array:
     """
-    Take a pose as an array (4, 4) of its own whose rotation is exactly a rotation.
+    Return a copy of a pose as an array (4, 4), its rotation made orthonormal.
 
-    Raises `fault` when it is not (4, 4), not finite, further than 1e-4 from a rigid
-    transformation, or further away than FARTHEST.
+    Raises `fault` if the pose is not (4, 4), not finite, more than 1e-4 from a rigid
+    transformation (Frobenius norm), or further away than FARTHEST.
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
     T = pose.homogeneous if isinstance(pose, pin.SE3) else pose
-    # as `floats` does, without its call: each target of each question comes by here
+    # the fast branch of `floats` inlined: this runs for each target of each problem
     T = (T.copy() if type(T) is np.ndarray and T.dtype == np.float64
          else floats(T, what, wanted, fault))
     if T.shape != (4, 4):
@@ -41,7 +45,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()
     off = (rotation - R).reshape(-1)
-    # written so that NaN fails, too
+    # written as `not ...` to refuse NaN as well
     if not (off @ off <= 1e-8 and T[3].tolist() == _LAST
             and all(abs(value) <= FARTHEST for value in p.tolist())):
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
@@ -51,7 +55,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
 
 def quaternion_rotation(xyzw: Sequence[float], what: str,
                         fault: Callable[[str], Exception]) -> Array:
-    """Return the rotation (3, 3) of a quaternion; raises `fault` where its norm is not 1."""
+    """Return the rotation matrix (3, 3) of a quaternion; raises `fault` unless its norm is 1."""
     norm = math.hypot(*xyzw)
     if norm < 1e-9:
         raise fault(f'{what} is zero; the identity is x y z w = 0 0 0 1')
@@ -63,7 +67,7 @@ def quaternion_rotation(xyzw: Sequence[float], what: str,
 
 def _fault(T: Array) -> str:
     if not np.isfinite(T).all():
-        return 'it holds a number that is not finite'
+        return 'it has a number that is not finite'
     if T[3].tolist() != _LAST:
         return f'its last row is {T[3].tolist()}, not [0, 0, 0, 1]'
     if np.abs(T[:3, 3]).max() > FARTHEST:

@@ -1,4 +1,4 @@
-"""Requests for joint values, and the search that answers one."""
+"""Inverse-kinematics requests, and the search that answers a request."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -40,27 +40,28 @@ if TYPE_CHECKING:
 
 __all__ = ['BoundRequest', 'Defaults', 'IKRequest', 'StaticWorld', 'World', 'bind_request',
            'default_group', 'default_tip', 'group_tips', 'prepare']
+# names of joints
 Joints = frozenset[str]
-USUAL = SolveOptions()
+DEFAULT_OPTIONS = SolveOptions()
 
 
 @dataclass(frozen=True)
 class Defaults:
     """
-    Values for what requests leave open, and upper limits.
+    Defaults for fields that a request leaves empty, and upper limits on others.
 
-    The node has parameters of these names, which say what they mean; these are their defaults
-    where no limit is needed.
+    The node has a parameter of the same name for each field; the description of the parameter
+    explains the field.
     """
 
     default_group: str = ''
     default_tip: str = ''
-    default_timeout: float = USUAL.timeout
+    default_timeout: float = DEFAULT_OPTIONS.timeout
     max_timeout: float = math.inf
     position_tolerance: float = POSITION_TOLERANCE
     orientation_tolerance: float = ORIENTATION_TOLERANCE
-    default_solver: str = USUAL.solver
-    default_select: str = USUAL.select
+    default_solver: str = DEFAULT_OPTIONS.solver
+    default_select: str = DEFAULT_OPTIONS.select
     max_solutions: float = math.inf
     random_state: int = 0
     max_jump: float = 0.0
@@ -69,20 +70,22 @@ class Defaults:
 @dataclass(frozen=True)
 class IKRequest:
     """
-    A question for joint values: `targets`, `constraints` and `costs`, and who may move for them.
+    A request for joint values: `targets`, `constraints`, `costs`, and the joints that may move.
 
-    `group` names the joints that may move; '' stands for `default_group` if that one can do what
-    is wanted, else for the joints that the question depends on. Of these only the
-    `moving_joints` move, if any are named, and none of the `locked_joints`; a free base only if
-    its group is named. A target in a frame that moves holds relative to that frame in the
-    solution, or, if `follow_frames` is False, where the frame stands at the start.
+    The joints of `group` may move. If `group` is '', the joints of `default_group` may move if
+    they can move every tip and frame of the request (see `chosen_group`), otherwise all joints
+    that the targets and functions depend on. If `moving_joints` are named, only these joints
+    move. `locked_joints` never move. A planar or floating base moves only as part of a group.
 
-    The `seed` is where the search starts, by joint name; the `World` completes it. The
-    `max_joint_change` of the `options` bounds the changes from there, `max_jump` those from where
-    the robot stands. With `avoid_collisions` a solution touches nothing that the world has.
+    A target relative to a moving frame refers to the pose of that frame in the solution, or, if
+    `follow_frames` is False, to the pose of that frame at the start.
+
+    The search starts at `seed`, joint values by name; the `World` adds the missing joints.
+    `options.max_joint_change` bounds the joint changes from the seed, `max_jump` those from the
+    current state. With `avoid_collisions`, a solution has no contact in the world's scene.
 
     Tips and frames are names of the robot's frames, of `frames` that this request adds, such as a
-    tool (see `Robot.with_frames`), and of objects and subframes of the world's scene.
+    tool (see `Robot.with_frames`), or of objects and subframes of the world's scene.
     """
 
     targets: Sequence[PoseTarget] = ()
@@ -110,11 +113,13 @@ class IKRequest:
                 raise InvalidOptionError(f'{name} must be {wanted}, not {value!r}')
 
 
+# fields that take a list: name, class of the items, error
 _LISTS: tuple[tuple[str, type, type[IKError]], ...] = (
     ('targets', PoseTarget, InvalidTargetError),
     ('constraints', Constraint, InvalidConstraintError), ('costs', Cost, InvalidConstraintError),
     ('moving_joints', str, InvalidOptionError), ('locked_joints', str, InvalidOptionError),
     ('more_seeds', Mapping, InvalidOptionError))
+# other fields: name, valid types, their description in the error
 _SINGLE: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
     *((name, str, 'a name') for name in ('group', 'default_group')),
     *((name, (bool, np.bool_), 'True or False') for name in ('follow_frames', 'avoid_collisions')),
@@ -123,32 +128,32 @@ _SINGLE: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
 
 
 class World(Protocol):
-    """The robot's state and its surroundings."""
+    """The robot, its current state and its collision checker."""
 
     @property
     def robot(self) -> Robot:
-        """The robot that is asked about."""
+        """The robot that the request is for."""
 
     @property
     def checker(self) -> CollisionChecker | None:
-        """The collision checker; None without a scene: then the robot is alone."""
+        """The collision checker of robot and scene; None if there is no scene."""
 
     def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         """
-        Complete the request's seed, (nq,).
+        Return the seed of the request, completed by the current joint values, (nq,).
 
-        The solution depends on where `needed` joints are; what is `checked` for contacts, on the
-        others; for `active` ones it only says where the search starts. Raises IKError where one is
-        not known well enough.
+        The solution depends on the values of `needed` joints; the collision check also depends on
+        the values of `checked` joints. The values of `active` joints are only the start of the
+        search. Raises IKError if a required value is missing or too old.
         """
 
-    def standing(self, request: IKRequest, start: Array) -> Array:
-        """Return where the robot stands, (nq,), in the turns of the start."""
+    def current_state(self, request: IKRequest, start: Array) -> Array:
+        """Return the current state (nq,), full turns of joints counted as in `start`."""
 
 
 @dataclass(frozen=True)
 class StaticWorld:
-    """A world in which nothing moves: all joints are known, `at` (nq,) or by name."""
+    """A world whose current state is constant: `at`, joint values (nq,) or by name."""
 
     robot: Robot
     at: JointValues | None = None
@@ -157,12 +162,12 @@ class StaticWorld:
     def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
-    def standing(self, request: IKRequest, start: Array) -> Array:
+    def current_state(self, request: IKRequest, start: Array) -> Array:
         return self.robot.to_q(self.at)
 
 
 class BoundRequest(NamedTuple):
-    """A request, its problem, and the joints that `World.start` is asked for."""
+    """A request, its problem, and the last three arguments of `World.start`."""
 
     request: IKRequest
     problem: IKProblem
@@ -170,14 +175,18 @@ class BoundRequest(NamedTuple):
 
     @property
     def can_rebind(self) -> bool:
-        """True if other poses and another seed leave the rest of the problem as it is."""
+        """True if the problem depends on target poses and seed only as `rebind` replaces them."""
         request = self.request
         return not request.more_seeds and request.max_jump is None and (
             request.follow_frames or all(target.relative_to is None for target in request.targets))
 
     def rebind(self, poses: Sequence[Pose], seed: Mapping[str, float | Array],
                world: World) -> 'BoundRequest':
-        """Return the request with other poses and another seed, in a world of the same checker."""
+        """
+        Return the request with other target poses and another seed.
+
+        The `world` must have the same collision checker. Valid only if `can_rebind`.
+        """
         request = copy(self.request)
         request.__dict__['seed'] = seed
         problem = self.problem.again(poses, world.start(request, *self.joints))
@@ -185,23 +194,25 @@ class BoundRequest(NamedTuple):
         return BoundRequest(request, problem, self.joints)
 
     def search(self) -> Search:
-        """Make the search for an answer."""
+        """Return the search that answers the request."""
         more: list[JointValues] = list(self.request.more_seeds)
         return Search(self.problem, [self.problem.start, *more] if more else None,
                       options=self.request.options)
 
 
 def prepare(request: IKRequest, world: World) -> Search:
-    """Make the search that answers a request; raises IKError for what makes no sense."""
+    """Return the search that answers a request; raises IKError if the request is invalid."""
     return bind_request(request, world).search()
 
 
 def bind_request(request: IKRequest, world: World) -> BoundRequest:
-    """Make the problem of a request; raises IKError for what makes no sense."""
+    """Return the request with its problem in a world; raises IKError if the request is invalid."""
     robot, checker = world.robot, world.checker
+    # objects and subframes of the scene become frames of the robot, then the request's frames
     if checker is not None:
         robot = checker.scene.framed_robot(_frames(request), robot)
     robot = robot.with_frames(request.frames)
+    # the joints that move, and the joints whose values the world must supply
     group = chosen_group(request, robot)
     locked = _locked(request, robot, group)
     active = active_names(
@@ -214,29 +225,32 @@ def bind_request(request: IKRequest, world: World) -> BoundRequest:
     joints = active, needed_names(request, robot, active), checked
     start = world.start(request, *joints)
     targets = request.targets
+    # fixed references: express the targets in the root frame
     if not request.follow_frames:
         at = Configuration(robot, start, robot.scratch_data())
         targets = [target.resolved(at) for target in targets]
-    touches = checker if request.avoid_collisions else None   # distances keep theirs
+    # distance constraints keep their own checker even if contacts are allowed
+    contact_checker = checker if request.avoid_collisions else None
     problem = IKProblem(
         robot, targets, group or None, start, locked,
-        request.constraints, request.costs, checker=touches,
-        collisions=touches is not None)    # without a checker the world has nothing to touch
+        request.constraints, request.costs, checker=contact_checker,
+        collisions=contact_checker is not None)
     if request.max_jump is not None:
-        problem = problem.bounded(JointChangeBound.of(robot, world.standing(request, start),
+        problem = problem.bounded(JointChangeBound.of(robot, world.current_state(request, start),
                                                       request.max_jump))
     return BoundRequest(request, problem, joints)
 
 
-# -- who may move, and who must be known ----------------------------------------------------
+# -- joints that move, and joints whose values are needed -----------------------------------
 
 def chosen_group(request: IKRequest, robot: Robot) -> str:
     """
-    Return the group that moves; '' stands for the joints that the question depends on.
+    Return the group that moves, or '' for all joints that the targets and functions depend on.
 
-    The default one moves if it moves each tip and frame that is named, any two tips against each
-    other that joints move so, and has each joint that is named; a hard constraint on joints that
-    names none is about all of them.
+    A named group always moves. The default group moves if it can move each tip, each frame of a
+    function, and the tips relative to each other (tips that no joint moves apart do not count),
+    and if it has each joint that the functions name. A hard constraint on joints without names
+    counts as naming all joints.
     """
     group = request.group or ('' if request.moving_joints else request.default_group)
     if request.group or not group:
@@ -247,9 +261,11 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
 
 
 def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
-    """Yield sets of joints, of each of which a group must have one."""
-    still = robot.passive_joints | {robot.base_joint}    # only a group moves these that is named
+    """Yield sets of joints; the default group must have at least one joint of each set."""
+    # these joints move only if a group that has them is named
+    still = robot.passive_joints | {robot.base_joint}
     tips = [target.tip for target in request.targets]
+    # each tip, and each pair of tips relative to each other
     yield from map(robot.moving_joints, tips)
     for pair in combinations(tips, 2):
         yield robot.moving_joints(*pair) - robot.passive_joints
@@ -257,15 +273,16 @@ def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
         if isinstance(item, (Constraint, LeastSquares)):
             spec, joints = item.function.spec, item.function.joints(robot) - still
             yield joints
+            # functions of joint positions: each joint by itself
             if isinstance(spec, (JointPositions, JointCoupling)) and (
                     spec.names is not None or isinstance(item, Constraint)):
                 yield from (frozenset([joint]) for joint in joints)
-            for body in _bodies(item.function, robot):
+            for body in _function_frames(item.function, robot):
                 yield robot.moving_joints(body) - still
 
 
 def _frames(request: IKRequest) -> list[str]:
-    """Return the names of frames that a request refers to but does not add itself."""
+    """Return the names of the frames in a request except those that the request itself adds."""
     names = [name for target in request.targets for name in (target.tip, target.relative_to)]
     names += [getattr(item.function, field, None) for field in ('frame', 'relative_to')
               for item in (*request.constraints, *request.costs)]
@@ -274,41 +291,45 @@ def _frames(request: IKRequest) -> list[str]:
 
 
 def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
-    """Names of the joints without whose start values the question has no definite meaning."""
+    """Return the joints whose start values the targets and functions depend on."""
     needed = frozenset[str]()
     for target in request.targets:
         needed |= robot.moving_joints(target.tip, target.relative_to) - active
+        # a fixed reference depends on the start values of active joints, too
         if target.relative_to and not request.follow_frames:
             needed |= robot.moving_joints(target.relative_to) & active
     functions = [constraint.function for constraint in request.constraints]
-    functions += [cost.function for cost in request.costs     # there each joint is by itself
+    # a joint that does not move adds a constant to a cost on joint positions: not needed
+    functions += [cost.function for cost in request.costs
                   if isinstance(cost, LeastSquares)
                   and not isinstance(cost.function.spec, JointPositions)]
     for function in functions:
-        if not hasattr(function, 'checker'):   # those are for what is checked
+        # the joints of distance functions belong to `checked`
+        if not hasattr(function, 'checker'):
             needed |= function.joints(robot) - active
     return needed
 
 
 def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
+    """Return the joints that the request excludes from moving."""
     base = robot.base_joint
     still = frozenset({base} if base and not group else ())
-    moving, locked = (_named(robot, getattr(request, field), field)
+    moving, locked = (_joint_names(robot, getattr(request, field), field)
                       for field in ('moving_joints', 'locked_joints'))
     if moving:
         still |= frozenset(robot.joint_names) - moving
     return still | locked
 
 
-def _named(robot: Robot, names: Iterable[str], field: str) -> Joints:
+def _joint_names(robot: Robot, names: Iterable[str], field: str) -> Joints:
     try:
         return frozenset(robot.joint(name).name for name in names)
     except UnknownJointError as error:
         raise InvalidOptionError(f'{field}: {error}') from None
 
 
-def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
-    """Return frames and links that a function names; for held objects, their link."""
+def _function_frames(function: KinematicFunction, robot: Robot) -> Iterator[str]:
+    """Yield the frames and links that a function names; for an attached object, its link."""
     if isinstance(function, PairDistance):
         ends = map(function.checker.scene.link_of, (function.first, function.second))
         yield from (end for end in ends if end is not None)
@@ -319,21 +340,21 @@ def _bodies(function: KinematicFunction, robot: Robot) -> Iterator[str]:
             yield frame
 
 
-# -- names that are left open ---------------------------------------------------------------
+# -- default group and tip ------------------------------------------------------------------
 
 def default_group(robot: Robot, defaults: Defaults) -> str:
-    """Return the group of requests that name none; '' if there is none."""
-    return defaults.default_group or _shipped(robot, 'group')
+    """Return the default group for requests that name no group, or ''."""
+    return defaults.default_group or _shipped_default(robot, 'group')
 
 
 def default_tip(robot: Robot, group: str, defaults: Defaults) -> str:
     """
-    Return the tip of requests that name none, for a group or ''.
+    Return the default tip of a group ('': of the robot) for requests that name no tip.
 
-    Raises AmbiguousTipError with the choices when there are several or none.
+    Raises AmbiguousTipError with the choices if there are several tips or none.
     """
     own = group in ('', default_group(robot, defaults))
-    tip = (defaults.default_tip or _shipped(robot, 'tip')) if own else ''
+    tip = (defaults.default_tip or _shipped_default(robot, 'tip')) if own else ''
     if tip:
         return str(tip)
     tips = group_tips(robot, group)
@@ -343,14 +364,15 @@ def default_tip(robot: Robot, group: str, defaults: Defaults) -> str:
 
 
 def group_tips(robot: Robot, group: str = '') -> tuple[str, ...]:
-    """Return the tips of a group, or of all groups."""
+    """Return the tips of a group ('': of all groups), each once."""
     groups = [robot.group(group)] if group else robot.groups.values()
     return tuple(dict.fromkeys(tip for each in groups for tip in each.tips))
 
 
-def _shipped(robot: Robot, what: str) -> str:
-    """Look up what config/ says of the robot of this name, if the robot at hand has that."""
+def _shipped_default(robot: Robot, what: str) -> str:
+    """Return the default `what` ('group' or 'tip') of a shipped robot of this name, or ''."""
     shipped = shipped_robots().get(robot.name)
+    # another robot of the same name may have other groups and frames
     if shipped is None or shipped.group not in robot.groups \
             or shipped.tip not in robot.frame_names:
         return ''

@@ -1,4 +1,4 @@
-"""Signatures as help() shows them."""
+"""Signatures of registered classes, shortened for help()."""
 
 from dataclasses import is_dataclass
 import inspect
@@ -6,14 +6,15 @@ from typing import get_type_hints
 
 from ros2_ik.core.arrays import Array
 
+# (text in a signature, shorter text)
 _SHORT = (('collections.abc.', ''), ('typing.', ''), (str(Array).replace('typing.', ''), 'Array'))
 
 
 def show_plain_types(kind: type) -> None:
-    """Let help() show the types of a dataclass' fields without what `Annotated` adds to them."""
+    """Have help() show the plain types of a dataclass's fields, without `Annotated` metadata."""
     if not is_dataclass(kind):
         return
-    # not signature(kind): a subclass of a registered class inherits __signature__
+    # signature(kind) would return the __signature__ that a subclass inherits
     signature, types = inspect.signature(kind.__init__), get_type_hints(kind)
     kind.__signature__ = signature.replace(parameters=[     # type: ignore[attr-defined]
         each.replace(annotation=_text(types.get(each.name, each.annotation)))

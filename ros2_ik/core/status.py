@@ -1,13 +1,14 @@
-"""Status codes of answers, with MoveIt's numbers, and exit flags of solvers."""
+"""Status codes of solutions, with MoveIt's numbers, and exit flags of solvers."""
 
 from enum import IntEnum
 
 
 class Status(IntEnum):
-    """Outcome of a request; numbers of moveit_msgs/MoveItErrorCodes."""
+    """Outcome of a request, with the numbers of moveit_msgs/MoveItErrorCodes."""
 
     SUCCESS = 1
-    APPROXIMATE = 2                     # not MoveIt's; only where it was asked for
+    # not in MoveIt; returned only if the request allows an approximate solution
+    APPROXIMATE = 2
     NO_IK_SOLUTION = -31
     TIMED_OUT = -6
     GOAL_IN_COLLISION = -12
@@ -27,17 +28,20 @@ class Status(IntEnum):
     FAILURE = 99999
 
     def __str__(self) -> str:
-        """Return name and number, as in `SUCCESS (1)`."""
+        """Return the name with the number, as in `SUCCESS (1)`."""
         return f'{self.name} ({self.value})'
 
 
 class ExitFlag(IntEnum):
-    """Why a descent ended; numbers of MATLAB's inverseKinematics, and two of our own."""
+    """Reason why a descent ended, with the numbers of MATLAB's inverseKinematics."""
 
+    # not in MATLAB
     NOT_RUN = 0
-    CONVERGED = 1            # MATLAB's "local minimum found", here with the target reached
+    # MATLAB also returns 1 for a local minimum away from the target
+    CONVERGED = 1
     ITERATION_LIMIT = 2
     TIME_LIMIT = 3
     STEP_TOO_SMALL = 4
     ERROR_CHANGE_TOO_SMALL = 5
+    # not in MATLAB
     CANCELLED = -1

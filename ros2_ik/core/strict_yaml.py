@@ -1,4 +1,4 @@
-"""YAML in which a key that is there twice is a mistake, and every mistake is a ValueError."""
+"""A YAML reader that refuses duplicate keys and raises ValueError for all errors."""
 
 from collections.abc import Hashable
 import re
@@ -8,7 +8,7 @@ import yaml
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]   # PyYAML has no types
-    """Refuses keys that are given twice."""
+    """SafeLoader that refuses duplicate keys."""
 
 
 def _mapping(loader: _Loader, node: yaml.Node) -> dict[Hashable, object]:
@@ -26,7 +26,7 @@ _Loader.add_constructor('tag:yaml.org,2002:map', _mapping)
 
 
 class _ExponentLoader(_Loader):
-    """Reads 1e-3 as a number, which YAML 1.1 takes for a text."""
+    """Loader that also reads 1e-3 as a number; in YAML 1.1 it is a text."""
 
 
 _ExponentLoader.add_implicit_resolver(
@@ -35,12 +35,17 @@ _ExponentLoader.add_implicit_resolver(
 
 
 def read_yaml(text: str, exponents: bool = False) -> Any:
-    """Read a text; if `exponents`, 1e-3 is a number. Raises ValueError with the reason."""
+    """
+    Parse a YAML text; with `exponents`, 1e-3 is a number instead of a text.
+
+    Raises ValueError with the reason and its line and column.
+    """
     try:
         return yaml.load(text, Loader=_ExponentLoader if exponents else _Loader)
-    # PyYAML lets the other ones through: 2020-99-99, !!bool perhaps, !!int ""
+    # PyYAML 6 does not wrap the errors of some constructors: 2020-99-99, !!bool perhaps, !!int ""
     except (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError) as error:
-        place = str(error).replace(' in "<unicode string>",', ' at')     # callers name the file
+        # the callers name the file
+        place = str(error).replace(' in "<unicode string>",', ' at')
         raise ValueError(' '.join(place.split())) from None
     except RecursionError:
         raise ValueError('it is nested too deeply') from None

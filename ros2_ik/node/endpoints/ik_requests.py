@@ -308,7 +308,7 @@ class _World:
         self.notes = start.notes
         return start.q
 
-    def standing(self, request: IKRequest, start: Array) -> Array:
+    def current_state(self, request: IKRequest, start: Array) -> Array:
         """Return the present joint values, in turns nearest `start`; unknown ones as in it."""
         known = self._state.known(self.robot)
         q = np.array(self.robot.to_q(known, start))
