@@ -262,7 +262,7 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
 
 def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
     """Yield sets of joints; the default group must have at least one joint of each set."""
-    # these joints move only if a group that has them is named
+    # passive joints never move, and the group need not have the base
     still = robot.passive_joints | {robot.base_joint}
     tips = [target.tip for target in request.targets]
     # each tip, and each pair of tips relative to each other

@@ -60,7 +60,7 @@ def _weights(branches: Branches, chain: Chain) -> Array:
 
 def _moved(branches: Branches, chain: Chain, fixed: Mask) -> Chain:
     """Return the chain after a step; adds refused configurations to `fixed` (n,), which stay."""
-    place = branches.problem.active.place
+    place = branches.problem.active.q_slice
     x = np.array([q[place] for _, q in chain])
     basis = scipy.sparse.block_diag(
         [np.zeros((x.shape[1], 0)) if fixed[i] else _self_motion(branches, *chain[i])

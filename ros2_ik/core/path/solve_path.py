@@ -74,7 +74,7 @@ def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions | None 
     if len(problem.targets) != 1:
         raise InvalidTargetError(f'{len(problem.targets)} targets; valid: one, which goes along '
                                  'the path')
-    for joint in problem.active.others:
+    for joint in problem.active.multi_value_joints:
         raise InvalidOptionError(f"joint '{joint.name}' is {joint.kind}; only joints of one value "
                                  'follow a path: lock it')
     chosen = options or PathOptions()

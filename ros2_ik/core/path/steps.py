@@ -65,5 +65,5 @@ def pose_jacobian(problem: IKProblem, q: Array) -> Array:
     # from the tip's axes to the target's, along which rows are counted
     R = target.transform[:3, :3].T @ at.transform(target.tip, target.relative_to)[:3, :3]
     J = np.kron(np.eye(2), R) @ at.jacobian(target.tip, target.relative_to)
-    counted: Array = J[target.counted][:, problem.active.column]
+    counted: Array = J[target.counted][:, problem.active.v_slice]
     return counted

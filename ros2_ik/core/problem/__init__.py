@@ -1,4 +1,4 @@
-"""Questions and answers."""
+"""IK problems (targets, constraints, costs), their acceptance check and their solutions."""
 
 from ros2_ik.core.problem.acceptance import (
     accept,

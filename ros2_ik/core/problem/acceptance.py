@@ -1,8 +1,8 @@
 """
-The only judge: a search says SUCCESS of what `accept` accepted, and of nothing else.
+The acceptance check: a solution has the status SUCCESS only if `accept` accepted it.
 
-It knows a robot, a question and joint values, nothing of how they were found: forward kinematics
-runs anew, in a configuration of its own.
+The check is independent of the solvers: it depends on robot, problem and joint values alone, and
+computes its own forward kinematics.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from ros2_ik.core.robot import Configuration, Robot
 
 
 class TargetError(NamedTuple):
-    """Distance of a tip from its target: position [m], orientation [rad], without free axes."""
+    """Position error [m] and orientation error [rad] of a tip, axes of weight 0 left out."""
 
     tip: str
     position: float
@@ -31,16 +31,16 @@ class TargetError(NamedTuple):
 
 
 def error_norm(errors: Iterable[TargetError]) -> float:
-    """Return the length of all counted error rows together, metres and radians alike."""
+    """Return the norm of all errors as one vector, metres and radians mixed."""
     return math.sqrt(sum(error.position**2 + error.orientation**2 for error in errors))
 
 
 @dataclass(frozen=True)
 class Violation:
     """
-    Something that does not hold: value is `amount` outside lower..upper, in `unit`.
+    A value that is `amount` outside its bounds [lower, upper], all in `unit`.
 
-    `kind` is what it belongs to: 'target', 'constraint' or 'joint'.
+    `kind` of the violated condition: 'target', 'constraint' or 'joint'.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Violation:
 
     @property
     def amount(self) -> float:
-        """Distance from the bounds."""
+        """Distance of `value` from the bounds, 0 inside."""
         return max(self.lower - self.value, self.value - self.upper, 0.0)
 
     def __str__(self) -> str:
@@ -61,35 +61,41 @@ class Violation:
 
 
 class AcceptanceReport(NamedTuple):
-    """Errors, violations and contacts found by acceptance."""
+    """Result of the acceptance check of one configuration."""
 
     accepted: bool
     errors: tuple[TargetError, ...]
     violations: tuple[Violation, ...]
-    costs: tuple[float, ...] = ()    # of each cost of the problem
-    touches: bool = False            # whether something is in contact; looked at if all else holds
+    # the value of each cost of the problem
+    costs: tuple[float, ...] = ()
+    # True for a contact; contacts are checked only if there are no violations
+    touches: bool = False
 
 
 def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     """
-    Judge joint values (nq,) as an answer to a problem.
+    Check whether joint values q (nq,) solve a problem.
 
-    Checked: numbers finite, every target within its tolerances, every constraint within its
-    bounds, every joint that may move within its limits and the bound on its change, every other
-    joint exactly where it was, and, where the problem has a checker, that nothing touches.
+    Accepted are finite values with every target within its tolerances, every constraint within
+    its bounds, every active joint within its limits and its change bound, every other joint
+    exactly at its start value, and, if the problem has a checker, no contact.
     """
     robot, active = problem.robot, problem.active
     q = _values(robot, q)
+    # joint limits and locked joints: one compiled test, details only if it fails
     in_limits = are_held.run(q, active.indices, active.limits, active.at_rest, problem.start)
     if not in_limits and not are_finite(q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return AcceptanceReport(False, (), (lost,))
-    # the bound on a base's path and turn is no range of q
-    is_sure = in_limits and not (problem.change_bound is not None and active.others)
+    # `in_limits` does not cover the change bound of a planar or floating base, a distance and an
+    # angle instead of a range of q
+    is_sure = in_limits and not (problem.change_bound is not None and active.multi_value_joints)
     violations = [] if is_sure else _joint_violations(problem, q)
-    # a user's function may use what the robot's functions share
+    # a user's function may overwrite the shared scratch data, so it gets its own data
     data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
-    unit = robot.to_q(q) if robot.has_floating_joints else q    # quaternions are normalised
+    # `to_q` normalizes quaternions
+    unit = robot.to_q(q) if robot.has_floating_joints else q
+    # a Configuration also computes joint Jacobians, which target errors alone do not need
     if problem.constraints or problem.costs:
         at = Configuration.of_checked(robot, unit, data)
     else:
@@ -99,6 +105,7 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
         for constraint in problem.constraints:
             violations += _constraint_violations(constraint, at)
         costs = tuple([cost.value(at) for cost in problem.costs])
+    # the collision check is the slowest part, so it comes last
     touches = not violations and problem.checker is not None and problem.checker.collides(q)
     return AcceptanceReport(not (violations or touches), tuple(errors), tuple(violations), costs,
                             touches)
@@ -115,7 +122,7 @@ def _values(robot: Robot, q: Any) -> Array:
 
 def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violation]
                    ) -> list[TargetError]:
-    """Return the target errors at the joints of `data`; too large ones go to `violations`."""
+    """Return the target errors for the kinematics in `data`; append excesses to `violations`."""
     model, frame_id, errors = problem.robot.model, problem.robot.frame_id, []
     for target in problem.targets:
         placed = pin.updateFramePlacement(model, data, frame_id(target.tip))
@@ -127,14 +134,15 @@ def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violatio
         for off, tolerance, what, unit in (
                 (error.position, target.position_tolerance, 'position', 'm'),
                 (error.orientation, target.orientation_tolerance, 'orientation', 'rad')):
-            if not off <= tolerance:    # NaN fails, too
+            # written as `not ...` to count NaN as a violation
+            if not off <= tolerance:
                 violations.append(Violation(f"{what} error of '{target.tip}'", off, 0.0,
                                             tolerance, unit, 'target'))
     return errors
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    """Return joints that moved though locked, changed too much, or are outside their limits."""
+    """Return a violation for each moved locked joint, excessive change and exceeded limit."""
     found, bound = list[Violation](), problem.change_bound
     lower, upper = problem.lower, problem.upper
     for joint in problem.robot.joints:
@@ -142,6 +150,7 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
         is_locked = problem.active.is_locked[joint.index]
         wrong = (q[part] != problem.start[part] if is_locked
                  else (q[part] < lower[part]) | (q[part] > upper[part]))
+        # the first wrong value of the joint, reported if there is one
         i = joint.index + int(np.argmax(wrong))
         value, start = float(q[i]), float(problem.start[i])
         change = None if is_locked or bound is None else bound.exceeded(joint, q)
@@ -156,10 +165,11 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
 
 
 def _constraint_violations(constraint: Constraint, at: Configuration) -> list[Violation]:
-    """Rows outside their bounds; one that is no number is outside, too."""
+    """Return a violation for each row outside its bounds, NaN included."""
     f, lower, upper = constraint.function.value(at), constraint.lower, constraint.upper
     if are_within.run(f, lower, upper, constraint.tolerance):
         return []
+    # written as `~held` below to count NaN as a violation
     held = (f >= lower - constraint.tolerance) & (f <= upper + constraint.tolerance)
     found = []
     for i in np.flatnonzero(~held):

@@ -1,4 +1,4 @@
-"""Contradictions that need no search: looked for after a first attempt that failed."""
+"""Contradictions in a problem, found without a search, after its first attempt has failed."""
 
 from collections.abc import Hashable, Iterator
 import math
@@ -10,12 +10,14 @@ from ros2_ik.core.functions import BoundJoints, RelativeFunction
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.robot import sphere_of_reach
 
-EPSILON = 1e-9     # relative rounding error below which two bounds count as equal
-FAR = 10           # a target at more than FAR times the reach was probably given in millimetres
+# relative rounding error below which two bounds count as equal
+EPSILON = 1e-9
+# a target at more than this multiple of the reach was probably given in millimetres
+UNIT_MISTAKE_RATIO = 10
 
 
 class Interval(NamedTuple):
-    """A demand on one number."""
+    """Bounds on one number."""
 
     name: str
     lower: float
@@ -27,55 +29,58 @@ class Interval(NamedTuple):
 
 def conflict(problem: IKProblem) -> str | None:
     """
-    Return which demands exclude each other whatever the joint values, or None.
+    Return a sentence naming two bounds that no configuration meets together, or None.
 
-    Compared are bounds of one joint (its limits, `max_joint_change`, constraints) and constraints
-    on one and the same function. None proves nothing.
+    Compares all bounds of one joint (limits, `max_joint_change`, constraints) and all constraints
+    on the same function. None does not prove that a solution exists.
     """
-    wanted: dict[Hashable, list[Interval]] = {}
+    intervals: dict[Hashable, list[Interval]] = {}
     for key, interval in (*_joint_bounds(problem), *_function_bounds(problem)):
-        for other in wanted.setdefault(key, []):
+        for other in intervals.setdefault(key, []):
             low, high = max(other.lower, interval.lower), min(other.upper, interval.upper)
             rounding = EPSILON * (1 + abs(low) + abs(high)) if math.isfinite(low - high) else 0.0
             if low > high + rounding:
                 return f'{other} and {interval} exclude each other'
-        wanted[key].append(interval)
+        intervals[key].append(interval)
     return None
 
 
 def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
-    """Yield limits, bounds on changes, fixed values and constraints of single joints."""
-    bound, places = problem.change_bound, dict[int, int]()
+    """Yield each bound on a single joint under the joint's index in q."""
+    # q indices by column of the tangent space
+    bound, q_indices = problem.change_bound, dict[int, int]()
     for joint in (joint for joint in problem.robot.joints if joint.is_scalar):
-        place = places[joint.velocity_index] = joint.index
+        index = q_indices[joint.velocity_index] = joint.index
         if joint.name not in problem.joint_names:
-            held = float(problem.start[place])
-            yield place, Interval(f"joint '{joint.name}', which does not move,", held, held)
+            fixed = float(problem.start[index])
+            yield index, Interval(f"joint '{joint.name}', which does not move,", fixed, fixed)
             continue
         if problem.joint_limits:
-            yield place, Interval(f"limits of '{joint.name}'", joint.lower, joint.upper)
+            yield index, Interval(f"limits of '{joint.name}'", joint.lower, joint.upper)
         if bound is not None and joint.name in bound.most:
-            begin, most = float(bound.origin[place]), bound.most[joint.name]
-            yield place, Interval(f"max_joint_change {most:g} of '{joint.name}'", begin - most,
-                                  begin + most)
+            origin, most = float(bound.origin[index]), bound.most[joint.name]
+            yield index, Interval(f"max_joint_change {most:g} of '{joint.name}'", origin - most,
+                                  origin + most)
+    # constraints f = A (q - reference) + offset with one joint in a row
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
         if not isinstance(function, BoundJoints):
             continue
         for i, ratios in enumerate(function.A):
             columns = np.flatnonzero(ratios).tolist()
-            # where full turns make no difference, one of them may meet the bounds
-            if len(columns) != 1 or columns[0] not in places or function.turns[i]:
+            # a row that ignores full turns has many intervals of q, not one
+            if len(columns) != 1 or columns[0] not in q_indices or function.turns[i]:
                 continue
-            place, ratio = places[columns[0]], float(ratios[columns[0]])
-            shift = float(function.offset[i]) - ratio * float(function.reference[place])
+            index, ratio = q_indices[columns[0]], float(ratios[columns[0]])
+            # solve ratio * q + shift = bound for q; a negative ratio swaps the ends
+            shift = float(function.offset[i]) - ratio * float(function.reference[index])
             ends = sorted((float(bound) - shift) / ratio for bound in (
                 constraint.lower[i] - slack, constraint.upper[i] + slack))
-            yield place, Interval(constraint.name, *ends)
+            yield index, Interval(constraint.name, *ends)
 
 
 def _function_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
-    """Yield the bounds of functions, under what those that measure the same have in common."""
+    """Yield the bounds of each row of functions under a key that equal functions share."""
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
         key: Hashable = None
@@ -91,7 +96,7 @@ def _function_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
 
 
 def out_of_reach(problem: IKProblem) -> list[str]:
-    """Return one sentence for each target that is farther away than the arm is long."""
+    """Return one sentence for each target beyond the maximum reach of its tip."""
     found = []
     for target in problem.targets:
         sphere = None
@@ -102,7 +107,8 @@ def out_of_reach(problem: IKProblem) -> list[str]:
             continue
         away = math.dist(target.function.reference.translation.tolist(), sphere.centre)
         if away > (sphere.radius + target.position_tolerance) * (1 + EPSILON):
-            unit = ' (positions are in metres)' if away > FAR * sphere.radius else ''
-            found.append(f"it is out of reach: {away:.4g} m from '{sphere.joint}', from where "
-                         f"'{target.tip}' reaches {sphere.radius:.4g} m{unit}")
+            is_unit_mistake = away > UNIT_MISTAKE_RATIO * sphere.radius
+            unit = ' (positions are in metres)' if is_unit_mistake else ''
+            found.append(f"the target is out of reach: {away:.4g} m from '{sphere.joint}', "
+                         f"maximum reach of '{target.tip}' {sphere.radius:.4g} m{unit}")
     return found

@@ -13,15 +13,17 @@ from ros2_ik.core.errors import IKError, InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, RelativeFunction
 from ros2_ik.core.robot import Robot
 
+# default tolerance of a constraint [m, rad]
 TOLERANCE = 1e-6
-T = TypeVar('T', bound='OfFunction')
+T = TypeVar('T', bound='FunctionTerm')
 
 
-class OfFunction:
+class FunctionTerm:
     """
-    A function with numbers for each of its rows, which `bind` makes those of one robot.
+    Base class of constraints and costs: a function with numbers for each of its rows.
 
-    `moved_by` are then the names of the joints that change it, `kind` is that of `IKProblem`.
+    `kind` is the entry in `IKProblem.kinds`. `bind` sets `moved_by`, the names of the joints that
+    change the function.
     """
 
     kind: ClassVar[str]
@@ -30,7 +32,7 @@ class OfFunction:
     moved_by = frozenset[str]()
 
     def bind(self: T, robot: Robot) -> T:
-        """Return this of one robot; raises what `function.bind` does."""
+        """Return the term bound to a robot; raises the errors of `function.bind`."""
         if self.robot_key == robot.key_with_frames:
             return self
         bound = copy(self)
@@ -42,19 +44,20 @@ class OfFunction:
         return bound
 
     def _spread(self, labels: tuple[str, ...]) -> None:
-        """Have numbers for each of the rows."""
+        """Expand the numbers of the term to one for each row label."""
         raise NotImplementedError
 
 
-class Constraint(OfFunction):
+class Constraint(FunctionTerm):
     """
-    lower <= f <= upper, to be held within `tolerance` [m] or [rad], row by row.
+    A hard constraint: lower <= f <= upper in each row, within `tolerance` [m] or [rad].
 
-    Bounds are numbers or arrays (m,), inclusive; infinite ones ask for nothing, equal ones for
-    exactly that value. `form` is the function that solvers work on, with its bounds (m,): where f
-    has no gradient at an exact bound, the smooth function behind it. Judged is f itself.
+    Each bound is one number or an array (m,), and inclusive. An infinite bound has no effect;
+    equal bounds are an equality constraint. Solvers use `form`, a function with its bounds: f
+    itself, or, for an equality at which f has no gradient, an equivalent smooth function.
+    Acceptance checks f.
 
-    Raises InvalidConstraintError for NaN, lower > upper, or bounds that f never meets.
+    Raises InvalidConstraintError for NaN, lower > upper, or bounds outside the range of f.
     """
 
     kind = 'constraints'
@@ -66,8 +69,8 @@ class Constraint(OfFunction):
             raise InvalidConstraintError('a constraint takes a KinematicFunction, not '
                                          f'{function!r}')
         self.function, self.name = function, str(function) if name is None else name
-        self.lower = given(lower, f'lower bound of {self.name}')
-        self.upper = given(upper, f'upper bound of {self.name}')
+        self.lower = bound_array(lower, f'lower bound of {self.name}')
+        self.upper = bound_array(upper, f'upper bound of {self.name}')
         self.tolerance = between(tolerance, 'tolerance', FINEST, COARSEST, InvalidConstraintError)
         self.form = self.function, self.lower, self.upper
         if function.labels:
@@ -85,15 +88,15 @@ class Constraint(OfFunction):
             self.form = smooth, zero, zero
         for function in (self.function, self.form[0]):
             if isinstance(function, RelativeFunction):
-                # made and compiled now, not within the first search
+                # compute the cached parameters and compile now, not within the first search
                 _ = function.parameters, function.rows.address
 
     def __repr__(self) -> str:
         return f"Constraint('{self.name}', {self.lower.tolist()}, {self.upper.tolist()})"
 
 
-def given(value: object, name: str) -> Array:
-    """Take a bound as an array; NaN bounds nothing."""
+def bound_array(value: object, name: str) -> Array:
+    """Return a bound as a float array; raises InvalidConstraintError for NaN."""
     array = floats(value, name, 'a number or one for each row', InvalidConstraintError)
     if any(map(math.isnan, array.reshape(-1).tolist())):
         raise InvalidConstraintError(f'{name} is not a number: {value!r}')
@@ -102,7 +105,7 @@ def given(value: object, name: str) -> Array:
 
 def spread(array: Array, name: str, labels: tuple[str, ...],
            fault: type[IKError] = InvalidConstraintError) -> Array:
-    """Return a number, or one for each row, as (m,), read-only."""
+    """Return one number, repeated, or one number for each row as a read-only array (m,)."""
     if array.shape not in ((), (len(labels),)):
         raise fault(f'{name} must be one number or {len(labels)}, not of shape {array.shape}')
     full = array if array.shape else np.full(len(labels), array)
@@ -112,7 +115,7 @@ def spread(array: Array, name: str, labels: tuple[str, ...],
 
 def check_bounds(function: KinematicFunction, lower: Array, upper: Array,
                  labels: tuple[str, ...], name: str) -> None:
-    """Refuse bounds that no value can meet."""
+    """Raise InvalidConstraintError for bounds that no value of the function meets."""
     least, most = function.range
     for label, low, high in zip(labels, lower.tolist(), upper.tolist(), strict=True):
         if low > high:

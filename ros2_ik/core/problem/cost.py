@@ -1,4 +1,4 @@
-"""Costs, which the solution minimizes."""
+"""Costs, whose sum a solution minimizes."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,32 +11,34 @@ from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, UserFunction
-from ros2_ik.core.problem.constraint import check_bounds, given, OfFunction, spread
+from ros2_ik.core.problem.constraint import bound_array, check_bounds, FunctionTerm, spread
 from ros2_ik.core.robot import Configuration, Robot
 
-ZERO = 0.0     # where no target is given
+# default target, recognized by identity
+ZERO = 0.0
 
 
-class Cost(OfFunction, ABC):
-    """A number that should be small, of a function."""
+class Cost(FunctionTerm, ABC):
+    """A number to minimize, computed from a function."""
 
     name: str
 
     @abstractmethod
     def value(self, at: Configuration) -> float:
-        """Return the cost."""
+        """Return the cost of a configuration, weight included."""
 
     def joints(self, robot: Robot) -> frozenset[str]:
-        """Names of the joints that change it."""
+        """Return the names of the joints that change the cost."""
         return self.function.joints(robot)
 
 
 class LeastSquares(Cost):
     """
-    1/2 r^T W r with r = f - target (by default 0), or how far f is outside lower..upper.
+    The cost 1/2 r^T W r of a residual r (m,).
 
-    `weight` W is a number, one for each row (m,), or a symmetric matrix (m, m) without negative
-    eigenvalues; 0 means ignored. `factor` (k, m) is its root: W = factor^T factor.
+    r = f - target (default 0), or, with `lower` or `upper`, the excess of f over these bounds.
+    `weight` W is one number, one number for each row (m,), or a positive semidefinite matrix
+    (m, m); rows of weight 0 are ignored. `factor` (k, m) is the root of W: W = factor^T factor.
 
     Raises InvalidConstraintError.
     """
@@ -49,16 +51,19 @@ class LeastSquares(Cost):
         if not isinstance(function, KinematicFunction):
             raise InvalidConstraintError(f'a cost takes a KinematicFunction, not {function!r}')
         self.function, self.name = function, str(function) if name is None else name
-        self._soft = lower is not None or upper is not None
+        self._has_bounds = lower is not None or upper is not None
         self._weight = weight
-        if self._soft and target is not ZERO:
+        if self._has_bounds and target is not ZERO:
             raise InvalidConstraintError(f'{self.name} has a target and lower or upper; valid: '
                                          'target alone, or lower, upper or both')
-        if self._soft:
-            self.lower = given(-np.inf if lower is None else lower, f'lower of {self.name}')
-            self.upper = given(np.inf if upper is None else upper, f'upper of {self.name}')
+        if self._has_bounds:
+            self.lower = bound_array(-np.inf if lower is None else lower,
+                                     f'lower of {self.name}')
+            self.upper = bound_array(np.inf if upper is None else upper,
+                                     f'upper of {self.name}')
         else:
-            self.lower = self.upper = given(target, f'target of {self.name}')
+            # a target is an interval of length zero
+            self.lower = self.upper = bound_array(target, f'target of {self.name}')
             if not np.isfinite(self.lower).all():
                 raise InvalidConstraintError(f'target of {self.name} is not finite: {target!r}')
         if function.labels:
@@ -67,7 +72,7 @@ class LeastSquares(Cost):
     def _spread(self, labels: tuple[str, ...]) -> None:
         self.lower = spread(self.lower, f'lower or target of {self.name}', labels)
         self.upper = spread(self.upper, f'upper or target of {self.name}', labels)
-        if self._soft:
+        if self._has_bounds:
             check_bounds(self.function, self.lower, self.upper, labels, self.name)
         self.factor = _root(self._weight, len(labels), f'weight of {self.name}')
 
@@ -77,18 +82,19 @@ class LeastSquares(Cost):
         return 0.5 * float(r @ r)
 
     def residual(self, f: Array) -> Array:
-        """Return r (m,) for a value f of the function."""
+        """Return the residual r (m,) for a value f (m,) of the function."""
+        # the distance to the nearest point of the interval, with its sign
         r: Array = f - np.minimum(np.maximum(f, self.lower), self.upper)
         return r
 
 
 class ScalarCost(Cost):
     """
-    Any number of a configuration, `callable(configuration) -> float`, times `weight`.
+    A cost from a Python function: `weight` times `function(configuration) -> float`.
 
-    `gradient(configuration) -> (nv,)` is found by differences where it is not given. It may be
-    negative; what has a lowest value is found, what falls for ever ends at the limits. `function`
-    is the callable as a UserFunction.
+    `gradient(configuration) -> (nv,)` is the gradient of `function` in the tangent space; by
+    default finite differences. The cost may be negative; a cost without a minimum drives joints
+    to their limits. The attribute `function` is the callable as a UserFunction.
     """
 
     kind = 'scalar costs'
@@ -108,7 +114,7 @@ class ScalarCost(Cost):
         return self.weight * float(self.function.value(at)[0])
 
     def gradient(self, at: Configuration) -> Array:
-        """Return the gradient in the tangent space, (nv,)."""
+        """Return the gradient of the cost in the tangent space (nv,), weight included."""
         g: Array = self.weight * self.function.jacobian(at)[0]
         return g
 
@@ -119,13 +125,14 @@ def _row(gradient: Callable[[Configuration], 'ArrayLike'], at: Configuration) ->
 
 
 def _root(weight: object, size: int, name: str) -> Array:
-    """Return L (k, m) with L^T L = W; rows of weight zero are left out."""
+    """Return L (k, m) with L^T L = W, where k is the rank of W."""
     W = floats(weight, name, f'a number, ({size},) or ({size}, {size})', InvalidConstraintError)
     if W.shape not in ((), (size,), (size, size)):
         raise InvalidConstraintError(f'{name} has shape (), ({size},) or ({size}, {size}), not '
                                      f'{W.shape}')
     if not np.isfinite(W).all():
         raise InvalidConstraintError(f'{name} is not finite: {weight!r}')
+    # eigenvalues and eigenvectors of W; rounding errors around zero count as zero
     if W.ndim < 2:
         values, vectors = np.full(size, W), np.eye(size)
     elif not np.allclose(W, W.T, rtol=1e-9, atol=0):

@@ -1,4 +1,4 @@
-"""The question: targets, constraints and costs, and the joints that may move."""
+"""The IK problem: a robot, its active joints, targets, constraints and costs."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,26 +13,28 @@ from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost
 from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.problem.structure import Structure, structure_of, Use
+from ros2_ik.core.problem.structure import FunctionUse, Structure, structure_of
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 
 
 class IKProblem:
     """
-    Targets, constraints and costs for a robot, and the joints that may move for them.
+    An IK problem: find joint values that meet `targets` and `constraints`, minimizing `costs`.
 
-    `targets` and `constraints` must hold, the sum of `costs` should be small. The joints of
-    `group` may move; without a group, all that any of these depends on. Passive joints and those
-    named in `locked` never do. Joints that do not move stay at their values in `start` (anything
-    `Robot.to_q` takes), by default `robot.neutral`, whatever their limits. Moving joints stay
-    within their limits unless `joint_limits` is False. With a `change_bound` they stay near its
-    origin, too. Nothing that the `checker` checks may touch; by default that is the robot alone,
-    as far as it has geometry. `collisions` False allows all contacts. `not_checked` says what is
-    not looked at. A target in a frame that only joints at rest move is resolved to the root frame
-    here. For `kinds`, `runs_user_code` and `angles` see `Structure`.
+    The joints of `group` are active (may move); without a group, all joints that targets,
+    constraints or costs depend on. Passive joints and the joints named in `locked` never move.
+    All other joints keep their values in `start` (joint values as in `Robot.to_q`, default
+    `robot.neutral`), even outside their limits. Active joints stay within their limits unless
+    `joint_limits` is False, and within `change_bound` if there is one.
 
-    Raises UnknownFrameError, UnknownGroupError, InvalidTargetError when a tip cannot move, or
-    InvalidConstraintError when nothing is asked for.
+    A solution has no contact in the `checker`, by default a checker of the robot without a scene.
+    `collisions` False allows all contacts. `not_checked` lists the parts that no check covers.
+
+    A target relative to a frame that no active joint moves is converted to the root frame. For
+    `kinds`, `runs_user_code` and `angles` see `Structure`.
+
+    Raises UnknownFrameError, UnknownGroupError, InvalidTargetError if a tip cannot move, or
+    InvalidConstraintError if there are no targets, constraints or costs.
     """
 
     def __init__(self, robot: Robot, targets: Sequence[PoseTarget] | PoseTarget = (),
@@ -45,22 +47,22 @@ class IKProblem:
         self.robot, self.group = robot, group
         self.joint_limits = flag(joint_limits, 'joint_limits', InvalidOptionError)
         self.collisions = flag(collisions, 'collisions', InvalidOptionError)
-        self.checker = self._check_of(checker)
+        self.checker = self._valid_checker(checker)
         if not isinstance(change_bound, (JointChangeBound, type(None))):
             raise InvalidOptionError('change_bound must be a JointChangeBound (see its method '
                                      f'of), not {change_bound!r}')
         self.locked_joints, self.change_bound = _locked(robot, locked), change_bound
-        self._ask(instances([targets] if isinstance(targets, PoseTarget) else targets,
-                            PoseTarget, 'targets', InvalidTargetError),
-                  [item.bind(robot) for item in instances(
-                      constraints, Constraint, 'constraints', InvalidConstraintError)],
-                  [item.bind(robot) for item in instances(
-                      costs, Cost, 'costs', InvalidConstraintError)],
-                  robot.to_q(start, what='seed'))
+        self._set_terms(instances([targets] if isinstance(targets, PoseTarget) else targets,
+                                  PoseTarget, 'targets', InvalidTargetError),
+                        [item.bind(robot) for item in instances(
+                            constraints, Constraint, 'constraints', InvalidConstraintError)],
+                        [item.bind(robot) for item in instances(
+                            costs, Cost, 'costs', InvalidConstraintError)],
+                        robot.to_q(start, what='seed'))
 
-    def _ask(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
-             costs: Sequence[Cost], start: Array) -> None:
-        """Bind the functions to the robot, once all else is set."""
+    def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
+                   costs: Sequence[Cost], start: Array) -> None:
+        """Set targets, bound constraints, bound costs and start; called after all other fields."""
         self._given, self.constraints, self.costs = targets, tuple(constraints), tuple(costs)
         if not (targets or constraints or costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
@@ -74,12 +76,15 @@ class IKProblem:
 
     def _structure(self) -> Structure:
         robot, group = self.robot, self.group
-        for target in self._given:    # tells names that are no names before they are looked up
+        # unknown or unhashable names raise a clear error here, before they become a cache key
+        for target in self._given:
             robot.moving_joints(target.tip, target.relative_to)
         if group is not None:
             robot.group(group)
-        uses = tuple([Use(one.kind, one.moved_by, one.function.periodic, one.function.is_user_code)
-                      for one in (*self.constraints, *self.costs)])
+        uses = tuple([
+            FunctionUse(term.kind, term.moved_by, term.function.periodic,
+                        term.function.is_user_code)
+            for term in (*self.constraints, *self.costs)])
         return structure_of(robot, tuple([target.shape for target in self._given]), uses, group,
                             self.locked_joints, self.joint_limits)
 
@@ -92,11 +97,10 @@ class IKProblem:
     def again(self, poses: Sequence[Pose], start: JointValues | None = None,
               checker: CollisionChecker | None = None) -> 'IKProblem':
         """
-        Return the same problem with other poses of its targets, as these were given.
+        Return the problem with other target poses, ten times faster than a new IKProblem.
 
-        It is made in a tenth of the time: for loops that ask again and again. `start` and
-        `checker` stay unless others are given. Raises InvalidTargetError, InvalidStateError or
-        InvalidOptionError.
+        Each pose is relative to the frame of its target. `start` and `checker` default to those of
+        this problem. Raises InvalidTargetError, InvalidStateError or InvalidOptionError.
         """
         given = poses if type(poses) is list else listed(poses)
         if given is None or len(given) != len(self._given):
@@ -109,37 +113,43 @@ class IKProblem:
             problem.start = self.robot.to_q(start, what='seed')
             problem.start.setflags(write=False)
         if checker is not None and checker is not self.checker:
-            problem.checker = self._check_of(checker)
+            problem.checker = self._valid_checker(checker)
         problem.targets = problem._resolved()
         return problem
 
     def with_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> 'IKProblem':
-        """Return the same problem with another start (nq,) and other parts, already bound."""
+        """Return the problem with another start (nq,) and other terms, bound to its robot."""
         problem = self._copy()
-        problem._ask(targets, constraints, costs, start)
+        problem._set_terms(targets, constraints, costs, start)
         return problem
 
     def _copy(self) -> 'IKProblem':
-        problem = object.__new__(IKProblem)   # copy.copy takes 2 us
+        # copy.copy would take 2 us, a tenth of a whole `solve_pose`
+        problem = object.__new__(IKProblem)
         problem.__dict__.update(self.__dict__)
         return problem
 
     def bounded(self, bound: JointChangeBound | None) -> 'IKProblem':
-        """Return the same problem with another bound on the changes of joints, or none."""
+        """Return the problem with another bound on joint changes, or without a bound (None)."""
         problem = self._copy()
         problem._set_bound(bound)
         return problem
 
     def loosened(self) -> 'IKProblem':
-        """Return the problem whose constraints are the tolerances of its loose targets."""
+        """Return the problem with each loose target replaced by constraints: its tolerances."""
         loose = [target for target in self.targets if target.loose]
         within = [one for target in loose for one in target.tolerance_constraints()]
         return self.varied(targets=[target for target in self.targets if target not in loose],
                            constraints=[*self.constraints, *within])
 
     def approximated(self, position: float, orientation: float) -> 'IKProblem':
-        """Return the problem of the least errors of the targets within these [m], [rad]."""
+        """
+        Return the problem that minimizes the target errors.
+
+        The errors may not exceed `position` [m] and `orientation` [rad], or a target's own
+        tolerances if these are larger.
+        """
         wide = [target.varied(position_tolerance=max(position, target.position_tolerance),
                               orientation_tolerance=max(orientation,
                                                         target.orientation_tolerance))
@@ -150,23 +160,23 @@ class IKProblem:
 
     def varied(self, **parts: Any) -> 'IKProblem':
         """
-        Return the problem with other targets, constraints or costs, for the same joints.
+        Return the problem with other arguments and the same active joints.
 
-        These may depend on other joints: only those that the question is about may move.
+        Joints that only the new targets, constraints or costs depend on do not move.
         """
         still = set(self.robot.joint_names) - set(self.joint_names)
         return IKProblem(self.robot, **{**self.question(), 'locked': still, **parts})
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        """Parts of the question that acceptance cannot check, a sentence each."""
+        """Sentences about the collisions that acceptance does not check."""
         if not self.collisions:
             return (COLLISIONS_OFF,)
         return (own_collisions(self.robot).not_checked if self.checker is None
                 else not_checked(self.checker))
 
-    def _check_of(self, checker: CollisionChecker | None) -> CollisionChecker | None:
-        """Return the checker in use."""
+    def _valid_checker(self, checker: CollisionChecker | None) -> CollisionChecker | None:
+        """Return the checker to use, None without collision checks; raises InvalidOptionError."""
         if not self.collisions:
             if checker is not None:
                 raise InvalidOptionError('collisions is False, but there is a checker; valid: one '
@@ -178,10 +188,11 @@ class IKProblem:
                 raise InvalidOptionError('checker must be a CollisionChecker of the same robot, '
                                          f'not {checker!r}')
             return checker
-        return own_collisions(self.robot).checker    # loads meshes the first time
+        # the first call for a robot loads its meshes
+        return own_collisions(self.robot).checker
 
     def _resolved(self) -> tuple[PoseTarget, ...]:
-        """Return the targets, in the root frame where their frames stand still."""
+        """Return the targets; convert targets relative to fixed frames to the root frame."""
         if not self.structure.to_resolve:
             return tuple(self._given)
         at = Configuration(self.robot, self.start, self.robot.scratch_data())
@@ -189,7 +200,7 @@ class IKProblem:
                      for i, target in enumerate(self._given))
 
     def question(self) -> dict[str, Any]:
-        """Return the arguments that make this problem again, with its robot."""
+        """Return the constructor arguments of this problem, apart from the robot."""
         return {'targets': tuple(self._given), 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
                 'costs': self.costs, 'joint_limits': self.joint_limits,
@@ -198,18 +209,18 @@ class IKProblem:
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that may move, in the robot's order."""
+        """Names of the active joints, in the robot's order."""
         return self.active.names
 
     def within_limits(self, q: Array) -> Array:
-        """Return q (nq,) with moving joints brought within their limits and the others locked."""
+        """Return q (nq,) with active joints clamped to their limits and the others at start."""
         return self.locked(np.minimum(np.maximum(q, self.lower), self.upper))
 
     def locked(self, q: Array) -> Array:
-        """Return q with every joint that may not move put where `start` has it, (nq,)."""
+        """Return q (nq,) with the values of all joints that are not active taken from `start`."""
         result = self.start.copy()
-        place = self.active.place
-        result[place] = q[place]
+        q_slice = self.active.q_slice
+        result[q_slice] = q[q_slice]
         return result
 
 

@@ -1,4 +1,4 @@
-"""Changes of joints from the start of a search, and bounds on them."""
+"""Changes of joints between two configurations, and bounds on these changes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,11 +13,12 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Joint, Robot
 
-HAIR = 1e-9    # part of a bound that rounding may use up
+# relative amount by which solvers narrow a bound, so that rounding never exceeds the bound
+ROUNDING_MARGIN = 1e-9
 
 
 class JointChange(NamedTuple):
-    """Change of a joint, in `unit` rad or m."""
+    """Absolute change of a joint in `unit`, 'rad' or 'm'."""
 
     joint: str
     change: float
@@ -29,9 +30,9 @@ class JointChange(NamedTuple):
 
 def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange]:
     """
-    Return how far a joint moves between two configurations (nq,), turns counted.
+    Return the changes of a joint between two configurations (nq,), full turns counted.
 
-    A floating or planar joint has two changes: the length of its path [m] and its angle [rad].
+    A floating or planar joint has two changes: a distance [m] and an angle [rad].
     """
     part = slice(joint.index, joint.index + joint.size)
     a, b = before[part].tolist(), after[part].tolist()
@@ -40,7 +41,8 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
     if joint.kind == 'planar':
         return [JointChange(joint.name, math.dist(a[:2], b[:2]), 'm'),
                 JointChange(joint.name, abs(b[2] - a[2]), 'rad')]
-    # the angle between unit quaternions, exact also where it is small
+    # angle of unit quaternions by their chord: accurate for small angles, unlike acos of their dot
+    # product; q and -q are the same rotation
     chord = min(math.dist(a[3:], b[3:]), math.dist(a[3:], [-value for value in b[3:]]))
     angle = 4 * math.asin(min(1.0, chord / 2))
     return [JointChange(joint.name, math.dist(a[:3], b[:3]), 'm'),
@@ -48,14 +50,14 @@ def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange
 
 
 def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:
-    """Return the largest change of the joints, None where there are none."""
+    """Return the largest change of the active joints, or None if no joint is active."""
     changes = (change for joint in active.joints for change in joint_changes(joint, before, after))
     return max(changes, key=lambda change: change.change, default=None)
 
 
 @dataclass(frozen=True, eq=False)
 class JointChangeBound:
-    """Joints stay within `most` [rad, m], by name, of where they are in `origin` (nq,)."""
+    """Bounds `most` [rad, m], by joint name, on the joint changes from `origin` (nq,)."""
 
     origin: Array
     most: Mapping[str, float]
@@ -63,11 +65,12 @@ class JointChangeBound:
     @classmethod
     def of(cls, robot: Robot, origin: Array, value: object) -> 'JointChangeBound':
         """
-        Read `max_joint_change`: one number, a mapping from joint names, or one number a joint.
+        Return the bound for a value of `max_joint_change`.
 
-        Joints that a mapping does not name may move freely, as with infinity. A floating joint
-        moves at most so far [m] and turns at most so much [rad]. Raises InvalidOptionError or
-        UnknownJointError.
+        The value is one number for all joints, an array of one number for each joint, or a mapping
+        from joint names; joints missing in a mapping have no bound. The bound of a planar or
+        floating joint applies both to its distance [m] and to its angle [rad]. Raises
+        InvalidOptionError or UnknownJointError.
         """
         if isinstance(value, Mapping):
             given = {robot.joint(name).name: number for name, number in value.items()}
@@ -83,16 +86,16 @@ class JointChangeBound:
                             for name, number in given.items()})
 
     def limits(self, robot: Robot) -> tuple[Array, Array]:
-        """Return the range of each value of q, (nq,) each; orientations are left out."""
+        """Return lower and upper bounds of q, (nq,) each; infinite for quaternions."""
         most: list[float] = []
         for joint in robot.joints:
-            each = self.most.get(joint.name, math.inf) * (1 - HAIR)
+            each = self.most.get(joint.name, math.inf) * (1 - ROUNDING_MARGIN)
             most += ([each] * 3 + [math.inf] * 4 if joint.kind == 'floating'
                      else [each] * joint.size)
         return self.origin - most, self.origin + most
 
     def exceeded(self, joint: Joint, q: Array) -> JointChange | None:
-        """Return the change of a joint that is larger than allowed, or None."""
+        """Return the first change of a joint at q (nq,) above its bound, or None."""
         most = self.most.get(joint.name, math.inf)
         return next((change for change in joint_changes(joint, self.origin, q)
                      if not change.change <= most), None)

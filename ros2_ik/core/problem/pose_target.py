@@ -1,4 +1,4 @@
-"""Target pose of a frame."""
+"""Target poses of frames."""
 
 from collections.abc import Sequence
 import math
@@ -22,21 +22,26 @@ from ros2_ik.core.problem.cost import LeastSquares
 from ros2_ik.core.robot import Configuration
 
 ALL_AXES = (1.0,) * 6
-POSITION_TOLERANCE, ORIENTATION_TOLERANCE = 1e-5, 1e-4   # [m], [rad]
-LOOSE = (1e-4, 1e-3)   # tolerances above these [m, rad] leave a place worth looking for
-EDGE = 0.01            # part of a tolerance that is kept from its edge
+# default tolerance [m]
+POSITION_TOLERANCE = 1e-5
+# default tolerance [rad]
+ORIENTATION_TOLERANCE = 1e-4
+# tolerances [m, rad] above which a search away from the exact target pose is worth its time
+LOOSE = (1e-4, 1e-3)
+# margin between a tolerance and the bound that solvers use, relative to the tolerance
+EDGE = 0.01
 
 
 class PoseTarget:
     """
-    A pose that the frame `tip` should have, relative to a frame.
+    A target pose of the frame `tip`.
 
-    `target` is a (4, 4) array or pinocchio.SE3 in `relative_to` (default: the root frame), which
-    may itself move. `weights` are x y z rx ry rz along the target's own axes: their ratios steer
-    the search (above 1e4 it gets slow); 0 frees an axis, which then is not counted in the errors
-    either.
-    `position_tolerance` [m] and `orientation_tolerance` [rad] bound the length of the counted
-    rows; both are from 1e-12 to 1e9.
+    `target` is the pose in the frame `relative_to` (default: the root frame), a (4, 4) array or a
+    pinocchio.SE3; `relative_to` may be a moving frame. `weights` (x y z rx ry rz, along the axes
+    of the target) weight the error rows in the search; ratios above 1e4 make the search slow. An
+    axis of weight 0 is free: its errors do not count.
+    `position_tolerance` [m] and `orientation_tolerance` [rad], from 1e-12 to 1e9, bound the norm
+    of the three position errors and of the three orientation errors.
 
     Raises InvalidTargetError.
     """
@@ -50,52 +55,53 @@ class PoseTarget:
         self._function: FramePose | None = None
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
-        # (6,), which of the rows x y z rx ry rz count
+        # mask (6,) of the rows x y z rx ry rz with a weight above 0
         self.counted = _ALL_COUNT if self.whole else self.weights > 0
         self.position_tolerance = _tolerance(position_tolerance, 'position_tolerance', tip)
         self.orientation_tolerance = _tolerance(orientation_tolerance, 'orientation_tolerance',
                                                 tip)
-        # whether a tolerance is so large that poses apart from the target count
+        # True if a tolerance is large enough to search for poses other than the exact target
         self.loose = bool(self.position_tolerance > LOOSE[0] and self.counted[:3].any()
                           or self.orientation_tolerance > LOOSE[1] and self.counted[3:].any())
 
     @property
     def shape(self) -> 'TargetShape':
-        """The key shared by targets that differ in the pose alone."""
+        """The cache key that targets share if they differ only in their poses."""
         return TargetShape(self.tip, self.relative_to,
                            b'' if self.whole else self.weights.tobytes(),
                            self.position_tolerance, self.orientation_tolerance)
 
     @property
     def function(self) -> FramePose:
-        """The pose error, zero at the target."""
-        # no cached_property: its lock, in Python 3.11, may be held where a process is forked
+        """The pose error as a function, zero at the target."""
+        # no cached_property: in Python 3.11 it has a lock, which a forked process may copy locked
         if self._function is None:
             self._function = FramePose(self.tip, self.transform, self.relative_to)
         return self._function
 
     def at(self, pose: Pose) -> 'PoseTarget':
-        """Return the target at another pose in its frame."""
-        target = object.__new__(PoseTarget)   # copy.copy takes 2 us
+        """Return the target with another pose, relative to the same frame."""
+        # copy.copy would take 2 us
+        target = object.__new__(PoseTarget)
         target.__dict__.update(self.__dict__)
         target.transform = as_transform(pose, f"target of '{self.tip}'")
         target._function = None
         return target
 
     def varied(self, **parts: Any) -> 'PoseTarget':
-        """Return the target with other arguments than these."""
+        """Return the target with some constructor arguments replaced."""
         return PoseTarget(**{
             'tip': self.tip, 'target': self.transform, 'relative_to': self.relative_to,
             'weights': self.weights, 'position_tolerance': self.position_tolerance,
             'orientation_tolerance': self.orientation_tolerance, **parts})
 
     def error_cost(self) -> LeastSquares:
-        """Return half the squared error of the counted axes, in units of the tolerances."""
+        """Return the cost 1/2 |e|^2 of the counted errors e, in units of the tolerances."""
         units = np.repeat([self.position_tolerance, self.orientation_tolerance], 3)
         return LeastSquares(self.function, weight=self.counted / units**2)
 
     def resolved(self, at: Configuration) -> 'PoseTarget':
-        """Return the target in the root frame, where its frame stands in a configuration."""
+        """Return the target in the root frame, with `relative_to` at its pose in `at`."""
         if self.relative_to is None:
             return self
         return self.varied(target=at.placement(self.relative_to) * self.function.reference,
@@ -103,11 +109,11 @@ class PoseTarget:
 
     def errors(self, placed: pin.SE3) -> tuple[float, float]:
         """
-        Return the position [m] and orientation [rad] error, freed axes left out.
+        Return the position error [m] and the orientation error [rad], free axes left out.
 
-        `placed` (SE3) is where the tip stands relative to the frame of the target.
+        `placed` is the pose of the tip relative to the frame `relative_to`.
         """
-        # not the formulas' arithmetic: what judges shares none with solvers
+        # acceptance uses this, so it shares no arithmetic with the formulas of the solvers
         if self.whole:
             found: tuple[float, float] = distance_between.run(placed.homogeneous, self.transform)
             return found
@@ -117,7 +123,7 @@ class PoseTarget:
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)
 
     def tolerance_constraints(self) -> tuple[Constraint, ...]:
-        """Return constraints that hold only where the errors are within the tolerances."""
+        """Return constraints that imply errors within the tolerances (not the converse)."""
         reference, found = self.function.reference, list[Constraint]()
         for rows, tolerance, length in (
                 (slice(0, 3), self.position_tolerance, PointToPointDistance(
@@ -125,9 +131,11 @@ class PoseTarget:
                 (slice(3, 6), self.orientation_tolerance, FrameOrientation(
                     self.tip, reference, self.relative_to, form='angle'))):
             count, edge = np.count_nonzero(self.counted[rows]), max(EDGE * tolerance, FINEST)
+            # three rows: bound the norm of the error; fewer rows: bound each row, which is a box
+            # inside the ball whose radius is the tolerance
             if count == 3:
                 found.append(Constraint(length, upper=tolerance - edge, tolerance=edge))
-            elif count:     # each row by itself: a box inside the ball of that radius
+            elif count:
                 most, share = np.full(6, np.inf), 1 / math.sqrt(count)
                 most[rows][self.counted[rows]] = max(share * tolerance - edge, 0.0)
                 found.append(Constraint(self.function, -most, most,
@@ -136,11 +144,12 @@ class PoseTarget:
 
 
 class TargetShape(NamedTuple):
-    """A target but for its pose."""
+    """The fields of a target other than its pose."""
 
     tip: str
     relative_to: str | None
-    weights: bytes      # none where all six are 1
+    # the bytes of the weights (6,), empty if all are 1
+    weights: bytes
     position_tolerance: float
     orientation_tolerance: float
 

@@ -1,4 +1,4 @@
-"""Functions of a robot's active joints, bound as flat arrays for compiled loops."""
+"""Functions of a robot's active joints as flat arrays for compiled loops."""
 
 from collections.abc import Callable, Iterable, Sequence
 import ctypes
@@ -26,14 +26,14 @@ _NONE = np.zeros(0)
 
 class Program:
     """
-    The rows of several functions, bound to a robot, of the joints that are active.
+    Several functions of the active joints of a robot, stacked and laid out for compiled loops.
 
-    The other joints stay at `start`, which matters for those at `locked_q_indices`. `rows[i]` are
-    the rows of function i, `parameter_places[i]` its parameters. Compiled loops take `arrays`:
-    numbers, layout, parameters and addresses, see kernels/rows.py. Programs of one structure
-    (kinds and frames of functions, active joints) share all but the parameters. Rows that only
-    Python can evaluate stand beside the compiled ones: a program that has some is run by one
-    thread at a time.
+    The other joints stay at `start`; the functions depend only on its values at
+    `locked_q_indices`. `rows[i]` is the slice of function i in f and J, `parameter_slices[i]` in
+    the parameters. `arrays` are the arguments of compiled loops: numbers, layout, parameters,
+    addresses (see kernels/rows.py). Programs with the same kinds of functions, frames and active
+    joints share all arrays but the parameters. If Python evaluates some of the functions, only
+    one thread may run the program at a time.
     """
 
     def __init__(self, robot: Robot, functions: Sequence[KinematicFunction], active: ActiveJoints,
@@ -47,37 +47,39 @@ class Program:
     def _lay_out(self, shapes: tuple['_Shape', ...], parameters: Array) -> None:
         self._layout = layout = _layout(self.robot, self.active.names, shapes)
         self.rows, self.size = layout.rows, layout.size
-        self.parameter_places = layout.parameter_places
+        self.parameter_slices = layout.parameter_slices
         self.locked_q_indices = layout.locked_q_indices
         numbers = _numbers(layout, self.start[layout.locked_q_indices].tobytes())
         self.arrays = numbers, layout.table, parameters, layout.addresses
 
     def first(self, count: int) -> 'Program':
-        """Return the program of the first functions alone."""
-        program = object.__new__(Program)   # copy.copy takes 2 us
+        """Return the program of the first `count` functions."""
+        # copy.copy would take 2 us
+        program = object.__new__(Program)
         program.__dict__.update(self.__dict__)
         program.functions = self.functions[:count]
         program._lay_out(self._layout.shapes[:count], self.arrays[2])
         return program
 
     def exchange(self, number: int, function: KinematicFunction) -> None:
-        """Put in place of function `number` one with other parameters."""
+        """Replace function `number` by a function that differs only in its parameters."""
         parameters = _entry(function, self.robot, self.active, self.start)[1]
-        self.arrays[2][self.parameter_places[number]] = parameters
+        self.arrays[2][self.parameter_slices[number]] = parameters
         self.functions[number] = function
 
     def evaluate(self, q: Array) -> tuple[Array, Array]:
-        """Return f (m,) and J (m, n) at q (nq,)."""
+        """Return the values f (m,) at q (nq,), and the Jacobian (m, n) of the n active columns."""
         f, J = np.empty(self.size), np.empty((self.size, len(self.active.columns)))
-        self.run(evaluate.run, None, np.array(q[self.active.place]), f, J)
+        self.run(evaluate.run, None, np.array(q[self.active.q_slice]), f, J)
         return f, J
 
     def run(self, loop: Callable[..., Any], interrupted: Callable[[], object] | None,
             *given: Any) -> Any:
         """
-        Run a loop; where Python evaluates rows, the loop also ends when `interrupted` is true.
+        Run a compiled loop with the arrays of this program and the `given` arguments.
 
-        Raises what a user's function raised, which no compiled loop can.
+        If Python evaluates some rows, the loop also ends when `interrupted` returns True, and an
+        error of a user's function is raised again here after the loop has ended.
         """
         numbers, layout, parameters, addresses = self.arrays
         if not self._layout.python:
@@ -85,16 +87,19 @@ class Program:
         active, errors = self.active, list[BaseException]()
         shapes = (len(active.indices),), (self.size,), (self.size, len(active.columns))
 
+        # the loop calls this through a C function pointer
         def fill(*addresses: int) -> bool:
-            """Fill the rows of x, f and J at addresses; False where the loop must end."""
+            """Fill the Python rows, given the addresses of x, f and J; return False to stop."""
             try:
                 if interrupted is not None and interrupted():
                     return False
                 self.fill_python_rows(*map(_array_at, addresses, shapes))
-            except BaseException as error:    # no exception gets through compiled code
+            # an exception cannot pass through compiled code
+            except BaseException as error:
                 errors.append(error)
                 return False
             return True
+        # the last address is the callback's; `callback` must live until the loop has ended
         callback = _CALLBACK(fill)
         address = ctypes.cast(callback, ctypes.c_void_p).value or 0
         result = loop(numbers, layout, parameters, np.append(addresses[:-1], address), *given)
@@ -103,18 +108,18 @@ class Program:
         return result
 
     def fill_python_rows(self, x: Array, f: Array, J: Array) -> None:
-        """Fill the rows that only Python can evaluate at the active joints' values."""
+        """Fill the rows of f (m,) and J (m, n) that Python evaluates, at active values x (n,)."""
         q = self.start.copy()
-        q[self.active.place] = x
+        q[self.active.q_slice] = x
         at = Configuration.of_checked(self.robot, q, self._data or self.robot.scratch_data())
         for number in self._layout.python:
             rows = self.rows[number]
             f[rows], jacobian = self.functions[number].evaluate(at)
-            J[rows] = jacobian[:, self.active.column]
+            J[rows] = jacobian[:, self.active.v_slice]
 
     @cached_property
     def _data(self) -> 'pin.Data | None':
-        """Pinocchio's data where a user's function may use what the robot's functions share."""
+        """A separate pinocchio.Data if user functions run, because they may use the shared one."""
         runs_user_code = any(function.is_user_code for function in self.functions)
         return self.robot.model.createData() if runs_user_code else None
 
@@ -129,12 +134,16 @@ def _array_at(address: int, shape: tuple[int, ...]) -> Array:
 class _Shape(NamedTuple):
     """Properties of one function that determine the layout of a program."""
 
-    formula: Any        # a Formula, LINEAR, MASSES or PYTHON
+    # a Formula, LINEAR, MASSES or PYTHON
+    formula: Any
     frame: str | None
     relative: str | None
+    # number of parameters
     parameters: int
+    # number of rows
     rows: int
-    lumps: tuple[str, ...] = ()     # frames that masses are fixed to
+    # frames that point masses are fixed to
+    mass_frames: tuple[str, ...] = ()
 
 
 def _entry(function: KinematicFunction, robot: Robot, active: ActiveJoints,
@@ -156,12 +165,17 @@ def _entry(function: KinematicFunction, robot: Robot, active: ActiveJoints,
 
 
 def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array) -> Array:
-    """Return for each row whether it turns, its constant and its slopes; see `linear_rows`."""
+    """
+    Return the parameters of each row: ignores full turns (0 or 1), constant, slopes (n,).
+
+    The compiled counterpart is `linear_rows`.
+    """
+    # fold the joints that do not move into the constant: f = slopes x + constant
     at_rest = np.where(active.is_locked, start, 0.0) - function.reference
-    slopes = function.A[:, active.column]
+    slopes = function.A[:, active.v_slice]
     parameters = np.empty((len(slopes), 2 + slopes.shape[1]))
     parameters[:, 0] = function.turns
-    parameters[:, 1] = function.offset + function.A @ at_rest[active.column_places]
+    parameters[:, 1] = function.offset + function.A @ at_rest[active.q_of_columns]
     parameters[:, 2:] = slopes
     return parameters.reshape(-1)
 
@@ -169,54 +183,59 @@ def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array
 # -- the layout of a structure --------------------------------------------------------------
 
 class _Layout:
-    """Arrays shared by programs of one structure; `table` is described at `layout_of`."""
+    """The arrays that programs of one structure share; `layout_of` describes `table`."""
 
     def __init__(self, robot: Robot, names: tuple[str, ...], shapes: tuple[_Shape, ...]) -> None:
         self.shapes, self.robot, self._names = shapes, robot, names
+        # Pinocchio's indices of all frames, each once; index 0 is the root (None)
         frames: dict[str | None, int] = {None: 0}
         for shape in shapes:
             frames.update((name, robot.frame_id(name)) for name in (
-                shape.frame, shape.relative, *shape.lumps) if name is not None)
+                shape.frame, shape.relative, *shape.mass_frames) if name is not None)
         self._frames = tuple(frames.values())
         self.locked_q_indices = locked_q_indices(robot, self._frames, names)
         self._formulas = tuple(dict.fromkeys(shape.formula for shape in shapes
                                              if isinstance(shape.formula, Formula)))
         self.python = tuple(i for i, shape in enumerate(shapes) if shape.formula == PYTHON)
+        # slices of each function in the stacked rows and in the stacked parameters
         rows, parameters = (_sums(shape.rows for shape in shapes),
                             _sums(shape.parameters for shape in shapes))
         self.rows = tuple(map(slice, rows[:-1], rows[1:]))
-        self.parameter_places = tuple(map(slice, parameters[:-1], parameters[1:]))
+        self.parameter_slices = tuple(map(slice, parameters[:-1], parameters[1:]))
         self.size = rows[-1]
-        self.table = self._table({name: place for place, name in enumerate(frames)},
+        self.table = self._table({name: number for number, name in enumerate(frames)},
                                  [*parameters, *rows])
 
-    def _table(self, place_of: dict[str | None, int], ends: list[int]) -> Indices:
+    def _table(self, frame_numbers: dict[str | None, int], ends: list[int]) -> Indices:
+        """Return the integers of the layout, in the order in which `layout_of` reads them."""
         shapes, tree = self.shapes, self._tree(self.robot.neutral)
         columns, floating = _columns([self.robot.joint(name) for name in self._names])
         numbers = {formula: number for number, formula in enumerate(self._formulas)}
-        frames = [place_of[shape.frame] for shape in shapes]
-        relative = [place_of[shape.relative] for shape in shapes]
+        frames = [frame_numbers[shape.frame] for shape in shapes]
+        relative = [frame_numbers[shape.relative] for shape in shapes]
+        # a body has one twist for each velocity of its joint
         motions = _sums(6 if kind == FLOATING else 1 for kind in tree.kind)
         return np.array([
             len(columns), len(tree.parent), len(tree.node), len(shapes), len(floating) // 2,
             *columns, *floating, *tree.parent, *tree.kind, *tree.place, *tree.column, *motions,
             *tree.node, *(numbers.get(shape.formula, shape.formula) for shape in shapes), *frames,
             *relative, *ends, *_supports(tree, frames, relative),
-            *_sums(len(shape.lumps) for shape in shapes),
-            *(place_of[name] for shape in shapes for name in shape.lumps)], dtype=np.int64)
+            *_sums(len(shape.mass_frames) for shape in shapes),
+            *(frame_numbers[name] for shape in shapes for name in shape.mass_frames)],
+            dtype=np.int64)
 
     def _tree(self, start: Array) -> Tree:
         return tree_of(self.robot, self._frames, self._names, start)
 
     def numbers(self, start: Array) -> Array:
-        """Return the numbers of the tree, which depend on where the joints at rest are."""
+        """Return the numbers of the tree; `start` (nq,) has the values of the fixed joints."""
         tree = self._tree(start)
         return np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
                                tree.mounting.reshape(-1)])
 
     @cached_property
     def addresses(self) -> Indices:
-        """Addresses of the compiled formulas; the last one is for functions in Python."""
+        """Addresses of the compiled formulas, and a 0 that `Program.run` replaces."""
         return np.array([*(formula.address for formula in self._formulas), 0], dtype=np.int64)
 
 
@@ -233,31 +252,36 @@ def _layout(robot: Robot, names: tuple[str, ...], shapes: tuple[_Shape, ...]) ->
 
 
 def _sums(sizes: Iterable[int]) -> list[int]:
-    """Return where each of several parts in a row begins, and where the last one ends."""
+    """Return the cumulative sums from 0: boundaries of consecutive blocks of these sizes."""
     return [0, *accumulate(sizes)]
 
 
 def _columns(joints: Sequence[Joint]) -> tuple[list[int], list[int]]:
     """
-    Return the place among the active values of each column, -1 for those of floating joints.
+    Return for each active column its index in the active values x, -1 for floating joints.
 
-    And of each of these joints its first place and its first column.
+    The second list has, for each floating joint, its first index in x and its first column.
     """
     columns: list[int] = []
     floating: list[int] = []
-    place = 0
+    index = 0
     for joint in joints:
         if joint.size == joint.velocity_size:
-            columns += range(place, place + joint.size)
+            columns += range(index, index + joint.size)
         else:
-            floating += [place, len(columns)]
+            floating += [index, len(columns)]
             columns += [-1] * joint.velocity_size
-        place += joint.size
+        index += joint.size
     return columns, floating
 
 
 def _supports(tree: Tree, frames: list[int], relative: list[int]) -> list[int]:
-    """Return which bodies move one frame of an entry and not the other, and their signs."""
+    """
+    Return, for each entry, the bodies that move only one of its two frames, with signs.
+
+    The sign is 1 for a body that moves `frame`, -1 for a body that moves `relative`. The list has
+    the boundaries of the entries, then all bodies, then all signs.
+    """
     ends, bodies, signs = [0], list[int](), list[int]()
     for frame, other in zip(frames, relative, strict=True):
         carrying, under = tree.supports(frame), tree.supports(other)

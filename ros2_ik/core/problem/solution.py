@@ -1,4 +1,4 @@
-"""The one result type of everything that solves."""
+"""The result type of all solvers."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
@@ -13,24 +13,25 @@ if TYPE_CHECKING:
     from ros2_ik.core.collision import Contact
 
 
-# two are equal if they are one: arrays do not compare; in slots, what is missing can be late
+# eq=False: solutions compare by identity, because arrays have no single truth value.
+# slots: reading an unset field calls __getattr__, which computes the field.
 @dataclass(frozen=True, eq=False, slots=True)
 class IKSolution:
     """
-    The answer to a question.
+    The result of a search for joint values; true in a condition if the search succeeded.
 
-    `q` (nq,) and `joints` (by name, all joints of the robot, mimic ones, too) are the answer and
-    None without success, or an approximate one where that was asked for; `best_q` and
-    `best_joints` are the least bad values seen, always. `errors`, `violations` and `costs` are
-    those of best_q, which is q in case of success. `pose_error_norm` is the length of all counted
-    error rows together, metres and radians mixed as in MATLAB. `alternatives` are other answers
-    when several were asked for, best first. `impossible` means that there is no answer: that was
-    shown, where other failures have only found none. `not_checked` says what acceptance could not
-    look at: links without geometry, pairs of links left out without an SRDF, collisions switched
-    off.
-    `at_limits` names, without success, the moving joints that stand at one of their limits.
-    `travel` is the largest change of a joint from the first seed to best_q. A solution is true if
-    it is a success.
+    `q` (nq,) and `joints` (by name, mimic joints included) are the solution, or None if there is
+    none. They may be an approximate solution only if the options allow it. `best_q` and
+    `best_joints` are the best values found, set also without success. `errors`, `violations`,
+    `costs` and `contacts` belong to `best_q`. `travel` is the largest change of an active joint
+    from the first seed to `best_q`.
+
+    `pose_error_norm` is the norm of all errors as one vector, metres and radians mixed as in
+    MATLAB. `alternatives` are further solutions, best first, if several were requested.
+    `impossible` is True if the problem was proved to have no solution; other failures prove
+    nothing. `not_checked` lists the gaps of the collision check: links without geometry, pairs of
+    links excluded without an SRDF, or all collisions if switched off. `at_limits` has, without
+    success, the names of the active joints at one of their limits.
     """
 
     status: Status
@@ -39,7 +40,8 @@ class IKSolution:
     best_joints: dict[str, float | Array]
     errors: tuple[TargetError, ...] = ()
     violations: tuple[Violation, ...] = ()
-    costs: tuple[tuple[str, float], ...] = ()    # name and value of each cost, at best_q
+    # name and value of each cost
+    costs: tuple[tuple[str, float], ...] = ()
     contacts: 'tuple[Contact, ...]' = ()
     iterations: int = 0
     restarts: int = 0
@@ -50,32 +52,33 @@ class IKSolution:
     at_limits: tuple[str, ...] = ()
     alternatives: tuple['IKSolution', ...] = field(default=(), repr=False)
     impossible: bool = False
-    travel: JointChange | None = None    # the largest, of the joints that may move
+    travel: JointChange | None = None
     not_checked: tuple[str, ...] = ()
 
-    _work_out: Callable[[str], object] | None = field(init=False, repr=False, default=None)
+    _compute: Callable[[str], object] | None = field(init=False, repr=False, default=None)
 
     @classmethod
-    def late(cls, work_out: Callable[[str], object], **fields: Any) -> 'IKSolution':
+    def lazy(cls, compute: Callable[[str], object], **fields: Any) -> 'IKSolution':
         """
-        Return a solution of some fields; the others are worked out, by name, when they are read.
+        Return a solution with some fields set; `compute(name)` computes another field when read.
 
-        Those who ask in a loop read few.
+        A program that solves in a loop reads few of the fields.
         """
         solution = object.__new__(cls)
         for name, value in fields.items():
             object.__setattr__(solution, name, value)
-        object.__setattr__(solution, '_work_out', work_out)
+        object.__setattr__(solution, '_compute', compute)
         return solution
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith('_') or name not in FIELDS or self._work_out is None:
+        if name.startswith('_') or name not in FIELDS or self._compute is None:
             raise AttributeError(f"an IKSolution has no '{name}'")
-        value = self._work_out(name)
+        value = self._compute(name)
         object.__setattr__(self, name, value)
         return value
 
     def __reduce__(self) -> tuple[object, ...]:
+        # pickling computes all fields: the search behind `_compute` stays in its process
         return IKSolution, tuple(getattr(self, name) for name in FIELDS)
 
     def __bool__(self) -> bool:
@@ -83,21 +86,21 @@ class IKSolution:
 
     @property
     def success(self) -> bool:
-        """True if acceptance agreed: status is SUCCESS."""
+        """True if the status is SUCCESS: `best_q` was accepted by `accept`."""
         return self.status is Status.SUCCESS
 
     @property
     def q(self) -> Array | None:
-        """The answer (nq,), or None; one that is APPROXIMATE was asked for."""
-        return self.best_q if self._answered else None
+        """The solution (nq,), or None if the status is neither SUCCESS nor APPROXIMATE."""
+        return self.best_q if self._has_solution else None
 
     @property
     def joints(self) -> dict[str, float | Array] | None:
-        """The answer by joint name, or None."""
-        return self.best_joints if self._answered else None
+        """The solution by joint name, or None."""
+        return self.best_joints if self._has_solution else None
 
     @property
-    def _answered(self) -> bool:
+    def _has_solution(self) -> bool:
         return self.status in (Status.SUCCESS, Status.APPROXIMATE)
 
     @property
@@ -107,11 +110,11 @@ class IKSolution:
 
     @property
     def pose_error_norm(self) -> float:
-        """Length of all counted error rows, as MATLAB's PoseErrorNorm."""
+        """Norm of all errors as one vector, as MATLAB's PoseErrorNorm."""
         return error_norm(self.errors)
 
     def explain(self) -> str:
-        """Return a text: satisfied and violated constraints, amounts, and advice."""
+        """Return a text of several lines: status, errors, violations, contacts, costs, advice."""
         lines = [f'{self.status.name}: {self.message}']
         for error in self.errors:
             lines.append(f"  '{error.tip}' is {error.position:.3g} m and "
@@ -134,7 +137,8 @@ class IKSolution:
         if self.contacts and not self.violations:
             return ('another target, or removing the obstacle; links whose model touches in every '
                     'state can be allowed to (SRDF, Scene.allow)')
-        if self.success or self.impossible:     # the message says why
+        # the message of an impossible problem already names the reason
+        if self.success or self.impossible:
             return ''
         if self.restarts == 0 or self.exit_flag in (ExitFlag.TIME_LIMIT, ExitFlag.CANCELLED):
             return 'a longer timeout, or restarts if they were off'

@@ -1,4 +1,4 @@
-"""The joints that a question may move, and what questions share that differ only in numbers."""
+"""The active joints of a problem, and the data shared by problems that differ only in numbers."""
 
 from collections.abc import Iterable, Sequence
 from copy import copy
@@ -17,18 +17,21 @@ TURN = 2 * np.pi
 
 class ActiveJoints:
     """
-    Some joints of a robot, prepared for fast reading and writing of their values.
+    The joints that may move, with index arrays and limits precomputed for fast access.
 
-    `indices` (n,) are their places in q, `columns` (m,) in the tangent space; `place` and
-    `column` the same as a slice where they stand in a row, for a view costs nothing.
-    `column_places` (nv,) are the places in q of all columns of the robot. `limits` (2, n) are
-    their limits, infinite where limits are off, `lower` and `upper` (nq,) those of all of q.
-    `ranges` (4, n) are the limits, and below them the robot's own, to draw from where limits are
-    off. `at_rest` are the other places in q, True in `is_locked` (nq,). `others` are the joints of
-    more than one value, `vector_space` is True where none is floating. `bases` are the places
-    among the active ones where those of floating joints begin. `angles` are the places in q of the
-    joints that a full turn brings to the same place, `turning` these numbered among the active
-    ones.
+    `indices` (n,) are the indices in q of the values of these joints, `columns` (m,) their columns
+    in the tangent space; `q_slice` and `v_slice` are the same indices, as slices if contiguous.
+    `q_of_columns` (nv,) has the index in q of each column of the robot. `at_rest` are the indices
+    in q of all other joints; `is_locked` (nq,) is True at these indices.
+
+    `limits` (2, n) are the lower and upper limits of the active values, `lower` and `upper` (nq,)
+    the limits of q; all are infinite if limits are off. `ranges` (4, n) are `limits`, then the
+    limits of the robot, between which random starts are drawn if limits are off.
+
+    `multi_value_joints` are the planar and floating joints; `vector_space` is True if no joint is
+    floating; `floating_starts` are the first indices of floating joints in the active values.
+    `angles` are the indices in q of the joints whose full turn leads to the same pose,
+    `active_angles` their indices in the active values.
     """
 
     def __init__(self, robot: Robot, names: Sequence[str], limited: bool = True) -> None:
@@ -36,33 +39,34 @@ class ActiveJoints:
         self.joints = tuple(robot.joint(name) for name in names)
         self.indices = _flat((j.index, j.size) for j in self.joints)
         self.columns = _flat((j.velocity_index, j.velocity_size) for j in self.joints)
-        self.place, self.column = as_slice(self.indices), as_slice(self.columns)
-        self.column_places = _flat((j.index, j.velocity_size) for j in robot.joints)
-        self.others = tuple(joint for joint in self.joints if not joint.is_scalar)
+        self.q_slice, self.v_slice = as_slice(self.indices), as_slice(self.columns)
+        self.q_of_columns = _flat((j.index, j.velocity_size) for j in robot.joints)
+        self.multi_value_joints = tuple(joint for joint in self.joints if not joint.is_scalar)
         self.vector_space = all(j.size == j.velocity_size for j in self.joints)
         infinite = np.full(robot.nq, np.inf)
         self.lower, self.upper = (robot.lower, robot.upper) if limited else (-infinite, infinite)
-        self.ranges = np.array([bound[self.place] for bound in (
+        # limits in force, then the robot's own
+        self.ranges = np.array([bound[self.q_slice] for bound in (
             self.lower, self.upper, robot.lower, robot.upper)])
         self.limits = self.ranges[:2]
         self.is_locked = np.ones(robot.nq, dtype=bool)
         self.is_locked[self.indices] = False
         self.at_rest = np.flatnonzero(self.is_locked)
-        self.bases = np.searchsorted(self.indices, np.array(
-            [j.index for j in self.others if j.kind == 'floating'], dtype=np.int64))
+        self.floating_starts = np.searchsorted(self.indices, np.array(
+            [j.index for j in self.multi_value_joints if j.kind == 'floating'], dtype=np.int64))
         self.angles = np.array([j.index for j in self.joints if _is_angle(j, robot)],
                                dtype=np.intp)
-        self.turning = np.searchsorted(self.indices, self.angles)
+        self.active_angles = np.searchsorted(self.indices, self.angles)
 
     def within(self, lower: Array, upper: Array) -> 'ActiveJoints':
         """Return the same joints with limits narrowed to `lower` and `upper`, (nq,) each."""
         result = copy(self)
-        place = self.place
-        result.ranges = np.array([np.maximum(self.limits[0], lower[place]),
-                                  np.minimum(self.limits[1], upper[place]), *self.ranges[2:]])
+        q_slice = self.q_slice
+        result.ranges = np.array([np.maximum(self.limits[0], lower[q_slice]),
+                                  np.minimum(self.limits[1], upper[q_slice]), *self.ranges[2:]])
         result.limits = result.ranges[:2]
         result.lower, result.upper = self.lower.copy(), self.upper.copy()
-        result.lower[place], result.upper[place] = result.limits
+        result.lower[q_slice], result.upper[q_slice] = result.limits
         return result
 
 
@@ -70,10 +74,12 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
                  joints: Iterable[frozenset[str]], group: str | None,
                  locked: frozenset[str]) -> frozenset[str]:
     """
-    Return the joints that may move: the group's, else all that the tips or functions depend on.
+    Return the joints that may move, the joints of the group if there is one.
 
-    `tips` are to move, each relative to a frame (None: the root), `joints` change functions.
-    Neither locked nor, without a group, passive joints move. Raises UnmovedTipError.
+    Without a group, these are the joints that move `tips` or change functions. `tips` are pairs of
+    a tip and its reference frame (None: the root frame). Each set in `joints` has the joints that
+    change one function. Locked and passive joints never move.
+    Raises UnmovedTipError if no active joint moves a tip.
     """
     still = robot.passive_joints | locked
     grouped = None if group is None else frozenset(robot.group(group).joint_names) - locked
@@ -89,8 +95,8 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
 
 
 def _is_angle(joint: Joint, robot: Robot) -> bool:
-    """Return whether a full turn of a joint leads to the same place."""
-    # a turn of the leader must be a turn of its followers
+    """Return whether a full turn of a joint leads to the same pose of all links."""
+    # a full turn of the joint must also be full turns of its mimic joints
     whole = all(follower.turns_along for follower in robot.mimics.values()
                 if follower.leader == joint.name)
     return joint.is_scalar and joint.rotary and whole
@@ -102,14 +108,14 @@ def _flat(ranges: Iterable[tuple[int, int]]) -> Indices:
 
 
 def as_slice(indices: Indices) -> slice | Indices:
-    """Return indices that stand in a row as a slice: its views cost nothing."""
+    """Return contiguous indices as a slice, which makes views instead of copies."""
     if len(indices) and indices[-1] - indices[0] + 1 == len(indices):
         return slice(int(indices[0]), int(indices[-1]) + 1)
     return indices
 
 
-class Use(NamedTuple):
-    """A constraint or a cost, as far as a structure depends on it."""
+class FunctionUse(NamedTuple):
+    """The properties of a constraint or cost on which a structure depends."""
 
     kind: str
     joints: frozenset[str]
@@ -119,27 +125,30 @@ class Use(NamedTuple):
 
 class Structure:
     """
-    The joints that a question may move, and the frames and functions they move.
+    The data shared by problems that differ only in poses, start, bounds and parameters.
 
-    `active` are these joints, `kinds` which of targets, constraints, costs and scalar costs there
-    are, `runs_user_code` whether callables of the user's are among its functions and costs.
-    Of the targets, those numbered in `to_resolve` are in frames other than the root that stand
-    still. `angles` are the indices in q of joints whose full turn changes no function and fits
-    into their limits. `solvers` holds what solvers have prepared for all questions of the
-    structure, by names of their own.
+    `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
+    'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
+    callable of the user. `to_resolve` are the numbers of the targets that are relative to a frame
+    other than the root that no active joint moves. `angles` are the indices in q of the joints
+    whose full turn fits into their limits and changes neither a link pose nor a constraint nor a
+    cost. `solvers` is the cache of prepared data, by solver name (target bounds: 'bounds').
     """
 
-    def __init__(self, robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[Use, ...],
+    def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
+                 uses: tuple[FunctionUse, ...],
                  group: str | None, locked: frozenset[str], joint_limits: bool) -> None:
         names = active_names(robot, [(target.tip, target.relative_to) for target in targets],
                              [use.joints for use in uses], group, locked)
         self.active = ActiveJoints(
             robot, tuple(name for name in robot.joint_names if name in names), joint_limits)
+        # targets whose reference frame is fixed, but is not the root
         self.to_resolve = frozenset(
             i for i, target in enumerate(targets) if target.relative_to is not None
             and robot.moving_joints(target.relative_to).isdisjoint(self.active.names))
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
         self.runs_user_code = any(use.is_user_code for use in uses)
+        # joints of functions that count full turns
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
         active, used = self.active, [robot.joint(name).index for name in counted]
         self.angles = np.array([i for i in active.angles if i not in used
@@ -148,7 +157,7 @@ class Structure:
 
 
 @lru_cache(maxsize=256)
-def structure_of(robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[Use, ...],
+def structure_of(robot: Robot, targets: tuple[TargetShape, ...], uses: tuple[FunctionUse, ...],
                  group: str | None, locked: frozenset[str], joint_limits: bool) -> Structure:
-    """Return the structure of questions, made once."""
+    """Return the cached structure of a problem."""
     return Structure(robot, targets, uses, group, locked, joint_limits)

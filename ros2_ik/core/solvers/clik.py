@@ -51,7 +51,7 @@ class ClosedLoopIK(Solver):
             if flag:
                 return Attempt(problem.locked(q), float(err @ err), iteration, flag)
             J = weights[:, None] * J
-            v[problem.active.column] = -J.T @ np.linalg.solve(
+            v[problem.active.v_slice] = -J.T @ np.linalg.solve(
                 J @ J.T + self.damp * np.eye(len(J)), weights * err)
             q = pin.integrate(robot.model, q, v * self.dt)
             q = np.clip(q, problem.lower, problem.upper)

@@ -85,7 +85,7 @@ class LevenbergMarquardt(Solver):
         poses = targets[0].transform[None] if len(targets) == 1 else np.array(
             [target.transform for target in targets])
         error, flag, iterations, used, following = self._find(
-            *arrays, poses, starts.seed, active.ranges, active.indices, active.turning,
+            *arrays, poses, starts.seed, active.ranges, active.indices, active.active_angles,
             self.options, self.attempt_iterations, starts.first, starts.last,
             int(min(budget.iterations, MANY)), starts.state, q)
         return Attempt(q, error, iterations, FLAGS[flag]), used, following

@@ -45,7 +45,8 @@ class Parts:
                 np.searchsorted(problem.active.indices, rows.problem.active.indices),
                 rows.rows, rows.bounds.reshape(-1)))
             locked.append(rows.hard.locked_q_indices)
-        return cls(_packed(parts, problem.active.bases), np.unique(np.concatenate(locked)))
+        return cls(_packed(parts, problem.active.floating_starts),
+                   np.unique(np.concatenate(locked)))
 
 
 def _packed(parts: Sequence[tuple[Array | Indices, ...]], bases: Indices

@@ -65,14 +65,14 @@ class LocalDescent:
         self._limit, self._solution_tolerance = min(limit, budget.iterations), solution_tolerance
         self.iterations, self._until_held = 0, False
         active, problem = rows.problem.active, rows.problem
-        low, high = ((bound - start)[active.column_places]
+        low, high = ((bound - start)[active.q_of_columns]
                      for bound in (problem.lower, problem.upper))
-        for joint in active.others:
+        for joint in active.multi_value_joints:
             if joint.kind == 'floating':    # no limits, and a rotation vector
                 high[joint.columns] = [np.inf] * 3 + [np.pi] * 3
                 low[joint.columns] = -high[joint.columns]
         # limits may exclude each other: SciPy must not be told that, and `conflict` tells it
-        self.low, self.high = low[active.column], np.maximum(low, high)[active.column]
+        self.low, self.high = low[active.v_slice], np.maximum(low, high)[active.v_slice]
         self.now = self.best = self._point(np.zeros(len(self.low)))
 
     def at(self, x: Array) -> Point:
@@ -88,7 +88,7 @@ class LocalDescent:
     def _point(self, x: Array) -> Point:
         rows, active, model = self._rows, self._rows.problem.active, self._rows.problem.robot.model
         v = np.zeros(model.nv)
-        v[active.column] = x
+        v[active.v_slice] = x
         q = rows.problem.within_limits(pin.integrate(model, self._start, v))
         # how steps from there follow from x, (n, n)
         D = pin.dIntegrate(model, self._start, v, pin.ARG1)[active.columns][:, active.columns]

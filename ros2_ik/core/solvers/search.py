@@ -333,7 +333,7 @@ class Search:
 
     def _difference(self, a: Array, b: Array) -> Array:
         """Return the way of the moving joints in the tangent space."""
-        v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.active.column]
+        v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.active.v_slice]
         return v
 
     def _rank(self, q: Array, verdict: AcceptanceReport) -> float:
@@ -404,7 +404,7 @@ class Search:
 
     def _solution(self, candidate: Candidate, status: Status,
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
-        solution = IKSolution.late(partial(solution_field, self, candidate, status), status=status,
+        solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status=status,
                                    best_q=candidate.attempt.q, alternatives=alternatives)
         if self.ended is None:    # the search goes on: this is how it stands now
             solution.__reduce__()

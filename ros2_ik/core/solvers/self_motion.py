@@ -29,7 +29,7 @@ class SelfMotion:
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker) -> None:
-        self._checker, self._place = checker, problem.active.place
+        self._checker, self._place = checker, problem.active.q_slice
         solver = make_solver('lm', problem, {})
         assert isinstance(solver, LevenbergMarquardt)
         self._rows = rows = solver.rows

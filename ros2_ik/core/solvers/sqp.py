@@ -48,7 +48,7 @@ class SequentialQuadratic(Solver):
             InvalidOptionError, attempt_iterations=attempt_iterations,
             cost_iterations=cost_iterations)
         self.rows = ProblemRows(problem)
-        self._place = problem.active.place
+        self._place = problem.active.q_slice
         self.batch_size = 1 if problem.costs else max(1, MOVING // max(
             1, len(problem.active.columns)))
         self._farthest = self._reach()
@@ -60,7 +60,7 @@ class SequentialQuadratic(Solver):
         """Largest step of each active column; the position of a base is unbounded."""
         active = self.problem.active
         reach = np.full(len(active.columns), self.trust)
-        for joint in active.others:
+        for joint in active.multi_value_joints:
             first = int(np.searchsorted(active.columns, joint.velocity_index))
             reach[first:first + _POSITIONS[joint.kind]] = FAR
         return reach

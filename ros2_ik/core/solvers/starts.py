@@ -47,11 +47,18 @@ def draw_starts(problem: IKProblem, starts: Starts) -> Array:
     """Draw starts (k, nq)."""
     active = problem.active
     x = np.empty((starts.last - starts.first + 1, len(active.indices)))
+<<<<<<< HEAD
     kernel.draw_starts.run(np.array(starts.seed), active.ranges, active.indices, active.bases,
                            starts.first, starts.state, x)
     q = np.empty((len(x), len(problem.start)))
     q[:] = problem.start
     q[:, active.place] = x
+=======
+    kernel.draw_starts.run(np.array(starts.seed), active.ranges, active.indices,
+                           active.floating_starts, starts.first, starts.state, x)
+    q = np.tile(problem.start, (len(x), 1))
+    q[:, active.indices] = x
+>>>>>>> 07d8a612 (Reword core's problem folder and name index arrays by what they index)
     return q
 
 

@@ -72,7 +72,7 @@ class BoundTask:
     def _set_target(self, target: object) -> None:
         self._check_target()
         what = f'target of {self.name}'
-        parameters = self._program.arrays[2][self._program.parameter_places[self._number]]
+        parameters = self._program.arrays[2][self._program.parameter_slices[self._number]]
         if isinstance(self.function, FramePose):
             parameters[:] = se3_to_array(as_placement(target, what))
         elif not self.task.is_at_reference:
