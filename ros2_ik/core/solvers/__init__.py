@@ -1,4 +1,4 @@
-"""Solvers, the search around them, and the entry points solve and solve_pose."""
+"""Local solvers, the search that restarts them, and the entry points `solve` and `solve_pose`."""
 
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clik import ClosedLoopIK

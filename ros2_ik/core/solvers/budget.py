@@ -1,4 +1,4 @@
-"""Time and iterations of a search."""
+"""Limits of a search: deadline, iterations, cancellation."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,12 +12,11 @@ from ros2_ik.core.status import ExitFlag
 @dataclass(slots=True)
 class Budget:
     """
-    Time, iterations and a cancel flag of one search.
+    Deadline, remaining iterations and cancel flag of one search.
 
-    `iterations` is counted down by the search and by what it calls.
-
-    `deadline` is on the steady clock (`time.monotonic`), which all processes of a machine share.
-    `cancel` is a callable that returns True, or has `is_set` like threading.Event.
+    `deadline` is a time of the steady clock (`time.monotonic`) [s], which all processes of a
+    machine share. The search subtracts used iterations from `iterations`. The search is cancelled
+    when `cancel` is set (an event) or returns True (a callable).
     """
 
     deadline: float = math.inf
@@ -27,13 +26,13 @@ class Budget:
     flag: ExitFlag | None = None
 
     def cancelled(self) -> bool:
-        """Return whether somebody asked to stop."""
+        """Return whether the search was cancelled."""
         if self.cancel is None:
             return False
         return bool(self.cancel.is_set() if hasattr(self.cancel, 'is_set') else self.cancel())
 
     def interrupted(self) -> ExitFlag | None:
-        """Return why a descent must stop now, or None; `flag` keeps the last answer."""
+        """Return the reason to stop a descent now, or None; also stored in `flag`."""
         self.flag = None
         if time.monotonic() >= self.deadline:
             self.flag = ExitFlag.TIME_LIMIT
@@ -42,5 +41,5 @@ class Budget:
         return self.flag
 
     def over(self) -> bool:
-        """Return whether no further attempt may begin."""
+        """Return whether no further attempt is allowed."""
         return self.iterations <= 0 or self.interrupted() is not None

@@ -1,4 +1,4 @@
-"""Moves a colliding solution out of collision."""
+"""Escape of colliding solutions from their contacts, and contacts without an escape."""
 
 from functools import cached_property
 
@@ -11,44 +11,49 @@ from ros2_ik.core.solvers.self_motion import SelfMotion
 from ros2_ik.core.solvers.solver import Attempt
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 
-GAP = 2e-3          # how far apart touching pairs are pushed [m]
-SIGHT = 0.15        # up to what distance pairs are looked at meanwhile [m]
-DEEPER = 1e-4       # than the position tolerance: such a contact of the tip is unavoidable [m]
-# with restarts one in eight answers in contact is pushed: if all were, blocked targets of a UR5
-# would take twice as long; if none, free ones beside blocked ones would, more of them far away
-ONE_IN = 8
+# distance to which pairs in contact are pushed apart [m]
+GAP = 2e-3
+# pairs up to this distance take part in the push [m]
+INFLUENCE_DISTANCE = 0.15
+# a contact of the tip this much deeper than the position tolerance cannot be avoided [m]
+UNAVOIDABLE_DEPTH = 1e-4
+# With restarts, one of this many colliding solutions is pushed. If all were pushed, searches for
+# blocked targets of a UR5 would take twice as long; if none were, the searches for free targets
+# near obstacles would, and more of their solutions would be far from the seed.
+PUSH_INTERVAL = 8
 
 
 class Clearance:
     """
-    Ways out of contact for one problem.
+    Moves colliding solutions of one problem out of contact.
 
-    A robot with more joints than target rows is moved through its other answers by `SelfMotion`.
-    Others are pushed out: nearest pairs become constraints for `sqp`. With `restarts` that is
-    tried for one answer in eight.
+    If the robot has more joints than the targets have rows, solutions move along `SelfMotion`.
+    Otherwise they are pushed: `sqp` solves the problem with minimum distances as constraints; with
+    `restarts`, only every eighth solution is pushed.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker, restarts: bool) -> None:
         self._problem, self._checker = problem, checker
-        self._every = ONE_IN if restarts and not problem.costs else 1
-        self._asked = 0
+        self._interval = PUSH_INTERVAL if restarts and not problem.costs else 1
+        self._n_calls = 0
 
     def escape_collision(self, touching: Attempt, budget: Budget) -> Attempt | None:
-        """Return an attempt that touches nothing and reaches what `touching` reached, or None."""
+        """Return an attempt without contact that meets the hard rows, or None."""
         if self._motion is not None:
             return self._motion.escape_collision(touching, budget)
-        self._asked += 1
-        if self._asked % self._every:
+        self._n_calls += 1
+        if self._n_calls % self._interval:
             return None
         attempt = self._pusher.attempt(touching.q, budget)
         budget.iterations -= attempt.iterations
-        # distances are those of convex parts, larger than the mesh: q may be free within the gap
+        # distances refer to convex parts, which are larger than the meshes: q may be free of
+        # contact although the distance constraint fails
         reached = attempt.reached or not accept(self._problem, attempt.q).violations
         return attempt if reached and not self._checker.collides(attempt.q) else None
 
     @cached_property
     def _pusher(self) -> SequentialQuadratic:
-        apart = Constraint(KnownMinimumDistance(self._checker, SIGHT), lower=GAP)
+        apart = Constraint(KnownMinimumDistance(self._checker, INFLUENCE_DISTANCE), lower=GAP)
         problem = self._problem.varied(constraints=[*self._problem.constraints, apart])
         return SequentialQuadratic(problem, attempt_iterations=15)
 
@@ -62,29 +67,31 @@ class Clearance:
 
 def lasting_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
                      ) -> tuple[Contact, ...]:
-    """Return the contacts at q (nq,) of links and objects that no moving joint parts."""
-    robot, moving = problem.robot, set(problem.joint_names)
+    """Return the contacts at q (nq,) between bodies that no active joint moves apart."""
+    robot, active = problem.robot, set(problem.joint_names)
 
-    def lasts(pair: tuple[str, str]) -> bool:
+    def is_lasting(pair: tuple[str, str]) -> bool:
         links = [checker.scene.link_of(name) or robot.root_frame for name in pair]
-        return moving.isdisjoint(robot.moving_joints(*links))
-    if not any(map(lasts, checker.touching(q))):    # to measure depths takes longer
+        return active.isdisjoint(robot.moving_joints(*links))
+    # without depths first: `in_collision` takes longer
+    if not any(map(is_lasting, checker.touching(q))):
         return ()
     return tuple(contact for contact in checker.in_collision(q, at_once=True)
-                 if lasts((contact.first, contact.second)))
+                 if is_lasting((contact.first, contact.second)))
 
 
 def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:
     """
-    Return what touches with the tips at their targets, whatever the joint values.
+    Return the contacts that occur with the tips at their targets at all joint values.
 
-    Contacts of what is rigid with a tip, such as a gripper or a held object, with what stands in
-    the world.
+    These are contacts between bodies fixed to a tip, such as a gripper or an attached object, and
+    fixed bodies of the scene.
     """
     found: list[Contact] = []
     for target in problem.targets:
         if target.counted.all() and target.relative_to is None:
             found += checker.rigid_contacts(
                 target.tip, target.function.reference, problem.start, problem.joint_names,
-                target.position_tolerance + DEEPER, target.orientation_tolerance, problem.robot)
+                target.position_tolerance + UNAVOIDABLE_DEPTH, target.orientation_tolerance,
+                problem.robot)
     return tuple(found)

@@ -1,4 +1,4 @@
-"""Pinocchio's closed-loop inverse kinematics example."""
+"""The solver `clik`: the closed-loop inverse kinematics example of Pinocchio."""
 
 import numpy as np
 import pinocchio as pin
@@ -17,11 +17,14 @@ from ros2_ik.core.status import ExitFlag
 @register_solver('clik')
 class ClosedLoopIK(Solver):
     """
-    v = -J' (J J' + damp I)^-1 err;  q <- q (+) v dt, until |err| < eps or `it_max` updates.
+    Closed-loop inverse kinematics: damped pseudo-inverse steps of a fixed gain.
 
-    Where err = log6(T_tip_target) and J = -Jlog6(T_target_tip) J_tip. `eps` mixes metres and
-    radians; by default it is the example's 1e-4 or the smallest tolerance of the targets,
-    whichever is less. Other than in the example, q is brought within the limits after each update.
+        v = -J' (J J' + damp I)^-1 err;  q <- q (+) v dt
+
+    with err = log6(T_tip_target) and J = -Jlog6(T_target_tip) J_tip, until |err| < eps or for
+    `it_max` updates. `eps` mixes metres and radians; its default is the smaller of 1e-4, as in the
+    example, and the smallest tolerance of the targets. Unlike the example, this solver clamps q to
+    the limits after each update.
 
     Source: https://github.com/stack-of-tasks/pinocchio, examples/inverse-kinematics.py
     """
@@ -50,6 +53,7 @@ class ClosedLoopIK(Solver):
                 flag = ExitFlag.ITERATION_LIMIT
             if flag:
                 return Attempt(problem.locked(q), float(err @ err), iteration, flag)
+            # damped least-squares step on the weighted rows
             J = weights[:, None] * J
             v[problem.active.v_slice] = -J.T @ np.linalg.solve(
                 J @ J.T + self.damp * np.eye(len(J)), weights * err)
@@ -58,8 +62,9 @@ class ClosedLoopIK(Solver):
             iteration += 1
 
     def _evaluate(self, q: Array) -> tuple[Array, Array]:
-        """Return the errors, seen from the targets, and their Jacobian; signs cancel in a step."""
+        """Return err and J in the frames of the targets; both signs are flipped, which cancels."""
         err, J = self.rows.hard.evaluate(q)
+        # the rows of `Screw` have the body Jacobian: Jlog6 makes it the derivative of the log
         for function, rows in zip(self.rows.hard.functions, self.rows.hard.rows, strict=True):
             if isinstance(function, Screw):
                 J[rows] = pin.Jlog6(pin.exp6(err[rows])) @ J[rows]

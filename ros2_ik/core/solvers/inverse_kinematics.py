@@ -1,4 +1,4 @@
-"""Drake-compatible interface: a problem put together call by call."""
+"""A Drake-compatible interface: an IK problem built by method calls."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -42,34 +42,37 @@ from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.scene import check_scene, Scene
 from ros2_ik.core.solvers.solve import solve
 
-AHEAD = 0.1      # pairs are seen from this distance on [m]
-FAR = 100.0
+# smallest influence distance of a minimum-distance constraint [m]
+MIN_INFLUENCE = 0.1
+# influence distance of an upper bound, beyond any arm's surroundings [m]
+MAX_INFLUENCE = 100.0
 Vector = Sequence[float] | Array
 Part = TypeVar('Part', Constraint, Cost, PoseTarget)
 
 
 class InverseKinematics:
     """
-    Drake's InverseKinematics: its methods in Python names, with the same arguments in order.
+    Drake's InverseKinematics: the same methods in snake_case, with the same argument order.
 
-    Frames are names, None is the root frame; points are in metres in the frame that their name
-    ends with, angles in radians, bounds inclusive and possibly infinite. Each method gives a
-    handle that `remove` takes: the Constraint, Cost or PoseTarget that it added.
+    Frames are names, or None for the root frame. A point is in metres in the frame that ends its
+    name: p_AQ is point Q in frame A. Angles are in radians; bounds are inclusive and may be
+    infinite. Each `add_` method returns the Constraint, Cost or PoseTarget that it added, which is
+    also the handle for `remove`.
 
-    `locked` {joint: value} are joints that stay exactly at that value, whatever the limits and
-    the seed; `with_joint_limits` False frees the others of their limits. Joints that nothing
-    depends on stay at the seed. Distances are those of the robot in `scene`, by default alone;
-    it touches neither that nor itself, unless `collisions` is False. `meshes` says what stands
-    for its meshes, see `robot_geometry`.
+    `locked` {joint: value} keeps joints exactly at these values, even outside their limits;
+    `with_joint_limits` False ignores the limits of all other joints. Joints that no constraint or
+    cost depends on stay at the seed. Collisions and distances are checked for the robot and the
+    `scene` (default: an empty scene); `collisions` False allows contacts. `meshes` selects the
+    collision geometry of mesh files, see `robot_geometry`.
 
         ik = InverseKinematics(Robot.load('panda'), locked={'panda_joint1': 0.3})
         ik.add_gaze_target_constraint('panda_hand', [0, 0, 0], [0, 0, 1], None, [0.6, 0.2, 0], 0.1)
         ik.add_posture_cost(ik.robot.neutral)
         solution = ik.solve()
 
-    Other than in Drake: bounds and NaN are refused when given (InvalidConstraintError), angles of
-    orientation are true angles, exact ones included, and the search starts anew when one descent
-    fails.
+    Differences from Drake: invalid bounds and NaN raise InvalidConstraintError in the `add_`
+    method; orientation constraints bound the true angle, zero included; a failed descent is
+    followed by restarts.
     """
 
     def __init__(self, robot: Robot, with_joint_limits: bool = True, scene: Scene | None = None,
@@ -92,7 +95,7 @@ class InverseKinematics:
 
     @property
     def configuration(self) -> Configuration:
-        """The robot where the last solution is: at its best_q."""
+        """The robot at `best_q` of the last solution; before `solve`, at the default seed."""
         return Configuration(self.robot, self._best_q)
 
     # -- constraints ----------------------------------------------------------------------
@@ -103,8 +106,8 @@ class InverseKinematics:
         """
         Keep point Q of frame B within a box of frame A: p_AQ_lower <= p_AQ <= p_AQ_upper [m].
 
-        With X_AbarA, (4, 4) or a pinocchio.SE3, the box is that of a frame at this pose in
-        `frame_A` (Drake has it before the bounds).
+        X_AbarA, a (4, 4) array or pinocchio.SE3, is the pose in `frame_A` of the box axes, by
+        default the identity. (In Drake, X_AbarA comes before the bounds.)
         """
         return self.add_constraint(FramePosition(self._frame(frame_B), p_BQ, frame_A, X_AbarA),
                                    p_AQ_lower, p_AQ_upper)
@@ -113,9 +116,9 @@ class InverseKinematics:
                                    frame_Bbar: str | None, R_BbarB: Pose,
                                    theta_bound: float) -> Constraint:
         """
-        Keep the angle of R_AB = R_AbarA^T R_AbarBbar R_BbarB within theta_bound [rad].
+        Keep the rotation angle of R_AB = R_AbarA^T R_AbarBbar R_BbarB at most theta_bound [rad].
 
-        From pi on it asks for nothing.
+        A bound of pi or more has no effect.
         """
         theta = _bound(theta_bound, 'theta_bound')
         return self.add_constraint(
@@ -125,7 +128,7 @@ class InverseKinematics:
     def add_gaze_target_constraint(self, frame_A: str | None, p_AS: Vector, n_A: Vector,
                                    frame_B: str | None, p_BT: Vector,
                                    cone_half_angle: float) -> Constraint:
-        """Keep point T of B in the cone from S along n_A; its half angle is in [0, pi]."""
+        """Keep point T of B in the cone with apex S, axis n_A and half angle in [0, pi] [rad]."""
         half = _bound(cone_half_angle, 'cone_half_angle', math.pi)
         return self.add_constraint(GazeAngle(self._frame(frame_A), p_AS, n_A, p_BT, frame_B),
                                    upper=half)
@@ -133,7 +136,7 @@ class InverseKinematics:
     def add_angle_between_vectors_constraint(self, frame_A: str | None, na_A: Vector,
                                              frame_B: str | None, nb_B: Vector,
                                              angle_lower: float, angle_upper: float) -> Constraint:
-        """Keep the angle between na_A and nb_B within bounds in [0, pi]."""
+        """Keep the angle between na_A and nb_B within bounds in [0, pi] [rad]."""
         return self.add_constraint(AngleBetweenVectors(self._frame(frame_B), nb_B, na_A, frame_A),
                                    _bound(angle_lower, 'angle_lower', math.pi),
                                    _bound(angle_upper, 'angle_upper', math.pi))
@@ -164,36 +167,36 @@ class InverseKinematics:
 
     @cached_property
     def _checker(self) -> CollisionChecker:
-        # loads meshes: not unless needed
+        # loading the meshes is slow, so it waits until a constraint needs the checker
         return collision_checker(self.robot, self.scene, self.meshes)
 
     def add_minimum_distance_lower_bound_constraint(
             self, bound: float, influence_distance_offset: float = 0.01) -> Constraint:
         """
-        Keep all that is checked at least `bound` [m] apart.
+        Keep all checked pairs of bodies at least `bound` [m] apart.
 
-        A negative bound allows contact if `collisions` is False.
-
-        Pairs further apart than `influence_distance_offset` beyond that have no part in it, but
-        for steps to see them coming at 0.1 m.
+        A negative bound, a penetration depth, has an effect only if `collisions` is False. Pairs
+        farther apart than `bound` + `influence_distance_offset` [m] are ignored; both the offset
+        and the sum are raised to at least 0.1 m, so that steps are limited before pairs get close.
         """
         offset = positive(influence_distance_offset, 'influence_distance_offset',
                           InvalidConstraintError)
         least = finite(bound, 'bound', InvalidConstraintError)
-        influence = max(least + max(offset, AHEAD), AHEAD)
+        influence = max(least + max(offset, MIN_INFLUENCE), MIN_INFLUENCE)
         return self._added(Constraint(MinimumDistance(self._checker, influence), lower=least))
 
     def add_minimum_distance_upper_bound_constraint(
             self, bound: float, influence_distance_offset: float = 0.01) -> Constraint:
         """
-        Ask for something to be within `bound` [m] of something else.
+        Keep the smallest distance of all checked pairs at most `bound` [m].
 
-        Other than in Drake, nothing to check at all does not hold, and there is a way down from
-        any distance: the offset is looked at, not needed.
+        Differences from Drake: without any pair the constraint is violated, and the distance has a
+        gradient up to 100 m, so that `influence_distance_offset` is only checked, not used.
         """
         positive(influence_distance_offset, 'influence_distance_offset', InvalidConstraintError)
         most = finite(bound, 'bound', InvalidConstraintError)
-        return self._added(Constraint(MinimumDistance(self._checker, FAR, rows=1), upper=most))
+        return self._added(Constraint(MinimumDistance(self._checker, MAX_INFLUENCE, rows=1),
+                                      upper=most))
 
     def add_distance_constraint(self, geometry_pair: Sequence[str], distance_lower: float,
                                 distance_upper: float) -> Constraint:
@@ -209,30 +212,37 @@ class InverseKinematics:
                                       relative_to: str | None = None,
                                       links: Sequence[str] | None = None, axes: str = 'xyz',
                                       A: 'Matrix | None' = None) -> Constraint:
-        """Keep the centre of mass c of all moving links, or of some, or A c, in a box [m]."""
+        """
+        Keep the centre of mass c within bounds [m].
+
+        c is that of the named `links`, by default of all moving links. `axes` selects the bounded
+        coordinates; with A (m, 3), the bounds apply to A c.
+        """
         return self.add_constraint(CenterOfMass(links, relative_to, axes, A), lower, upper)
 
     def add_support_polygon_constraint(
             self, corners: 'Points', margin: float = 0.0, relative_to: str | None = None,
             up: Vector = (0.0, 0.0, 1.0), links: Sequence[str] | None = None) -> Constraint:
-        """Keep the centre of mass `margin` [m] inside the hull of corners (n, 3)."""
+        """Keep the centre of mass at least `margin` [m] inside the hull of `corners` (n, 3)."""
         return self.add_constraint(SupportPolygon(corners, relative_to, up, links),
                                    finite(margin, 'margin', InvalidConstraintError))
 
     def add_joint_constraint(self, names: str | Sequence[str] | None, lower: 'ArrayLike',
                              upper: 'ArrayLike') -> Constraint:
         """
-        Keep joints, by default all, within bounds [rad] or [m] of their own, beside their limits.
+        Keep joints (None: all) within bounds [rad] or [m], in addition to their limits.
 
-        A continuous joint counts by its angle, whatever its turns: in (-pi, pi], or within half
-        a turn of the middle between its bounds where both are finite.
+        For a continuous joint full turns do not count: the bounds apply to its angle in (-pi, pi],
+        or, if both bounds are finite, to its angle within half a turn of their middle.
         """
         if names is None or isinstance(names, str):
             names = self.robot.joint_names if names is None else [names]
         rows = JointPositions(names).bind(self.robot)
         given = Constraint(rows, lower, upper)
-        turning = rows.turns & np.isfinite(given.lower) & np.isfinite(given.upper)
-        middle = np.where(turning, given.lower, 0.0) / 2 + np.where(turning, given.upper, 0.0) / 2
+        # shift angles by the middle of their bounds, so that (-pi, pi] is centred at the middle
+        is_shifted = rows.turns & np.isfinite(given.lower) & np.isfinite(given.upper)
+        middle = (np.where(is_shifted, given.lower, 0.0) / 2
+                  + np.where(is_shifted, given.upper, 0.0) / 2)
         return self._added(Constraint(replace(rows, offset=rows.offset - middle),
                                       given.lower - middle, given.upper - middle))
 
@@ -240,21 +250,22 @@ class InverseKinematics:
                        lower: Any = None, upper: Any = None, *, name: str | None = None,
                        tolerance: float = 1e-6) -> Constraint:
         """
-        Keep lower <= function <= upper, row by row, within `tolerance`; one of them must be given.
+        Keep lower <= function <= upper in each row, within `tolerance`.
 
-        A plain callable of a configuration gives as many numbers as the bounds have.
+        At least one bound is required. A plain callable of a configuration must return as many
+        numbers as the bounds have.
         """
         if not isinstance(function, KinematicFunction):
             function = UserFunction(function, max(np.size(lower), np.size(upper)))
         if lower is None and upper is None:
-            raise InvalidConstraintError(f'{name or function} has no bounds, so it would ask for '
-                                         'nothing; valid: lower, upper or both')
+            raise InvalidConstraintError(f'{name or function} has no bounds; valid: lower, upper '
+                                         'or both')
         return self._added(Constraint(function, -np.inf if lower is None else lower,
                                       np.inf if upper is None else upper, name, tolerance))
 
     def add_pose_target(self, tip: str, target: Pose, relative_to: str | None = None,
                         **options: Any) -> PoseTarget:
-        """Bring a frame to a pose, exactly; arguments as those of PoseTarget."""
+        """Bring a frame to a pose, within tolerances; the arguments are those of PoseTarget."""
         self.robot.moving_joints(tip, relative_to)
         return self._added(PoseTarget(tip, target, relative_to, **options))
 
@@ -263,9 +274,9 @@ class InverseKinematics:
     def add_position_cost(self, frame_A: str | None, p_AP: Vector, frame_B: str | None,
                           p_BQ: Vector, C: 'ArrayLike') -> Cost:
         """
-        Add e^T C e with e = p_AQ - p_AP [m], in frame A; C is (3, 3).
+        Add the cost e^T C e with e = p_AQ - p_AP [m] in frame A.
 
-        Its symmetric part counts, and may have no negative eigenvalue.
+        C is (3, 3); its symmetric part must be positive semidefinite.
         """
         C = matrix(C, 'C', 3, InvalidConstraintError)
         if len(C) != 3:
@@ -274,24 +285,24 @@ class InverseKinematics:
 
     def add_orientation_cost(self, frame_Abar: str | None, R_AbarA: Pose, frame_Bbar: str | None,
                              R_BbarB: Pose, c: float) -> Cost:
-        """Add c (1 - cos(theta)) for the angle theta of add_orientation_constraint; c >= 0."""
+        """Add c (1 - cos theta), c >= 0, for the angle theta of add_orientation_constraint."""
         return self.add_cost(
             FrameOrientation(self._frame(frame_Bbar), R_AbarA, frame_Abar, R_BbarB, form='chord'),
             weight=_bound(c, 'c'))
 
     def add_angle_between_vectors_cost(self, frame_A: str | None, na_A: Vector,
                                        frame_B: str | None, nb_B: Vector, c: float) -> Cost:
-        """Add c (1 - cos(angle)) for the angle between na_A and nb_B; c >= 0."""
+        """Add c (1 - cos angle), c >= 0, for the angle between na_A and nb_B."""
         return self.add_cost(
             AngleBetweenVectors(self._frame(frame_B), nb_B, na_A, frame_A, form='chord'),
             weight=_bound(c, 'c'))
 
     def add_posture_cost(self, q_nominal: JointValues, weight: 'ArrayLike' = 1.0) -> Cost:
         """
-        Add sum w (q - q_nominal)^2, without a factor 1/2, as Drake's AddQuadraticErrorCost.
+        Add sum w (q - q_nominal)^2, without a factor 1/2, like Drake's AddQuadraticErrorCost.
 
-        `q_nominal` is an array of all joints, or a mapping of those that count. `weight` is a
-        number, one for each (in that order), or a matrix.
+        `q_nominal` is an array of all joints, or a mapping with the joints that the cost counts.
+        `weight` is one number, one number for each of these joints, or a matrix.
         """
         names = list(q_nominal) if isinstance(q_nominal, Mapping) else None
         doubled = 2 * floats(weight, 'weight', 'a number, one a joint or a matrix',
@@ -301,38 +312,41 @@ class InverseKinematics:
     def add_cost(self, function: KinematicFunction | Cost | Callable[[Configuration], float],
                  target: 'ArrayLike' = 0.0, weight: Any = 1.0) -> Cost:
         """
-        Add 1/2 |function - target|^2 in the weight, a callable's number times it, or a Cost.
+        Add a cost.
 
-        A callable has no target, a Cost has all of its own.
+        A KinematicFunction f adds 1/2 (f - target)^T W (f - target) with W = `weight`. A callable
+        of a configuration adds its number times `weight`. A Cost is added as it is. Raises
+        InvalidConstraintError for a target or weight that does not apply.
         """
         if isinstance(function, KinematicFunction):
             return self._added(LeastSquares(function, target, weight))
         if not _is(target, 0) or isinstance(function, Cost) and not _is(weight, 1):
-            raise InvalidConstraintError('target and weight belong to a KinematicFunction, weight '
-                                         f'to a callable, too; not to {function!r}')
+            raise InvalidConstraintError(f'target or weight does not apply to {function!r}; '
+                                         'valid: both for a KinematicFunction, weight for a '
+                                         'callable')
         return self._added(function if isinstance(function, Cost)
                            else ScalarCost(function, weight=weight))
 
     # -- the problem ----------------------------------------------------------------------
 
     def remove(self, handle: Constraint | Cost | PoseTarget) -> None:
-        """Take away what an add_ method gave; InvalidConstraintError if it is not there."""
+        """Remove a part by the handle from its add_ method; raises InvalidConstraintError."""
         kept = [part for part in self._parts if part is not handle]
         if len(kept) == len(self._parts):
             raise InvalidConstraintError(f'{handle!r} is not in this problem; valid: a handle '
-                                         'that one of its add_ methods gave, once')
+                                         'from one of its add_ methods, not yet removed')
         self._parts = kept
 
     @property
     def problem(self) -> IKProblem:
-        """The IKProblem of all that has been added, made at each access."""
+        """A new IKProblem with all constraints, costs and targets that were added."""
         return self._problem(None)
 
     def solve(self, seed: JointValues | None = None, **options: Any) -> IKSolution:
         """
-        Solve from a seed, with the options of `solve`; `configuration` is then at best_q.
+        Solve from a seed, with the options of `solve`, and set `configuration` to `best_q`.
 
-        Values that the seed leaves out are at `robot.neutral`.
+        Joints missing in the seed start at `robot.neutral`.
         """
         solution = solve(self._problem(seed), **options)
         self._best_q = solution.best_q
@@ -344,6 +358,7 @@ class InverseKinematics:
         constraints = [part for part in parts if isinstance(part, Constraint)]
         costs = [part for part in parts if isinstance(part, Cost)]
         last = self._last
+        # reuse the checks and the checker of the last problem if only parts and start differ
         if last is not None and (last.joint_limits, last.collisions, last.locked_joints) == (
                 self.with_joint_limits, self.collisions, frozenset(self.locked)):
             self._last = last.with_parts(targets, constraints, costs, start)

@@ -1,4 +1,4 @@
-"""Levenberg-Marquardt with the joint limits inside the step."""
+"""The solver `lm`: Levenberg-Marquardt steps that respect the joint limits."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,31 +24,41 @@ from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.solvers.starts import Starts
 from ros2_ik.core.status import ExitFlag
 
-GIVE_UP_AFTER = 6      # iterations in a row without a drop; a fast failure beats a long search
+# consecutive iterations without progress after which a descent ends; a restart is then faster
+MAX_STALLED_ITERATIONS = 6
+# progress: |e|^2 below this multiple of its best value
 DROP = 0.8
+# default `damping_bias`
 BIAS = 1e-10
+# a dict is faster than the constructor of ExitFlag
 FLAGS = {int(flag): flag for flag in ExitFlag}
 
 
 @register_solver('lm')
 class LevenbergMarquardt(Solver):
     """
-    Damped Gauss-Newton on the pose errors: (J'J + lambda I) dq = J'e.
+    Damped Gauss-Newton steps on the pose errors e: (J'J + lambda I) dq = J'e.
 
-    lambda = `damping` |e|^2 + `damping_bias`, so it vanishes at the target (Sugihara,
+    lambda = `damping` |e|^2 + `damping_bias`, which nearly vanishes at the target (Sugihara,
     "Solvability-unconcerned inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO
-    2011); without `use_error_damping` it is the bias alone. A joint on a limit that the step
-    would push outward is held and the step solved again without it.
+    2011). Without `use_error_damping`, lambda = `damping_bias`. If the step pushes a joint beyond
+    its limit, the joint is kept there and the step is solved again for the other joints.
 
-    A descent takes at most `attempt_iterations`. MATLAB's parameters, None for the rules of this
-    library: it ends where the gradient that the limits leave is below `gradient_tolerance` (times
-    |e| where that is below 1), the step below `step_tolerance` [rad, m], the change of |e| below
-    `error_change_tolerance` (None: six iterations in a row without a drop of |e|^2 by a fifth),
-    or |e| below `solution_tolerance` (None: half the targets' tolerances); the largest weight in
-    e is 1. MATLAB has 5e-9, 1e-12, 1e-12, 1e-6, a `damping` of 0.5 and a bias of 0.0025.
+    A descent takes at most `attempt_iterations`. It ends earlier by MATLAB's four tolerances (None
+    selects this library's rule); the largest weight in e is 1:
+
+    - `gradient_tolerance`: bound on the gradient projected on the limits, times min(1, |e|)
+      (None: unused);
+    - `step_tolerance` [rad, m]: bound on the step (None: unused);
+    - `error_change_tolerance`: bound on the change of |e| (None: the descent ends after six
+      consecutive iterations that do not reduce |e|^2 by a fifth);
+    - `solution_tolerance`: bound on |e| for success (None: half the tolerances of the targets).
+
+    MATLAB's defaults are 5e-9, 1e-12, 1e-12 and 1e-6, a `damping` of 0.5 and a bias of 0.0025.
     """
 
-    finds_starts, batch_size = True, 16     # a millisecond of an arm
+    # a batch takes about 1 ms for an arm
+    finds_starts, batch_size = True, 16
 
     def __init__(self, problem: IKProblem, damping: float = 1e-2, attempt_iterations: int = 40,
                  use_error_damping: bool = True, damping_bias: float = BIAS,
@@ -65,21 +75,24 @@ class LevenbergMarquardt(Solver):
                 'solution_tolerance': solution_tolerance, 'gradient_tolerance': gradient_tolerance,
                 'step_tolerance': step_tolerance,
                 'error_change_tolerance': error_change_tolerance}.items())
+        # in the order in which `descend_from` reads them; 0 turns a tolerance off
         self.options = np.array([
             positive(damping, 'damping', InvalidOptionError) * scales,
             positive(damping_bias, 'damping_bias', InvalidOptionError),
-            math.inf if change else GIVE_UP_AFTER, DROP, solution, gradient, step, change])
+            math.inf if change else MAX_STALLED_ITERATIONS, DROP, solution, gradient, step,
+            change])
         self._find = find_poses.run
-        _parts(problem)      # bound and compiled before the clock of a search starts
+        # bind and compile now, before the clock of a search starts
+        _parts(problem)
 
     @cached_property
     def rows(self) -> ProblemRows:
-        """The rows of the targets; `find` takes the poses directly."""
+        """The rows of the targets, for `SelfMotion`; `find` does not use them."""
         return ProblemRows(self.problem, screw_to)
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
-        """Descend in one compiled call."""
+        """Descend from `starts` in one compiled call; see `Solver.find`."""
         active, targets = problem.active, problem.targets
         q, arrays = problem.start.copy(), _parts(problem).arrays
         poses = targets[0].transform[None] if len(targets) == 1 else np.array(
@@ -91,7 +104,7 @@ class LevenbergMarquardt(Solver):
         return Attempt(q, error, iterations, FLAGS[flag]), used, following
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
-        """Descend from `start` (nq,); if the budget is over, only evaluate it."""
+        """Descend from `start` (nq,); if the budget is used up, only evaluate the start."""
         stop = budget.interrupted()
         starts = Starts(start, 0, 0, np.zeros(1, dtype=np.int64))
         attempt = self.find(self.problem, starts,
@@ -102,12 +115,13 @@ class LevenbergMarquardt(Solver):
 @dataclass(frozen=True, eq=False)
 class Screw(RelativeFunction):
     """
-    The screw motion from a reference pose to a frame, in the frame's axes, (6,).
+    The screw motion from a reference pose T* to a frame, in the axes of the frame, (6,).
 
         f = -log6(T^-1 T*)     with T = T_relative_frame; [m] and [rad]
 
-    The rows of `W` make the frame's body Jacobian, exact at the reference only: a step with it
-    follows the screw, a straighter way from afar than position and rotation separately.
+    The rows `W` are the body Jacobian of the frame, which equals the derivative of f only at the
+    reference. Steps with the body Jacobian follow the screw motion, which from far away is a more
+    direct path than separate steps of position and rotation.
     """
 
     frame: str
@@ -121,9 +135,11 @@ class Screw(RelativeFunction):
 
     @formula
     def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+        # log of T^-1 T* in the axes of the frame: rotation vector, then translation
         turned = v.log3(v.product_back(B, v.product(A, v.rotation(given, 0))))
         p = v.origin(B)
         shifted = v.log6(turned, v.to_local(B, v.point(A, v.vector(given, 9))))
+        # body Jacobian: velocity along and angular velocity about each axis of the frame
         for i in range(3):
             axis = v.column(B, i)
             f[i], f[3 + i] = -shifted[i], -turned[i]
@@ -132,19 +148,24 @@ class Screw(RelativeFunction):
 
 
 def _parts(problem: IKProblem) -> Parts:
-    """Return the parts of a problem, bound once for all of its structure."""
-    kept = problem.structure.solvers
-    places, values, parts = kept.get('lm', (None, b'', None))
-    if places is None or len(places) and problem.start[places].tobytes() != values:
+    """Return the `Parts` of a problem, cached for its structure and values of locked joints."""
+    cache = problem.structure.solvers
+    indices, values, parts = cache.get('lm', (None, b'', None))
+    if indices is None or len(indices) and problem.start[indices].tobytes() != values:
         parts = Parts.of(problem, screw_to)
-        places = parts.locked_q_indices
-        kept['lm'] = places, problem.start[places].tobytes(), parts
+        indices = parts.locked_q_indices
+        cache['lm'] = indices, problem.start[indices].tobytes(), parts
     found: Parts = parts
     return found
 
 
 def screw_to(target: PoseTarget) -> KinematicFunction:
-    """Return the screw to a target; with weights, position and rotation stay apart."""
+    """
+    Return the error function of a target for `lm`.
+
+    A target with weights uses FramePose, whose rows of position and rotation are independent: a
+    free axis does not change the other rows.
+    """
     if not target.whole:
         return target.function
     return Screw(target.tip, target.function.reference, target.relative_to)

@@ -1,4 +1,4 @@
-"""Options of a search: the one list of their names, defaults and checks."""
+"""Options of a search: names, defaults and checks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -11,29 +11,37 @@ import numpy as np
 from ros2_ik.core.checks import positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError
 
-TIMEOUT = 0.05    # of a search [s]
+# default timeout of a search [s]
+TIMEOUT = 0.05
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
+# MATLAB's option names and ours
 MATLAB_OPTIONS = {'max_time': 'timeout', 'allow_random_restart': 'allow_restarts'}
 
 
 @dataclass(slots=True)
 class SolveOptions:
     """
-    Options of `solve`, `solve_pose` and `Search`; raises InvalidOptionError.
+    Options of `solve`, `solve_pose` and `Search`.
 
-    `timeout` [s]: at least one descent is made, even with a tiny timeout. `solver` is a name
-    of `solver_names()`, or 'auto', which chooses by the problem and gives the reason in the
-    solution. `select` says which answers are returned: the 'first' found, or of all found in
-    the time the 'nearest' (to the first seed), or best by 'cost' (lowest) or 'manipulability' (of
-    the targets' tips: Yoshikawa, the product over the tips). `solutions` is how many different
-    answers are wanted. Without `allow_restarts` only the seeds are tried. Of all turns of a
-    joint that mean the same, the one nearest the first seed is kept.
-    `approximate` (position [m], orientation [rad]) asks for the best answer within these when
-    there is no other; its status is then APPROXIMATE. `max_joint_change` [rad, m] bounds how
-    far joints move from the first seed, turns counted: one number, numbers by joint name, or
-    one for each joint of the robot. `random_state` is a number or numpy Generator: the same
-    gives the same starts. `max_iterations` bounds all attempts together. `cancel` is an event
-    or callable. `solver_options` are the solver's.
+    - `timeout` [s]: time limit of the search; at least one descent is always made.
+    - `solver`: a name in `solver_names()`, or 'auto', which chooses a solver for the problem and
+      gives the reason in the solution.
+    - `select`: the solution to return. 'first' returns the first one found. 'nearest' (to the
+      first seed), 'cost' (lowest) and 'manipulability' (product of Yoshikawa's measure over the
+      tips of the targets) search until the timeout and return the best solution found.
+    - `solutions`: number of different solutions to find.
+    - `allow_restarts`: False tries only the seeds.
+    - `approximate` (position [m], orientation [rad]): if there is no solution, return the best
+      configuration with target errors within these bounds, with the status APPROXIMATE.
+    - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
+      counted; one number, numbers by joint name, or one number for each joint of the robot.
+    - `random_state`: an integer or numpy Generator; equal values draw equal starts.
+    - `max_iterations`: bound on the iterations of all attempts together.
+    - `cancel`: an event, or a callable that returns True to cancel the search.
+    - `solver_options`: keyword arguments of the solver.
+
+    If full turns of a joint make no difference, the angle nearest to the first seed is returned.
+    Raises InvalidOptionError.
     """
 
     timeout: float = TIMEOUT
@@ -76,7 +84,7 @@ class SolveOptions:
 
     @classmethod
     def of(cls, arguments: dict[str, Any]) -> 'SolveOptions':
-        """Return options of keyword arguments; those of other names are the solver's."""
+        """Return the options for keyword arguments; unknown names become `solver_options`."""
         if not arguments:
             return DEFAULTS
         own: dict[str, Any] = {}
@@ -87,13 +95,13 @@ class SolveOptions:
                 raise InvalidOptionError(f'{name} is another name of {ours}; valid: one of the '
                                          'two')
             if ours != 'solver_options':
-                (own if ours in OF_SEARCH else others)[ours] = value
+                (own if ours in OPTION_NAMES else others)[ours] = value
         return cls(**own, solver_options=others)
 
 
-OF_SEARCH = tuple(each.name for each in fields(SolveOptions))
-# all keywords that `solve_pose` takes, to find the one meant by a misspelt one
-NAMES = (*OF_SEARCH, *MATLAB_OPTIONS, 'relative_to', 'group', 'locked', 'weights',
+OPTION_NAMES = tuple(each.name for each in fields(SolveOptions))
+# all keywords of `solve_pose`, to suggest the nearest for a misspelled keyword
+NAMES = (*OPTION_NAMES, *MATLAB_OPTIONS, 'relative_to', 'group', 'locked', 'weights',
          'position_tolerance', 'orientation_tolerance', 'joint_limits',
          'enforce_joint_limits', 'scene', 'meshes', 'missing_meshes', 'collisions')
 DEFAULTS = SolveOptions()

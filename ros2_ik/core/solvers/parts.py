@@ -1,4 +1,4 @@
-"""Targets in groups that share joints, each of which is descended by itself."""
+"""Independent parts of a problem: groups of targets that share no joints with other groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,21 +10,31 @@ from ros2_ik.core.kernels.lm import BOUNDS, GIVEN, LAYOUT, NUMBERS, ROWS, VALUES
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.problem_rows import OfTarget, ProblemRows
 
-POSE = 12       # parameters of a target
+# number of parameters of a target
+POSE = 12
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
     """
-    Targets that share joints, as programs of their own that loops descend one after another.
+    The parts of a problem as arrays for compiled loops, which search each part separately.
 
-    Two hands of a fixed torso then restart each by itself: a random start need not suit both.
-    `arrays` are integers, floats and the addresses that loops take. The integers are the number of
-    parts, a table, and what it tells the beginnings of, those of one part ending where those of
-    the next begin: numbers (among the floats), layout, addresses, places of the parameters among
-    the problem's, places of the values among the active ones', rows that ask for something, and
-    bounds of these (4, k) (among the floats); last the places among the active values where those
-    of floating joints begin. They hold while joints at `locked_q_indices` stay where they are.
+    A robot with two arms on a fixed torso has two parts: each arm restarts alone, because a random
+    start that suits one arm rarely suits the other.
+
+    `arrays` are integers, floats and formula addresses. The integers are the number of parts p, a
+    table (p + 1, 7), the data that the table refers to, and the first indices of floating joints
+    in the active values. Column c of the table has the boundaries of block c of each part:
+
+    0. numbers of the program (in the floats)
+    1. layout of the program
+    2. addresses
+    3. indices of the part's parameters in the parameters of the problem
+    4. indices of the part's values in the active values
+    5. rows with finite bounds
+    6. bounds (4, k) of these rows (in the floats)
+
+    The arrays are valid as long as the joints at `locked_q_indices` keep their values.
     """
 
     arrays: tuple[Array | Indices, ...]
@@ -32,9 +42,10 @@ class Parts:
 
     @classmethod
     def of(cls, problem: IKProblem, of_target: OfTarget) -> 'Parts':
-        """Split a problem that has targets alone; `of_target` chooses the function of each."""
-        parts, locked, groups = [], [], _sharing(problem)
+        """Split a problem with targets only; `of_target` returns the function of a target."""
+        parts, locked, groups = [], [], _target_groups(problem)
         for numbers, names in groups:
+            # a program of this group's targets and joints; the other joints are locked
             rows = ProblemRows(problem if len(groups) == 1 else problem.varied(
                 targets=[problem.targets[t] for t in numbers], collisions=False, checker=None,
                 locked=set(problem.robot.joint_names) - names), of_target)
@@ -51,9 +62,11 @@ class Parts:
 
 def _packed(parts: Sequence[tuple[Array | Indices, ...]], bases: Indices
             ) -> tuple[Array | Indices, ...]:
-    """Return the arrays of `Parts`, of what each part has in the order of the table."""
+    """Return `Parts.arrays` from the seven blocks of each part."""
+    # boundaries of each block within its column
     ends = np.cumsum([[0] * 7, *([len(array) for array in part] for part in parts)], axis=0)
     numbers, layouts, addresses, given, values, rows, bounds = zip(*parts, strict=True)
+    # the integer columns follow the table one after another; the bounds follow the numbers
     first = 1 + ends.size
     for column in (LAYOUT, GIVEN, VALUES, ROWS):
         ends[:, column] += first
@@ -65,15 +78,17 @@ def _packed(parts: Sequence[tuple[Array | Indices, ...]], bases: Indices
             np.concatenate(addresses))
 
 
-def _sharing(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
-    """Return the numbers of targets that share moving joints, with the names of these."""
+def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
+    """Return groups of targets that share active joints: target numbers and joint names."""
     active = set(problem.active.names)
     groups: list[tuple[list[int], set[str]]] = []
     for t, target in enumerate(problem.targets):
         numbers = [t]
         names = active & problem.robot.moving_joints(target.tip, target.relative_to)
-        if target.relative_to is not None:      # what moves the frame must not stand still
+        # joints that move tip and frame alike do not change the target, but must not be locked
+        if target.relative_to is not None:
             names |= active & problem.robot.moving_joints(target.relative_to)
+        # merge with the groups that share a joint
         for group in [group for group in groups if group[1] & names]:
             groups.remove(group)
             numbers, names = group[0] + numbers, group[1] | names

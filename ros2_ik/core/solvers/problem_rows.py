@@ -1,4 +1,4 @@
-"""A problem as numbers: rows with bounds that must hold, and residuals that should be small."""
+"""A problem as stacked rows: hard rows with bounds, and rows of costs."""
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -13,21 +13,22 @@ from ros2_ik.core.kernels.descents import FARTHEST
 from ros2_ik.core.problem import IKProblem, LeastSquares, PoseTarget, ScalarCost
 from ros2_ik.core.problem.program import Program
 
-SHARE = 0.5    # of the tolerances is aimed at
-POSE_ROWS = 6  # of a target
+# descents aim at this share of a tolerance, which leaves a margin for the acceptance check
+SHARE = 0.5
+POSE_ROWS = 6   # rows of one target
 
 OfTarget: TypeAlias = Callable[[PoseTarget], KinematicFunction]
 
 
 class ProblemRows:
     """
-    All functions of a problem as programs: `hard` of what must hold, `program` of all.
+    All functions of a problem as programs.
 
-    The functions of targets (zero wanted) and of constraints, in the form solvers work on,
-    come first, then those of the costs. `rows` (k,) are the numbers of those of the first that
-    have a finite bound, `bounds` (4, k) their lower and upper bounds, what to aim at, and
-    their scale: the weights of the targets' rows, which steer, and 1 for constraints.
-    `of_target` chooses the function of a target, by default its own.
+    `hard` has the error functions of the targets (zero at the target) and the `form` of each
+    constraint; `program` also has the functions of the costs. `rows` (k,) are the hard rows with a
+    finite bound. `bounds` (4, k) are their lower and upper bounds, the tolerance to aim at, and
+    their scale: the weight of a target's row, 1 for a constraint. `of_target` returns the error
+    function of a target, by default `target.function`.
     """
 
     def __init__(self, problem: IKProblem, of_target: OfTarget | None = None) -> None:
@@ -46,11 +47,11 @@ class ProblemRows:
         self.costs = self._costs()
 
     def _bounds(self) -> Array:
-        """Return lower and upper bounds, what to aim at, and scale of all hard rows, (4, m)."""
+        """Return lower bound, upper bound, tolerance and scale of all hard rows, (4, m)."""
         problem, places = self.problem, self.hard.rows
-        kept, count = problem.structure.solvers, len(problem.targets)
-        if (of_targets := kept.get('bounds')) is None:
-            of_targets = kept['bounds'] = _target_bounds(problem.targets)
+        cache, count = problem.structure.solvers, len(problem.targets)
+        if (of_targets := cache.get('bounds')) is None:
+            of_targets = cache['bounds'] = _target_bounds(problem.targets)
         bounds = np.empty((4, self.hard.size))
         bounds[:, :of_targets.shape[1]] = of_targets
         for constraint, rows in zip(problem.constraints, places[count:], strict=True):
@@ -59,7 +60,12 @@ class ProblemRows:
         return bounds
 
     def _costs(self) -> tuple[Array, Array, Array]:
-        """Bounds of rows (2, m), weights of scalar costs (m,), roots of the weights (r, m)."""
+        """
+        Return the costs of all m rows.
+
+        Bounds of least-squares rows (2, m), weights of scalar costs (m,), and the stacked roots of
+        the least-squares weights (r, m).
+        """
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
         if not places:
             return _no_costs(size)
@@ -77,20 +83,21 @@ class ProblemRows:
         return wanted, linear, factor
 
     def evaluate(self, q: Array) -> tuple[Array, Array, tuple[float, Array]]:
-        """Return the rows that must hold, scaled, f (k,) and J (k, n), and cost and gradient."""
+        """Return the scaled hard rows f (k,) and J (k, n), and the cost with its gradient (n,)."""
         f, J = self.program.evaluate(q)
         wanted, linear, factor = self.costs
+        # residuals of the rows, zero inside the bounds; there the gradient is zero, too
         away = f - np.minimum(np.maximum(f, wanted[0]), wanted[1])
         r, counts = factor @ away, (wanted[0] == wanted[1]) | (away != 0)
         cost = 0.5 * float(r @ r) + float(linear @ f)
-        # inside its bounds a cost asks for nothing
         return (f[self.rows] * self.scale, J[self.rows] * self.scale[:, None],
                 (cost, (r @ factor * counts + linear) @ J))
 
     def outside(self, f: Array) -> Array:
-        """Signed distances of hard rows from their bounds, positive towards them, (k,)."""
+        """Return the changes (k,) that bring hard rows f (k,) to their bounds; 0 inside."""
         away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
-        return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)   # squares would overflow
+        # squares of larger numbers would overflow
+        return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)
 
 
 @lru_cache(maxsize=64)
@@ -109,12 +116,14 @@ def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
 
 
 def _bound_target(target: PoseTarget, largest: float, bounds: Array) -> None:
-    """Fill the bounds (4, 6) of a target; `largest` is the largest weight of all."""
+    """Fill the bounds (4, 6) of a target; `largest` is the largest weight of all targets."""
     counted = target.counted
+    # equality, or no bounds for free axes
     if not target.whole:
         bounds[1] = np.where(counted, 0.0, np.inf)
         bounds[0] = -bounds[1]
     bounds[3] = np.where(counted, target.weights, 1.0) / largest
+    # the tolerance bounds the norm of `count` rows: each row gets an equal share, then scaled
     for part, tolerance in ((slice(0, 3), target.position_tolerance),
                             (slice(3, 6), target.orientation_tolerance)):
         count = max(1, int(counted[part].sum()))

@@ -1,4 +1,4 @@
-"""Status, message and fields of a solution, at the end of a search."""
+"""Status, message and other fields of a solution, computed from a search."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, TYPE_CHECKING
@@ -14,12 +14,14 @@ from ros2_ik.core.status import ExitFlag, Status
 if TYPE_CHECKING:
     from ros2_ik.core.solvers.search import Candidate, Search
 
+# the selected solution in messages, by the option `select`
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
-_NAMED = 3      # so many joints or pairs in one message
+# maximum number of joints or pairs in one message
+_NAMED = 3
 
 
 def failure_status(search: 'Search') -> Status:
-    """Return why there is no accepted answer."""
+    """Return the status of a search that has no accepted solution."""
     best = search.best
     if search.near_enough is not None:
         return Status.APPROXIMATE
@@ -36,7 +38,7 @@ def failure_status(search: 'Search') -> Status:
 
 
 def solution_field(search: 'Search', candidate: 'Candidate', status: Status, name: str) -> object:
-    """Return a field of the solution of a status where a search judged a candidate."""
+    """Return the field `name` of the solution for a candidate of a search and its status."""
     if name == 'message':
         return _message(search, candidate, status)
     return _FIELDS[name](search, candidate)
@@ -51,7 +53,7 @@ def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
 
 
 def _message(search: 'Search', candidate: 'Candidate', status: Status) -> str:
-    """Write one sentence for a person."""
+    """Return the message of a solution: result, largest joint change, joints beyond limits."""
     travel = _travel(search, candidate)
     is_answer = candidate.verdict.accepted or candidate is search.near_enough
     change = f'; largest joint change {travel}' if is_answer and travel is not None else ''
@@ -74,19 +76,20 @@ def _found(search: 'Search') -> str:
 
 
 def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
-    """Say what does not hold, and by how much."""
+    """Return the message of a failure: the proof that no solution exists, or the violations."""
     problem = search.problem
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
-    if search.tip_contacts:    # only a lower bound of their depth is known
+    # without depths: only a lower bound of the depth is known
+    if search.tip_contacts:
         pairs = [(contact.first, contact.second) for contact in search.tip_contacts]
         return ('there is no solution without contact: at its target '
                 + '; '.join(f"'{first}' touches '{second}'" for first, second in pairs)
                 + _adjacent_hint(problem.robot, pairs))
     if search.lasting_contacts:
-        return ('there is no solution without contact: no joint that may move parts '
-                + '; '.join(str(contact) for contact in search.lasting_contacts)
-                + '; allow what is meant to touch (SRDF, Scene.allow)')
+        return ('there is no solution without contact: no joint that may move ends the '
+                'contacts ' + '; '.join(str(contact) for contact in search.lasting_contacts)
+                + '; allow intended contacts (SRDF, Scene.allow)')
     return _not_found(search, candidate, status)
 
 
@@ -110,7 +113,7 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
 
 
 def _violated(problem: IKProblem, candidate: 'Candidate') -> str:
-    """Return what does not hold, targets first."""
+    """Return the errors of all targets if one is missed, otherwise all violations."""
     verdict = candidate.verdict
     if not any(violation.kind == 'target' for violation in verdict.violations):
         return '; '.join(f'violated: {violation}' for violation in verdict.violations)
@@ -126,7 +129,7 @@ def _attempts(search: 'Search') -> str:
 
 
 def _outside_limits(search: 'Search') -> str:
-    """Name the joints that start outside their limits: held there, or moved within them."""
+    """Return a sentence on joints outside their limits: locked there, or moved by the search."""
     problem = search.problem
     start, held, moved = problem.locked(search.seeds[0]), list[str](), list[str]()
     for joint in problem.robot.joints if problem.joint_limits else ():
@@ -149,14 +152,14 @@ def _listed(texts: list[str]) -> str:
 
 
 def _blocked(search: 'Search', candidate: 'Candidate') -> str:
-    """Name the pairs that touch in the best attempt."""
+    """Return a sentence on the pairs in contact in the best attempt."""
     pairs = [(contact.first, contact.second) for contact in _contacts(search, candidate)[:_NAMED]]
     names = ', '.join(f"'{first}' and '{second}'" for first, second in pairs)
-    return f'in the best one these touch: {names}{_adjacent_hint(search.problem.robot, pairs)}'
+    return f'contacts of the best attempt: {names}{_adjacent_hint(search.problem.robot, pairs)}'
 
 
 def _adjacent_hint(robot: Robot, pairs: Iterable[tuple[str, str]]) -> str:
-    """Return advice for a touching pair of adjacent links, or ''."""
+    """Return advice on the first pair of adjacent links, or '' if there is none."""
     connected = {sorted_pair(joint.parent, joint.child) for joint in robot.tree.joints.values()}
     return next((f"; '{first}' and '{second}' are adjacent links: an SRDF entry "
                  '(disable_collisions, reason Adjacent) turns the check of the pair off'
@@ -164,14 +167,14 @@ def _adjacent_hint(robot: Robot, pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def _at_limits(search: 'Search', candidate: 'Candidate') -> tuple[str, ...]:
-    """Name the moving joints that stand at one of their limits."""
+    """Return the active joints within 1e-6 of a limit; none for an accepted candidate."""
     q = candidate.attempt.q
     return () if candidate.verdict.accepted else tuple(
         joint.name for joint in search.problem.active.joints if joint.is_scalar
         and not joint.lower + 1e-6 < q[joint.index] < joint.upper - 1e-6)
 
 
-# how each field of a solution follows from a search and a candidate
+# functions of a search and a candidate that compute the fields of a solution
 _FIELDS: dict[str, Callable[[Any, Any], object]] = {
     'best_joints': lambda search, one: search.problem.robot.to_joints(one.attempt.q,
                                                                       include_mimic=True),

@@ -1,4 +1,4 @@
-"""SciPy's L-BFGS-B and SLSQP, in the tangent space round the start of a descent."""
+"""The solvers `bfgs` and `slsqp`: SciPy's L-BFGS-B and SLSQP in the tangent space of the start."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,16 @@ from ros2_ik.core.solvers.problem_rows import ProblemRows
 from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
 
-MANY = 10**6         # of SciPy's iterations: LocalDescent counts them
-NO_CHANGE = 1e-20    # of the squared violation
-SOON = 40            # iterations in which SLSQP meets the rows, or hardly ever
+# iteration limit passed to SciPy: no limit, because LocalDescent counts the iterations
+UNLIMITED = 10**6
+# change of the squared violation below which its descent ends
+VIOLATION_FTOL = 1e-20
+# iterations after which SLSQP rarely meets the hard rows any more
+FEASIBLE_ITERATIONS = 40
 
 
 class Stopped(Exception):
-    """Ends a run of SciPy's from within."""
+    """Ends a run of SciPy from within one of its callbacks."""
 
     def __init__(self, flag: ExitFlag) -> None:
         super().__init__(flag.name)
@@ -32,31 +35,34 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Point:
-    """All there is to know at x (n,): hard rows f with J (m, n), and the cost with its slope."""
+    """Values and derivatives of a problem at x (n,): hard rows f (m,), J (m, n), and the cost."""
 
     x: Array
     q: Array
     f: Array
     J: Array
-    away: Array          # of the hard rows, see ProblemRows.outside
+    # changes that bring the hard rows to their bounds, see ProblemRows.outside
+    away: Array
+    # squared violation of the hard rows
     error: float
+    # True if the hard rows are within their tolerances
     holds: bool
     cost: float
     gradient: Array
 
     def violation(self) -> tuple[float, Array]:
-        """Half the squared violation of the hard rows, and its gradient."""
+        """Return half the squared violation of the hard rows, and its gradient (n,)."""
         return 0.5 * self.error, -(self.away @ self.J)
 
 
 class LocalDescent:
     """
-    A descent in x (n,), the step of the active columns from the start.
+    A descent in x (n,), the displacement of the active columns from the start.
 
-    `low` and `high` are the limits of x; each part of a floating joint's rotation vector stays
-    within pi, which covers every orientation and ends before a full turn, where x is singular.
-    `best` is the best point looked at: one where the rows hold comes before all others, then the
-    cheapest, else the least violated.
+    `low` and `high` (n,) are the limits of x. The rotation vector of a floating joint is limited
+    to pi in each component: all orientations remain possible, but not a full turn, at which x is
+    singular. `best` is the best point evaluated: the lowest cost of the points that meet
+    the hard rows, otherwise the smallest violation.
     """
 
     def __init__(self, rows: ProblemRows, start: Array, budget: Budget, limit: int,
@@ -68,15 +74,20 @@ class LocalDescent:
         low, high = ((bound - start)[active.q_of_columns]
                      for bound in (problem.lower, problem.upper))
         for joint in active.multi_value_joints:
-            if joint.kind == 'floating':    # no limits, and a rotation vector
+            # the position has no limits, the rotation vector those of this class
+            if joint.kind == 'floating':
                 high[joint.columns] = [np.inf] * 3 + [np.pi] * 3
                 low[joint.columns] = -high[joint.columns]
-        # limits may exclude each other: SciPy must not be told that, and `conflict` tells it
+        # SciPy requires low <= high; limits that exclude each other are reported by `conflict`
         self.low, self.high = low[active.v_slice], np.maximum(low, high)[active.v_slice]
         self.now = self.best = self._point(np.zeros(len(self.low)))
 
     def at(self, x: Array) -> Point:
-        """Return the point at x, which is computed once; raises Stopped if it is an end."""
+        """
+        Return the point at x (n,); the last point is cached.
+
+        Raises Stopped if the hard rows hold at x and the run ends there (`until_held`).
+        """
         if not np.array_equal(x, self.now.x):
             self.now = self._point(x.copy())
             self.best = min(self.best, self.now, key=lambda point: (
@@ -90,7 +101,7 @@ class LocalDescent:
         v = np.zeros(model.nv)
         v[active.v_slice] = x
         q = rows.problem.within_limits(pin.integrate(model, self._start, v))
-        # how steps from there follow from x, (n, n)
+        # derivative of the tangent step at q with respect to x, (n, n)
         D = pin.dIntegrate(model, self._start, v, pin.ARG1)[active.columns][:, active.columns]
         f, J, (cost, gradient) = rows.evaluate(q)
         away = rows.outside(f)
@@ -104,10 +115,10 @@ class LocalDescent:
                  iterate: Callable[[Array], None] | None = None,
                  until_held: bool = False, **options: Any) -> ExitFlag:
         """
-        Let SciPy minimize from the best point; return why that ended.
+        Run scipy.optimize.minimize from the best point; return the reason for its end.
 
-        With `until_held` it ends where all that must hold does; `iterate` looks at each iterate
-        and may raise Stopped.
+        With `until_held` the run ends where the hard rows hold. `iterate` is called with each
+        iterate and may raise Stopped. `options` are SciPy's.
         """
         def count(x: Array | None) -> None:
             if self.iterations >= self._limit:
@@ -136,7 +147,7 @@ class LocalDescent:
         return ExitFlag.ERROR_CHANGE_TOO_SMALL if success else ExitFlag.STEP_TOO_SMALL
 
     def ended(self, flag: ExitFlag) -> Attempt:
-        """Return the best point as the end of the attempt."""
+        """Return the attempt that ends at the best point."""
         best = self.best
         return Attempt(best.q, best.error, self.iterations, flag, best.cost, best.holds)
 
@@ -144,14 +155,15 @@ class LocalDescent:
 @register_solver('bfgs')
 class BFGSGradientProjection(Solver):
     """
-    MATLAB's BFGS gradient projection: L-BFGS-B, in the tangent space round the start.
+    L-BFGS-B in the tangent space of the start, the counterpart of MATLAB's BFGS solver.
 
-    Minimizes 1/2 |violation|^2 of all that must hold, weighted: MATLAB's objective. MATLAB's
-    parameters: it stops when the projected gradient is below `gradient_tolerance` (times
-    the violation's length if that is below 1, as both vanish at a solution), or the step
-    is below `step_tolerance` [rad, m], or the violation's length below `solution_tolerance`, by
-    default as soon as all is within the problem's own tolerances. An attempt takes at most
-    `attempt_iterations`.
+    Minimizes 1/2 |violation|^2 of the weighted hard rows, MATLAB's objective. A descent takes at
+    most `attempt_iterations`. It ends earlier by MATLAB's tolerances:
+
+    - `gradient_tolerance`: bound on the projected gradient, times min(1, |violation|), because
+      both vanish at a solution;
+    - `step_tolerance` [rad, m]: bound on the step;
+    - `solution_tolerance`: bound on |violation| for success (None: the tolerances of the problem).
 
     Source: Byrd et al., "A limited memory algorithm for bound constrained optimization", SIAM J.
     Sci. Comput. 1995.
@@ -183,24 +195,26 @@ class BFGSGradientProjection(Solver):
             step, last, point = np.abs(x - last).max(), x.copy(), local.at(x)
             if step < self.step_tolerance:
                 raise Stopped(ExitFlag.STEP_TOO_SMALL)
+            # the gradient projected on the limits: the part of a descent step that stays inside
             downhill = np.clip(x - point.violation()[1], local.low, local.high) - x
             if np.abs(downhill).max() <= self.gradient_tolerance * min(1.0, point.error**0.5):
                 raise Stopped(ExitFlag.ERROR_CHANGE_TOO_SMALL)
 
         return local.ended(local.minimize(
             'L-BFGS-B', Point.violation, iterate=iterate, until_held=True, ftol=0.0, gtol=0.0,
-            maxiter=MANY, maxfun=MANY))
+            maxiter=UNLIMITED, maxfun=UNLIMITED))
 
 
 @register_solver('slsqp')
 class SLSQP(Solver):
     """
-    SciPy's sequential least squares programming, in the tangent space round the start.
+    SciPy's sequential least-squares programming (SLSQP) in the tangent space of the start.
 
-    First to where all that must hold does, in short steps; where SLSQP fails at that (it cannot
-    use more equations than joints, nor ones that contradict each other), down the squared
-    violation. Then, where there are costs, down these along the rows. `ftol` is SciPy's, with
-    costs in the unit of their first gradient; an attempt takes at most `attempt_iterations`.
+    An attempt has three phases: SLSQP with the hard rows as constraints and no objective; if that
+    fails (SLSQP cannot use more equations than joints, or contradictory ones), minimization of the
+    squared violation; then, if there are costs, SLSQP on the costs with the hard rows as
+    constraints. `ftol` is SciPy's, for costs divided by the largest component of their first
+    gradient. An attempt takes at most `attempt_iterations`.
 
     Source: Kraft, "A software package for sequential quadratic programming", DFVLR-FB 88-28, 1988.
     """
@@ -218,7 +232,7 @@ class SLSQP(Solver):
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
         local = LocalDescent(self.rows, start, budget, self.attempt_iterations)
-        # an equation as two inequalities: SLSQP fails where equations follow from each other
+        # each bound is an inequality, also of equations: SLSQP fails at dependent equations
         sides = ((np.flatnonzero(np.isfinite(bound)), sign, bound)
                  for sign, bound in ((1.0, self.rows.lower), (-1.0, self.rows.upper)))
         held = [{'type': 'ineq',
@@ -227,13 +241,14 @@ class SLSQP(Solver):
                  'jac': lambda x, rows=rows, sign=sign: sign * local.at(x).J[rows]}
                 for rows, sign, bound in sides if len(rows)]
         local.minimize('SLSQP', lambda point: (0.0, np.zeros(len(point.x))), held,
-                       until_held=True, ftol=self.ftol, maxiter=SOON)
-        flag = local.minimize('SLSQP', Point.violation, until_held=True, ftol=NO_CHANGE,
-                              maxiter=MANY)
+                       until_held=True, ftol=self.ftol, maxiter=FEASIBLE_ITERATIONS)
+        # returns at once if the first phase has met the hard rows
+        flag = local.minimize('SLSQP', Point.violation, until_held=True, ftol=VIOLATION_FTOL,
+                              maxiter=UNLIMITED)
         if not (local.best.holds and self.problem.costs):
             return local.ended(flag)
-        # the costs in a unit that makes the first step at most 1 long
+        # scale the costs so that no component of the first gradient exceeds 1
         unit = max(float(np.abs(local.best.gradient).max(initial=0.0)), 1e-12)
         flag = local.minimize('SLSQP', lambda point: (point.cost / unit, point.gradient / unit),
-                              held, ftol=self.ftol, maxiter=MANY)
+                              held, ftol=self.ftol, maxiter=UNLIMITED)
         return local.ended(ExitFlag.CONVERGED if flag is ExitFlag.ERROR_CHANGE_TOO_SMALL else flag)

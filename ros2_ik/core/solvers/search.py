@@ -1,4 +1,4 @@
-"""The search: attempts from numbered starts until an answer is accepted or the budget is over."""
+"""The search: attempts from numbered starts until a solution is accepted or the budget ends."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -45,13 +45,18 @@ from ros2_ik.core.solvers.starts import (
 from ros2_ik.core.solvers.too_few_joints import spare_joints
 from ros2_ik.core.status import ExitFlag, Status
 
-# attempts after which no answer of an arm without joints to spare is expected: poses in reach take
-# tens; a thousand take ten milliseconds
+# attempts after which the search ends for an arm with fewer joints than target rows; reachable
+# poses take tens of attempts, and 1000 attempts take 10 ms
 MANY_ATTEMPTS = 1000
-MANY_TOUCHING = 300     # answers in contact after which none is expected to be free
-SAME = 1e-2     # answers closer than this in every joint [rad, m] are one
-SAME_COST = 1e-9    # costs that differ by less, relatively or in all, are equal
-PATIENCE = 0.1  # the first descent always gets this time [s]
+# solutions in contact after which the search ends for an arm without redundant joints
+MANY_TOUCHING = 300
+# solutions closer than this in every joint are one solution [rad, m]
+SAME_SOLUTION = 1e-2
+# relative and absolute difference below which two costs are equal
+SAME_COST = 1e-9
+# minimum time limit of the first descent [s]
+FIRST_DESCENT_TIME = 0.1
+# reason for a solver that the options name
 NAMED = 'asked for by name'
 
 
@@ -60,11 +65,12 @@ class Candidate(NamedTuple):
 
     attempt: Attempt
     verdict: AcceptanceReport
-    rank: float = 0.0       # what the selected answer has least of
+    # the measure of the option `select`; the solution of lowest rank is returned
+    rank: float = 0.0
 
     @property
     def order(self) -> tuple[bool, bool, float]:
-        """Accepted ones come first, then those that reached what must hold, the cheapest first."""
+        """Sort key: accepted, then hard rows met (lowest cost first), then smallest violation."""
         verdict, reached = self.verdict, self.attempt.reached
         missed = error_norm(verdict.errors) + sum(
             one.amount for one in verdict.violations if one.kind != 'target')
@@ -73,17 +79,17 @@ class Candidate(NamedTuple):
 
 class Search:
     """
-    A search for answers to a problem, that can be run in slices.
+    A search for solutions of a problem, which can be run in slices of time.
 
-    Starts are numbered, see `Starts`: the seeds come first, then starts near the first one, if the
-    targets are close to it, then random ones. Each attempt tries a batch of them; `following` is
-    the number of the first start not yet tried. With 'auto' and loose tolerances (above ten times
-    the usual ones) attempts alternate: one aims at the targets exactly, the next one only within
-    their tolerances. For the options see `SolveOptions`. Raises UnknownSolverError or
-    InvalidOptionError.
+    Descents begin at the seeds, then at starts near the first seed (if the targets are close to
+    it), then at random starts; see `Starts` for their numbers. Each attempt tries a batch of
+    starts; `following` is the number of the first start not yet tried. With the solver 'auto' and
+    tolerances above ten times the default, attempts alternate between two problems: one with the
+    exact targets, one with the tolerances as constraints. For the options see `SolveOptions`.
+    Raises UnknownSolverError or InvalidOptionError.
     """
 
-    # how far it has come
+    # progress of the search
     attempts = iterations = following = n_touching = 0
     accepted: Sequence[Candidate] = ()
     best: Candidate | None = None
@@ -109,21 +115,23 @@ class Search:
         if chosen.random_state is not None:
             self._state = generator_state(chosen.random_state)
             self._first_state = int(self._state[0])
-        self._loosened_next = chosen.select in ('nearest', 'cost')    # whether the next attempt is
+        # True if the next attempt uses the problem with tolerances as constraints
+        self._loosened_next = chosen.select in ('nearest', 'cost')
         compile_for_search(problem.checker is not None)
         self._is_loose = self.reason != NAMED and any(
             target.loose or chosen.approximate is not None for target in problem.targets)
         self._solver = prepared if prepared and not self._is_loose else make_solver(
             self.solver, problem, dict(chosen.solver_options))
-        now = time.monotonic()     # after all is compiled and bound
+        # the clock starts after compiling and binding
+        now = time.monotonic()
         self.budget = Budget(now + chosen.timeout, chosen.max_iterations or math.inf,
                              chosen.cancel, now)
 
     def question(self) -> bytes:
         """
-        Return problem, seeds, options and deadline for `of_question` in another process.
+        Return problem, seeds, options and deadline as bytes for `of_question` in another process.
 
-        User functions must be picklable; `cancel` does not travel.
+        User functions must be picklable. `cancel` is left out.
         """
         options = replace(self.options, cancel=None, random_state=self._first_state)
         robot = self.problem.robot
@@ -133,14 +141,15 @@ class Search:
     @classmethod
     def of_question(cls, robot: Robot, data: bytes) -> 'Search':
         """
-        Repeat the search of another process from its beginning, with its deadline.
+        Return a new search from the bytes of `question`, with the deadline of the original.
 
-        Raises InvalidOptionError for bytes that are not from `question`.
+        Raises InvalidOptionError for other bytes.
         """
         try:
             framed, question, seeds, options, deadline, started = unpack(data, robot)
             search = cls(IKProblem(framed, **question), seeds, options=options)
-        except Exception as error:    # whatever bytes may do that are none of a question
+        # unpickling arbitrary bytes may raise any exception
+        except Exception as error:
             raise InvalidOptionError(f'data is not the question of a search: {error}') from error
         search.budget.deadline, search.budget.started = deadline, started
         return search
@@ -149,9 +158,9 @@ class Search:
 
     def run(self, seconds: float = math.inf) -> bool:
         """
-        Make attempts until the search is finished, or `seconds` are used up.
+        Make attempts until the search is finished or `seconds` have passed.
 
-        At least one attempt is made. Returns whether the search is finished.
+        Makes at least one attempt, unless already finished. Returns whether it is finished.
         """
         end = time.monotonic() + seconds
         while not self.finished:
@@ -162,10 +171,10 @@ class Search:
 
     @property
     def finished(self) -> bool:
-        """True if nothing is left to do."""
+        """True if no further attempt is needed or allowed."""
         if self.ended is None and self._is_over():
             if self.attempts and (self.options.select == 'cost' or not self.accepted):
-                self._take_seeds()
+                self._add_acceptable_seeds()
             self.ended = time.monotonic()
         return self.ended is not None
 
@@ -173,57 +182,60 @@ class Search:
         options = self.options
         if options.select == 'first' and len(self.accepted) >= options.solutions:
             return True
-        if self.attempts == 0:      # best_q needs one attempt, however late it is
+        # `best_q` needs one attempt, even after the deadline
+        if self.attempts == 0:
             return self.budget.cancel is not None and self.budget.cancelled()
         # without restarts the seed is tried with loose tolerances, too
         is_seed_left = (self._is_loose and self.attempts <= len(self.seeds)
                         and not self.accepted)
         if self.attempts >= len(self.seeds) and (
-                self.is_hopeless or self._is_vain
+                self.is_hopeless or self._is_exhausted
                 or not options.allow_restarts and not is_seed_left):
             return True
         return self.budget.over()
 
     @cached_property
-    def _seeds_that_do(self) -> list[Attempt]:
-        """The seeds, within limits, that acceptance takes as they are."""
+    def _acceptable_seeds(self) -> list[Attempt]:
+        """The seeds, clamped to the limits, that are accepted without a descent."""
         seeds = [self.problem.within_limits(seed) for seed in self.seeds]
         verdicts = [accept(self.problem, q) for q in seeds]
         return [Attempt(q, 0.0, 0, ExitFlag.CONVERGED, sum(verdict.costs))
                 for q, verdict in zip(seeds, verdicts, strict=True) if verdict.accepted]
 
-    def _take_seeds(self) -> None:
+    def _add_acceptable_seeds(self) -> None:
         """
-        Take seeds that will do as they are.
+        Add the seeds that are solutions themselves.
 
-        Costs may lead all descents from them into contact; and targets that contradict each other
-        by less than their tolerances have none that ends within all.
+        Descents can miss them: costs can lead all descents into contact, and no descent converges
+        to targets that contradict each other by less than their tolerances.
         """
-        for attempt in self._seeds_that_do:
+        for attempt in self._acceptable_seeds:
             self._judge(attempt)
 
     def _costs_more_than_a_seed(self, cost: float) -> bool:
-        """Return whether an answer to be the first one costs more than a seed that will do."""
+        """Return whether a first solution of this cost is worse than an acceptable seed."""
         if not self.problem.costs or self.options.select != 'first':
             return False
+        # descents from acceptable seeds only lower the costs
         if self.attempts <= len(self.seeds) and not (self._is_loose or self.n_touching):
-            return False    # descents from acceptable seeds only lower the costs
-        return any(seed.cost * (1 + SAME_COST) + SAME_COST < cost for seed in self._seeds_that_do)
+            return False
+        return any(seed.cost * (1 + SAME_COST) + SAME_COST < cost
+                   for seed in self._acceptable_seeds)
 
     @property
     def is_hopeless(self) -> bool:
-        """True if the attempts show that further ones find nothing."""
+        """True if it is proved that further attempts find no solution."""
         return bool(self.conflict or self.tip_contacts or self.lasting_contacts
                     or not self.problem.joint_names and self.attempts > 0)
 
     @cached_property
     def out_of_reach(self) -> list[str]:
-        """Evidence that targets are too far away."""
+        """Sentences about targets beyond the maximum reach."""
         return out_of_reach(self.problem)
 
     @property
-    def _is_vain(self) -> bool:
-        """True if an arm without spare joints has no solution, or touches in each of its few."""
+    def _is_exhausted(self) -> bool:
+        """True if an arm without redundant joints has failed in many attempts."""
         if self.accepted or self._is_loose:
             return False
         if self.n_touching:
@@ -232,16 +244,17 @@ class Search:
 
     @property
     def seconds(self) -> float:
-        """Time used until now [s]."""
+        """Time since the start of the search, or until its end [s]."""
         return (self.ended or time.monotonic()) - self.budget.started
 
     # -- attempts -------------------------------------------------------------------------
 
     def _attempt(self) -> None:
-        """Make one attempt, judge where it ended, and move it out of contact."""
+        """Make one attempt, check its result for acceptance, and try to escape a contact."""
         is_first = self.attempts == 0
+        # with loose tolerances and no costs, a seed that is a solution needs no descent
         if is_first and self._is_loose and not self.problem.costs:
-            self._take_seeds()
+            self._add_acceptable_seeds()
             if self.accepted:
                 self.attempts = 1
                 return
@@ -252,51 +265,56 @@ class Search:
         attempt = self._descend(problem, solver)
         candidate = self._judge(attempt, is_turned=solver.finds_starts and len(self.seeds) == 1)
         if candidate.verdict.touches:
-            self._clear(candidate)
+            self._escape_collision(candidate)
+        # look for contradictions only after a failed attempt: most problems have none
         if is_first and not self.accepted and self.options.approximate is None:
             self.conflict = conflict(self.problem)
 
     @cached_property
     def _loosened(self) -> tuple[IKProblem, Solver]:
-        """The problem whose constraints are tolerances, with its solver."""
+        """The problem with the tolerances as constraints, and its solver."""
         near = self.options.approximate
         problem = self.problem.loosened() if near is None else self.problem.approximated(*near)
         return problem, make_solver(chosen_solver('auto', problem)[0], problem, {})
 
     def _descend(self, problem: IKProblem, solver: Solver) -> Attempt:
-        """Descend from the next starts, until one reaches what must hold."""
+        """Descend from the next starts until a descent meets the hard rows."""
         starts, budget = self._next_starts(problem, solver), self.budget
-        least = time.monotonic() + PATIENCE
+        # the first descent gets its minimum time, even with a tiny timeout
+        least = time.monotonic() + FIRST_DESCENT_TIME
         if self.attempts == 0 and not solver.finds_starts and budget.deadline < least:
             budget = replace(budget, deadline=least)
         attempt, used, self.following = solver.find(problem, starts, budget)
         self.attempts += used
         self.iterations += attempt.iterations
-        # one that cannot begin counts as an iteration, so that max_iterations ends a search
+        # a failed descent of 0 iterations counts as one, so that `max_iterations` ends the search
         self.budget.iterations -= attempt.iterations or (not attempt.reached)
         return attempt
 
     def _next_starts(self, problem: IKProblem, solver: Solver) -> Starts:
-        """Return the next seed, alone where others follow; then starts near the first, random."""
+        """Return the range of starts for the next attempt."""
         seeds, number, options, finds = (self.seeds, self.attempts, self.options,
                                          solver.finds_starts)
-        # every end is looked at for the least error
+        # an approximate solution is the best of all descents: check the end of each one
         batch = 1 if options.approximate is not None else solver.batch_size
+        # a seed: the last one may be followed by near and random starts in the same call
         if number < len(seeds):
             alone = (not finds or len(seeds) > 1 or not options.allow_restarts or batch == 1
                      or time.monotonic() >= self.budget.deadline)
             return Starts(seeds[number], 0, 0 if alone else N_NEAR + batch, self._state)
         if not options.allow_restarts:
             return Starts(seeds[0], 0, 0, self._state)
-        first = max(self.following, 1 if finds else 2)     # start 1 is the seed once more
+        # start 1 is the seed with joint limits close to it, which only solvers that draw their own
+        # starts apply; other solvers would repeat the first descent
+        first = max(self.following, 1 if finds else 2)
         last = max(first - 1, N_NEAR if batch > 1 and finds else 0) + batch
         return Starts(seeds[0], first, last, self._state)
 
     def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
-        Judge the end of an attempt; keep it if it is accepted or the best yet.
+        Check an attempt for acceptance; keep it if it is accepted or the best so far.
 
-        Unless it `is_turned` already, the turns of its joints are chosen first.
+        `is_turned` is True if the solver has already chosen the full turns of the joints.
         """
         if self.problem.angles.size and not is_turned:
             attempt = attempt._replace(q=chosen_turns(self.problem, attempt.q, self.seeds[0]))
@@ -308,8 +326,9 @@ class Search:
             self.best = candidate
         if verdict.accepted:
             if not self._costs_more_than_a_seed(sum(verdict.costs)):
-                self._enter(candidate)
+                self._add_solution(candidate)
         elif self.options.approximate is not None and self._is_near_enough(candidate):
+            # acceptance checks no contacts of a candidate with violations
             checker = self.problem.checker
             if checker is not None and checker.collides(attempt.q):
                 return candidate._replace(verdict=verdict._replace(touches=True))
@@ -317,22 +336,23 @@ class Search:
                                    key=self._squared_error)
         return candidate
 
-    def _enter(self, candidate: Candidate) -> None:
-        """Enter an answer, of those of one posture the one of lowest rank."""
+    def _add_solution(self, candidate: Candidate) -> None:
+        """Add a solution; of equal solutions, keep only the one of lowest rank."""
         twins, others = list[Candidate](), list[Candidate]()
         for one in self.accepted:
-            (twins if self._same(one.attempt.q, candidate.attempt.q) else others).append(one)
+            is_twin = self._is_same_solution(one.attempt.q, candidate.attempt.q)
+            (twins if is_twin else others).append(one)
         if all(candidate.rank < twin.rank for twin in twins):
             self.accepted = [*others, candidate]
 
-    def _same(self, a: Array, b: Array) -> bool:
-        """Return whether two answers are one posture, also where a joint is a turn apart."""
+    def _is_same_solution(self, a: Array, b: Array) -> bool:
+        """Return whether two configurations (nq,) are equal up to full turns and SAME_SOLUTION."""
         a, angles = a.copy(), self.problem.angles
         a[angles] += TURN * np.round((b[angles] - a[angles]) / TURN)
-        return float(np.abs(self._difference(a, b)).max(initial=0.0)) < SAME
+        return float(np.abs(self._difference(a, b)).max(initial=0.0)) < SAME_SOLUTION
 
     def _difference(self, a: Array, b: Array) -> Array:
-        """Return the way of the moving joints in the tangent space."""
+        """Return the displacement of the active columns from a to b in the tangent space."""
         v: Array = pin.difference(self.problem.robot.model, a, b)[self.problem.active.v_slice]
         return v
 
@@ -346,14 +366,16 @@ class Search:
                               for target in problem.targets)
         return float(np.linalg.norm(self._difference(self.seeds[0], q)))
 
-    def _clear(self, touching: Candidate) -> None:
-        """Move an answer that touches along its self-motion, or push it out of contact."""
+    def _escape_collision(self, touching: Candidate) -> None:
+        """Try to move a colliding solution out of contact, and check the result."""
         options, checker = self.options, self.problem.checker
         assert checker is not None
         self.n_touching += 1
+        # at the first contact: look for contacts that all solutions have
         if self.n_touching == 1:
             self.lasting_contacts = lasting_contacts(self.problem, checker, touching.attempt.q)
-            if options.approximate is None:    # beside a blocked target there may be one
+            # an approximate solution beside a blocked target may be free of contact
+            if options.approximate is None:
                 self.tip_contacts = tip_contacts(self.problem, checker)
         if self.tip_contacts or self.lasting_contacts \
                 or options.select == 'first' and self.budget.over():
@@ -368,9 +390,9 @@ class Search:
 
     def _is_near_enough(self, candidate: Candidate) -> bool:
         """
-        Return whether errors are within the limits of an approximate answer.
+        Return whether a candidate is within the bounds of the option `approximate`.
 
-        The errors of each target are compared with what was asked, not what exceeds tolerances.
+        For targets the bounds apply to the whole error, for constraints to the excess.
         """
         most = dict(zip(('m', 'rad'), self.options.approximate.tolist(), strict=True))
         return all(
@@ -378,27 +400,28 @@ class Search:
             <= most.get(one.unit, 0.0) for one in candidate.verdict.violations)
 
     def _squared_error(self, candidate: Candidate) -> float:
-        """Return the squared error of all targets, in units of what may be approximate."""
+        """Return the sum of squared target errors in units of the option `approximate`."""
         m, rad = (max(float(most), FINEST) for most in self.options.approximate)
         return sum((error.position / m)**2 + (error.orientation / rad)**2
                    for error in candidate.verdict.errors)
 
-    # -- the answer -----------------------------------------------------------------------
+    # -- the solution ---------------------------------------------------------------------
 
     def solution(self) -> IKSolution:
-        """Return the answer in its present state; before the end, the best attempt."""
+        """Return the solution found so far, otherwise a failure with the best attempt."""
         if not self.accepted:
-            best = self.near_enough or self.best or self._unjudged_seed()
-            # one that costs more than a seed that will do is not the end, but an answer
-            is_answer = best is self.best and best.verdict.accepted
-            return self._solution(best, Status.SUCCESS if is_answer else failure_status(self))
+            best = self.near_enough or self.best or self._seed_candidate()
+            # a solution that costs more than an acceptable seed does not end the search, but is
+            # still a solution
+            is_solution = best is self.best and best.verdict.accepted
+            return self._solution(best, Status.SUCCESS if is_solution else failure_status(self))
         if len(self.accepted) > 1:
             self.accepted = sorted(self.accepted, key=lambda one: one.rank)
         return self._solution(self.accepted[0], Status.SUCCESS, tuple(
             self._solution(one, Status.SUCCESS)
             for one in self.accepted[1:self.options.solutions]))
 
-    def _unjudged_seed(self) -> Candidate:
+    def _seed_candidate(self) -> Candidate:
         q = self.problem.within_limits(self.seeds[0])
         return Candidate(Attempt(q, math.inf, 0, ExitFlag.NOT_RUN), accept(self.problem, q))
 
@@ -406,7 +429,8 @@ class Search:
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
         solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status=status,
                                    best_q=candidate.attempt.q, alternatives=alternatives)
-        if self.ended is None:    # the search goes on: this is how it stands now
+        # fields are computed from the search when read: compute all now if the search continues
+        if self.ended is None:
             solution.__reduce__()
         return solution
 
@@ -417,12 +441,12 @@ def _check(problem: object, select: str) -> None:
     if select == 'cost' and not problem.costs:
         raise InvalidOptionError("select is 'cost', but the problem has no costs")
     if select == 'manipulability' and not problem.targets:
-        raise InvalidOptionError("select is 'manipulability', but the problem has no targets, "
-                                 'whose tips it is measured at')
+        raise InvalidOptionError("select is 'manipulability', but the problem has no targets; the "
+                                 'manipulability is that of their tips')
 
 
 def chosen_solver(solver: str, problem: IKProblem) -> tuple[str, str]:
-    """Choose a solver by the problem's shape, unless one is named; and say why."""
+    """Return the name of the solver for a problem, and the reason for the choice."""
     if not (isinstance(solver, str) and solver == 'auto'):
         return solver, NAMED
     if problem.kinds <= {'targets'}:
@@ -431,10 +455,11 @@ def chosen_solver(solver: str, problem: IKProblem) -> tuple[str, str]:
 
 
 def seeds_of(problem: IKProblem, seeds: object) -> list[Array]:
-    """Return seeds as they may be given, each (nq,); raises InvalidStateError."""
+    """Return a list of seeds (nq,) from one or several joint values; raises InvalidStateError."""
     found = listed(seeds)
     if not found:
         raise InvalidStateError(f'seeds must be a list of joint values, not {seeds!r}')
+    # one seed instead of a list
     if isinstance(seeds, Mapping) or isinstance(found[0], Real):
-        found = [seeds]         # one seed, not in a list
+        found = [seeds]
     return [problem.robot.to_q(seed, problem.start, 'seed') for seed in found]

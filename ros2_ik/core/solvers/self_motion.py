@@ -1,4 +1,4 @@
-"""Escape from contacts along the self-motion of a solution."""
+"""Escape from contacts along the self-motion of a redundant robot."""
 
 import numpy as np
 
@@ -10,26 +10,32 @@ from ros2_ik.core.solvers.lm import LevenbergMarquardt
 from ros2_ik.core.solvers.solver import Attempt, make_solver
 from ros2_ik.core.status import ExitFlag
 
-STRIDE = 0.5       # of a step [rad, m]
-STEPS = 15         # each way
-RETURN = 6         # iterations back onto the targets after a step
-SEEN = 0.1         # an answer this near one that was walked over [rad, m] leads over the same
+# length of a step [rad, m]
+STEP_LENGTH = 0.5
+# maximum number of steps in each direction
+MAX_STEPS = 15
+# maximum number of iterations that lead back to the targets after a step
+CORRECTION_ITERATIONS = 6
+# a solution this close to a visited one lies on the same curve of solutions [rad, m]
+VISITED_DISTANCE = 0.1
 
 
 class SelfMotion:
     """
-    Walks along the answers to a problem whose targets have fewer rows than joints move.
+    Searches the solutions of a redundant robot for one without contact.
 
-    Through each answer there is a curve of answers, or more than that. It is followed both ways
-    by turns until one touches nothing, or both ways are at an end: at limits of joints, or where
-    a step leads back to no answer. What was walked over in vain is not walked over again.
+    If the targets have fewer rows than the robot has active joints, each solution lies on a curve
+    (or surface) of solutions. The curve is followed in both directions, alternately, until a
+    solution has no contact or both directions end: at joint limits, or at a step from which no
+    solution is reached. Visited solutions are remembered and not visited again.
 
-    A Panda among boxes, where the descent from a near seed ends in contact, goes to a far answer
-    in a third of the cases without this walk; with it in some 10 %, and four times as fast.
+    Measured for a Panda among boxes, in cases where the descent from a near seed ends in contact:
+    without self-motion the solution is far from the seed in a third of the cases; with
+    self-motion in 10 %, and the search is four times as fast.
     """
 
     def __init__(self, problem: IKProblem, checker: CollisionChecker) -> None:
-        self._checker, self._place = checker, problem.active.q_slice
+        self._checker, self._q_slice = checker, problem.active.q_slice
         solver = make_solver('lm', problem, {})
         assert isinstance(solver, LevenbergMarquardt)
         self._rows = rows = solver.rows
@@ -37,35 +43,37 @@ class SelfMotion:
                             and len(problem.active.columns) > len(rows.rows))
         self._step = step_along.run
         self._given = rows.limits, rows.rows, rows.bounds, solver.options
-        self._first = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))    # any one
-        self._seen = np.empty((0, len(problem.active.indices)))
+        # first direction: arbitrary, but reproducible and not along an axis
+        self._direction = np.sin(np.arange(1.0, 1.0 + len(problem.active.columns)))
+        self._visited = np.empty((0, len(problem.active.indices)))
 
     def escape_collision(self, touching: Attempt, budget: Budget) -> Attempt | None:
-        """Return an attempt that touches nothing and reaches what `touching` reached, or None."""
-        x = touching.q[self._place]
-        if (np.abs(self._seen - x).max(axis=1, initial=0.0) < SEEN).any():
+        """Return an attempt without contact that meets the targets, or None."""
+        x = touching.q[self._q_slice]
+        if (np.abs(self._visited - x).max(axis=1, initial=0.0) < VISITED_DISTANCE).any():
             return None
-        ways = [(x.copy(), self._first.copy()), (x.copy(), -self._first)]
-        walked, iterations, free = [x], 0, None
-        for _ in range(STEPS):
-            ways, before = [], ways
-            for way in before:
-                goes_on, done = self._rows.hard.run(
-                    self._step, None, *way, *self._given, STRIDE, RETURN)
+        # walks in both directions: active values and tangent, both updated in place by each step
+        walks = [(x.copy(), self._direction.copy()), (x.copy(), -self._direction)]
+        visited, iterations, free = [x], 0, None
+        for _ in range(MAX_STEPS):
+            walks, before = [], walks
+            for walk in before:
+                has_moved, done = self._rows.hard.run(
+                    self._step, None, *walk, *self._given, STEP_LENGTH, CORRECTION_ITERATIONS)
                 iterations += done
-                if not goes_on:
+                if not has_moved:
                     continue
-                ways.append(way)
+                walks.append(walk)
                 q = touching.q.copy()
-                q[self._place] = way[0]
+                q[self._q_slice] = walk[0]
                 if not self._checker.collides(q):
                     free = q
                     break
-                walked.append(way[0].copy())
-            if free is not None or not ways or budget.over():
+                visited.append(walk[0].copy())
+            if free is not None or not walks or budget.over():
                 break
         budget.iterations -= iterations
         if free is None:
-            self._seen = np.vstack([self._seen, *walked])
+            self._visited = np.vstack([self._visited, *visited])
             return None
         return Attempt(free, 0.0, iterations, ExitFlag.CONVERGED)

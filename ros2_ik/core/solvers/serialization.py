@@ -1,4 +1,4 @@
-"""Pickling for another process, which has the robot and keeps the last checkers it was sent."""
+"""Pickling for another process, without the robot; the receiver caches collision checkers."""
 
 from functools import lru_cache
 import io
@@ -20,15 +20,16 @@ class _Pickler(pickle.Pickler):
 
     def persistent_id(self, item: object) -> object:
         """
-        Return what stands for the robot (True), or for a checker of it; None for all else.
+        Return the stand-in for the robot (True) or for its checker; None pickles the item.
 
-        A robot with added frames is made again from the one without.
+        A robot with added frames is pickled as these frames: the receiver adds them to its robot.
         """
         if isinstance(item, Robot):
             return True if item.plain is item and item.key == self._robot.key else None
         if not isinstance(item, CollisionChecker) or item.robot.key != self._robot.key:
             return None
-        if item not in _packed:    # it does not change, and its scene takes longer than all else
+        # cached: checkers are immutable, and pickling their scene is the slowest part
+        if item not in _packed:
             _packed[item] = pack(item.__reduce__(), self._robot)
         return _packed[item], mesh_files(item.robot)
 
@@ -39,7 +40,7 @@ class _Unpickler(pickle.Unpickler):
         self._robot = robot
 
     def persistent_load(self, persistent_id: Any) -> Any:
-        """Return an object that was left out of the pickle."""
+        """Return the robot or checker for a stand-in in the pickle."""
         return self._robot if persistent_id is True else _checker(*persistent_id, self._robot)
 
 
@@ -52,12 +53,12 @@ def _checker(data: bytes, files: MeshFiles, robot: Robot) -> CollisionChecker:
 
 
 def pack(value: object, robot: Robot) -> bytes:
-    """Pickle a value in which `robot`, and checkers of it, may occur anywhere."""
+    """Return a value as bytes; `robot` and its checkers in the value become stand-ins."""
     file = io.BytesIO()
     _Pickler(file, robot).dump(value)
     return file.getvalue()
 
 
 def unpack(data: bytes, robot: Robot) -> Any:
-    """Undo `pack` in a process with a robot of its own."""
+    """Return the value that `pack` pickled, with the `robot` of this process."""
     return _Unpickler(data, robot).load()

@@ -1,4 +1,4 @@
-"""Solve a problem, or bring frames to poses: once in one line, or again and again."""
+"""Entry points: solve a problem, or bring frames to target poses, once or in a loop."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,12 +29,13 @@ from ros2_ik.core.solvers.solver import make_solver, Solver
 def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
           **options: Any) -> IKSolution:
     """
-    Solve a problem; the seeds, by default the problem's start, are tried first, in order.
+    Solve a problem; descents begin at the seeds in order, by default at the problem's start.
 
-    The options are those of `SolveOptions` and of the solver; `max_time` and
-    `allow_random_restart` are MATLAB's names of timeout and allow_restarts.
+    The options are those of `SolveOptions` and of the solver. MATLAB's names `max_time` and
+    `allow_random_restart` stand for `timeout` and `allow_restarts`.
 
-    Not finding an answer is a status of the solution. Raises IKError for a malformed question.
+    If no solution is found, the status of the result gives the reason. Raises IKError for invalid
+    arguments.
     """
     return _answer(problem, seeds, SolveOptions.of(options))
 
@@ -50,27 +51,29 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
                missing_meshes: str = 'refuse', collisions: bool = True,
                **options: Any) -> IKSolution:
     """
-    Find joint values that bring `tip` to `target`.
+    Find joint values that bring the frame `tip` to the pose `target`.
 
     `target` is a (4, 4) array or pinocchio.SE3: the pose of `tip` in the frame `relative_to`
-    (default: the root frame), which in the answer holds even if that frame moves. A list of tips
-    takes a list of targets; `relative_to` and `weights` then may be lists, too. Objects of the
-    `scene` and their subframes are frames like those of the robot.
+    (default: the root frame), which may be a moving frame. For a list of tips, `target` is a list,
+    and `relative_to` and `weights` may be lists. Tips and frames may also be objects of the
+    `scene` and their subframes.
 
-    `seed` is where the search starts and where joints that may not move stay: joint values by
-    name (missing ones are at `robot.neutral`) or an array in the order of `robot.joint_names`.
-    The robot touches neither itself nor the `scene`, as far as it has geometry: the first call
-    loads it; `meshes` says what stands for the robot's meshes, see `robot_geometry`. Meshes that
-    are not found raise InvalidSceneError, unless `missing_meshes` is 'skip'. `collisions` False
-    allows all contacts; `not_checked` of the solution says what was not looked at.
+    `seed` has the joint values at which the search starts, and the values of joints that do not
+    move: by name (default `robot.neutral`) or as an array in the order of `robot.joint_names`.
+    `group` names the group of joints that may move; by default all joints that move the tips.
+    Joints in `locked` stay at the seed, even outside their limits; the message names those that
+    exceed a limit by more than 1e-3. `joint_limits` False (MATLAB's `enforce_joint_limits`)
+    ignores the limits of the other joints.
 
-    `group` names the joints that may move; by default all that move the tips. Those named in
-    `locked` stay at the seed even outside their limits; the message names those that are by more
-    than 1e-3. `joint_limits` False (MATLAB's `enforce_joint_limits`) lets moving
-    joints leave theirs.
-    `weights` x y z rx ry rz along the target's axes steer the search; 0 frees an axis, which
-    then is not counted (MATLAB has rx ry rz x y z, along the axes of the base).
-    `position_tolerance` [m], `orientation_tolerance` [rad]. For the other options see `solve`.
+    A solution has no contact of the robot with itself or the `scene`. The first call loads the
+    geometry; `meshes` selects the collision geometry of mesh files, see `robot_geometry`. A
+    missing mesh file raises InvalidSceneError unless `missing_meshes` is 'skip'. `collisions`
+    False allows all contacts. `not_checked` of the solution lists the gaps of the check.
+
+    `weights` (x y z rx ry rz, along the axes of the target) weight the error rows; an axis of
+    weight 0 is free. (MATLAB: rx ry rz x y z, along the axes of the base.) `position_tolerance`
+    [m] and `orientation_tolerance` [rad] bound the errors, see `PoseTarget`. For the other options
+    see `solve`.
 
         robot = Robot.load('panda')
         solution = solve_pose(robot, 'panda_hand_tcp', T_base_target)
@@ -79,7 +82,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
         else:
             print(solution.explain())
 
-    Raises IKError (a ValueError) for a malformed question.
+    Raises IKError (a ValueError) for invalid arguments.
     """
     if 'enforce_joint_limits' in options:
         if joint_limits is not True:
@@ -88,12 +91,13 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
         joint_limits = options.pop('enforce_joint_limits')
     if isinstance(scene, Scene) and isinstance(robot, Robot):
         robot = scene.framed_robot(_frame_names(tip, relative_to), robot)
-    question = (robot, _fixed(tip), _fixed(relative_to), group, _fixed(locked), _fixed(weights),
-                position_tolerance, orientation_tolerance, joint_limits, meshes, missing_meshes,
-                collisions)
+    question = (robot, _hashable(tip), _hashable(relative_to), group, _hashable(locked),
+                _hashable(weights), position_tolerance, orientation_tolerance, joint_limits,
+                meshes, missing_meshes, collisions)
     try:
-        solver = _kept(*question)
-    except TypeError:    # what cannot be a key: lists of weights, and much that is refused
+        solver = _cached_solver(*question)
+    # unhashable arguments: lists of weights, or invalid values, which PoseSolver refuses
+    except TypeError:
         solver = PoseSolver(*question)
     return solver.solve(target, seed, scene, SolveOptions.of(options) if options else DEFAULTS)
 
@@ -101,16 +105,16 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
 @dataclass(frozen=True, eq=False)
 class PoseSolver:
     """
-    Brings `tips` of a robot to poses again and again; what can be prepared is prepared once.
+    Solves for target poses of the same `tips` in a loop, with all preparations done once.
 
-    The fields are arguments of `solve_pose`, which keeps one of these for each kind of question;
-    `options` are those of each search.
+    The fields are the arguments of `solve_pose`, which caches one PoseSolver for each combination
+    of these arguments. `options` apply to each search.
 
         solver = PoseSolver(robot, 'tool0', options=SolveOptions(timeout=0.01))
         for T_base_target in poses:
             solution = solver.solve(T_base_target, seed)
 
-    Raises IKError for a malformed question.
+    Raises IKError for invalid arguments.
     """
 
     robot: Robot
@@ -127,7 +131,8 @@ class PoseSolver:
     collisions: bool = True
     scene: Scene | None = None
     options: SolveOptions = field(default_factory=lambda: DEFAULTS)
-    _problem: IKProblem = field(init=False, repr=False)     # whose poses and start are replaced
+    # `solve` replaces the poses and the start of this problem
+    _problem: IKProblem = field(init=False, repr=False)
     _solver: Solver | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -151,13 +156,14 @@ class PoseSolver:
     def solve(self, target: Pose | Sequence[Pose], seed: JointValues | None = None,
               scene: Scene | None = None, options: SolveOptions | None = None) -> IKSolution:
         """
-        Find joint values that bring the tips to `target`, from `seed`; see `solve_pose`.
+        Find joint values that bring the tips to `target`, starting at `seed`; see `solve_pose`.
 
-        In another scene or with other options, if these are given.
+        `scene` and `options` replace those of this solver for one call.
         """
         problem = self._problem.again(
             [target] if isinstance(self.tips, str) else target, seed,
             self._checker(scene) if self.collisions and scene is not None else None)
+        # the prepared solver serves other options only if these name the same solver
         own = self.options
         asked = own if options is None else options
         is_own = asked is own or (isinstance(asked.solver, str) and asked.solver == own.solver
@@ -165,14 +171,14 @@ class PoseSolver:
         return _answer(problem, None, asked, self._solver if is_own else None)
 
     def _checker(self, scene: Scene | None) -> CollisionChecker | None:
-        """Return the checker of a scene, by default of the robot alone."""
+        """Return the collision checker of robot and scene; None: without a scene."""
         given = self.meshes, self.missing_meshes
         return (own_collisions(self.robot, *given).checker if scene is None
                 else collision_checker(self.robot, scene, *given))
 
 
 @lru_cache(maxsize=32, typed=True)
-def _kept(*question: Any) -> PoseSolver:
+def _cached_solver(*question: Any) -> PoseSolver:
     return PoseSolver(*question)
 
 
@@ -183,8 +189,8 @@ def _answer(problem: IKProblem, seeds: Sequence[JointValues] | None, options: So
     return search.solution()
 
 
-def _fixed(value: object) -> Any:
-    """Return an immutable value, for the key of a cache."""
+def _hashable(value: object) -> Any:
+    """Return a value for the key of a cache: a list or array as a tuple."""
     if value is None or type(value) in (str, tuple) or isinstance(value, Mapping):
         return value
     items = listed(value)
@@ -192,7 +198,7 @@ def _fixed(value: object) -> Any:
 
 
 def _frame_names(*named: object) -> list[str]:
-    """Return the names in values that are names or lists of names; the rest is refused later."""
+    """Return all names in values that are names or lists of names; ignore other values."""
     given = [[one] if isinstance(one, str) else listed(one) or [] for one in named]
     return [name for names in given for name in names if isinstance(name, str)]
 
@@ -206,7 +212,7 @@ def _names(tip: object) -> list[str]:
 
 
 def _each(value: object, count: int, name: str, many: bool) -> list[Any]:
-    """Return a value for every tip: the list given, or one value repeated."""
+    """Return one value for each tip: the items of a list (`many`), or one value repeated."""
     values = (listed(value) or []) if many else [value] * count
     if len(values) != count:
         raise InvalidTargetError(f'{count} tips but {len(values)} entries of {name}')

@@ -17,10 +17,10 @@ from ros2_ik.core.status import ExitFlag
 
 class Attempt(NamedTuple):
     """
-    End of a descent: q (nq,), the squared error of hard rows, and the reason.
+    Result of a descent: q (nq,), the squared error of the hard rows, and the reason for the end.
 
-    `cost` is the sum of the costs where they were looked at; such a descent may end before their
-    minimum where all that must hold does: `holds`.
+    `cost` is the sum of the costs if the solver minimizes costs. `holds` is True if q meets the
+    hard rows, even if the descent has not converged to the minimum cost.
     """
 
     q: Array
@@ -32,18 +32,18 @@ class Attempt(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """True if the hard rows hold, as far as the solver sees."""
+        """True if q meets the hard rows by the solver's own test."""
         return self.holds or self.exit_flag is ExitFlag.CONVERGED
 
 
 class Solver(ABC):
     """
-    A local solver: descends from a start; some take several starts in one call.
+    Base class of local solvers, which descend from a start.
 
-    Made for one problem, so that what can be prepared is prepared once. Options are keyword
-    arguments of __init__. Knows nothing of restarts, selection or collisions, and claims no
-    success: acceptance does. `kinds` are the parts of a problem that it can use, `batch_size`
-    how many starts it is best given in turn.
+    A solver is made for one problem; its options are keyword arguments of __init__. Restarts,
+    selection and collisions are left to `Search`, and success to `accept`. `kinds` are the kinds
+    of `IKProblem.kinds` that the solver supports. `batch_size` is the best number of starts for
+    one call of `find`. `finds_starts` is True if `find` draws the starts itself.
     """
 
     name: ClassVar[str]
@@ -60,17 +60,17 @@ class Solver(ABC):
 
     @abstractmethod
     def attempt(self, start: Array, budget: Budget) -> Attempt:
-        """Descend from `start` (nq,) until a target is reached, stalled or the budget is over."""
+        """Descend from `start` (nq,) until the descent converges, stalls or exceeds the budget."""
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
         """
-        Descend from numbered `starts`, see `Starts`, until one reaches what must hold.
+        Descend from numbered `starts`, one after another, until a descent meets the hard rows.
 
-        Only the first, unless a solver can take more. Solvers with `finds_starts` draw these by
-        themselves, and serve each problem that differs from their own in poses of targets, start
-        and limits alone. Returns the best end, how many starts were used, and the number of the
-        next.
+        This default uses only the first start. Solvers with `finds_starts` draw the starts
+        themselves, and accept any `problem` that differs from their own only in target poses,
+        start and limits. Returns the best attempt, the number of starts used, and the number of
+        the next start.
         """
         start, = draw_starts(self.problem, starts._replace(last=starts.first))
         return self.attempt(start, budget), 1, starts.first + 1
@@ -81,7 +81,11 @@ S = TypeVar('S', bound=type[Solver])
 
 
 def register_solver(name: str) -> Callable[[S], S]:
-    """Enter a Solver class under a name; packages of others do so by entry point."""
+    """
+    Register a Solver class under a name (decorator).
+
+    Other packages register theirs by the entry point group `ros2_ik.solvers`.
+    """
     def enter(solver: S) -> S:
         solver.name = name
         _SOLVERS[name] = solver
@@ -90,19 +94,21 @@ def register_solver(name: str) -> Callable[[S], S]:
 
 
 def solver_names() -> tuple[str, ...]:
-    """Names of all solvers, those of other packages (entry points `ros2_ik.solvers`) too."""
+    """Return the names of all solvers, solvers of other packages (entry points) included."""
     return tuple(dict.fromkeys([*_SOLVERS, *(e.name for e in entry_points(group=GROUP))]))
 
 
-GROUP = 'ros2_ik.solvers'    # of entry points
+# entry point group of solvers in other packages
+GROUP = 'ros2_ik.solvers'
+# MATLAB's names of algorithms and ours
 MATLAB_NAMES = {'BFGSGradientProjection': 'bfgs', 'LevenbergMarquardt': 'lm', 'fminconsqp': 'sqp'}
 
 
 def make_solver(name: str, problem: IKProblem, options: Mapping[str, object]) -> Solver:
     """
-    Make the solver of that name for a problem; MATLAB's names of algorithms are known, too.
+    Return a new solver by its name, or by MATLAB's name of the algorithm.
 
-    Raises UnknownSolverError, or InvalidOptionError for an option it does not have.
+    Raises UnknownSolverError, or InvalidOptionError for an option that the solver does not have.
     """
     name = MATLAB_NAMES.get(str(name), str(name))
     make = _SOLVERS.get(name) or _load(name)

@@ -1,4 +1,4 @@
-"""Sequential quadratic programming: hard rows, then costs under them."""
+"""The solver `sqp`: sequential quadratic programming, first hard rows, then costs."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,24 +18,33 @@ from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
 from ros2_ik.core.solvers.starts import draw_starts, Starts
 from ros2_ik.core.status import ExitFlag
 
-GIVE_UP_AFTER = 4     # iterations in a row without a drop of the violation
+# consecutive iterations without progress after which a descent ends
+MAX_STALLED_ITERATIONS = 4
+# progress: squared violation below this multiple of its best value
 DROP = 0.8
-MOVING = 56           # Jacobian columns of a batch of starts together, about 0.5 ms of work
-_POSITIONS = {'floating': 3, 'planar': 2}   # columns, the first ones, of a base's position
+# active columns times starts of a batch, about 0.5 ms of work
+BATCH_COLUMNS = 56
+# number of position columns of a base joint, which come before the rotation
+_POSITIONS = {'floating': 3, 'planar': 2}
 
 
 @register_solver('sqp')
 class SequentialQuadratic(Solver):
     """
-    Gauss-Newton SQP with the limits and the bounds inside the step.
+    Gauss-Newton SQP whose quadratic programs have the joint limits and bounds as constraints.
 
-    First the hard rows alone: min 1/2 |dq|^2 + 1/(2 rho) |slack|^2 with lower <= f + J dq + slack
-    <= upper, dq within the limits and a trust region [rad, m]; rho = `damping` |violation|^2 +
-    1e-9. So a step always exists, and an infeasible problem ends where its violation is least.
-    Then, where there are costs, the same with their Gauss-Newton matrix and a Powell-damped BFGS
-    matrix that learns what this leaves out, the curvature of constraints, scalar costs and
-    rotations; a step that gains too little of an L1 merit is led back onto the rows by a
-    second-order correction, then shortened (Nocedal and Wright, "Numerical Optimization", 18).
+    Phase 1, hard rows alone: each step dq minimizes
+
+        1/2 |dq|^2 + 1/(2 rho) |slack|^2  with  lower <= f + J dq + slack <= upper,
+
+    dq within the joint limits and the trust region `trust` [rad, m], and rho = `damping`
+    |violation|^2 + 1e-9. The slack makes every step feasible; an infeasible problem ends at a
+    local minimum of the violation.
+
+    Phase 2, if there are costs: the same with the Gauss-Newton matrix of the costs and a
+    Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,
+    rotations). If a step reduces the L1 merit too little, a second-order correction leads it back
+    to the hard rows, then it is shortened (Nocedal and Wright, "Numerical Optimization", ch. 18).
     """
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
@@ -48,84 +57,91 @@ class SequentialQuadratic(Solver):
             InvalidOptionError, attempt_iterations=attempt_iterations,
             cost_iterations=cost_iterations)
         self.rows = ProblemRows(problem)
-        self._place = problem.active.q_slice
-        self.batch_size = 1 if problem.costs else max(1, MOVING // max(
+        self._q_slice = problem.active.q_slice
+        self.batch_size = 1 if problem.costs else max(1, BATCH_COLUMNS // max(
             1, len(problem.active.columns)))
-        self._farthest = self._reach()
+        self._step_limits = self._trust_region()
         self._hold = hold.run
-        # compiled only where it is needed
+        # this loop takes long to compile: only if there are costs
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
-    def _reach(self) -> Array:
-        """Largest step of each active column; the position of a base is unbounded."""
+    def _trust_region(self) -> Array:
+        """Return the largest step of each active column (n,); unbounded for base positions."""
         active = self.problem.active
-        reach = np.full(len(active.columns), self.trust)
+        largest = np.full(len(active.columns), self.trust)
         for joint in active.multi_value_joints:
             first = int(np.searchsorted(active.columns, joint.velocity_index))
-            reach[first:first + _POSITIONS[joint.kind]] = FAR
-        return reach
+            largest[first:first + _POSITIONS[joint.kind]] = FAR
+        return largest
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
-        return self._in_turn(start[None], budget)[0]
+        return self._descend_from(start[None], budget)[0]
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
-        """Descend from one of `starts` after another until the hard rows hold."""
-        attempt, used = self._in_turn(draw_starts(self.problem, starts), budget)
+        """Descend from `starts`, one after another, until the hard rows hold."""
+        attempt, used = self._descend_from(draw_starts(self.problem, starts), budget)
         return attempt, used, starts.first + used
 
-    def _in_turn(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        attempt, used = self._feasible(starts, budget)
+    def _descend_from(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
+        attempt, used = self._find_feasible(starts, budget)
         if attempt.exit_flag is ExitFlag.CONVERGED and self.problem.costs:
-            attempt = self._cheaper(attempt, budget)
+            attempt = self._minimize_costs(attempt, budget)
         return attempt, used
 
-    def _feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        """Go from one of `starts` (k, nq) to where the hard rows hold, or as near as it gets."""
+    def _find_feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
+        """Run phase 1 from `starts` (k, nq) in order; return the best attempt and starts used."""
         rows, stop = self.rows, budget.interrupted()
         most = 0 if stop else int(min(budget.iterations, MANY))
-        x = np.array(starts[:, self._place], order='C')    # moved in place
+        # the loop overwrites x with the ends of the descents
+        x = np.array(starts[:, self._q_slice], order='C')
         error, flag, row, iterations, used = rows.hard.run(
             self._hold, None if stop else budget.interrupted, x, rows.limits, rows.rows,
-            rows.bounds, self._farthest, self.damping, self.attempt_iterations, GIVE_UP_AFTER,
-            DROP, most)
+            rows.bounds, self._step_limits, self.damping, self.attempt_iterations,
+            MAX_STALLED_ITERATIONS, DROP, most)
+        # the compiled loop only returns INTERRUPTED; the budget has the reason
         if flag != ExitFlag.CONVERGED:
             flag = budget.flag or flag
-        return Attempt(self._at(starts[row], x[row]), error, iterations, ExitFlag(flag)), used
+        return Attempt(self._with_active(starts[row], x[row]), error, iterations,
+                       ExitFlag(flag)), used
 
-    def _at(self, near: Array, x: Array) -> Array:
-        q = near.copy()
-        q[self._place] = x
+    def _with_active(self, q: Array, x: Array) -> Array:
+        """Return q (nq,) with the active values x (n,)."""
+        q = q.copy()
+        q[self._q_slice] = x
         return q
 
-    def _cheaper(self, begin: Attempt, budget: Budget) -> Attempt:
-        """Lower the costs from where the hard rows hold."""
-        x, last = np.array(begin.q[self._place]), np.empty(self.rows.limits.shape[1])
+    def _minimize_costs(self, begin: Attempt, budget: Budget) -> Attempt:
+        """Run phase 2 from an attempt that meets the hard rows."""
+        x, last = np.array(begin.q[self._q_slice]), np.empty(self.rows.limits.shape[1])
         left = budget.iterations - begin.iterations
         stop = budget.interrupted()
-        cost, cost_of_last, iterations, flag = self._descend(
+        cost, cost_of_last, iterations, flag = self._run_phase_2(
             x, last, 0 if stop else int(min(self.cost_iterations, left)),
             None if stop else budget.interrupted)
         flag = budget.flag or flag
-        attempt = Attempt(self._at(begin.q, x), begin.error, begin.iterations + iterations,
-                          ExitFlag(flag), cost, holds=True)
-        if cost_of_last < cost:      # it has left the hard rows a little: bring it back
-            back, _ = self._feasible(self._at(begin.q, last)[None], replace(
+        attempt = Attempt(self._with_active(begin.q, x), begin.error,
+                          begin.iterations + iterations, ExitFlag(flag), cost, holds=True)
+        # the last iterate is cheaper but slightly off the hard rows: lead it back by phase 1
+        if cost_of_last < cost:
+            back, _ = self._find_feasible(self._with_active(begin.q, last)[None], replace(
                 budget, iterations=budget.iterations - attempt.iterations))
-            x = np.array(back.q[self._place])
+            x = np.array(back.q[self._q_slice])
             if back.reached:
-                cost_of_back = self._descend(x, last, 0, None)[0]
+                # 0 iterations: only evaluate the cost
+                cost_of_back = self._run_phase_2(x, last, 0, None)[0]
                 if cost_of_back < cost:
                     return attempt._replace(
                         q=back.q, error=back.error, cost=cost_of_back,
                         iterations=attempt.iterations + back.iterations)
         return attempt
 
-    def _descend(self, x: Array, last: Array, limit: int,
-                 interrupted: Callable[[], object] | None) -> tuple[float, float, int, int]:
+    def _run_phase_2(self, x: Array, last: Array, limit: int,
+                     interrupted: Callable[[], object] | None) -> tuple[float, float, int, int]:
+        """Run `lower_cost` from x (n,), at most `limit` iterations; both x and `last` are set."""
         rows = self.rows
         found: tuple[float, float, int, int] = rows.program.run(
             self._lower_cost, interrupted, x, rows.limits, rows.rows, rows.bounds, *rows.costs,
-            self._farthest, limit, last)
+            self._step_limits, limit, last)
         return found

@@ -1,4 +1,4 @@
-"""Starts of descents, and the turns of continuous joints."""
+"""Numbered starts of descents, and the choice of full turns."""
 
 import math
 import os
@@ -16,19 +16,21 @@ N_NEAR = kernel.N_NEAR
 
 class Starts(NamedTuple):
     """
-    Starts `first` to `last` of a sequence: 0 is the seed, then N_NEAR near it, then random ones.
+    The starts number `first` to `last` of a sequence.
 
-    Those near the seed are passed over where the targets are far from it.
+    Start 0 is the seed, starts 1 to N_NEAR are near the seed, all others are random. Solvers may
+    pass over the near starts if the targets are far from the seed.
     """
 
     seed: Array
     first: int
     last: int
-    state: Indices      # (1,), of the generator that draws them
+    # state (1,) of the random generator, advanced by each draw
+    state: Indices
 
 
 def generator_state(random_state: Any) -> Indices:
-    """Return the state (1,) for a number or a numpy Generator."""
+    """Return the generator state (1,) for an integer or a numpy Generator."""
     if isinstance(random_state, np.random.Generator):
         random_state = random_state.integers(2**62)
     return np.array([int(random_state) % 2**62], dtype=np.int64)
@@ -38,38 +40,34 @@ def _reseed() -> None:
     OWN_STATE[0] = int.from_bytes(os.urandom(8), 'little') >> 2
 
 
-OWN_STATE = np.zeros(1, dtype=np.int64)    # of the process's own generator
+# state of the generator of this process, used without `random_state`
+OWN_STATE = np.zeros(1, dtype=np.int64)
 _reseed()
+# a forked process would otherwise draw the same starts as its parent
 os.register_at_fork(after_in_child=_reseed)
 
 
 def draw_starts(problem: IKProblem, starts: Starts) -> Array:
-    """Draw starts (k, nq)."""
+    """Return the configurations (k, nq) of numbered starts, drawn for the active joints."""
     active = problem.active
     x = np.empty((starts.last - starts.first + 1, len(active.indices)))
-<<<<<<< HEAD
-    kernel.draw_starts.run(np.array(starts.seed), active.ranges, active.indices, active.bases,
-                           starts.first, starts.state, x)
+    kernel.draw_starts.run(np.array(starts.seed), active.ranges, active.indices,
+                           active.floating_starts, starts.first, starts.state, x)
     q = np.empty((len(x), len(problem.start)))
     q[:] = problem.start
     q[:, active.place] = x
-=======
-    kernel.draw_starts.run(np.array(starts.seed), active.ranges, active.indices,
-                           active.floating_starts, starts.first, starts.state, x)
-    q = np.tile(problem.start, (len(x), 1))
-    q[:, active.indices] = x
->>>>>>> 07d8a612 (Reword core's problem folder and name index arrays by what they index)
     return q
 
 
 def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     """
-    Return q (nq,) with full turns added or taken away within the limits.
+    Return q (nq,) with full turns added to joints, so that each is nearest to the seed (nq,).
 
-    Of all turns of a joint that mean the same place the one nearest the seed is kept.
+    Only joints whose full turns make no difference are changed, and only within their limits.
     """
     indices = problem.angles
-    if not math.isfinite(q.dot(q)):    # acceptance refuses it
+    # left to acceptance, which rejects it
+    if not math.isfinite(q.dot(q)):
         return q
     result = q.copy()
     choose_turns.run(result, indices, seed[indices], problem.lower[indices],

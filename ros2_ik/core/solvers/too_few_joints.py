@@ -1,4 +1,4 @@
-"""Robots with fewer joints than a target has axes: which axes to free."""
+"""Advice for robots with fewer joints than target axes: rotation axes to free."""
 
 from itertools import combinations
 import math
@@ -9,12 +9,18 @@ from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.solver import make_solver
 from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
 
-RESTARTS, ITERATIONS = 20, 2000     # of the trial with axes freed, some milliseconds
-ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}     # of a target's weights
+# limits of the trial search with free axes, which takes a few milliseconds
+RESTARTS, ITERATIONS = 20, 2000
+# rotation axes by their index in the weights of a target
+ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}
 
 
 def spare_joints(problem: IKProblem) -> float:
-    """Return by how much joints outnumber the axes of targets, inf where there is more to do."""
+    """
+    Return the number of active columns minus the number of target rows that count.
+
+    Infinite if the problem has constraints or costs.
+    """
     if problem.kinds != {'targets'}:
         return math.inf
     return len(problem.active.columns) - sum(int(one.counted.sum()) for one in problem.targets)
@@ -22,9 +28,9 @@ def spare_joints(problem: IKProblem) -> float:
 
 def axes_to_free(problem: IKProblem, q: Array) -> str:
     """
-    Return a sentence on rotation axes that, once free, let q (nq,) reach the target; or ''.
+    Return a sentence on the rotation axes to free so that the target is reached, or ''.
 
-    Found by trying: one axis, then two, then all.
+    Short searches from q (nq,) try each axis, then each pair of axes, then all three.
     """
     if spare_joints(problem) >= 0 or len(problem.targets) != 1:
         return ''
@@ -37,13 +43,13 @@ def axes_to_free(problem: IKProblem, q: Array) -> str:
             if _is_reachable(problem, target, weights, q):
                 names = ' and '.join(ROTATIONS[axis] for axis in axes)
                 numbers = ' '.join(f'{weight:g}' for weight in weights)
-                return (f'{len(problem.active.columns)} joints cannot meet all axes; with {names} '
-                        f'free (weights {numbers}) they reach it')
+                return (f'{len(problem.active.columns)} joints cannot meet all axes of the '
+                        f'target; with {names} free (weights {numbers}) they reach the target')
     return ''
 
 
 def _is_reachable(problem: IKProblem, target: PoseTarget, weights: Array, q: Array) -> bool:
-    """Return whether a short search reaches a target with these weights, contacts aside."""
+    """Return whether a short search reaches a target with these weights, contacts ignored."""
     eased = problem.varied(targets=[target.varied(weights=weights)])
     starts = Starts(q, 0, N_NEAR + RESTARTS, generator_state(0))
     end, *_ = make_solver('lm', eased, {}).find(eased, starts, Budget(iterations=ITERATIONS))
