@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr, unescape
 
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.packages import package_places
+from ros2_ik.core.robot.packages import package_candidates
 
 MeshFiles = tuple[tuple[str | int, ...], ...]
 _known: WeakKeyDictionary[Robot, MeshFiles] = WeakKeyDictionary()
@@ -74,7 +74,7 @@ def _places(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
         yield Path(unquote(rest))
     elif scheme in ('package', 'model'):
         package, _, inside = rest.partition('/')
-        yield from (place / inside for place in package_places(package, package_dirs))
+        yield from (place / inside for place in package_candidates(package, package_dirs))
 
 
 def urdf_for_others(robot: Robot) -> str:

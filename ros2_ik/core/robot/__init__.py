@@ -1,4 +1,4 @@
-"""Robots: description, names, limits, configurations."""
+"""Robots: descriptions (URDF, SRDF, xacro), joints, frames, limits and configurations."""
 
 from ros2_ik.core.robot.configuration import Configuration
 from ros2_ik.core.robot.group import Group

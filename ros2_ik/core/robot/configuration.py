@@ -1,4 +1,4 @@
-"""A robot at given joint values."""
+"""A robot at fixed joint values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,10 +14,11 @@ from ros2_ik.core.robot.robot import Robot
 
 class Configuration:
     """
-    A robot at joint values q, with its forward kinematics computed.
+    A robot at joint values q, with its forward kinematics and joint Jacobians computed.
 
-    Takes what `Robot.to_q` takes; the attribute `q` (nq,) is read-only. `update` and
-    `integrate_inplace` move this configuration. `data` is a pinocchio.Data, by default a new one.
+    The argument `q` may be any joint values that `Robot.to_q` accepts; the attribute `q` (nq,) is
+    read-only. `update` and `integrate_inplace` change this configuration. `data` is the
+    pinocchio.Data to use, by default a new one.
     """
 
     def __init__(self, robot: Robot, q: JointValues | None = None,
@@ -30,9 +31,9 @@ class Configuration:
     def of_checked(cls, robot: Robot, q: Array, data: pin.Data,
                    run: Callable[..., pin.Data] = pin.computeJointJacobians) -> 'Configuration':
         """
-        Return the configuration at a checked q (nq,), which is not copied.
+        Return the configuration at a valid q (nq,), which is neither checked nor copied.
 
-        If only placements are needed, pin.forwardKinematics is enough as `run`.
+        `run` computes the kinematics; pin.forwardKinematics suffices if no Jacobian is needed.
         """
         at = cls.__new__(cls)
         at.robot, at.q, at._data = robot, q, data
@@ -40,23 +41,23 @@ class Configuration:
         return at
 
     def update(self, q: JointValues | None) -> None:
-        """Move to q; raises what `Robot.to_q` raises, and then stays where it was."""
+        """Move to q; raises the errors of `Robot.to_q`, after which nothing has changed."""
         q = self.robot.to_q(q)
         q.setflags(write=False)
         self.q = q
         pin.computeJointJacobians(self.robot.model, self._data, q)
 
     def with_q(self, q: JointValues) -> 'Configuration':
-        """Return another configuration of the same robot; a partial mapping starts from q."""
+        """Return a new configuration at q; joints missing in a mapping keep their values."""
         return Configuration(self.robot, self.robot.to_q(q, start=self.q))
 
     @property
     def joints(self) -> dict[str, Any]:
-        """Joint values by name, see `Robot.to_joints`."""
+        """Joint values by name, without mimic joints; see `Robot.to_joints`."""
         return self.robot.to_joints(self.q)
 
     def placement(self, frame: str) -> pin.SE3:
-        """Pose of a frame in the root frame; raises UnknownFrameError."""
+        """Return the pose of a frame in the root frame; raises UnknownFrameError."""
         return self._placement(frame).copy()
 
     def _placement(self, frame: str) -> pin.SE3:
@@ -64,7 +65,7 @@ class Configuration:
 
     def transform(self, frame: str, relative_to: str | None = None) -> Array:
         """
-        T_relative_frame, (4, 4): maps coordinates in `frame` to ones in `relative_to`.
+        Return T_relative_frame (4, 4), which maps coordinates in `frame` to `relative_to`.
 
         `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
@@ -75,12 +76,13 @@ class Configuration:
 
     def jacobian(self, frame: str, relative_to: str | None = None) -> Array:
         """
-        Jacobian of `frame`, (6, nv): J v is its twist relative to `relative_to`.
+        Return the Jacobian (6, nv) of `frame`: J v is its twist relative to `relative_to`.
 
-        Linear rows [m] first, then angular [rad], both in the axes of `frame` itself
-        (Pinocchio's LOCAL). `relative_to` defaults to the root frame. Raises UnknownFrameError.
+        Linear rows [m] first, then angular rows [rad], both in the axes of `frame` (Pinocchio's
+        LOCAL). `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
         J = self._jacobian(frame, pin.LOCAL)
+        # subtract the twist of `relative_to`, transformed to the axes of `frame`
         if relative_to is not None:
             T_frame_relative = self.placement(frame).actInv(self.placement(relative_to))
             J = J - T_frame_relative.action @ self._jacobian(relative_to, pin.LOCAL)
@@ -88,47 +90,49 @@ class Configuration:
 
     def spatial_jacobian(self, frame: str) -> Array:
         """
-        Jacobian of the body `frame` belongs to, at the root frame's origin, (6, nv).
+        Return the spatial Jacobian (6, nv) of the body that `frame` is fixed to.
 
-        J v is [velocity of the body's point at that origin; angular velocity], in the root
-        frame's axes (Pinocchio's WORLD). Raises UnknownFrameError.
+        J v is its spatial velocity: the velocity of the body-fixed point at the origin of the
+        root frame, then the angular velocity, in the axes of the root frame (Pinocchio's WORLD).
+        Raises UnknownFrameError.
         """
         return self._jacobian(frame, pin.WORLD)
 
     def _jacobian(self, frame: str, axes: pin.ReferenceFrame) -> Array:
         model, index = self.robot.model, self.robot.frame_id(frame)
-        if model.nv == 0:      # Pinocchio crashes on a Jacobian without columns
+        # Pinocchio 4.1 crashes on a Jacobian without columns
+        if model.nv == 0:
             return np.zeros((6, 0))
         pin.updateFramePlacement(model, self._data, index)
-        # Pinocchio 4.1 gives shape (6,) for a robot of one joint
+        # Pinocchio 4.1 returns the shape (6,) for a robot of one joint
         return np.array(pin.getFrameJacobian(model, self._data, index, axes)).reshape(6, -1)
 
     def integrate(self, v: Array, dt: float = 1.0) -> Array:
-        """Joint values after moving with the tangent velocity v (nv,) for dt, (nq,)."""
+        """Return the joint values (nq,) after `dt` [s] at the tangent velocity v (nv,)."""
         step = vector(v, 'the velocity', self.robot.nv, InvalidStateError) * finite(
             dt, 'dt', InvalidStateError)
         return np.array(pin.integrate(self.robot.model, self.q, step))
 
     def integrate_inplace(self, v: Array, dt: float = 1.0) -> None:
-        """Move this configuration with the tangent velocity v (nv,) for dt."""
+        """Move this configuration for `dt` [s] at the tangent velocity v (nv,)."""
         self.update(self.integrate(v, dt))
 
     def difference(self, other: 'Configuration | Array') -> Array:
-        """Tangent vector (nv,) that leads from here to `other`: integrate undoes it."""
+        """Return the tangent vector v (nv,) with integrate(v) = `other`."""
         q = self.robot.to_q(other.q if isinstance(other, Configuration) else other)
         return np.array(pin.difference(self.robot.model, self.q, q))
 
     def center_of_mass(self) -> Array:
         """
-        Centre of mass of all that moves, (3,), in the root frame [m].
+        Return the centre of mass (3,) of all moving links, in the root frame [m].
 
-        Links that are fixed to the root frame do not count, as in Pinocchio. Raises
-        InvalidStateError when nothing that moves has a mass.
+        Links fixed to the root frame do not count, as in Pinocchio. Raises InvalidStateError if no
+        moving link has a mass.
         """
         if not pin.computeTotalMass(self.robot.model) > 0:
             raise InvalidStateError(f"no moving link of robot '{self.robot.name}' has a mass")
         return np.array(pin.centerOfMass(self.robot.model, self._data, self.q))
 
     def check_limits(self, tolerance: float = 1e-6) -> None:
-        """Raise JointLimitError for the first joint further than `tolerance` outside."""
+        """Raise JointLimitError for the first joint more than `tolerance` outside its limits."""
         self.robot.check_limits(self.q, tolerance)

@@ -1,4 +1,4 @@
-"""A named set of joints that move together."""
+"""Groups: named sets of joints that move together."""
 
 from dataclasses import dataclass
 
@@ -9,10 +9,11 @@ from ros2_ik.core.robot.urdf import RobotTree
 @dataclass(frozen=True)
 class Group:
     """
-    A group of joints: an SRDF group or, without SRDF, the chain that ends in a leaf link.
+    A group of joints: an SRDF group or, without an SRDF, the chain to a leaf link.
 
-    `joint_names` are its joints that can be commanded (no fixed, mimic or passive ones) in the
-    robot's order; `tips` the links it ends in; `base` the link it starts from.
+    `joint_names` are the joints of the group that can be commanded (no fixed, mimic or passive
+    joints), in the robot's order. `tips` are the links at the ends of the group, `base` is the
+    link at its beginning.
     """
 
     name: str
@@ -23,7 +24,7 @@ class Group:
 
 def find_groups(tree: RobotTree, semantics: Semantics,
                 joint_names: tuple[str, ...]) -> dict[str, Group]:
-    """Return the groups of an SRDF, or the chain of every leaf link where it has none."""
+    """Return the groups of an SRDF, or, if the SRDF has none, a group for each leaf link."""
     parents = {joint.parent for joint in tree.joints.values()}
     members = semantics.groups or {leaf: (tuple(tree.chain(leaf)), (leaf,)) for leaf in tree.links
                                    if leaf not in parents}
@@ -35,7 +36,7 @@ def find_groups(tree: RobotTree, semantics: Semantics,
             elements = [tree.joints[joint] for joint in joints if joint in tree.joints]
             parents = {element.parent for element in elements}
             ends = tips or tuple(e.child for e in elements if e.child not in parents)
-            # the link nearest to the root; a group of the base joint alone has none
+            # the parent link nearest to the root; a group of only the base joint has no parent
             base = min(parents, key=lambda link: (len(tree.chain(link)), link), default=tree.root)
             groups[name] = Group(name, moving, _outer(ends, moving, tree) or tips or (tree.root,),
                                  base)
@@ -43,7 +44,7 @@ def find_groups(tree: RobotTree, semantics: Semantics,
 
 
 def _outer(tips: tuple[str, ...], moving: tuple[str, ...], tree: RobotTree) -> tuple[str, ...]:
-    """Leave out tips that carry other moving joints of their group."""
+    """Return the tips that carry no moving joint of the group."""
     carrying = {tree.joints[above].parent for joint in moving if joint in tree.joints
                 for above in tree.chain(tree.joints[joint].child)}
     return tuple(tip for tip in tips if tip not in carrying)

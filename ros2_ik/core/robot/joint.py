@@ -1,4 +1,4 @@
-"""Movable joints, and where their values are in q."""
+"""Movable joints, with the indices of their values in q."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,8 +12,10 @@ from ros2_ik.core.robot.urdf import JointElement
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 
-LIMIT_TOLERANCE = 1e-3   # of encoders, and of written values such as 3.1416 [rad, m]
-_SIZES = {'floating': (7, 6), 'planar': (3, 3)}   # values in q, columns in the tangent space
+# excess of a limit that encoders and rounded values such as 3.1416 may have [rad, m]
+LIMIT_TOLERANCE = 1e-3
+# number of values in q and of columns in the tangent space, by kind; others have one of each
+_SIZES = {'floating': (7, 6), 'planar': (3, 3)}
 
 
 @dataclass(frozen=True)
@@ -21,12 +23,12 @@ class Joint:
     """
     A movable joint of a robot.
 
-    `size` values from `index` on in q: one angle [rad] or distance [m]; a floating joint has
-    x y z qx qy qz qw, a planar one x y theta. `velocity_size` columns from `velocity_index` on
-    in the tangent space. Absent limits are infinite.
+    The joint has `size` values in q from `index`: one angle [rad] or distance [m]; a floating
+    joint x y z qx qy qz qw, a planar joint x y theta. It has `velocity_size` columns in the
+    tangent space from `velocity_index`. Absent limits are infinite.
 
-    A continuous joint has no limits, and a full turn leads to the same place, also of its
-    followers; one with other followers counts as revolute.
+    A continuous joint has no limits, and a full turn leads to the same pose of all links. If it
+    has mimic joints that a full turn moves elsewhere, its kind is 'revolute'.
     """
 
     name: str
@@ -41,26 +43,26 @@ class Joint:
 
     @property
     def is_scalar(self) -> bool:
-        """True where one number is its position."""
+        """True if the joint has one value in q."""
         return self.size == 1
 
     @property
     def columns(self) -> slice:
-        """The columns in the tangent space."""
+        """The slice of the joint's columns in the tangent space."""
         return slice(self.velocity_index, self.velocity_index + self.velocity_size)
 
     @property
     def rotary(self) -> bool:
-        """True where that number is an angle."""
+        """True if the joint has one value in q, an angle."""
         return self.kind in ('revolute', 'continuous')
 
 
 def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joint, ...]:
     """
-    Return the joints that have values in the q of a Pinocchio model, in order.
+    Return the joints with values in the q of a Pinocchio model, in the order of q.
 
-    Followers narrow the limits of their leaders, velocities included. Raises
-    RobotDescriptionError where that leaves no position.
+    The position and velocity limits of mimic joints narrow those of their leaders. Raises
+    RobotDescriptionError if no position of a leader remains.
     """
     joints = {}
     for element in elements:
@@ -70,6 +72,7 @@ def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joi
             joints[element.name] = Joint(
                 element.name, cast(Kind, element.kind), int(model.idx_qs[index]), size,
                 int(model.idx_vs[index]), columns, element.lower, element.upper, element.velocity)
+    # mimic joints narrow their leaders, which are all known now
     for element in elements:
         if element.mimic:
             leader = element.mimic.leader
@@ -78,10 +81,12 @@ def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joi
 
 
 def _narrowed(leader: Joint, follower: JointElement) -> Joint:
+    """Return a leader with the limits of a mimic joint applied to it."""
     assert follower.mimic is not None
     _, multiplier, offset, _ = follower.mimic
     if multiplier == 0:
         return leader
+    # limits of the leader at which the follower is at its own limits
     ends = sorted(((follower.lower - offset) / multiplier, (follower.upper - offset) / multiplier))
     lower, upper = max(leader.lower, ends[0]), min(leader.upper, ends[1])
     if lower > upper:
@@ -93,7 +98,8 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
     if kind == 'continuous' and (math.isfinite(lower) or math.isfinite(upper)
                                  or not follower.mimic.turns_along):
         kind = 'revolute'
-    # 0 is often written for the velocity of a follower, and means nothing
+    # URDF files often have a velocity limit of 0 for mimic joints, which is no limit
     velocity = follower.velocity / abs(multiplier) if follower.velocity > 0 else math.inf
-    return replace(leader, kind=kind, lower=lower + 0.0, upper=upper + 0.0,   # no -0.0
+    # adding 0.0 turns -0.0 into 0.0
+    return replace(leader, kind=kind, lower=lower + 0.0, upper=upper + 0.0,
                    velocity_limit=min(leader.velocity_limit, velocity))

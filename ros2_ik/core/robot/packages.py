@@ -1,16 +1,22 @@
-"""Search for package folders: around given folders, then among those of ROS."""
+"""Search for the folder of a ROS package: near some folders, then in the ROS environment."""
 
 from collections.abc import Iterator, Sequence
 import os
 from pathlib import Path
 import re
 
-LEVELS = 3      # folders above a given one in which a package is looked for beside it
+# number of parent folders whose subfolders are searched
+LEVELS = 3
 _NAME = re.compile(r'<name>\s*([^<]+?)\s*</name>')
 
 
-def package_places(package: str, near: Sequence[str]) -> Iterator[Path]:
-    """Yield the folders that may be a package, those around the folders `near` first."""
+def package_candidates(package: str, near: Sequence[str]) -> Iterator[Path]:
+    """
+    Yield folders that may be the package, existing or not.
+
+    First subfolders, parents and siblings of the folders `near`, then folders of the environment
+    variables AMENT_PREFIX_PATH and ROS_PACKAGE_PATH.
+    """
     for folder in map(Path, near):
         yield folder / package
         above = (folder, *folder.parents)
@@ -22,7 +28,7 @@ def package_places(package: str, near: Sequence[str]) -> Iterator[Path]:
 
 
 def _declared_name(folder: Path) -> str:
-    """Return the name that a folder's package.xml gives, which need not be the folder's; or ''."""
+    """Return the name in the package.xml of a folder, or '' without a readable package.xml."""
     try:
         found = _NAME.search((folder / 'package.xml').read_text(encoding='utf-8'))
     except (OSError, ValueError):

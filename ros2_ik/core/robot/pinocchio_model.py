@@ -1,9 +1,10 @@
 """
-Construction of Pinocchio's model of a robot, with one number a joint.
+Construction of the Pinocchio model of a robot, with one number for each angle.
 
-Pinocchio reads a continuous joint of a URDF as (cos, sin) and a planar one as (x, y, cos, sin).
-Here the continuous joint becomes a revolute one without limits and the planar one two prismatic
-joints and a turn, so that full turns are kept and angles can be added as numbers.
+Pinocchio's own URDF reader represents a continuous joint as (cos, sin) and a planar joint as
+(x, y, cos, sin). This module makes a continuous joint a revolute joint without limits, and a
+planar joint two prismatic joints and a revolute joint. Full turns are then preserved, and angles
+can be added as numbers.
 """
 
 from collections.abc import Iterable
@@ -16,17 +17,18 @@ import pinocchio as pin
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.robot.urdf import JointElement, numbers, read_origin, RobotTree
 
+# the joints of the model that replace a planar joint: name suffix, kind, axis
 PLANAR_PARTS = (('/x', 'prismatic', (1.0, 0.0, 0.0)), ('/y', 'prismatic', (0.0, 1.0, 0.0)),
                 ('', 'revolute', (0.0, 0.0, 1.0)))
-# models of an axis along x, y and z take less time than those of another axis
-_ALONG = {'revolute': (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
-          'prismatic': (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)}
+# joint models with an axis along x, y or z, which are faster than those with any axis
+_ALIGNED = {'revolute': (pin.JointModelRX, pin.JointModelRY, pin.JointModelRZ),
+            'prismatic': (pin.JointModelPX, pin.JointModelPY, pin.JointModelPZ)}
 _UNALIGNED = {'revolute': pin.JointModelRevoluteUnaligned,
               'prismatic': pin.JointModelPrismaticUnaligned}
 
 
 def model_joints(joint: JointElement) -> list[JointElement]:
-    """Return the joints of the model that a joint of the robot becomes: a planar one is three."""
+    """Return the joints of the model for a joint of the robot: three for a planar joint."""
     if joint.kind != 'planar':
         return [joint]
     return [replace(joint, name=f'{joint.name}{part}', kind=kind, axis=axis)
@@ -35,39 +37,39 @@ def model_joints(joint: JointElement) -> list[JointElement]:
 
 def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> pin.Model:
     """
-    Build the model of a robot without limits; raises RobotDescriptionError.
+    Return the Pinocchio model of a robot, without limits; raises RobotDescriptionError.
 
-    The joints follow depth first from the link `root`, those on one link by name, but each after
-    the one that it mimics.
+    Joints are added depth first from the link `root`, in alphabetical order at each link. A mimic
+    joint is added after its leader, as Pinocchio requires.
     """
     model, inertias = pin.Model(), link_inertias(tree)
     model.name = tree.name
 
-    def is_early(joint: JointElement) -> bool:
+    def lacks_leader(joint: JointElement) -> bool:
         return joint.mimic is not None and not model.existJointName(joint.mimic.leader)
 
-    def on(link: str) -> list[JointElement]:
-        return sorted(children.get(link, ()), key=lambda joint: (is_early(joint), joint.name))
+    def joints_on(link: str) -> list[JointElement]:
+        return sorted(children.get(link, ()), key=lambda joint: (lacks_leader(joint), joint.name))
     children: dict[str, list[JointElement]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)
     model.addBodyFrame(root, 0, pin.SE3.Identity(), 0)
-    waiting = on(root)
+    waiting = joints_on(root)
     while waiting:
-        found = next((joint for joint in waiting if not is_early(joint)), None)
+        found = next((joint for joint in waiting if not lacks_leader(joint)), None)
         if not found:
             pairs = ', '.join(f"'{joint.name}' mimics '{joint.mimic.leader}'"
                               for joint in waiting if joint.mimic)
-            raise RobotDescriptionError('joints mimic others that hang on them, which Pinocchio '
-                                        f'does not support: {pairs}')
+            raise RobotDescriptionError('joints mimic joints below them in the tree, which '
+                                        f'Pinocchio does not support: {pairs}')
         waiting.remove(found)
         _add(model, found, inertias.get(found.child, pin.Inertia.Zero()))
-        waiting = on(found.child) + waiting
+        waiting = joints_on(found.child) + waiting
     return model
 
 
 def link_inertias(tree: RobotTree) -> dict[str, pin.Inertia]:
-    """Return the inertia of each link in its own axes."""
+    """Return the inertia of each link, by name, in the frame of the link."""
     return {link.get('name', ''): _inertia(link) for link in tree.element.findall('link')}
 
 
@@ -82,20 +84,21 @@ def _inertia(link: Element) -> pin.Inertia:
     where = f"link '{link.get('name')}', "
     xx, xy, xz, yy, yz, zz = (number('inertia', key)
                               for key in ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz'))
-    # set one by one, as the constructor refuses tensors that are not positive, which files have
+    # set by attributes: the constructor refuses indefinite tensors, which real URDF files have
     found.mass, found.inertia = number('mass', 'value'), np.array(
         [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return read_origin(inertial, where).act(found)
 
 
 def _add(model: pin.Model, joint: JointElement, inertia: pin.Inertia) -> None:
-    """Add a joint with its child link and their frames."""
+    """Add a joint, its child link with `inertia`, and the frames of both to the model."""
     before = model.getFrameId(joint.parent, pin.FrameType.BODY)
     parent, place = model.frames[before].parentJoint, model.frames[before].placement * joint.origin
     if joint.kind == 'fixed':
         before = model.addFrame(pin.Frame(joint.name, parent, before, place,
                                           pin.FrameType.FIXED_JOINT))
     else:
+        # the joints that replace a planar joint are at the same place
         for part in model_joints(joint):
             parent = model.addJoint(parent, _joint_model(model, part), place, part.name)
             before, place = model.addJointFrame(parent, before), pin.SE3.Identity()
@@ -107,10 +110,11 @@ def _joint_model(model: pin.Model, joint: JointElement) -> pin.JointModel:
     if joint.kind == 'floating':
         return pin.JointModelFreeFlyer()
     kind = 'prismatic' if joint.kind == 'prismatic' else 'revolute'
-    found = (_ALONG[kind][joint.axis.index(1.0)]() if 1.0 in joint.axis
+    found = (_ALIGNED[kind][joint.axis.index(1.0)]() if 1.0 in joint.axis
              else _UNALIGNED[kind](np.array(joint.axis)))
     if joint.mimic is None:
         return found
+    # a mimic joint uses the indices in q and v of its leader
     leader = model.joints[model.getJointId(joint.mimic.leader)]
     found.setIndexes(leader.id, leader.idx_q, leader.idx_v, leader.idx_vExtended)
     return pin.JointModelMimic(found, joint.mimic.multiplier, joint.mimic.offset)

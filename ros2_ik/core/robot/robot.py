@@ -1,4 +1,4 @@
-"""The robot: what moves, within which limits, under which names."""
+"""The robot: its joints, links, frames, limits and groups, from a URDF and an SRDF."""
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
@@ -37,24 +37,25 @@ from ros2_ik.core.robot.xacro_file import expand_xacro
 
 T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
-OWN_NAMES = ('frame_names', '_frame_ids', 'key_with_frames')    # cached, of added frames too
-UNIT = 2e-15    # how far the square of a norm may be from 1: rounding, after one division
+# cached properties that depend on added frames
+FRAME_CACHES = ('frame_names', '_frame_ids', 'key_with_frames')
+# rounding error of the squared norm of a normalized quaternion
+UNIT_NORM_TOLERANCE = 2e-15
 
 
 class Robot:
     """
-    A robot from a URDF and, optionally, an SRDF. Immutable; can be pickled.
+    A robot from a URDF and, optionally, an SRDF; immutable and picklable.
 
-    `tree` holds the links, joints and XML of the URDF, `elements` the joints of Pinocchio's
-    `model` by their names there, `added_frames` the frames of `with_frames`.
+    Created with `from_urdf` or `load`. `tree` has the links, joints and XML of the URDF,
+    `elements` the joints of the Pinocchio `model` by name, `added_frames` the frames of
+    `with_frames`.
 
-    q is an array (nq,) of the values of `joint_names` in order: one number each for revolute,
-    continuous [rad] and prismatic [m] joints, x y z qx qy qz qw for a floating one, x y theta
-    for a planar one. Fixed and mimic joints are not in it. Continuous joints keep their turns.
-    Tangent vectors (nv,) differ from q only at floating joints (six: linear, angular, in the
-    child's axes).
-
-    Make one with `from_urdf` or `load`.
+    q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
+    continuous joint, a distance [m] for a prismatic joint, x y z qx qy qz qw for a floating joint,
+    x y theta for a planar joint. Fixed and mimic joints have no value in q. Angles of continuous
+    joints count full turns. Tangent vectors (nv,) have the same layout except for floating joints,
+    which have six components: linear, then angular velocity, in the axes of the child link.
     """
 
     def __init__(self, urdf: str, package_dirs: tuple[str, ...], srdf: str | None,
@@ -69,7 +70,7 @@ class Robot:
         self.root_frame = base.parent if base else tree.root
         self._world_frame = semantics.world_frame if root_joint == 'fixed' else None
         joints = [*([base] if base else []), *tree.joints.values()]
-        self.elements = {one.name: one for joint in joints for one in model_joints(joint)}
+        self.elements = {part.name: part for joint in joints for part in model_joints(joint)}
         self.model = build_model(tree, self.root_frame, joints)
         self.mimics = {j.name: j.mimic for j in tree.joints.values() if j.mimic}
         self.joints = read_joints(self.model, joints)
@@ -80,6 +81,7 @@ class Robot:
         self.passive_joints = semantics.passive_joints
         self.disabled_pairs = semantics.disabled_pairs
         self.groups = find_groups(tree, semantics, self.joint_names)
+        # without values of fixed or mimic joints, and without values of a wrong count
         self.group_states = {
             group: {state: {name: value[0] if len(value) == 1 else value
                             for name, value in values.items() if name in self._joints_by_name
@@ -96,14 +98,15 @@ class Robot:
                   srdf: str | Path | None = None, root_joint: str = 'fixed',
                   xacro_args: Mapping[str, str] = MappingProxyType({})) -> 'Robot':
         """
-        Make a robot from a URDF text or file; a file .xacro is expanded with `xacro_args`.
+        Return a robot from a URDF text, a URDF file or a .xacro file.
 
-        `package_dirs` are folders in which package:// and relative meshes are looked for, after
-        the folder of the URDF where that is a file. `srdf` is a text or a file, too. `root_joint`
-        says how the root link stands in the world: 'fixed', 'planar' (x y theta) or 'freeflyer';
-        the SRDF's virtual joint then gives name and parent frame.
+        A .xacro file is expanded with `xacro_args`. `package_dirs` are the folders in which
+        package:// URIs and relative mesh paths are searched, after the folder of the URDF file.
+        `srdf` is an SRDF text or file. `root_joint` connects the root link to the world: 'fixed',
+        'planar' (x y theta) or 'freeflyer'; its name and parent frame are those of the virtual
+        joint in the SRDF, if there is one.
 
-        Raises RobotDescriptionError that says which element is wrong.
+        Raises RobotDescriptionError, which names the invalid element.
         """
         if isinstance(package_dirs, (str, Path)):
             package_dirs = [package_dirs]
@@ -121,20 +124,21 @@ class Robot:
     @classmethod
     def load(cls, robot: str | ShippedRobot, root_joint: str | None = None) -> 'Robot':
         """
-        Load a shipped robot by its name, such as 'panda', or any that a ShippedRobot describes.
+        Return a shipped robot by its name, such as 'panda', or the robot of a ShippedRobot.
 
-        `shipped_robots()` has all names. Raises UnknownRobotError, or RobotDescriptionError when
-        its files are not installed, or the description does not fit them.
+        `shipped_robots()` has all names. Raises UnknownRobotError, or RobotDescriptionError if the
+        files of the robot are not installed or do not match its config file.
         """
         shipped = (robot if isinstance(robot, ShippedRobot)
-                   else _found(shipped_robots(), robot, UnknownRobotError))
+                   else _look_up(shipped_robots(), robot, UnknownRobotError))
         urdf, folders, srdf = shipped.sources()
-        made = cls.from_urdf(urdf, folders, srdf,
-                             shipped.root_joint if root_joint is None else root_joint)
-        made._check_fits(shipped)
-        return made
+        loaded = cls.from_urdf(urdf, folders, srdf,
+                               shipped.root_joint if root_joint is None else root_joint)
+        loaded._check_matches(shipped)
+        return loaded
 
     def __reduce__(self) -> tuple[object, ...]:
+        # added frames are pickled with the robot that they were added to
         if self._plain:
             return Robot.with_frames, (self._plain, dict(self.added_frames))
         return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)
@@ -145,7 +149,7 @@ class Robot:
     @cached_property
     def key(self) -> str:
         """
-        A digest of the description, without mesh files and added frames.
+        A hash of URDF, SRDF and root joint, without mesh files and added frames.
 
         Robots of equal keys have the same q, joints, links and groups.
         """
@@ -161,17 +165,19 @@ class Robot:
 
     @cached_property
     def key_with_frames(self) -> tuple[Hashable, ...]:
-        """The `key`, and the added frames as values that can be compared."""
+        """The `key` and the added frames, as a hashable value."""
         return self.key, *_frames_key(self.added_frames)
 
     def with_frames(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
         """
-        Return the same robot with more frames, such as a tool, to be used like those of links.
+        Return the robot with additional frames, such as a tool.
 
-        `frames` have by name the frame that each is fixed to (None: the root frame) and its pose
-        there. Scenes and collision checkers of one robot serve the other, too. Equal frames give
-        the same object while it is cached. Raises UnknownFrameError, or InvalidOptionError for a
-        name that the robot has, and for what is no name or no pose.
+        `frames` maps the name of each new frame to a pair: the frame that it is fixed to (None:
+        the root frame), and its pose in that frame. Scenes and collision checkers may be shared
+        with the robot without these frames. Equal frames return the same cached object.
+
+        Raises UnknownFrameError, or InvalidOptionError for an invalid pair or a name that the
+        robot already has.
 
             robot.with_frames({'tool': ('tool0', pin.SE3(np.eye(3), np.array([0, 0, 0.1])))})
         """
@@ -195,8 +201,9 @@ class Robot:
     def _with_added(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
         robot = object.__new__(Robot)
         robot.__dict__.update(vars(self))
-        for name in OWN_NAMES:
+        for name in FRAME_CACHES:
             robot.__dict__.pop(name, None)
+        # frames need their own model, and with it their own data and caches of frame indices
         robot.model, robot._plain = self.model.copy(), self
         robot.added_frames = MappingProxyType(
             {name: (parent, pose.copy()) for name, (parent, pose) in frames.items()})
@@ -214,22 +221,23 @@ class Robot:
 
     @property
     def base_joint(self) -> str | None:
-        """Name of the joint that moves the root in the world, None where it is fixed."""
+        """Name of the joint between the world and the root link; None for a fixed root link."""
         return None if self.root_joint == 'fixed' else self.joints[0].name
 
     @cached_property
     def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints that have values in q, in order."""
+        """Names of the joints in the order of q, without fixed and mimic joints."""
         return tuple(joint.name for joint in self.joints)
 
     @cached_property
     def frame_names(self) -> tuple[str, ...]:
-        """Names of the frames: the links, then the joints (the frame of their child link)."""
+        """Names of all frames: links, then joints. The frame of a joint is its child link's."""
         return tuple(self._frame_ids)
 
     @cached_property
     def _frame_ids(self) -> dict[str, int]:
-        """Indices by name, links first: a link wins over a joint of its name, as in MoveIt."""
+        """Pinocchio's frame indices by name; a link hides a joint of its name, as in MoveIt."""
+        # the joints that replace a planar joint have no frames of their own
         parts = self.elements.keys() - self.tree.joints.keys() - {self.base_joint}
         frames = [(frame.type != pin.FrameType.BODY, index, frame.name)
                   for index, frame in enumerate(self.model.frames)
@@ -237,28 +245,30 @@ class Robot:
         ids: dict[str, int] = {}
         for _, index, name in sorted(frames):
             ids.setdefault(name, index)
-        if self._world_frame:      # a fixed virtual joint puts the root link there
+        # the parent frame of a fixed virtual joint is another name of the root frame
+        if self._world_frame:
             ids.setdefault(self._world_frame, ids[self.root_frame])
         return ids
 
     def frame_id(self, frame: str) -> int:
-        """Pinocchio's index of a frame; raises UnknownFrameError."""
-        return _found(self._frame_ids, frame, UnknownFrameError)
+        """Return Pinocchio's index of a frame; raises UnknownFrameError."""
+        return _look_up(self._frame_ids, frame, UnknownFrameError)
 
     def joint(self, name: str) -> Joint:
-        """Return the joint of that name; raises UnknownJointError."""
-        return _found(self._joints_by_name, name, UnknownJointError)
+        """Return the joint with this name; raises UnknownJointError."""
+        return _look_up(self._joints_by_name, name, UnknownJointError)
 
     @cached_property
     def _joints_by_name(self) -> dict[str, Joint]:
         return {joint.name: joint for joint in self.joints}
 
     def group(self, name: str) -> Group:
-        """Return the group of that name; raises UnknownGroupError."""
-        return _found(self.groups, name, UnknownGroupError)
+        """Return the group with this name; raises UnknownGroupError."""
+        return _look_up(self.groups, name, UnknownGroupError)
 
     def scratch_data(self) -> pin.Data:
-        """Return this thread's pinocchio.Data (slow to make); every call may overwrite it."""
+        """Return the pinocchio.Data of this thread, which any computation may overwrite."""
+        # createData takes longer than most computations with it
         try:
             return self._scratch.data
         except AttributeError:
@@ -267,19 +277,19 @@ class Robot:
 
     def moving_joints(self, frame: str, relative_to: str | None = None) -> frozenset[str]:
         """
-        Names of the joints in q that move `frame` relative to a frame, mimicked ones included.
+        Return the joints in q that move `frame` relative to `relative_to` (None: the root frame).
 
-        `relative_to` defaults to the root frame. Raises UnknownFrameError.
+        The leader of a mimic joint counts instead of the mimic joint. Raises UnknownFrameError.
         """
         return self.joints_between(self.frame_id(frame),
                                    0 if relative_to is None else self.frame_id(relative_to))
 
     def joints_between(self, *frames: int) -> frozenset[str]:
-        """Joints on the way between two frames, by Pinocchio's indices: they carry one only."""
+        """Return the joints in q that move only one of two frames (Pinocchio's indices)."""
         if frames not in self._moving:
             one, other = (set(self.model.supports[self.model.frames[index].parentJoint])
                           for index in frames)
-            # a mimic joint has its leader's column
+            # a mimic joint has the column of its leader
             columns = {self.model.joints[joint].idx_v for joint in one ^ other}
             self._moving[frames] = frozenset(
                 joint.name for joint in self.joints if joint.velocity_index in columns)
@@ -289,8 +299,9 @@ class Robot:
 
     @cached_property
     def neutral(self) -> Array:
-        """Zero; else, if that is not allowed, the middle of the limits or the only one, (nq,)."""
+        """Joint values (nq,): 0 if within the limits, else the middle or the only limit."""
         q = np.zeros(self.nq)
+        # joints for which 0 is not allowed
         outside = (self.lower > 0) | (self.upper < 0)
         lower, upper = self.lower[outside], self.upper[outside]
         only = np.where(np.isfinite(lower), lower, upper)
@@ -304,14 +315,13 @@ class Robot:
     def to_q(self, values: JointValues | None = None, start: Array | None = None,
              what: str = 'q') -> Array:
         """
-        Joint values as q, (nq,).
+        Return joint values as q (nq,), with normalized quaternions.
 
-        `values` are a mapping from joint names (some may be missing: these keep their value in
-        `start`, by default `neutral`) or an array in the order of `joint_names`. Values of mimic
-        joints are passed over: they follow. Quaternions are normalised. Errors call an array
-        `what`.
+        `values` is a mapping from joint names, or an array in the order of `joint_names`. Joints
+        missing in a mapping get their values in `start` (nq,), by default `neutral`; values of
+        mimic joints are ignored. Error messages call an array `what`.
 
-        Raises UnknownJointError, or InvalidStateError for NaN, infinity, a wrong length or a
+        Raises UnknownJointError, or InvalidStateError for NaN, infinity, a wrong count or a
         quaternion of norm zero.
         """
         if type(values) is not np.ndarray and (values is None or isinstance(values, Mapping)):
@@ -330,32 +340,32 @@ class Robot:
     def to_joints(self, q: Array, names: Iterable[str] | None = None, *,
                   include_mimic: bool = False) -> dict[str, Any]:
         """
-        Values by joint name: a float, or an array for floating and planar joints.
+        Return the values of q (nq,) by joint name: floats, arrays for floating or planar joints.
 
-        `names` may include mimic joints; by default all of `joint_names`, with `include_mimic`
-        the mimic joints, too.
+        `names` may include mimic joints. Its default is `joint_names`, with `include_mimic` also
+        all mimic joints.
         """
         if names is None:
             names = (*self.joint_names, *(self.mimics if include_mimic else ()))
-        places, values = self._places, np.asarray(q).tolist()
-        return {name: values[places[name]] if isinstance(name, str) and name in places
+        indices, values = self._scalar_indices, np.asarray(q).tolist()
+        return {name: values[indices[name]] if isinstance(name, str) and name in indices
                 else self._value(q, name) for name in names}
 
     @cached_property
-    def _places(self) -> dict[str, int]:
-        """The index in q of each joint of one number."""
+    def _scalar_indices(self) -> dict[str, int]:
+        """Indices in q of the joints with one value, by name."""
         return {joint.name: joint.index for joint in self.joints if joint.is_scalar}
 
     def _value(self, q: Array, name: str) -> float | Array:
-        """Return the value of a mimic joint, or of one of several numbers."""
+        """Return the value of a mimic joint, or the values of a planar or floating joint."""
         if isinstance(name, str) and name in self.mimics:
             leader, multiplier, offset, _ = self.mimics[name]
-            return multiplier * float(q[self._places[leader]]) + offset
+            return multiplier * float(q[self._scalar_indices[leader]]) + offset
         joint = self.joint(name)
         return q[joint.index:joint.index + joint.size].copy()
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
-        """Raise JointLimitError for the first joint of q (nq,) further outside."""
+        """Raise JointLimitError for the first joint of q (nq,) more than `tolerance` outside."""
         for joint in self.joints:
             value = float(q[joint.index])
             if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
@@ -363,9 +373,10 @@ class Robot:
 
     def sampling_limits(self, middle: Array) -> tuple[Array, Array]:
         """
-        Return lower and upper bounds of random values, (nq,) each: the limits where there are two.
+        Return the lower and upper bounds of random joint values, (nq,) each.
 
-        Without any, within pi of `middle` (nq,); with one, within a turn (6.28 m) of that.
+        These are the limits of joints with two limits. A joint with one limit is drawn within
+        6.28 rad or m of that limit, a joint without limits within 3.14 rad or m of `middle` (nq,).
         """
         turn = 2 * np.pi
         low, high = np.isfinite(self.lower), np.isfinite(self.upper)
@@ -374,10 +385,10 @@ class Robot:
 
     def random_q(self, generator: np.random.Generator) -> Array:
         """
-        Draw a configuration uniformly within the limits, (nq,).
+        Draw a configuration (nq,) uniformly within the limits.
 
-        Joints without limits are drawn from [-pi, pi] (an angle, or metres), floating and planar
-        positions from [-1, 1] m, orientations uniformly.
+        Joints without limits are drawn from [-pi, pi] rad or m. Positions of floating and planar
+        joints are drawn from [-1, 1] m, orientations uniformly.
         """
         q = generator.uniform(*self.sampling_limits(np.zeros(self.nq)))
         for joint in self.joints:
@@ -404,24 +415,25 @@ class Robot:
         for limits in (self.lower, self.upper, self.velocity_limits):
             limits.setflags(write=False)
 
-    def _check_fits(self, shipped: ShippedRobot) -> None:
+    def _check_matches(self, shipped: ShippedRobot) -> None:
+        """Raise RobotDescriptionError unless the robot has the names of its config file."""
         try:
             links = [link for chain in shipped.chains.values() for link in chain]
             for frame in [shipped.tip, *links] if shipped.tip else links:
                 self.frame_id(frame)
-            if shipped.group:      # without the links of its chain there is no such group
+            if shipped.group:
                 self.group(shipped.group)
             self.check_limits(self.to_q(shipped.home), LIMIT_TOLERANCE)
         except IKError as error:
             raise RobotDescriptionError(f'config/{shipped.name}.yaml: {error}') from None
 
 
-# few, as each has Pinocchio's data of its own
+# a small cache, because each robot has a Pinocchio model and data of its own
 _framed: LRUCache[tuple[Hashable, ...], Robot] = LRUCache(32)
 
 
 def _is_rigid(pose: object) -> bool:
-    """Return whether it is a finite pinocchio.SE3 with a valid rotation matrix."""
+    """Return whether a pose is a finite pinocchio.SE3 with a valid rotation matrix."""
     if not isinstance(pose, pin.SE3) or not are_finite(pose.translation):
         return False
     R = pose.rotation
@@ -440,7 +452,8 @@ def check_robot(value: object) -> None:
                                  f'{value!r}')
 
 
-def _found(table: Mapping[str, T], name: str, error: type[UnknownNameError]) -> T:
+def _look_up(table: Mapping[str, T], name: str, error: type[UnknownNameError]) -> T:
+    """Return the value of a name, or raise `error` for an unknown name."""
     try:
         return table[name]
     except (KeyError, TypeError):
@@ -448,7 +461,7 @@ def _found(table: Mapping[str, T], name: str, error: type[UnknownNameError]) -> 
 
 
 def _read(text_or_path: str | Path, what: str) -> str:
-    """Take XML as it is and anything else as a file name."""
+    """Return XML text unchanged; read any other text as the path of a file."""
     if isinstance(text_or_path, str) and '<' in text_or_path:
         return text_or_path
     try:
@@ -463,7 +476,7 @@ def _read(text_or_path: str | Path, what: str) -> str:
 
 
 def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> JointElement | None:
-    """Return the joint by which the root link moves in the world; None where it is fixed."""
+    """Return the joint between the world and the root link; None for a fixed root link."""
     if root_joint == 'fixed':
         return None
     name, frame = semantics.virtual_joint or ('root_joint', 'world')
@@ -473,16 +486,18 @@ def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> JointElemen
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """Return the name, lengthened if the robot has it already."""
+    """Return the name, with suffixes until it differs from all taken names."""
     while name in taken:
         name = f'{name}_of_base'
     return name
 
 
 def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> Array:
+    """Return the values as a finite float array (size,); raises InvalidStateError."""
+    # the usual case first: this runs in each call of a solver
     if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (size,) \
             and math.hypot(*values.tolist()) < SQUARABLE:
-        return values.copy()     # solvers ask often, so it is quick
+        return values.copy()
     wanted = f'{size} value{"s" * (size != 1)}'
     array = floats(values, what, wanted, InvalidStateError).reshape(-1)
     if array.size != size:
@@ -495,7 +510,8 @@ def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> 
 
 def _normalise(quaternion: Array, joint: str) -> None:
     squared = float(quaternion @ quaternion)
-    if abs(squared - 1) < UNIT:    # to do it again would change its last digits
+    # normalizing twice would change the last digits, so that q would differ from its copy
+    if abs(squared - 1) < UNIT_NORM_TOLERANCE:
         return
     norm = math.sqrt(squared)
     if norm < 1e-9:

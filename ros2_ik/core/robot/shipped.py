@@ -1,4 +1,4 @@
-"""Robots that come with the package: one YAML each in config/, files of example-robot-data."""
+"""Shipped robots: a YAML file in config/ for each, with files of example-robot-data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -18,12 +18,12 @@ _log = logging.getLogger('ros2_ik')
 @dataclass(frozen=True)
 class ShippedRobot:
     """
-    Content of config/<name>.yaml; `Robot.load` makes the robot.
+    The content of config/<name>.yaml, from which `Robot.load` makes the robot.
 
-    `urdf` and `srdf` are files in example-robot-data's folder robots/, or absolute paths (the URDF
-    may be a .xacro file, and its packages may be in `package_dirs`). `group` and `tip` are the
-    defaults of requests, `home` joint values to start from, `chains` groups besides those of the
-    SRDF: name -> (base link, tip link).
+    `urdf` and `srdf` are absolute paths, or paths in the folder robots/ of example-robot-data. The
+    URDF may be a .xacro file; `package_dirs` are the folders of the packages that it uses. `group`
+    and `tip` are the defaults of requests. `home` has joint values by name, a start for motions
+    and searches. `chains` defines groups in addition to the SRDF: name -> (base link, tip link).
     """
 
     name: str
@@ -39,7 +39,7 @@ class ShippedRobot:
 
     @classmethod
     def read(cls, path: Path) -> 'ShippedRobot':
-        """Read a file; raises RobotDescriptionError, which names it."""
+        """Return the content of a YAML file; raises RobotDescriptionError with its path."""
         try:
             content, valid = dict(read_yaml(path.read_text('utf-8')) or {}), fields(cls)[1:]
             for name in content.keys() - {one.name for one in valid}:
@@ -51,15 +51,16 @@ class ShippedRobot:
 
     def sources(self) -> tuple[Path, list[str | Path], str | None]:
         """
-        Return the URDF's file, the folders of packages, and the SRDF's text.
+        Return the path of the URDF, the folders of packages, and the text of the SRDF.
 
-        Raises RobotDescriptionError when example-robot-data is not installed.
+        Raises RobotDescriptionError if example-robot-data is not installed.
         """
         folder = _data_folder()
         return (folder / self.urdf, [*self.package_dirs, folder.parents[1]],
                 self._srdf_text(folder))
 
     def _srdf_text(self, folder: Path) -> str | None:
+        """Return the SRDF with a group for each entry of `chains`; None without either."""
         if not self.srdf and not self.chains:
             return None
         root = (ElementTree.parse(folder / self.srdf).getroot() if self.srdf
@@ -72,7 +73,7 @@ class ShippedRobot:
 
 @lru_cache(maxsize=1)
 def shipped_robots() -> Mapping[str, ShippedRobot]:
-    """Return the shipped robots by name; one whose file is wrong is left out, with a warning."""
+    """Return the shipped robots by name; an invalid file is left out, with a warning."""
     found = {}
     for path in sorted(config_folder().glob('*.yaml')):
         try:
@@ -83,16 +84,17 @@ def shipped_robots() -> Mapping[str, ShippedRobot]:
 
 
 def config_folder() -> Path:
-    """Return config/: beside the package in a checkout, else in it (maybe as links)."""
+    """Return the folder config/: inside the installed package, or beside it in a checkout."""
     package = Path(__file__).parents[2]
     for folder in (package / 'config', package.parent / 'config'):
         if found := next(folder.glob('*.yaml'), None):
-            return found.resolve().parent   # where a new file is seen without a build
+            # a symlink install: follow the link, so that new files are found without a build
+            return found.resolve().parent
     raise RobotDescriptionError(f'the installation is broken: no folder config in {package}')
 
 
 def _data_folder() -> Path:
-    """Find the robots of example-robot-data as PyPI (cmeel), ROS or a system has them."""
+    """Return the folder robots/ of example-robot-data, from PyPI (cmeel), ROS or the system."""
     given = (entry for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH')
              for entry in os.environ.get(variable, '').split(':') if entry)
     for prefix in (*(f'{entry or "."}/cmeel.prefix' for entry in sys.path), *given, sys.prefix,

@@ -1,8 +1,8 @@
 """
-Reading of SRDF files: groups, group states, disabled collision pairs, passive and virtual joints.
+A reader of SRDF files: groups, states, disabled collisions, passive joints, virtual joints.
 
-As in MoveIt an element that names something unknown is left out and the rest is used; here each
-one left out is reported. Reference: srdfdom, https://github.com/moveit/srdfdom
+As in MoveIt, an element that refers to an unknown name is ignored; unlike MoveIt, this reader
+adds a warning for each ignored element. Reference: srdfdom, https://github.com/moveit/srdfdom
 """
 
 from collections.abc import Collection
@@ -15,32 +15,36 @@ from ros2_ik.core.robot.urdf import numbers, parse_xml, RobotTree
 
 @dataclass
 class Semantics:
-    """Content of an SRDF; groups have joints, fixed and mimic ones too, and tips."""
+    """The content of an SRDF."""
 
+    # joints (fixed and mimic joints included) and tips of each group
     groups: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
+    # group -> state -> joint -> values
     states: dict[str, dict[str, dict[str, list[float]]]] = field(default_factory=dict)
     disabled_pairs: frozenset[tuple[str, str]] = frozenset()
     passive_joints: frozenset[str] = frozenset()
-    virtual_joint: tuple[str, str] | None = None   # its name and its parent frame
-    world_frame: str | None = None                 # that frame, where the joint is fixed
+    # name and parent frame
+    virtual_joint: tuple[str, str] | None = None
+    # parent frame of a fixed virtual joint
+    world_frame: str | None = None
     warnings: tuple[str, ...] = ()
 
 
 def sorted_pair(one: str, other: str) -> tuple[str, str]:
-    """Return two names in alphabetical order, as all pairs of links are written."""
+    """Return two names in alphabetical order, the form of all pairs of links."""
     return (one, other) if one < other else (other, one)
 
 
 def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> Semantics:
     """
-    Read an SRDF for the robot of `tree`; warnings and errors call it `what`.
+    Parse the SRDF of the robot in `tree`; warnings and errors call the text `what`.
 
-    Raises RobotDescriptionError: as `parse_xml` does, and if the text is a URDF.
+    Raises RobotDescriptionError for invalid XML (see `parse_xml`) and for a URDF.
     """
     root = parse_xml(text, what)
     if root.find('link') is not None:
-        raise RobotDescriptionError(f'the {what} has <link> elements, as a URDF has; an SRDF has '
-                                    'groups, group states and disabled collisions')
+        raise RobotDescriptionError(f'the {what} has <link> elements, so it is a URDF; an SRDF '
+                                    'has groups, group states and disabled collisions')
     found = _Reader(root, tree).read()
     if (name := root.get('name', tree.name)) != tree.name:
         found.warnings = (f"it is of robot '{name}', the URDF of '{tree.name}'", *found.warnings)
@@ -53,6 +57,7 @@ class _Reader:
         self.root, self.tree = root, tree
         self.warnings: list[str] = []
         self.groups = {element.get('name', ''): element for element in root.findall('group')}
+        # only a virtual joint of the root link connects the robot to the world
         self.virtual = [element for element in root.findall('virtual_joint')
                         if element.get('child_link') == tree.root]
         self.links = set(tree.links)
@@ -88,7 +93,8 @@ class _Reader:
         return ''
 
     def _members(self, group: str) -> tuple[set[str], tuple[str, ...]]:
-        """Return joints and tips of a group and its subgroups, however these name each other."""
+        """Return joints and tips of a group and all its subgroups; subgroups may be circular."""
+        # `reached` grows while the loop reads it: subgroups are appended once each
         joints, tips, reached, seen = set[str](), dict[str, None](), [group], {'', group}
         for element in (element for part in reached for element in self.groups[part]):
             name = element.get('name', '')
@@ -100,7 +106,8 @@ class _Reader:
             elif element.tag == 'chain':
                 base, tip = (self._known(element.get(f'{end}_link', ''), self.links,
                                          'link of a chain') for end in ('base', 'tip'))
-                if base and tip:    # both climb to their common link
+                # the joints between both links, through their common ancestor
+                if base and tip:
                     joints |= set(self.tree.chain(base)) ^ set(self.tree.chain(tip))
                     tips[tip] = None
             elif element.tag == 'group':
@@ -110,7 +117,7 @@ class _Reader:
         return joints - {''}, tuple(tips)
 
     def _end_effectors(self, found: Semantics) -> None:
-        """Make parent links of end effectors tips of groups without a chain, as in MoveIt."""
+        """Set the tip of a group without a chain to the parent link of its end effector."""
         for element in self.root.findall('end_effector'):
             what = f"parent link of end effector '{element.get('name', '')}'"
             link = self._known(element.get('parent_link', ''), self.links, what)
@@ -136,7 +143,7 @@ class _Reader:
         found.states.setdefault(group, {})[name] = values
 
     def _pairs(self) -> frozenset[tuple[str, str]]:
-        """Return the disabled pairs, less those that are enabled explicitly."""
+        """Return the pairs of links whose collisions are disabled."""
         pairs: dict[str, set[tuple[str, str]]] = {'enable': set(), 'disable': set()}
         for kind, found in pairs.items():
             for element in self.root.findall(f'{kind}_collisions'):
@@ -144,6 +151,7 @@ class _Reader:
                                     f'link of {kind}_collisions') for key in ('link1', 'link2')]
                 if all(ends):
                     found.add(sorted_pair(*ends))
+        # a default applies to all pairs of a link that are not enabled explicitly
         for element in self.root.findall('disable_default_collisions'):
             link = self._known(element.get('link', ''), self.links, 'link of disable_default')
             mine = {sorted_pair(link, other) for other in self.links - {link} if link}

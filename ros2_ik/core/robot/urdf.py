@@ -1,8 +1,8 @@
 """
-Strict reading of URDF files.
+A strict reader of URDF files.
 
-urdfdom accepts much that is wrong (limits upside down, links that hang nowhere); this reader
-refuses it in words. Reference: http://wiki.ros.org/urdf/XML
+urdfdom accepts many invalid files, for example with lower limits above upper limits or with
+unconnected links; this reader raises an error. Reference: http://wiki.ros.org/urdf/XML
 """
 
 from collections import Counter
@@ -19,13 +19,19 @@ from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import RobotDescriptionError
 
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
+# limits beyond this mean no limit [rad, m]
 _NO_LIMIT = 1e15
 _LIMITS = {'lower', 'upper'}
-PARALLEL = 1e-6   # so far the z of a unit axis along z may be from 1
+# maximum of 1 - |z| for a unit axis that counts as parallel to z
+PARALLEL = 1e-6
 
 
 class Mimic(NamedTuple):
-    """Law of a follower: value = multiplier * leader + offset; `rotary` if it is an angle."""
+    """
+    Law of a mimic joint: value = multiplier * value of `leader` + offset.
+
+    `rotary` is True if the value of the mimic joint is an angle.
+    """
 
     leader: str
     multiplier: float
@@ -34,13 +40,13 @@ class Mimic(NamedTuple):
 
     @property
     def turns_along(self) -> bool:
-        """True if a full turn of the leader leads to the same place."""
+        """True if a full turn of the leader is whole turns of the mimic joint."""
         return self.rotary and float(self.multiplier).is_integer()
 
 
 @dataclass(frozen=True)
 class JointElement:
-    """A <joint> of the URDF, at `origin` in its parent link."""
+    """A <joint> of the URDF; `origin` is its pose in the parent link."""
 
     name: str
     kind: str
@@ -56,7 +62,7 @@ class JointElement:
 
 @dataclass(frozen=True)
 class RobotTree:
-    """Links and joints of a URDF, checked: one root, no cycles, every name once."""
+    """Links and joints of a valid URDF: one root, no cycles, no duplicate names."""
 
     name: str
     links: tuple[str, ...]
@@ -67,7 +73,7 @@ class RobotTree:
     warnings: tuple[str, ...] = ()
 
     def chain(self, link: str) -> list[str]:
-        """Names of the joints from the root down to `link`, fixed ones too."""
+        """Return the names of all joints from the root to `link`, fixed joints included."""
         names = []
         while link != self.root:
             names.append(self.parent_joint[link])
@@ -77,9 +83,9 @@ class RobotTree:
 
 def parse_urdf(text: str) -> RobotTree:
     """
-    Read a URDF.
+    Parse a URDF.
 
-    Raises RobotDescriptionError that names the element and what is wrong with it.
+    Raises RobotDescriptionError, which names the invalid element and the reason.
     """
     root = parse_xml(text, 'URDF')
     links = [_name(link, 'link') for link in root.findall('link')]
@@ -97,15 +103,16 @@ def parse_urdf(text: str) -> RobotTree:
 
 def parse_xml(text: str, what: str) -> Element:
     """
-    Parse XML whose root is <robot>; without entities, which can expand without bound.
+    Parse XML with the root element <robot>; errors call the text `what`.
 
-    Names are kept as they are written, prefix and all: urdfdom knows no namespaces either, and
-    real files have prefixes that nothing declares.
+    Namespaces are not resolved, as in urdfdom: real files have undeclared prefixes. Raises
+    RobotDescriptionError, also for entities, which can expand without bound.
     """
     if '<!DOCTYPE' in text or '<!ENTITY' in text:
         raise RobotDescriptionError(f'the {what} declares a DOCTYPE or entities; '
                                     'they are refused because they can expand without bound')
-    builder, parser = TreeBuilder(), expat.ParserCreate('utf-8')   # which resolves no prefixes
+    # ElementTree.fromstring would refuse undeclared prefixes; expat alone ignores namespaces
+    builder, parser = TreeBuilder(), expat.ParserCreate('utf-8')
     parser.StartElementHandler, parser.EndElementHandler = builder.start, builder.end
     parser.CharacterDataHandler, parser.buffer_text = builder.data, True
     try:
@@ -136,7 +143,7 @@ def _joint(element: Element) -> JointElement:
 
 
 def _axis(element: Element, name: str, kind: str) -> tuple[float, ...]:
-    """Return the axis at length 1."""
+    """Return the joint axis in the frame of the joint, scaled to length 1."""
     found = element.find('axis')
     if found is None or kind in ('fixed', 'floating'):
         return 1.0, 0.0, 0.0
@@ -148,7 +155,11 @@ def _axis(element: Element, name: str, kind: str) -> tuple[float, ...]:
 
 
 def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float]:
-    """Return lower, upper and velocity; <safety_controller> soft limits narrow, as in MoveIt."""
+    """
+    Return lower, upper and velocity limit of a joint; infinite if absent.
+
+    The soft limits of a <safety_controller> narrow the limits, as in MoveIt.
+    """
     limit = element.find('limit')
     values = {} if limit is None else {
         key: numbers(limit.get(key, ''), 1, f"joint '{name}', limit {key}")[0]
@@ -158,8 +169,9 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
         raise RobotDescriptionError(f"joint '{name}': velocity limit {velocity:g} is negative")
     if kind not in ('revolute', 'prismatic') or not _LIMITS & set(values):
         return -math.inf, math.inf, velocity
-    lower, upper = values.get('lower', 0.0), values.get('upper', 0.0)   # as the URDF page has it
-    # exporters write the largest number they know for none
+    # a missing limit is 0 if the other one is present, by the URDF specification
+    lower, upper = values.get('lower', 0.0), values.get('upper', 0.0)
+    # exporters write a huge number for an absent limit
     lower = -math.inf if lower <= -_NO_LIMIT else lower
     upper = math.inf if upper >= _NO_LIMIT else upper
     if lower > upper:
@@ -170,20 +182,22 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
         where = f"joint '{name}', soft limit"
         soft = [numbers(safety.get(f'soft_{side}_limit', '0'), 1, where)[0]
                 for side in ('lower', 'upper')]
+        # ignore soft limits that leave no range; absent ones are 0 and 0
         if soft[0] < soft[1] and max(lower, soft[0]) <= min(upper, soft[1]):
             lower, upper = max(lower, soft[0]), min(upper, soft[1])
     return lower, upper, velocity
 
 
 def _planar_warnings(joints: list[JointElement]) -> tuple[str, ...]:
-    """Name the planar joints whose plane is not the one that they are taken to have."""
+    """Return a warning for each planar joint whose axis is not parallel to z."""
     return tuple(f"joint '{joint.name}': a planar joint moves in x and y and turns about z, as in "
                  f'MoveIt; its axis {joint.axis} is not used' for joint in joints
                  if joint.kind == 'planar' and abs(joint.axis[2]) < 1 - PARALLEL)
 
 
 def _limit_warnings(root: Element) -> tuple[str, ...]:
-    """Name the joints without limits, against the specification; real robots rely on it."""
+    """Return a warning about joints without limits, which count as unlimited."""
+    # the specification has 0 and 0 for absent limits, but files of real robots mean no limits
     names = [f"'{element.get('name')}'" for element in root.findall('joint')
              if element.get('type') in ('revolute', 'prismatic') and element.find('mimic') is None
              and not _LIMITS & set(getattr(element.find('limit'), 'attrib', ()))]
@@ -206,7 +220,7 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
 
 
 def _check_mimics(joints: dict[str, JointElement]) -> None:
-    """Refuse mimics of joints that are missing, of another kind, or mimics themselves."""
+    """Raise RobotDescriptionError for a leader that is missing, has not one value, or mimics."""
     for joint in joints.values():
         if joint.mimic is not None:
             leader = joints.get(joint.mimic.leader)
@@ -220,6 +234,7 @@ def _check_mimics(joints: dict[str, JointElement]) -> None:
 
 
 def _root(links: list[str], joints: list[JointElement]) -> str:
+    """Return the root link; raises RobotDescriptionError unless the links form one tree."""
     if not links:
         raise RobotDescriptionError('the URDF has no links')
     parents: dict[str, str] = {}
@@ -232,13 +247,14 @@ def _root(links: list[str], joints: list[JointElement]) -> str:
             raise RobotDescriptionError(f"link '{joint.child}' is the child of two joints: "
                                         f"'{parents[joint.child]}' and '{joint.name}'")
         parents[joint.child] = joint.name
+    # breadth first from the first root; links not reached are unconnected or in a cycle
     roots = [link for link in links if link not in parents]
     reached = roots[:1]
     for link in reached:
         reached += [joint.child for joint in joints if joint.parent == link]
     if apart := sorted(set(links) - set(reached)):
-        raise RobotDescriptionError('the links must hang together in one tree, without a circle; '
-                                    f'roots: {roots}, not below the first: {apart}')
+        raise RobotDescriptionError('the links must form one tree without a cycle; roots: '
+                                    f'{roots}, not connected to the first root: {apart}')
     return roots[0]
 
 
@@ -247,13 +263,16 @@ def _name(element: Element, what: str) -> str:
     if not name:
         raise RobotDescriptionError(f'a {what} has no name')
     if name == 'universe':
-        raise RobotDescriptionError(f"a {what} is named 'universe', which Pinocchio keeps for "
-                                    'itself')
+        raise RobotDescriptionError(f"a {what} is named 'universe', which Pinocchio reserves")
     return name
 
 
 def numbers(text: str, count: int | None, where: str) -> list[float]:
-    """Read `count` finite numbers, None for any; raises RobotDescriptionError with `where`."""
+    """
+    Return the finite numbers in a text, which must be `count` numbers (None: any).
+
+    Raises RobotDescriptionError, whose message begins with `where`.
+    """
     try:
         values = [float(part) for part in text.split()]
     except ValueError:
@@ -265,7 +284,7 @@ def numbers(text: str, count: int | None, where: str) -> list[float]:
 
 
 def read_origin(element: Element, where: str = '') -> pin.SE3:
-    """Return the <origin> in an element; raises RobotDescriptionError."""
+    """Return the pose in the <origin> of an element; raises RobotDescriptionError."""
     origin = element.find('origin')
     xyz, rpy = ([0.0, 0.0, 0.0] if origin is None else numbers(
         origin.get(key, '0 0 0'), 3, f'{where}origin {key}') for key in ('xyz', 'rpy'))
