@@ -1,4 +1,4 @@
-"""Motions in joint space: timed within limits, and checked for collisions."""
+"""Motions in joint space: timing within joint limits, braking, and collision checks."""
 
 from ros2_ik.core.motion.braking import braking_motion, even_braking_motion
 from ros2_ik.core.motion.motion import Motion, MotionState

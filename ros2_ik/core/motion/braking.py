@@ -1,4 +1,4 @@
-"""Motions that end a motion: as fast as limits let it, or by cubic polynomials."""
+"""Braking motions: the fastest within jerk limits, or cubic polynomials."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,22 +12,29 @@ from ros2_ik.core.motion.motion import Motion, MotionState
 from ros2_ik.core.motion.motion_limits import LIMIT_ROUNDING, MotionLimits
 from ros2_ik.core.motion.timing import start_of, timed
 
-N_DURATIONS = 1000      # durations that are tried, in a geometric series
-MIN_DURATION = 0.03     # the first one, where no velocity asks for more [s]
-MAX_DURATION = 10.0     # the last one [s]
-ROUNDING = 1e-9         # part of the limits by which rounding may exceed them
-REST_SPEED = 1e-6       # a slower joint has no direction [rad/s, m/s]
+# number of durations tried, in a geometric series
+N_DURATIONS = 1000
+# shortest duration tried for joints at rest [s]
+MIN_DURATION = 0.03
+# longest duration tried, unless the velocities need more [s]
+MAX_DURATION = 10.0
+# relative excess of a limit that counts as rounding
+ROUNDING = 1e-9
+# speed below which a joint has no direction of motion [rad/s, m/s]
+REST_SPEED = 1e-6
 
 
 def braking_motion(joints: Sequence[str], position: 'ArrayLike', velocity: 'ArrayLike',
                    limits: MotionLimits, acceleration: 'ArrayLike | None' = None,
                    bounds: 'tuple[ArrayLike, ArrayLike] | None' = None) -> Motion:
     """
-    Make the fastest way to rest from positions (n,) and velocities (n,), all joints in step.
+    Return the fastest motion to rest from positions (n,) and velocities (n,).
 
-    With the `acceleration` (n,) at the start, by default 0, a motion that slows down already
-    comes no farther than it would by itself. `bounds` are the lower and upper position limits
-    (n,): if that way would leave them, each joint brakes as fast as it can by itself.
+    The joints stop at the same time, as a rule on a straight line in joint space (ruckig leaves
+    the line if the limits of the joints differ much). `acceleration` (n,) is the acceleration at
+    the start (default 0); it is used only if it already slows the joints down. `bounds` are the
+    lower and upper position limits (n,): if this motion would leave them, each joint brakes as
+    fast as it can, independently of the others.
 
     Raises InvalidStateError for NaN.
     """
@@ -36,12 +43,14 @@ def braking_motion(joints: Sequence[str], position: 'ArrayLike', velocity: 'Arra
     rest = np.zeros(len(names))
     slowing = vector(rest if acceleration is None else acceleration,
                      'the accelerations at the start', len(names), InvalidStateError)
-    # without an acceleration all joints stop in step on a straight way
-    even = rest if slowing @ speed >= 0 else slowing
-    motion = timed(names, start, speed, limits, acceleration=even)
+    # an acceleration that does not slow the joints down counts as 0
+    used = rest if slowing @ speed >= 0 else slowing
+    motion = timed(names, start, speed, limits, acceleration=used)
+    # a start outside the bounds is allowed if the motion leads no farther outside
     if bounds is None or (motion.goal >= np.minimum(bounds[0], start) - LIMIT_ROUNDING).all() and (
             motion.goal <= np.maximum(bounds[1], start) + LIMIT_ROUNDING).all():
-        return motion       # inside the bounds, or no farther outside than the motion begins
+        return motion
+    # the same rule for each joint by itself
     own = np.where(slowing * speed < 0, slowing, 0.0)
     return timed(names, start, speed, limits, acceleration=own, in_step=False)
 
@@ -51,16 +60,17 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLi
                         bounds: 'tuple[ArrayLike, ArrayLike] | None' = None,
                         commands: Sequence[MotionState] = ()) -> Motion:
     """
-    Make the way to rest from positions (n,) and velocities (n,) with constant decelerations.
+    Return a motion to rest from positions (n,) and velocities (n,) without a jerk limit.
 
-    The jerk is not limited. All joints come to rest at once, on a straight way, unless one would
-    leave its `bounds`, the lower and upper position limits (n,): that one rests on the bound,
-    earlier.
+    Each joint follows a cubic polynomial; without `others` and `commands` its deceleration is
+    constant. The joints stop at the same time, on a straight line in joint space. A joint that
+    would leave its `bounds`, the lower and upper position limits (n,), stops earlier at the bound.
 
-    `others` are further states in which it may be begun: a cubic polynomial from any of them to
-    the end, at rest there, stays within accelerations and velocities, and does not turn back. The
-    fastest of the states says how far it goes; its decelerations are constant when it is the only
-    one. From `commands`, too, it stays within both limits, but may turn back.
+    A controller may join the motion from another state than its start, by a cubic polynomial to
+    rest at the end. For each state in `others` this polynomial is within the velocity and
+    acceleration limits and does not reverse the direction of a joint; for each state in
+    `commands` it is within the limits but may reverse. The fastest of the start and `others`
+    determines the braking distance.
 
     Raises InvalidStateError for NaN.
     """
@@ -70,7 +80,9 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLi
     checked = [(start, speed), *(start_of(names, state.position, state.velocity)
                                  for state in (*others, *commands))]
     position, velocities = np.array(checked).swapaxes(0, 1)
+    # the states before this index must not reverse
     one_way = 1 + len(others)
+    # the fastest state, and its braking distance at constant deceleration
     going = velocities[int(np.argmax(np.linalg.norm(velocities[:one_way], axis=1)))]
     duration = _duration(start, going, position, velocities, one_way, limits)
     ends, times = start + going * duration / 2, np.full(len(names), duration)
@@ -81,7 +93,7 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLi
 
 def _duration(start: Array, going: Array, position: Array, velocity: Array, one_way: int,
               limits: MotionLimits) -> float:
-    """Return the shortest duration [s] for states (k, n); the first ones must not turn back."""
+    """Return the shortest duration [s] for states (k, n); the first `one_way` do not reverse."""
     least = float((np.abs(going) / limits.acceleration).max(initial=0.0))
     spread = np.ptp(position, axis=0).max(initial=0.0)
     if max(spread, np.abs(velocity).max(initial=0.0)) < REST_SPEED:
@@ -89,7 +101,8 @@ def _duration(start: Array, going: Array, position: Array, velocity: Array, one_
     tried = np.geomspace(least or MIN_DURATION, max(least, MAX_DURATION), N_DURATIONS)
     duration = tried[:, None, None]
     way = start + going * duration / 2 - position
-    first = (6 * way / duration - 4 * velocity) / duration      # the accelerations at both ends
+    # accelerations at both ends of the cubic polynomial from each state to rest, (m, k, n)
+    first = (6 * way / duration - 4 * velocity) / duration
     last = (2 * velocity - 6 * way / duration) / duration
     within = _are_within(first, last, velocity, duration, limits)
     good = within & ~_turn_back(last[:, :one_way], velocity[:one_way], limits)
@@ -99,8 +112,9 @@ def _duration(start: Array, going: Array, position: Array, velocity: Array, one_
 
 def _are_within(first: Array, last: Array, velocity: Array, duration: Array,
                 limits: MotionLimits) -> Mask:
-    """Return for which durations (m, 1, 1) all states (k, n) stay within limits, (m,)."""
+    """Return a mask (m,) of the durations (m, 1, 1) at which all states are within limits."""
     most = limits.acceleration * (1 + ROUNDING)
+    # if the acceleration changes its sign, the velocity has a peak in between
     peaks = first * last < 0
     peak = velocity + np.where(peaks, first**2 * duration, 0.0) / (
         2 * np.where(peaks, first - last, 1.0))
@@ -110,7 +124,12 @@ def _are_within(first: Array, last: Array, velocity: Array, duration: Array,
 
 
 def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
-    """Return for which durations a joint turns back that all states (k, n) move one way, (m,)."""
+    """
+    Return a mask (m,) of the durations at which a joint reverses.
+
+    Only joints that move in the same direction in all states (k, n) count. A joint reverses if its
+    `last` acceleration (m, k, n) has the sign of its velocity.
+    """
     moving = np.where(np.abs(velocity) > REST_SPEED, np.sign(velocity), 0.0)
     one_way = (moving.min(axis=0) >= 0) | (moving.max(axis=0) <= 0)
     return np.asarray((one_way & (last * moving > ROUNDING * limits.acceleration)).any(
@@ -120,19 +139,22 @@ def _turn_back(last: Array, velocity: Array, limits: MotionLimits) -> Mask:
 def _inside(start: Array, speed: Array, ends: Array, times: Array,
             bounds: 'tuple[ArrayLike, ArrayLike]') -> tuple[Array, Array]:
     """
-    Have joints rest on the bounds that they would leave: ends (n,) and their times (n,).
+    Return ends (n,) clipped to the bounds, and the times (n,) of the joints' stops.
 
-    A motion that stays inside can brake so, since it has to do so itself.
+    The shorter stop may exceed the acceleration limit, but only if the motion before was about to
+    leave the bounds: a motion inside the bounds has to brake as hard by itself.
     """
     kept = np.clip(ends, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
     short = (kept != ends) & (np.abs(speed) > REST_SPEED)
+    # constant deceleration over the shorter distance
     own = np.divide(2 * (kept - start), speed, out=times.copy(), where=short)
     return kept, np.where(short, np.minimum(np.abs(own), times), times)
 
 
 def _cubics(names: tuple[str, ...], start: Array, speed: Array, ends: Array,
             times: Array) -> Motion:
-    """Return the cubic polynomials from a state to rest at `ends` (n,), after `times` (n,)."""
+    """Return the motion of cubic polynomials to rest at `ends` (n,) after `times` (n,) [s]."""
+    # coefficients of t^2 and t^3 of the Hermite polynomial with velocity 0 at the end
     duration = np.where(times > 0, times, 1.0)
     mean = (ends - start) / duration
     c2, c3 = (3 * mean - 2 * speed) / duration, (speed - 2 * mean) / duration**2

@@ -1,4 +1,4 @@
-"""Joint values over time."""
+"""Motions: joint values over time."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,11 +23,11 @@ class MotionState(NamedTuple):
 @dataclass(frozen=True)
 class Motion:
     """
-    A motion of `joints` (n names), at rest after `duration` [s].
+    A motion of n `joints`, at rest after `duration` [s].
 
-    `state` gives where they are at a time from 0 to `duration`. `rests` are earlier times, in
-    order, at which one of them comes to rest. On a motion that `is_curved` joints may turn back,
-    as where a tool goes along a line.
+    `state` returns the state at a time in [0, duration]. `rests` are the times, in ascending
+    order, at which single joints stop before the end. On an `is_curved` motion joints may reverse
+    their direction, for example when the tool moves along a line.
     """
 
     joints: tuple[str, ...]
@@ -37,7 +37,7 @@ class Motion:
     is_curved: bool = False
 
     def at(self, time: float) -> MotionState:
-        """Return the state at a time [s] after the start; from the end on it stands still."""
+        """Return the state at a time [s] after the start; after the end, the goal at rest."""
         if time < self.duration:
             return self.state(max(time, 0.0))
         rest = np.zeros(len(self.joints))
@@ -45,16 +45,17 @@ class Motion:
 
     @property
     def goal(self) -> Array:
-        """The last position, (n,)."""
+        """The position (n,) at the end."""
         return self.state(self.duration).position
 
     def times(self, period: float) -> Array:
         """
-        Return every `period` [s] and the exact end, (k,) and k > 0.
+        Return sample times (k,) [s], k > 0: multiples of `period` [s], then the exact end.
 
-        Never 0: a controller takes a point for that time as a step.
+        Time 0 is left out, because a controller executes a point at time 0 as a step.
         """
         period = positive(period, 'period', InvalidOptionError)
+        # no sample within 0.1 % of a period before the end
         count = max(math.ceil(self.duration / period - 1e-3) - 1, 0)
         inner = period * np.arange(1, count + 1)
         return np.append(inner, max(self.duration, period if count == 0 else 0.0))
@@ -62,7 +63,8 @@ class Motion:
     @classmethod
     def spline(cls, joints: tuple[str, ...], times: Array, p: Array, v: Array,
                is_curved: bool = True) -> 'Motion':
-        """Make the cubic spline of positions p and velocities v (k, n) at times (k,) from 0."""
+        """Return the cubic Hermite spline of positions and velocities (k, n) at times (k,) [s]."""
+        # coefficients of t^2 and t^3 in each interval
         h = np.diff(times)[:, None]
         slope = np.diff(p, axis=0) / h
         c2, c3 = (3 * slope - 2 * v[:-1] - v[1:]) / h, (v[:-1] + v[1:] - 2 * slope) / h**2
@@ -75,7 +77,7 @@ class Motion:
         return cls(joints, float(times[-1]), state, is_curved=is_curved)
 
     def part(self, joints: tuple[str, ...]) -> 'Motion':
-        """Return the same motion of some of its joints, in that order."""
+        """Return the motion of some of the joints, in the order of `joints`."""
         chosen = [self.joints.index(joint) for joint in joints]
         return Motion(joints, self.duration, lambda time: MotionState(
             *(values[chosen] for values in self.at(time))), is_curved=self.is_curved)

@@ -1,4 +1,4 @@
-"""Limits of the speed, acceleration and jerk of joints."""
+"""Velocity, acceleration and jerk limits of joints."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,15 +9,17 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import InvalidOptionError
 
-LIMIT_ROUNDING = 1e-6   # by which a motion may end outside position limits [rad, m]
+# excess of a position limit at the end of a motion that counts as rounding [rad, m]
+LIMIT_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
 class MotionLimits:
     """
-    Largest velocity, acceleration and jerk of n joints, each (n,) [rad or m, per s, s^2, s^3].
+    Limits of n joints, (n,) each: velocity, acceleration, jerk [rad or m, per s, s^2, s^3].
 
-    Raises InvalidOptionError for what is not positive; an infinite jerk is none.
+    Only the jerk limit may be infinite, which means no limit. Raises InvalidOptionError for a
+    limit that is not positive.
     """
 
     velocity: Array
@@ -39,15 +41,15 @@ class MotionLimits:
     def check_count(self, n: int) -> None:
         """Raise InvalidOptionError unless these are the limits of n joints."""
         if len(self.velocity) != n:
-            raise InvalidOptionError(f'there are limits of {len(self.velocity)} joints, and '
+            raise InvalidOptionError(f'limits of {len(self.velocity)} joints for a motion of '
                                      f'{n} joints')
 
     def scaled(self, velocity: float = 1.0, acceleration: float = 1.0) -> 'MotionLimits':
-        """Return parts of these limits; the jerk's is that of the acceleration."""
+        """Return the limits times these factors; the jerk is scaled like the acceleration."""
         return MotionLimits(self.velocity * velocity, self.acceleration * acceleration,
                             self.jerk * acceleration)
 
     def part(self, columns: Sequence[int]) -> 'MotionLimits':
-        """Return the limits of some of the joints, by their places."""
+        """Return the limits of some of the joints, by their indices in these limits."""
         return MotionLimits(*(values[list(columns)] for values in (
             self.velocity, self.acceleration, self.jerk)))

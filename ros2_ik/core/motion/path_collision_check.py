@@ -1,4 +1,4 @@
-"""Collision check of a motion."""
+"""The collision check of a motion."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,16 +12,18 @@ from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.motion import Motion
 
-MAX_INTERVAL = 0.05     # between two checks, as a joint might go and come back meanwhile [s]
-JUMP_RATIO = 1e-9       # part of the duration; a motion beyond the resolution in it is a jump
+# longest time between two checks, because a joint may leave and return in between [s]
+MAX_INTERVAL = 0.05
+# A motion jumps if it moves farther than the resolution within this fraction of its duration.
+JUMP_RATIO = 1e-9
 
 
 @dataclass(frozen=True)
 class PathCollision:
     """
-    A contact on a motion, at `time` [s], a `fraction` of its duration.
+    The first collision of a motion, at `time` [s], a `fraction` of the duration.
 
-    `q` (nq,) is the configuration there, `contacts` what touches in it, deepest first.
+    `q` (nq,) is the configuration at this time, `contacts` are its contacts, deepest first.
     """
 
     time: float
@@ -32,16 +34,15 @@ class PathCollision:
 
 class PathCollisionCheck:
     """
-    The check of a motion from its start on, in slices; `collision` is the first one found.
+    The collision check of a motion, which can be run in slices of time.
 
-    Between two checks no joint moves farther than `resolution` [rad, m]. `q` (nq,) has the
-    joints that do not move; attached objects of the checker's scene move along. What comes and
-    goes between two checks is not seen.
+    Configurations are checked in the order of time, except that the end is checked right after
+    the start, so that a contact at the goal is always reported. `collision` is the first contact
+    found. Between two checks no joint moves farther than `resolution` [rad, m]; a contact that
+    begins and ends between two checks is missed. `q` (nq,) has the values of all joints that are
+    not part of the motion. Attached objects of the checker's scene move with their links.
 
-    The end is looked at right after the start: what is in the way there is always told.
-
-    `run` raises InvalidOptionError for a motion that jumps, or has positions or a duration that
-    are no numbers.
+    `run` raises InvalidOptionError for a motion that jumps or has a position that is not finite.
     """
 
     def __init__(self, checker: CollisionChecker, motion: Motion, q: Array,
@@ -53,14 +54,14 @@ class PathCollisionCheck:
         if not np.isfinite(motion.duration):
             raise InvalidOptionError(f'the motion has a duration of {motion.duration} s; valid: '
                                      'a finite number')
-        self._places = self._walk()
+        self._samples = self._sample()
         self.checks = 0
         self.collision: PathCollision | None = None
 
     def run(self, seconds: float = float('inf')) -> bool:
-        """Go on for a computing time, at least one check; return whether it is finished."""
+        """Check for `seconds` of processor time, at least once; return whether finished."""
         end = time.thread_time() + seconds
-        for moment, position in self._places:
+        for moment, position in self._samples:
             self.checks += 1
             self._q[self._columns] = position
             if self._checker.collides(self._q):
@@ -72,12 +73,13 @@ class PathCollisionCheck:
                 return False
         return True
 
-    def _walk(self) -> Iterator[tuple[float, Array]]:
-        """Yield times and positions: the start, the end, then closely spaced ones in between."""
+    def _sample(self) -> Iterator[tuple[float, Array]]:
+        """Yield times and positions (n,) to check: the start, the end, then those in between."""
         end = self._motion.duration
         before, goal = self._at(0.0), self._at(end)
         yield 0.0, before
         yield end, goal
+        # adapt the time step so that each step moves almost as far as the resolution
         now, step = 0.0, MAX_INTERVAL
         while now + step < end or _distance(before, goal) > self._resolution:
             step = min(step, end - now)
@@ -91,7 +93,7 @@ class PathCollisionCheck:
             step = min(step * min(0.95 * self._resolution / max(far, 1e-12), 2.0), MAX_INTERVAL)
 
     def _at(self, moment: float) -> Array:
-        """Return the positions at a time; raises InvalidOptionError for NaN and infinities."""
+        """Return the positions (n,) at a time [s]; raises InvalidOptionError if not finite."""
         position = self._motion.at(moment).position
         if not np.isfinite(position).all():
             joint = self._motion.joints[int(np.argmin(np.isfinite(position)))]
@@ -112,7 +114,7 @@ def _distance(one: Array, other: Array) -> float:
 
 def blocked(checker: CollisionChecker, motion: Motion, q: Array,
             resolution: float = 0.01) -> PathCollision | None:
-    """Return the first thing found in the way of a motion, or None; see PathCollisionCheck."""
+    """Return the first collision found on a motion, or None; see PathCollisionCheck."""
     check = PathCollisionCheck(checker, motion, q, resolution)
     check.run()
     return check.collision

@@ -1,5 +1,5 @@
 """
-Timing of motions between two states, by ruckig.
+Timing of motions by the library ruckig.
 
 Source: Berscheid and Kroeger, "Jerk-limited real-time trajectory generation with arbitrary target
 states", RSS 2021.
@@ -20,11 +20,12 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
           acceleration: Array | None = None, goal: Array | None = None,
           in_step: bool = True) -> Motion:
     """
-    Return the fastest motion to rest, at a goal (n,) or wherever that is.
+    Return the fastest motion to rest at a goal (n,), or, without a goal, at any position.
 
-    The joints move in step, or each of them as fast as it can.
+    With `in_step`, the joints stop at the same time and, if ruckig finds such a motion, move in
+    proportion; otherwise each joint moves as fast as it can.
 
-    Raises InvalidOptionError for limits of another number of joints, and where ruckig finds none.
+    Raises InvalidOptionError for a wrong number of limits, and if ruckig finds no motion.
     """
     n = len(joints)
     limits.check_count(n)
@@ -36,6 +37,7 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
                              else ruckig.Synchronization.No)
     if acceleration is not None:
         asked.current_acceleration = acceleration.tolist()
+    # the velocity interface brakes to rest without a target position
     if goal is None:
         asked.control_interface = ruckig.ControlInterface.Velocity
     else:
@@ -56,7 +58,7 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
 
 
 def start_of(joints: tuple[str, ...], position: object, velocity: object) -> tuple[Array, Array]:
-    """Check a start; raises InvalidStateError."""
+    """Return positions and velocities at a start as arrays (n,); raises InvalidStateError."""
     n = len(joints)
     return (vector(position, 'the positions at the start', n, InvalidStateError),
             vector(velocity, 'the velocities at the start', n, InvalidStateError))
