@@ -1,4 +1,4 @@
-"""Paths of a tool: joint values that follow a path, and their motion."""
+"""Tool paths, joint values that follow them, and the timing of the motion."""
 
 from ros2_ik.core.path.path import Path, PathBreak, PathOptions
 from ros2_ik.core.path.path_motion import path_motion

@@ -1,4 +1,4 @@
-"""Branches: configurations at the samples of a path, traced from one sample to the next."""
+"""Branches: continuous sequences of configurations along the samples of a path."""
 
 from collections.abc import Sequence
 import time
@@ -15,26 +15,35 @@ from ros2_ik.core.solvers import Budget, make_solver, Search, SolveOptions
 from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.solvers.starts import generator_state, Starts
 
-SAME = 1e-3             # configurations nearer than this in each joint are one [rad, m]
-HALVINGS = 4            # of the way to the next sample, where a branch does not get there at once
-SOLVED = 1e-9           # descents go on to this error [m, rad]: rounder answers make jerky splines
-LIMIT_MARGIN = 2e-3     # inside the joint limits, which splines would exceed else [rad, m]
-START_ITERATIONS = 2000     # of the search for starts; a UR5 has eight
-SHORTEST = 1e-3         # timeout of a search when the time is over [s]
+# configurations closer than this in each joint are the same node [rad, m]
+SAME_NODE = 1e-3
+# bisections of the interval to the next sample, if a branch does not reach the sample directly
+MAX_BISECTIONS = 4
+# error at which descents end [m, rad]; larger errors make the spline through the results jerky
+SOLUTION_TOLERANCE = 1e-9
+# distance kept from joint limits, because the spline overshoots its points [rad, m]
+LIMIT_MARGIN = 2e-3
+# iteration limit of the search for starts; a UR5 has eight solutions
+START_ITERATIONS = 2000
+# timeout of a search after the deadline [s]
+MIN_TIMEOUT = 1e-3
 
 
 class Branches:
     """
-    The graph of configurations along a path: `nodes` at each of `samples` (n,), and `links`.
+    A graph of configurations along a path.
 
-    Links connect the numbers of nodes at consecutive samples: one was traced from the other.
-    `needed` (m,) are the parameters of all poses of the answer: of close ones samples are a part.
+    `nodes[i]` are the configurations at `samples[i]`. `links[i]` are pairs of node numbers at the
+    samples i and i + 1, one traced from the other; `refused[i]` are pairs whose step is not
+    allowed. `needed` (m,) are the parameters of all poses that the solution must contain;
+    `samples` (n,) is a subset of them. `given` is the original problem, `problem` has narrower
+    joint limits.
     """
 
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
                  budget: Budget) -> None:
         self.given, self.path, self.options, self.budget = problem, path, options, budget
-        self.problem = _inside_limits(problem)
+        self.problem = _with_narrower_limits(problem)
         self.needed = path.samples(options.spacing)
         self.samples = _thinned(self.needed, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
@@ -43,57 +52,59 @@ class Branches:
         self.seed = self.problem.within_limits(problem.start)
         self._problems: dict[float, IKProblem] = {}
         self._name, _ = chosen_solver('auto', problem)
-        self._solver_options = {'solution_tolerance': SOLVED} if self._name == 'lm' else {}
+        self._solver_options = (
+            {'solution_tolerance': SOLUTION_TOLERANCE} if self._name == 'lm' else {})
         self._solver = make_solver(self._name, self.problem, self._solver_options)
         self._state = generator_state(options.random_state)
 
     def at(self, s: float) -> IKProblem:
-        """Return the problem of the pose at a parameter."""
+        """Return the problem with the target at the parameter s [m] of the path."""
         found = self._problems.get(s)
         if found is None:
             found = self._problems[s] = self.problem.again([self.path.pose(s)])
         return found
 
     def between(self, s: float, end: float) -> tuple[float, bool]:
-        """Return a parameter between two, and whether it is a needed one."""
+        """Return a parameter between two, and whether it belongs to `needed`."""
         low, high = np.searchsorted(self.needed, s, 'right'), np.searchsorted(self.needed, end)
         return (float(self.needed[(low + high) // 2]), True) if low < high else (
             (s + end) / 2, False)
 
     @property
     def left(self) -> float:
-        """The time that is left of the search [s], at least SHORTEST."""
-        return max(self.budget.deadline - time.monotonic(), SHORTEST)
+        """The time until the deadline [s], at least MIN_TIMEOUT."""
+        return max(self.budget.deadline - time.monotonic(), MIN_TIMEOUT)
 
     def first(self) -> IKProblem:
-        """Return the problem of the first pose with its own limits, for a start that is held."""
+        """Return the problem of the first pose with the original limits, to check the seed."""
         return self.given.again([self.path.pose(0.0)])
 
     # -- one configuration ------------------------------------------------------------------
 
     def descend(self, s: float, q: Array) -> Array:
-        """Return where one descent from q (nq,) to the pose at a parameter ends."""
+        """Return the end of a descent from q (nq,) to the pose at a parameter."""
         problem, solver = self.at(s), self._solver
-        if not solver.finds_starts:     # it was made for another pose
+        # only solvers that draw their own starts accept another pose than their own
+        if not solver.finds_starts:
             solver = make_solver(self._name, problem, self._solver_options)
         return solver.find(problem, Starts(q, 0, 0, self._state), self.budget)[0].q
 
     def follow(self, s: float, q: Array) -> Array | None:
-        """Return a configuration at a parameter, one step from q (nq,), if it is accepted."""
+        """Return an accepted configuration at a parameter, within one step of q (nq,), or None."""
         end = self.descend(s, q)
         return end if self.is_step(q, end) and accept(self.at(s), end).accepted else None
 
     def is_step(self, before: Array, after: Array) -> bool:
-        """Return whether no joint moves farther than one step allows."""
+        """Return whether no joint changes by more than `max_joint_step`."""
         return bool(are_within.run(after, before, before, self.options.max_joint_step))
 
     def held_start(self) -> list[Array]:
-        """Return the given start if it is accepted at the first pose."""
+        """Return the seed in a list if it is accepted at the first pose, otherwise no start."""
         start = self.given.start
         return [start] if accept(self.first(), start).accepted else []
 
     def search(self, s: float) -> list[Array]:
-        """Return different accepted configurations at a parameter, as many as were found."""
+        """Return up to `starts` different accepted configurations at a parameter."""
         search = Search(self.at(s), options=SolveOptions(
             solutions=self.options.starts, random_state=self.options.random_state,
             max_iterations=START_ITERATIONS, cancel=self.options.cancel,
@@ -104,7 +115,7 @@ class Branches:
     # -- branches ---------------------------------------------------------------------------
 
     def grow(self, layer: int, starts: Sequence[Array]) -> None:
-        """Trace branches from configurations (nq,) at a sample to both ends of the path."""
+        """Trace branches from configurations (nq,) at sample `layer` to both ends of the path."""
         waiting = [q.copy() for q in starts]
         while waiting:
             q = waiting.pop(0)
@@ -113,46 +124,52 @@ class Branches:
             if last is not None:
                 waiting += self._other_turns(layer, q, last)
 
-    def _trace(self, layer: int, q: Array, way: int) -> Array | None:
+    def _trace(self, layer: int, q: Array, direction: int) -> Array | None:
         """
-        Trace a branch up the samples (`way` 1) or down (-1), until it ends or meets another one.
+        Trace a branch to higher (`direction` 1) or lower samples (-1), until it stops or merges.
 
-        Returns the last configuration, None if it was not the branch's end.
+        Returns the last configuration of a branch that stops before the end of the path; None if
+        the branch reaches the end of the path or merges with another branch.
         """
-        a, _ = self._enter(layer, q)
-        while 0 <= layer + way < len(self.samples):
+        a, _ = self._add_node(layer, q)
+        while 0 <= layer + direction < len(self.samples):
             q = self.nodes[layer][a]
             found = None if self.budget.over() else self._advance(
-                q, float(self.samples[layer]), float(self.samples[layer + way]))
+                q, float(self.samples[layer]), float(self.samples[layer + direction]))
             if found is None:
                 return q
-            b, is_new = self._enter(layer + way, found)
-            self.links[min(layer, layer + way)].add((a, b) if way > 0 else (b, a))
+            b, is_new = self._add_node(layer + direction, found)
+            self.links[min(layer, layer + direction)].add((a, b) if direction > 0 else (b, a))
             if not is_new:
                 break
-            layer, a = layer + way, b
+            layer, a = layer + direction, b
         return None
 
-    def _advance(self, q: Array, s: float, end: float, halvings: int = HALVINGS) -> Array | None:
-        """Return the configuration at `end` that a branch leads to from q at s, or None."""
+    def _advance(self, q: Array, s: float, end: float,
+                 bisections: int = MAX_BISECTIONS) -> Array | None:
+        """Return the configuration at `end` on the branch through q (nq,) at s, or None."""
         found = self.follow(end, q)
-        if found is None and halvings:
+        if found is None and bisections:
             middle = (s + end) / 2
-            half = self._advance(q, s, middle, halvings - 1)
-            found = None if half is None else self._advance(half, middle, end, halvings - 1)
+            half = self._advance(q, s, middle, bisections - 1)
+            found = None if half is None else self._advance(half, middle, end, bisections - 1)
         return found
 
-    def _enter(self, layer: int, q: Array) -> tuple[int, bool]:
-        """Return the number of a node, and whether it is new."""
+    def _add_node(self, layer: int, q: Array) -> tuple[int, bool]:
+        """Return the number of the node at q (nq,), added if missing, and whether it is new."""
         nodes = self.nodes[layer]
         for k, node in enumerate(nodes):
-            if are_within.run(q, node, node, SAME):
+            if are_within.run(q, node, node, SAME_NODE):
                 return k, False
         nodes.append(q)
         return len(nodes) - 1, True
 
     def _other_turns(self, layer: int, q: Array, last: Array) -> list[Array]:
-        """Return q (nq,) a turn back in each joint that was near a limit when its branch ended."""
+        """
+        Return further starts: q (nq,) with one joint a full turn back, for each joint at a limit.
+
+        `last` (nq,) is the configuration at which the branch from q stopped.
+        """
         lower, upper, found = self.problem.lower, self.problem.upper, list[Array]()
         for index in self.problem.angles:
             turn = TURN if last[index] - lower[index] < upper[index] - last[index] else -TURN
@@ -161,26 +178,29 @@ class Branches:
             limit = lower[index] if turn > 0 else upper[index]
             if abs(last[index] - limit) < self.options.max_joint_step and (
                     lower[index] <= turned[index] <= upper[index]
-                    and self._enter(layer, turned)[1]):
+                    and self._add_node(layer, turned)[1]):
                 found.append(turned)
         return found
 
     def cheapest(self) -> list[int]:
         """
-        Return the numbers of the nodes of the cheapest chain that gets farthest.
+        Return the node numbers, one for each sample, of the cheapest of the longest chains.
 
-        Dynamic programming. The cost is the squared distance of the first node from the seed, and
-        the length of the path times the integral of |dq/ds|^2, however densely it is sampled.
+        The cost is the squared distance of the first node from the seed, plus the length of the
+        path times the integral of |dq/ds|^2, which does not depend on the sampling. Found by
+        dynamic programming over the samples.
         """
         parents, first = list[Indices](), np.array(self.nodes[0])
         cost = ((first - self.seed)**2).sum(axis=1)
-        if self.options.hold_start:     # branches traced down to here start elsewhere
+        # node 0 is the seed; other nodes come from branches traced down to the first sample
+        if self.options.hold_start:
             cost[1:] = np.inf
         weights = self.path.length / np.diff(self.samples)
         for i, weight in enumerate(weights):
             if not self.nodes[i + 1]:
                 break
             steps = np.array(self.nodes[i + 1])[None] - np.array(self.nodes[i])[:, None]
+            # steps between all pairs of nodes: short ones and traced ones, without refused ones
             allowed = np.abs(steps).max(axis=2) <= self.options.max_joint_step
             for pair in self.links[i]:
                 allowed[pair] = True
@@ -191,14 +211,15 @@ class Branches:
                 break
             parents.append(sums.argmin(axis=0))
             cost = sums.min(axis=0)
+        # follow the parents back from the cheapest last node
         chain = [int(cost.argmin())]
         for parent in reversed(parents):
             chain.append(int(parent[chain[-1]]))
         return chain[::-1]
 
 
-def _inside_limits(problem: IKProblem) -> IKProblem:
-    """Return the problem with narrower joint limits."""
+def _with_narrower_limits(problem: IKProblem) -> IKProblem:
+    """Return the problem with its joint limits narrowed by LIMIT_MARGIN."""
     margin = np.minimum(LIMIT_MARGIN, (problem.upper - problem.lower) / 4)
     result = problem.bounded(problem.change_bound)
     result.active = problem.active.within(problem.lower + margin, problem.upper - margin)
@@ -207,7 +228,7 @@ def _inside_limits(problem: IKProblem) -> IKProblem:
 
 
 def _thinned(parameters: Array, spacing: float) -> Array:
-    """Return the first and the last of increasing parameters, and some between at a spacing."""
+    """Return ascending parameters thinned to about `spacing`, first and last included."""
     kept = [0]
     for i in range(1, len(parameters) - 1):
         if parameters[i + 1] - parameters[kept[-1]] > spacing * (1 + 1e-6):

@@ -1,4 +1,4 @@
-"""Joint values along a path of the tool, and the options of their search."""
+"""Joint values along a tool path, and the options of the search for them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,24 +13,29 @@ from ros2_ik.core.path.tool_paths import ToolPath
 from ros2_ik.core.problem import IKProblem, JointChange, largest_change
 from ros2_ik.core.status import Status
 
-# two samples farther apart [m] have configurations too far apart to find one between
+# largest valid spacing [m]; farther apart, descents between two samples fail too often
 LARGEST_SPACING = 0.1
 
 
 @dataclass(frozen=True)
 class PathOptions:
     """
-    Options of `solve_path`; raises InvalidOptionError.
+    Options of `solve_path`.
 
-    The tool's path is sampled at a `spacing` [m] (a radian of rotation counts as 0.2 m). From one
-    configuration of the answer to the next no joint moves by more than `max_joint_step` [rad, m],
-    and halfway the tool is within `max_deviation` [m] and `max_rotation` [rad] of its path:
-    configurations are added where needed. `starts` is how many configurations at the first pose
-    are tried; with `hold_start` the path starts at the seed, and nowhere else. Between
-    configurations contacts are checked each time a joint has moved by `resolution` [rad, m].
-    With `advice` a path that breaks is searched for anew, with other starts and with axes freed.
-    `timeout` [s] is that of the whole search; `random_state` a number: the same number gives the
-    same answer, unless the time runs out. `cancel` is an event or callable.
+    - `spacing` [m]: distance of the samples of the tool path; 1 rad of rotation counts as 0.2 m.
+    - `max_joint_step` [rad, m]: largest change of a joint between consecutive configurations.
+    - `max_deviation` [m] and `max_rotation` [rad]: largest distance of the tool from the path
+      halfway between consecutive configurations. Configurations are added as necessary.
+    - `starts`: number of configurations at the first pose that are tried.
+    - `hold_start`: True starts the path at the seed only.
+    - `resolution` [rad, m]: largest joint change between two collision checks.
+    - `advice`: True repeats the search for a path that breaks with other starts and with free
+      axes, and reports what helps.
+    - `timeout` [s]: time limit of the whole search.
+    - `random_state`: an integer; equal integers give equal results unless the time runs out.
+    - `cancel`: an event, or a callable that returns True to cancel the search.
+
+    Raises InvalidOptionError.
     """
 
     spacing: float = 0.01
@@ -59,12 +64,12 @@ class PathOptions:
 @dataclass(frozen=True)
 class PathBreak:
     """
-    The place at which a path ends early, and the reason.
+    The point at which a path ends early, and the reason.
 
-    `parameter` [m] and `pose` (4, 4) are those of the first sample that is not reached, `index`
-    is the number of the last configuration (-1: none). `reason` is 'contact', 'joint limit',
-    'reach', 'singularity', 'constraint', 'step', 'start' or 'time'; `text` says more, and `advice`
-    what would help, or ''.
+    `index` is the number of the last configuration (-1: none). `parameter` [m] and `pose` (4, 4)
+    belong to the first pose that is not reached. `reason` is 'contact', 'joint limit', 'reach',
+    'singularity', 'constraint', 'step', 'start' or 'time'; `text` has the details. `advice` is a
+    change of the problem with which the path gets farther, or ''.
     """
 
     index: int
@@ -78,12 +83,12 @@ class PathBreak:
 @dataclass(frozen=True, eq=False)
 class Path:
     """
-    Joint values along a path of the tool.
+    Joint values along a tool path; true in a condition if the whole path is reached.
 
-    `q` (n, nq) are the configurations, `parameters` (n,) [m] their places on `tool_path`.
-    `fraction`, from 0 to 1, is how much of the path's length they reach. With status SUCCESS all
-    of the path is reached, each configuration was accepted, and from one to the next no joint
-    moves farther than the options allow. Otherwise they end where `broken_at` says.
+    `q` (n, nq) are the configurations at the `parameters` (n,) [m] of `tool_path`. With status
+    SUCCESS they cover the whole path, each was accepted, and consecutive ones are within
+    `max_joint_step`. Otherwise they end at `broken_at`, and `fraction` in [0, 1] is the reached
+    share of the length of the path.
     """
 
     status: Status
@@ -106,23 +111,23 @@ class Path:
 
     @property
     def fraction(self) -> float:
-        """The part of the path's length that is reached."""
+        """The reached share of the length of the path, in [0, 1]."""
         return float(self.parameters[-1]) / self.tool_path.length if len(self.q) else 0.0
 
     @property
     def joints(self) -> Mapping[str, Array]:
-        """Values (n,) of the joints that may move, by name."""
+        """Values (n,) of the active joints, by name."""
         robot = self.problem.robot
         return {name: self.q[:, robot.joint(name).index] for name in self.problem.joint_names}
 
     @property
     def poses(self) -> Array:
-        """The tool's poses at the configurations, (n, 4, 4)."""
+        """Poses (n, 4, 4) of the tool path at `parameters`, in the frame of the target."""
         return np.array([self.tool_path.pose(s) for s in self.parameters]).reshape(-1, 4, 4)
 
     @property
     def largest_step(self) -> JointChange | None:
-        """The largest change of a joint from one configuration to the next."""
+        """The largest change of a joint between consecutive configurations."""
         changes = [largest_change(self.problem.active, before, after)
                    for before, after in zip(self.q, self.q[1:], strict=False)]
         return max((change for change in changes if change), key=lambda change: change.change,

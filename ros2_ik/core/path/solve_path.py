@@ -1,4 +1,4 @@
-"""Joint values for all poses of a path."""
+"""The search for joint values along a path."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
@@ -22,10 +22,11 @@ from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers import Budget
 from ros2_ik.core.status import Status
 
-OF_TARGET = ('relative_to', 'weights', 'position_tolerance', 'orientation_tolerance')
-OF_PROBLEM = ('group', 'locked', 'constraints', 'costs', 'joint_limits', 'collisions')
-OF_SEARCH = tuple(each.name for each in fields(PathOptions))
-FREED = {5: 'rz', 3: 'rx', 4: 'ry'}     # of the weights, the most often useful first
+TARGET_OPTIONS = ('relative_to', 'weights', 'position_tolerance', 'orientation_tolerance')
+PROBLEM_OPTIONS = ('group', 'locked', 'constraints', 'costs', 'joint_limits', 'collisions')
+SEARCH_OPTIONS = tuple(each.name for each in fields(PathOptions))
+# rotation axes to free, by their index in the weights, the most often useful axis first
+AXES_TO_FREE = {5: 'rz', 3: 'rx', 4: 'ry'}
 
 
 def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
@@ -34,12 +35,15 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     """
     Find joint values that move `tip` along a path without jumps.
 
-    `path` is a `Line`, `Arc`, `Screw` or `Spline`, or a list of poses, which lines connect. All
-    branches, from several starts, are traced along the path, and the one with the least motion is
-    returned, counted from the `seed`. The options are `relative_to`, `weights` and the tolerances
-    of a `PoseTarget`, `group`, `locked`, `constraints`, `costs`, `joint_limits` and `collisions`
-    of an `IKProblem`, and those of `PathOptions`. Constraints hold at the configurations, of which
-    there are more with a smaller `spacing`; between them contacts are looked for.
+    `path` is a `Line`, `Arc`, `Screw`, `Spline` or `Waypoints`, or a list of poses connected by
+    lines. Branches of configurations are traced along the path from several starts, and the one
+    with the least joint motion is returned; the motion from the `seed` to the first configuration
+    counts.
+
+    The options are `relative_to`, `weights` and the tolerances of `PoseTarget`, `group`, `locked`,
+    `constraints`, `costs`, `joint_limits` and `collisions` of `IKProblem`, and the fields of
+    `PathOptions`. Contacts are also checked between configurations; constraints hold only at the
+    configurations, so a smaller `spacing` checks them more often.
 
         path = solve_path(robot, 'tool0', Line(T_base_start, T_base_end))
         if path.success:
@@ -47,15 +51,16 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
         else:
             print(path.message)
 
-    Not getting to the end is a status. Raises IKError for a malformed question.
+    If the end is not reached, the status and `broken_at` have the reason. Raises IKError for
+    invalid arguments.
     """
-    valid = (*OF_TARGET, *OF_PROBLEM, *OF_SEARCH)
+    valid = (*TARGET_OPTIONS, *PROBLEM_OPTIONS, *SEARCH_OPTIONS)
     for name in options:
         if name not in valid:
             raise InvalidOptionError(unknown_name('option', name, valid))
     tool_path = as_tool_path(path)
     target, parts, search = ({name: options[name] for name in names if name in options}
-                             for names in (OF_TARGET, OF_PROBLEM, OF_SEARCH))
+                             for names in (TARGET_OPTIONS, PROBLEM_OPTIONS, SEARCH_OPTIONS))
     if parts.get('collisions', True) is True:
         parts['checker'] = (own_collisions(robot).checker if scene is None
                             else collision_checker(robot, scene))
@@ -65,14 +70,14 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
 
 def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions | None = None) -> Path:
     """
-    Find joint values for a problem whose one target goes along a path.
+    Find joint values for a problem whose only target moves along a path.
 
-    The pose of the target does not matter; the problem's start is the seed. Raises
-    InvalidTargetError for another number of targets, InvalidOptionError where a joint moves that
-    has more than one value.
+    The pose of the target is replaced by those of the path; the start of the problem is the seed.
+    Raises InvalidTargetError unless there is one target, and InvalidOptionError for an active
+    joint with more than one value.
     """
     if len(problem.targets) != 1:
-        raise InvalidTargetError(f'{len(problem.targets)} targets; valid: one, which goes along '
+        raise InvalidTargetError(f'{len(problem.targets)} targets; valid: one, which moves along '
                                  'the path')
     for joint in problem.active.multi_value_joints:
         raise InvalidOptionError(f"joint '{joint.name}' is {joint.kind}; only joints of one value "
@@ -99,13 +104,15 @@ def _path(branches: Branches, chain: Chain, broken: tuple[Status, PathBreak] | N
 
 
 def _search(branches: Branches) -> Chain:
-    """Return the best chain of configurations, of those that get farthest."""
+    """Return the cheapest of the chains that get farthest, smoothed."""
     samples, is_held = branches.samples, branches.options.hold_start
     starts = branches.held_start() if is_held else branches.search(0.0)
     if not starts:
         return []
     branches.grow(0, starts)
     chain, whole = _checked(branches)
+    # where all chains end, search for new configurations and trace their branches in both
+    # directions, until that brings no progress
     while len(chain) < len(samples) and not branches.budget.over():
         layer = len(chain)
         branches.grow(layer, branches.search(float(samples[layer])))
@@ -116,7 +123,8 @@ def _search(branches: Branches) -> Chain:
 
 
 def _checked(branches: Branches) -> tuple[Chain, Chain]:
-    """Return the cheapest chain of samples whose steps hold, and the same with all it needs."""
+    """Return the cheapest chain of samples whose steps are all allowed, and its refinement."""
+    # refuse the first step that is not allowed, and look for the next cheapest chain
     while True:
         numbers = branches.cheapest()
         chain = [(float(s), branches.nodes[i][k]) for i, (s, k) in enumerate(
@@ -128,7 +136,7 @@ def _checked(branches: Branches) -> tuple[Chain, Chain]:
 
 
 def _extended(branches: Branches, chain: Chain) -> Chain:
-    """Return a chain with the poses after it that are reached before the next sample."""
+    """Return a chain extended by the needed poses between its end and the next sample."""
     for s in branches.needed[np.searchsorted(branches.needed, chain[-1][0], 'right'):]:
         q = None if branches.budget.over() else branches.follow(float(s), chain[-1][1])
         if q is None:
@@ -141,7 +149,7 @@ def _extended(branches: Branches, chain: Chain) -> Chain:
 
 
 def _break(branches: Branches, chain: Chain) -> tuple[Status, PathBreak]:
-    """Return where and why a chain ends early, and what would help."""
+    """Return the status and the PathBreak of a chain that ends early."""
     reached = chain[-1][0] if chain else -1.0
     s = float(branches.needed[int(np.searchsorted(branches.needed, reached, 'right'))])
     status, reason, text = reason_of(branches, chain, s)
@@ -151,17 +159,19 @@ def _break(branches: Branches, chain: Chain) -> tuple[Status, PathBreak]:
 
 
 def _advice(branches: Branches, reached: float) -> str:
-    """Return a change of the question with which the path gets through, '' if none was found."""
+    """Return a change of the problem with which the path gets farther, or ''."""
     problem, options, path = branches.given, branches.options, branches.path
+    # another start
     if options.hold_start:
         chain = _search(Branches(problem, path, replace(options, hold_start=False),
                                  branches.budget))
         if chain and chain[-1][0] > max(reached, 0.0):
             joints = ', '.join(f'{name} {chain[0][1][problem.robot.joint(name).index]:.4g}'
                                for name in problem.joint_names)
-            return f'a start at {joints} gets to {chain[-1][0]:.4g} m'
+            return f'a start at {joints} reaches {chain[-1][0]:.4g} m'
+    # a free rotation axis
     target, = problem.question()['targets']
-    for axis, name in FREED.items():
+    for axis, name in AXES_TO_FREE.items():
         weights = target.weights.copy()
         weights[axis] = 0.0
         if not target.counted[axis] or not weights.any():

@@ -1,4 +1,4 @@
-"""Paths of a tool: poses over a length."""
+"""Tool paths: poses as a function of the path length."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -13,33 +13,37 @@ from ros2_ik.core.checks import direction, finite, listed, vector
 from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.core.poses import as_transform
 
-ROTATION_LENGTH = 0.2   # length of a rotation in place [m/rad]
-SHORTEST = 1e-9         # poses nearer than this are equal [m]
-FLATTEST = 1e-6         # a triangle whose height is a smaller part of its side is a line
-N_FINE = 256            # samples between two poses of a spline, to measure its length
+# path length of a rotation in place [m/rad]
+ROTATION_LENGTH = 0.2
+# length below which a path has no direction [m]
+MIN_LENGTH = 1e-9
+# ratio of height and longest side below which three points count as collinear
+COLLINEAR_RATIO = 1e-6
+# samples between two poses of a spline, to measure its length
+N_FINE = 256
 
 
 class ToolPath(ABC):
     """
-    Poses of a tool over a parameter s from 0 to `length` [m], the length of the position's path.
+    Base class of tool paths: poses (4, 4) over a parameter s from 0 to `length` [m].
 
-    Of a rotation in place a radian counts as 0.2 m. `knots` (k,) are the parameters of poses that
-    all samplings contain. Poses (4, 4) are in the frame of the target. Raises InvalidTargetError
-    for a path that makes no sense.
+    `length` is the larger of two lengths: the distance that the tool moves, and 0.2 m for each
+    radian that the tool rotates. `knots` (k,) are parameters that all samplings contain. Poses are
+    relative to the frame of the target. Raises InvalidTargetError for a path of length zero.
     """
 
     def __init__(self, distance: float, angle: float, knots: Array | None = None) -> None:
         self.length = max(float(distance), ROTATION_LENGTH * float(angle))
         self.knots = np.array([0.0, self.length]) if knots is None else knots
-        if self.length < SHORTEST:
+        if self.length < MIN_LENGTH:
             raise InvalidTargetError('the path has length zero: start and end are equal')
 
     @abstractmethod
     def pose(self, s: float) -> Array:
-        """Return the tool's place at a parameter from 0 to `length`, (4, 4)."""
+        """Return the pose (4, 4) of the tool at a parameter s in [0, length]."""
 
     def samples(self, spacing: float) -> Array:
-        """Return the knots and parameters between, at most `spacing` [m] apart, (n,)."""
+        """Return ascending parameters (n,) at most `spacing` [m] apart, knots included."""
         knots = self.knots
         parts = [np.linspace(low, high, max(math.ceil((high - low) / spacing - 1e-6), 1),
                              endpoint=False) for low, high in zip(knots, knots[1:], strict=False)]
@@ -47,7 +51,7 @@ class ToolPath(ABC):
 
 
 class Line(ToolPath):
-    """Straight line between two poses, with a rotation about one fixed axis, under half a turn."""
+    """Straight line between two poses, with a rotation by less than pi about a fixed axis."""
 
     def __init__(self, start: Pose, end: Pose) -> None:
         self.start, self.end = as_transform(start, 'start'), as_transform(end, 'end')
@@ -65,7 +69,7 @@ class Arc(ToolPath):
     """
     Circular arc from the pose `start` through the point `through` (3,) [m] to the pose `end`.
 
-    The orientation turns about one fixed axis from that of the start to that of the end.
+    The tool rotates from the orientation of `start` to that of `end` about one fixed axis.
     """
 
     def __init__(self, start: Pose, through: 'ArrayLike', end: Pose) -> None:
@@ -73,10 +77,11 @@ class Arc(ToolPath):
         self._rotation, p = rotation_between(self.start, self.end), self.start[:3, 3]
         a, b = vector(through, 'through', 3, InvalidTargetError) - p, self.end[:3, 3] - p
         normal = np.cross(a, b)
-        if np.linalg.norm(normal) <= FLATTEST * max(a @ a, b @ b):
+        if np.linalg.norm(normal) <= COLLINEAR_RATIO * max(a @ a, b @ b):
             raise InvalidTargetError('start, through and end of the arc are on a line; valid: '
                                      'three points of a circle (for a full circle use Screw)')
-        # from the centre of the circle through the corners 0, a, b to the start
+        # vector from the centre of the circle through 0, a and b to the start (circumcentre
+        # formula), and the axis in the plane of the circle perpendicular to this vector
         x = -np.cross((a @ a) * b - (b @ b) * a, normal) / (2 * normal @ normal)
         y = np.cross(normal / np.linalg.norm(normal), x)
         self._centre, self._axes = p - x, np.array([x, y])
@@ -92,10 +97,10 @@ class Arc(ToolPath):
 
 class Screw(ToolPath):
     """
-    Rotation of the pose `start` by `angle` [rad] about an axis, and shift by `travel` [m] along.
+    Rotation of the pose `start` by `angle` [rad] about an axis, with a translation along the axis.
 
-    `point` (3,) [m] is a point of the axis, `axis` (3,) its direction, both in the frame that the
-    pose is in. The angle may be more than a turn.
+    `point` (3,) [m] is a point on the axis and `axis` (3,) its direction, both in the frame of the
+    pose. `travel` [m] is the translation. The angle may exceed a full turn.
     """
 
     def __init__(self, start: Pose, point: 'ArrayLike', axis: 'ArrayLike', angle: float,
@@ -115,7 +120,7 @@ class Screw(ToolPath):
 
 
 class Waypoints(ToolPath):
-    """Poses (4, 4), at least two, connected by lines; all samplings contain them."""
+    """At least two poses (4, 4), connected by lines; all samplings contain the poses."""
 
     def __init__(self, poses: Sequence[Pose]) -> None:
         given = listed(poses)
@@ -133,7 +138,7 @@ class Waypoints(ToolPath):
 
 
 class Spline(ToolPath):
-    """Smooth curve through poses: cubic splines of position and of rotation."""
+    """Smooth curve through poses: a cubic spline of the position, and a rotation spline."""
 
     def __init__(self, poses: Sequence[Pose]) -> None:
         lines = Waypoints(poses)
@@ -142,6 +147,7 @@ class Spline(ToolPath):
         self._position = scipy.interpolate.CubicSpline(lines.knots, corners[:, :3, 3])
         self._rotation = transform.RotationSpline(
             lines.knots, transform.Rotation.from_matrix(corners[:, :3, :3]))
+        # tabulate the length over the spline parameter, to find the spline parameter of a length
         n = len(corners) - 1
         self._fine = np.interp(np.arange(n * N_FINE + 1) / N_FINE, np.arange(n + 1), lines.knots)
         turned = self._rotation(self._fine)
@@ -156,7 +162,7 @@ class Spline(ToolPath):
 
 
 def as_tool_path(path: ToolPath | Sequence[Pose]) -> ToolPath:
-    """Return a path as it is, and a list of poses as `Waypoints`; raises InvalidTargetError."""
+    """Return a ToolPath unchanged, a list of poses as Waypoints; raises InvalidTargetError."""
     if isinstance(path, ToolPath):
         return path
     if listed(path) is None:
@@ -166,11 +172,11 @@ def as_tool_path(path: ToolPath | Sequence[Pose]) -> ToolPath:
 
 
 def rotation_between(start: Array, end: Array) -> Array:
-    """Return the rotation vector (3,) from pose to pose, in the axes of the first."""
+    """Return the rotation vector (3,) [rad] between two poses, in the axes of the first pose."""
     rotation: Array = pin.log3(start[:3, :3].T @ end[:3, :3])
     if np.linalg.norm(rotation) > math.pi - 1e-6:
-        raise InvalidTargetError('the orientations are half a turn apart, which leaves the axis '
-                                 'open; valid: a pose between')
+        raise InvalidTargetError('the orientations are half a turn apart, so the rotation axis is '
+                                 'ambiguous; add a pose between')
     return rotation
 
 

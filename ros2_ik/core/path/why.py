@@ -1,4 +1,4 @@
-"""Why a path ends early."""
+"""Reasons for a path that ends early."""
 
 from typing import NamedTuple
 
@@ -11,13 +11,16 @@ from ros2_ik.core.problem import accept, IKProblem, IKSolution, largest_change
 from ros2_ik.core.solvers import solve
 from ros2_ik.core.status import Status
 
-AT_LIMIT = 1e-6     # a joint nearer than this to its limit is at the limit [rad, m]
-ILL = 100.0         # condition number of the pose's Jacobian from which the arm is near singular
-ITERATIONS = 3000   # of a search for any configuration at a pose
+# distance from a limit below which a joint is at the limit [rad, m]
+AT_LIMIT = 1e-6
+# condition number of the pose Jacobian above which the arm is near a singularity
+MAX_CONDITION = 100.0
+# iteration limit of the search for any configuration at a pose
+ITERATIONS = 3000
 
 
 class Reason(NamedTuple):
-    """The status of a path that ends early, one of the reasons of `PathBreak`, and a sentence."""
+    """Status, `reason` and `text` of a `PathBreak`."""
 
     status: Status
     reason: str
@@ -25,7 +28,7 @@ class Reason(NamedTuple):
 
 
 def reason_of(branches: Branches, chain: Chain, s: float) -> Reason:
-    """Return why the pose at parameter s cannot be added to a chain, which may be empty."""
+    """Return the reason why a chain, possibly empty, cannot be continued to the parameter s."""
     if branches.budget.cancelled():
         return Reason(Status.PREEMPTED, 'time', 'cancelled')
     if branches.budget.over():
@@ -34,9 +37,11 @@ def reason_of(branches: Branches, chain: Chain, s: float) -> Reason:
     problem, q = branches.at(s), chain[-1][1] if chain else branches.seed
     if not chain and branches.options.hold_start:
         return _start(branches.first())
+    # the descent along the branch ends in contact
     end = branches.descend(s, q)
     if chain and branches.is_step(q, end) and accept(problem, end).touches:
         return _contact(problem, end)
+    # is the pose reachable at all, from any start?
     found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.left,
                   random_state=branches.options.random_state, cancel=branches.options.cancel)
     if not found.success:
@@ -45,7 +50,7 @@ def reason_of(branches: Branches, chain: Chain, s: float) -> Reason:
 
 
 def _start(problem: IKProblem) -> Reason:
-    """Return why a start that is held is no answer to the first pose."""
+    """Return the reason why the seed (`hold_start`) is not accepted at the first pose."""
     verdict = accept(problem, problem.start)
     if verdict.touches:
         reason = _contact(problem, problem.start)
@@ -62,11 +67,12 @@ def _contact(problem: IKProblem, q: Array) -> Reason:
 
 
 def _unreached(problem: IKProblem, found: IKSolution, q: Array, branches: Branches) -> Reason:
-    """Return why no configuration was found for a pose."""
+    """Return the reason why no configuration was found for a pose."""
     if found.status is Status.GOAL_IN_COLLISION:
         return _contact(problem, found.best_q)
     if problem.kinds != {'targets'}:
         return Reason(found.status, 'constraint', found.message)
+    # reachable without joint limits?
     free = problem.varied(joint_limits=False, collisions=False, checker=None)
     if problem.joint_limits and solve(free, [q], max_iterations=ITERATIONS, timeout=branches.left,
                                       random_state=0, cancel=branches.options.cancel):
@@ -79,7 +85,7 @@ def _unreached(problem: IKProblem, found: IKSolution, q: Array, branches: Branch
 
 def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
                  found: IKSolution) -> Reason:
-    """Return why no step leads from q to a pose that other configurations reach."""
+    """Return the reason why no step from q (nq,) reaches a pose that is otherwise reachable."""
     limited = [joint.name for joint in problem.active.joints
                if not problem.lower[joint.index] + AT_LIMIT < end[joint.index]
                < problem.upper[joint.index] - AT_LIMIT]
@@ -92,9 +98,10 @@ def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
         return Reason(Status.NO_IK_SOLUTION, 'joint limit', f'{names} at {what}; {text}')
     sizes = np.linalg.svd(pose_jacobian(problem, q), compute_uv=False)
     condition = float(sizes[0] / max(sizes[-1], 1e-12))
-    if condition > ILL:
+    if condition > MAX_CONDITION:
         return Reason(Status.NO_IK_SOLUTION, 'singularity', 'the arm is near a singularity '
                       f'(condition number {condition:.3g}); {text}')
-    blocked = branches.is_step(q, found.best_q)     # but not by a way that was checked
+    # the step to the other configuration is short, so the check between both found a contact
+    blocked = branches.is_step(q, found.best_q)
     return Reason(Status.NO_IK_SOLUTION, 'contact' if blocked else 'step',
                   'there is a contact on the way to the next pose' if blocked else text)
