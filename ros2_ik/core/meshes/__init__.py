@@ -1,4 +1,4 @@
-"""Mesh files, their triangles, hulls and convex parts."""
+"""Mesh files: paths, triangles, convex hulls and convex parts."""
 
 from ros2_ik.core.meshes.mesh_paths import urdf_for_others
 

@@ -1,9 +1,9 @@
 """
-Cache of slow results, in the process and on disk, by a digest of their input.
+Cache of slow results in memory and on disk; the key is a digest of the input.
 
-The folder is $XDG_CACHE_HOME/ros2_ik (~/.cache/ros2_ik). Where it cannot be written, or a file
-in it cannot be read, results are made anew. Without locks: a forked process could not free them,
-and what two threads make at the same time is equal.
+The folder is $XDG_CACHE_HOME/ros2_ik (default: ~/.cache/ros2_ik). If the folder cannot be written
+or a file cannot be read, the result is computed again. There are no locks: a forked process could
+not release a lock of its parent, and two threads that compute the same entry get equal results.
 """
 
 from collections.abc import Callable
@@ -24,33 +24,35 @@ _memory: LRUCache[str, Arrays] = LRUCache(512)
 
 
 def digest(*parts: bytes | str) -> str:
-    """Return a name made of the parts' content; the same parts cut differently differ."""
-    found = hashlib.sha256()
+    """Return the SHA-256 digest of all parts, as hexadecimal digits."""
+    sha = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
-        found.update(len(content).to_bytes(8, 'little'))
-        found.update(content)
-    return found.hexdigest()
+        # with its length, so that ('ab', 'c') and ('a', 'bc') have different digests
+        sha.update(len(content).to_bytes(8, 'little'))
+        sha.update(content)
+    return sha.hexdigest()
 
 
 def cached(namespace: str, key: str, make: Callable[[], Arrays], disk: bool = True) -> Arrays:
     """
-    Return the read-only arrays of `make`, from memory or disk where they were made before.
+    Return the cached arrays of an entry, or the result of `make`; the arrays are read-only.
 
-    `namespace` is a folder of the cache; its name changes with the meaning of what is in it.
-    `disk` is False for what is made faster than it is read.
+    `namespace` is a folder of the cache; rename it when the content or format of its files
+    changes. `disk` False keeps the entry in memory only, for results that are faster to compute
+    than to read.
     """
     def read_only() -> Arrays:
-        found = _from_disk(_path(name), make) if disk else make()
-        for array in found.values():
+        arrays = _from_disk(_path(name), make) if disk else make()
+        for array in arrays.values():
             array.setflags(write=False)
-        return found
+        return arrays
     name = f'{namespace}/{key}'
     return _memory.get(name, read_only)
 
 
 def is_cached(namespace: str, key: str) -> bool:
-    """Return whether `cached` would find it in memory or on disk."""
+    """Return whether the entry `namespace`/`key` is in memory or on disk."""
     name = f'{namespace}/{key}'
     return name in _memory or _path(name).exists()
 
@@ -58,25 +60,26 @@ def is_cached(namespace: str, key: str) -> bool:
 def _path(name: str) -> Path:
     try:
         home = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')
-    except RuntimeError:    # no home
+    # Path.home() fails for a user without a home directory, as in some containers
+    except RuntimeError:
         home = Path(tempfile.gettempdir())
     return home / 'ros2_ik' / f'{name}.npz'
 
 
 def _from_disk(path: Path, make: Callable[[], Arrays]) -> Arrays:
     try:
-        # in CPython 3.11 numpy's parser of headers fails where threads use it at the same time:
-        # SystemError: AST constructor recursion depth mismatch
+        # SystemError: in CPython 3.11 numpy's header parser fails if two threads use it at the
+        # same time ("AST constructor recursion depth mismatch")
         with np.load(path, allow_pickle=False) as content:
             return dict(content)
     except (OSError, ValueError, EOFError, KeyError, SystemError, zipfile.BadZipFile):
-        found = make()
-    _write(path, found)
-    return found
+        made = make()
+    _write(path, made)
+    return made
 
 
 def _write(path: Path, arrays: Arrays) -> None:
-    """Write a file atomically: other processes may read it at the same time."""
+    """Write a file atomically, because other processes may read the file at the same time."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, suffix='.part')

@@ -1,8 +1,8 @@
 """
-Triangles in mesh files, read by trimesh; dae files by pycollada behind it.
+Parser of mesh files (stl, obj, dae), based on trimesh, which reads dae files with pycollada.
 
-Not by assimp through coal: that loses the offset of the vertices in all parts of a file but the
-first. COLLADA's <up_axis> and <unit> are left as they are, as MoveIt and Pinocchio do.
+coal's reader (assimp) is not used: it loses the vertex offset of all parts of a file except the
+first. COLLADA's <up_axis> and <unit> are not applied, as in MoveIt and Pinocchio.
 """
 
 from functools import partial
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ros2_ik.core.meshes.cache import Arrays
 
 FILE_KINDS = ('.stl', '.obj', '.dae')
-# What trimesh 5.2 and pycollada 0.9 misread without an error: skins are left out, triangles with
-# NaN dropped or moved, index 0 is the first vertex, negative ones count from the file's end, and
-# a unit that is not a positive number is 1 m.
+# Content that trimesh 5.2 and pycollada 0.9 misread without an error: skins are not read,
+# triangles with NaN are dropped or moved, index 0 becomes the first vertex, negative indices count
+# from the end of the file, and a unit that is not a positive number becomes 1 m.
 _MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
                     rb'|<unit\b[^>]*?\b(meter\s*=\s*["\'](?![\d.]*[1-9])[^"\']*["\'])',
             '.stl': rb'vertex\s[^\n]*?\b(nan|inf)\b', '.obj': rb'^f[^\n]*?\s(-\d+|0+\b)'}
@@ -31,17 +31,19 @@ _MATERIALS = re.compile(rb'<(library_(?:effects|materials|images)|bind_material)
 
 def parse_mesh(kind: str, content: bytes) -> 'Arrays':
     """
-    Return 'vertices' (n, 3), 'triangles' (m, 3), 'colors' (m, 3) and 'unit' of a file's content.
+    Return 'vertices' (n, 3), 'triangles' (m, 3), 'colors' (m, 3) and 'unit' [m] of a mesh file.
 
-    `kind` is one of FILE_KINDS. Colors are red, green, blue in [0, 1] of the materials of a dae
-    file, -1 where there is none. The unit [m] is not applied. Equal vertices are joined,
-    triangles with two equal corners left out. Raises ValueError that says what is wrong.
+    `kind` is one of FILE_KINDS, `content` the bytes of the file. Colors are red, green, blue in
+    [0, 1] of each triangle, from the materials of a dae file, -1 if there is no color. Vertices
+    are as in the file; the unit is not applied. Equal vertices are merged, and triangles with two
+    equal corners dropped. Raises ValueError with the reason.
     """
     if found := re.search(_MISREAD[kind], content, re.IGNORECASE | re.MULTILINE):
         raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is not read")
+    # neither library validates its input: malformed files raise errors of any type
     try:
         meshes, unit = _loaded(kind, content)
-    except Exception as error:    # of any kind: neither library checks what it reads
+    except Exception as error:
         raise ValueError(str(error) or type(error).__name__) from None
     corners = np.concatenate([np.zeros((0, 3, 3)), *(mesh.triangles for mesh in meshes)])
     colors = np.concatenate([np.zeros((0, 3)), *(
@@ -57,8 +59,8 @@ def parse_mesh(kind: str, content: bytes) -> 'Arrays':
 
 
 def _loaded(kind: str, content: bytes) -> 'tuple[list[trimesh.Trimesh], float]':
-    """Return trimesh's meshes and the unit [m]; what raises is any of two libraries' errors."""
-    import trimesh  # takes as long as ros2_ik.core
+    """Return trimesh's meshes and the unit [m]; raises errors of trimesh or pycollada."""
+    import trimesh  # here, as its import takes as long as that of ros2_ik.core
 
     load = partial(trimesh.load_scene, file_type=kind[1:], process=False, ignore_broken=False,
                    skip_materials=True)
@@ -67,7 +69,8 @@ def _loaded(kind: str, content: bytes) -> 'tuple[list[trimesh.Trimesh], float]':
     except Exception:
         if kind != '.dae':
             raise
-        scene = load(BytesIO(_MATERIALS.sub(b'', content)))    # textures may be missing
+        # again without materials: a missing texture must not prevent the reading of triangles
+        scene = load(BytesIO(_MATERIALS.sub(b'', content)))
     return ([mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)],
             trimesh.units.unit_conversion(scene.units or 'meters', 'meters'))
 

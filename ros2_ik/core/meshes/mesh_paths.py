@@ -1,4 +1,4 @@
-"""Paths of the mesh files that a URDF names, and the versions of the files that a robot has."""
+"""Search for the mesh files that a URDF names, and versions of the files of a robot."""
 
 from collections.abc import Hashable, Iterator
 from pathlib import Path
@@ -12,29 +12,30 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.packages import package_candidates
 
 MeshFiles = tuple[tuple[str | int, ...], ...]
-_known: WeakKeyDictionary[Robot, MeshFiles] = WeakKeyDictionary()
+_files: WeakKeyDictionary[Robot, MeshFiles] = WeakKeyDictionary()
 
 
 def mesh_files(robot: Robot) -> MeshFiles:
     """
-    Return path, size and time of the last change [ns] of each collision mesh that is found.
+    Return path, size [bytes] and time of the last change [ns] of each collision mesh file found.
 
-    They are looked up once for each Robot object, whatever frames were added to it.
+    The files are searched once per Robot object; robots with added frames share the result.
     """
     robot = robot.plain
-    if robot not in _known:
-        _known[robot] = _current_files(robot)
-    return _known[robot]
+    if robot not in _files:
+        _files[robot] = _current_files(robot)
+    return _files[robot]
 
 
 def geometry_key(robot: Robot) -> tuple[Hashable, ...]:
-    """Return what a robot's geometry follows from: its `key` is of the description alone."""
+    """Return a key that identifies a robot's geometry, for caches."""
+    # `robot.key` is a digest of URDF and SRDF; the content of mesh files is not part of it
     return robot.key, mesh_files(robot), robot.package_dirs
 
 
 def adopt_mesh_files(robot: Robot, files: MeshFiles) -> None:
-    """Take the files as another process knows them, whose robot was made later."""
-    _known[robot] = files
+    """Set `mesh_files(robot)` to the result of another process, which made its robot earlier."""
+    _files[robot] = files
 
 
 def _current_files(robot: Robot) -> MeshFiles:
@@ -46,26 +47,26 @@ def _current_files(robot: Robot) -> MeshFiles:
 
 def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     """
-    Return the file of a package://, model:// or file:// address or a path.
+    Return the path of a mesh file given as a package://, model:// or file:// URI or as a path.
 
-    Packages are looked for in, around and beside `package_dirs`, by the folder's name or that in
-    its package.xml; then where ROS has them (AMENT_PREFIX_PATH, ROS_PACKAGE_PATH); relative paths
-    in `package_dirs`. Raises InvalidSceneError that lists where it was looked for.
+    Packages are searched in `package_dirs`, their parents and siblings, by folder name or by the
+    name in package.xml, then on AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. Relative paths are
+    searched in `package_dirs`. Raises InvalidSceneError that lists the paths tried.
     """
-    if found := _find(name, package_dirs):
-        return found
-    looked = ', '.join(map(str, _places(name, package_dirs))) or 'nowhere'
+    if path := _find(name, package_dirs):
+        return path
+    looked = ', '.join(map(str, _candidates(name, package_dirs))) or 'nowhere'
     raise InvalidSceneError('it cannot be found; valid: a path, file://, package:// or model://; '
                             'package_dirs and AMENT_PREFIX_PATH name more folders; looked for: '
                             f'{looked}')
 
 
 def _find(name: str, package_dirs: tuple[str, ...]) -> Path | None:
-    return next((path for path in _places(name, package_dirs) if path.is_file()), None)
+    return next((path for path in _candidates(name, package_dirs) if path.is_file()), None)
 
 
-def _places(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the paths that a mesh may have, the first place first."""
+def _candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the paths at which a mesh file is searched, in the order of the search."""
     scheme, separator, rest = name.partition('://')
     if not separator:
         folders = (*(['/'] if name.startswith('/') else []), *package_dirs)
@@ -78,7 +79,7 @@ def _places(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
 
 
 def urdf_for_others(robot: Robot) -> str:
-    """Return the URDF with full paths for meshes found only in the robot's `package_dirs`."""
+    """Return the URDF with absolute paths of the meshes that only `package_dirs` locates."""
     def located(found: re.Match[str]) -> str:
         name = unescape(found[2])
         path = None if _find(name, ()) else _find(name, robot.package_dirs)

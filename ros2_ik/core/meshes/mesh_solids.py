@@ -1,9 +1,9 @@
 """
-The closed surfaces of a mesh, and the points that its triangles enclose.
+Closed surfaces of a mesh, and a test whether points are inside the mesh.
 
-A mesh may be several closed surfaces that overlap, such as a bin of five boxes. Meshes of real
-robots are often open: triangles are missing, are turned the wrong way round, or are there once
-for each side.
+A mesh may consist of several closed surfaces that overlap, such as a bin made of five boxes.
+Meshes of real robots are often not closed: triangles are missing, have the wrong orientation, or
+exist twice, once for each side.
 """
 
 import numpy as np
@@ -12,37 +12,40 @@ import scipy
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.kernels.boxes import count_leaving
 
-TWO_SIDED = 0.6     # share of different triangles, below which each is there for both sides
-# axes of the rays: along those of the mesh they would meet edges of its boxes
+# a mesh is two-sided (each triangle exists twice) if the ratio of distinct triangles is below this
+TWO_SIDED = 0.6
+# directions of the rays (columns), oblique: rays along the mesh's axes would hit edges of boxes
 _AXES = np.linalg.qr(np.array([[1.0, 0.3, 0.2], [-0.2, 1.0, 0.4], [0.5, -0.3, 1.0]]))[0]
 
 
 class Enclosure:
     """
-    The points that triangles enclose, given by their corners (m, 3, 3).
+    The volume that triangles enclose; `corners` (m, 3, 3) are the corners of the triangles.
 
-    A point is enclosed if at least half of six rays from it leave the triangles. So a few holes,
-    or triangles turned the wrong way round, leave the inside of a mesh inside.
+    Six rays start at a point. A ray leaves the mesh if it crosses triangles outward and inward
+    unequally often; the point is inside if at least three rays leave the mesh. The vote tolerates
+    a few holes and triangles of wrong orientation.
     """
 
     def __init__(self, corners: Array) -> None:
         self._corners = np.ascontiguousarray(corners @ _AXES)
         self._low, self._high = self._corners.min(axis=(0, 1)), self._corners.max(axis=(0, 1))
 
-    def has(self, point: Array) -> bool:
-        """Return whether a point (3,) off the triangles is enclosed."""
-        place = point @ _AXES
-        return bool((place >= self._low).all() and (place <= self._high).all()
-                    and count_leaving.run(self._corners, place) >= 3)
+    def contains(self, point: Array) -> bool:
+        """Return whether a point (3,), which must not lie on a triangle, is inside."""
+        rotated = point @ _AXES
+        return bool((rotated >= self._low).all() and (rotated <= self._high).all()
+                    and count_leaving.run(self._corners, rotated) >= 3)
 
 
 def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indices, Mask]:
     """
-    Return triangles (m, 3), the surface of each (m,), and which surfaces are closed (s,).
+    Return triangles (m, 3), the surface number of each (m,), and which surfaces are closed (s,).
 
-    Closed surfaces are turned outward: a cavity inside a mesh counts as solid. Of triangles that
-    are there for both sides one is kept; those that are lines are left out.
+    Closed surfaces get outward normals; a cavity inside a mesh therefore counts as solid. Of a
+    triangle that exists once for each side, one copy remains. Degenerate triangles are dropped.
     """
+    # equal vertices get equal numbers, so that triangles of different parts share edges
     _, same = np.unique(vertices, axis=0, return_inverse=True)
     points = same.reshape(-1)[triangles]
     proper = (points != np.roll(points, 1, axis=1)).all(axis=1)
@@ -52,6 +55,7 @@ def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indi
     if len(first) < TWO_SIDED * len(points):
         triangles, points = triangles[first], points[first]
     labels, closed = _surfaces(points)
+    # signed volume of each surface (times six): negative if the normals point inward
     a, b, c = np.moveaxis(vertices[triangles] - vertices[triangles[0, 0]], 1, 0)
     volumes = np.bincount(labels, np.einsum('ij,ij->i', a, np.cross(b, c)))
     inward = (closed & (volumes < 0))[labels]
@@ -60,9 +64,10 @@ def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indi
 
 def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
     """
-    Split the triangles (m, 3) of a mesh into closed surfaces, turned outward, and an open rest.
+    Split the triangles (m, 3) of a mesh: one array per closed surface, one for all open surfaces.
 
-    They stay together where there would be more than `most`.
+    Closed surfaces have outward normals. If the result would have more than `most` arrays, the
+    mesh is not split.
     """
     triangles, labels, closed = outward_surfaces(vertices, triangles)
     if closed.sum() + (not closed.all()) > most:
@@ -73,19 +78,22 @@ def solids_of(vertices: Array, triangles: Indices, most: int) -> list[Indices]:
 
 def _surfaces(points: Indices) -> tuple[Indices, Mask]:
     """
-    Return the surface of each triangle (m,), and which surfaces are closed.
+    Return the surface number of each triangle (m,), and which surfaces are closed (s,).
 
-    `points` (m, 3) are numbers of the triangles' corners. Triangles are of one surface where
-    they alone share an edge, and it is closed where each of its edges is used an even number of
-    times.
+    `points` (m, 3) are the vertex numbers of the triangles. Two triangles are in one surface if
+    they share an edge that no third triangle uses. A surface is closed if its triangles use each
+    of its edges an even number of times.
     """
+    # undirected edges, numbered; the triangle of each edge
     ends = np.sort(np.stack([points, np.roll(points, -1, axis=1)], axis=-1).reshape(-1, 2))
     owner = np.repeat(np.arange(len(points)), 3)
     _, edge, uses = np.unique(ends[:, 0] * (points.max() + 1) + ends[:, 1],
                               return_inverse=True, return_counts=True)
+    # connected components of the graph with a link for each edge of exactly two triangles
     shared = owner[np.argsort(edge, kind='stable')][np.repeat(uses == 2, uses)].reshape(-1, 2)
     links = scipy.sparse.coo_array((np.ones(len(shared)), shared.T), shape=(len(points),) * 2)
     labels: Indices = scipy.sparse.csgraph.connected_components(links, directed=False)[1]
+    # count the uses of each edge within a surface: an odd number means a hole
     _, which, uses = np.unique(edge * len(points) + labels[owner], return_inverse=True,
                                return_counts=True)
     closed = np.ones(int(labels.max()) + 1, dtype=bool)

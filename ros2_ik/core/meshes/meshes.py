@@ -1,7 +1,7 @@
 """
-Triangles from files, and convex hulls that contain all the points they are made of.
+Cached triangles of mesh files, and convex hulls that contain all their input points.
 
-coal's own hull kills the process on flat or duplicate points, so hulls are made by scipy.
+Hulls are computed by scipy: coal's own convex hull ends the process on flat or duplicate points.
 """
 
 from collections.abc import Callable
@@ -18,23 +18,24 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import Arrays, cached, digest
 from ros2_ik.core.meshes.mesh_files import FILE_KINDS, parse_mesh
 
-MANY_POINTS = 4000      # vertices of a hull, above which it is made of fewer
-MOST_NEIGHBOURS = 255   # of a vertex, that coal can count
-SLOW_POINTS = 1000      # points whose hull is read from disk faster than it is made
-THICKNESS = 1e-4        # half of what a flat piece is given [m]
+MAX_HULL_POINTS = 4000      # number of vertices above which a hull is simplified
+MAX_NEIGHBOURS = 255        # largest number of neighbours of a vertex, which coal has in one byte
+MIN_DISK_POINTS = 1000      # number of points above which reading a hull is faster than computing
+THICKNESS = 1e-4            # added to each side of flat hulls [m]
+# corners of a cube
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """A convex solid: vertices (n, 3), faces (m, 3) turned outwards, volume [m^3]."""
+    """A convex solid: vertices (n, 3) [m], faces (m, 3) with outward normals, volume [m^3]."""
 
     vertices: Array
     faces: Indices
     volume: float
 
     def geometry(self) -> coal.Convex:
-        """Make coal's convex solid."""
+        """Return the solid as a coal geometry."""
         points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
         for point in self.vertices:
             points.append(point)
@@ -46,17 +47,18 @@ class Hull:
 
     @cached_property
     def half_spaces(self) -> tuple[Array, Array]:
-        """Unit normals (f, 3) of the faces, outward, and their offsets (f,) [m]."""
+        """Outward unit normals n (f, 3) of the faces and offsets d (f,) [m]: n.x <= d inside."""
         a, b, c = (self.vertices[self.faces[:, corner]] for corner in range(3))
         normals = np.cross(b - a, c - a)
         lengths = np.linalg.norm(normals, axis=1)
+        # qhull's triangulation of flat facets can have triangles without an area
         wide = lengths > 1e-15
         normals = normals[wide] / lengths[wide, None]
         return normals, np.einsum('ij,ij->i', a[wide], normals)
 
 
 def triangle_tree(vertices: Array, triangles: Indices) -> coal.BVHModelOBBRSS:
-    """Make coal's tree of the triangles themselves."""
+    """Return coal's bounding volume hierarchy of the triangles."""
     tree = coal.BVHModelOBBRSS()
     tree.beginModel(len(triangles), len(vertices))
     tree.addVertices(vertices)
@@ -70,28 +72,28 @@ def hull_of(points: Array) -> Hull:
     """
     Return the convex hull of points (n, 3).
 
-    Flat, collinear or single points get a thickness of 0.1 mm to each side. A hull of more than
-    4000 points, or with one in which edges from more than 255 points meet, as in the tip of a
-    fine cone, is replaced by one of fewer points, farther out: up to a few percent larger.
+    Flat, collinear and single points get a thickness of 0.1 mm on each side. A hull of more than
+    4000 vertices, or with a vertex that has more than 255 neighbours (the tip of a fine cone), is
+    replaced by a hull of at most 255 vertices that contains it and is up to a few percent larger.
     """
     hull = _outward(_qhull(points))
-    # each edge is in two faces, turned once this way and once the other
+    # in a closed triangle mesh a vertex has as many neighbours as faces
     most = np.bincount(hull.faces.reshape(-1)).max()
-    if len(hull.vertices) > MANY_POINTS or most > MOST_NEIGHBOURS:
-        hull = _outward(_qhull(_fewer(hull.vertices)))
+    if len(hull.vertices) > MAX_HULL_POINTS or most > MAX_NEIGHBOURS:
+        hull = _outward(_qhull(_simplified(hull.vertices)))
     return hull
 
 
 def cached_hull(points: Array) -> Hull:
-    """Return `hull_of` these points; kept by their content."""
+    """Return `hull_of(points)`; cached by the content of `points` (n, 3)."""
     key = digest(np.ascontiguousarray(points).tobytes())
     return cached_hulls('hulls-4', key, lambda: [hull_of(points)],
-                        disk=len(points) > SLOW_POINTS)[0]
+                        disk=len(points) > MIN_DISK_POINTS)[0]
 
 
 def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]],
                  disk: bool = True) -> list[Hull]:
-    """Return the hulls of `make`, kept as arrays by `cached`."""
+    """Return the cached hulls of an entry, or the result of `make`; see `cached`."""
     def arrays() -> Arrays:
         hulls = make()
         return {'vertices': np.concatenate([hull.vertices for hull in hulls]),
@@ -99,14 +101,15 @@ def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]],
                 'vertex_ends': np.cumsum([len(hull.vertices) for hull in hulls]),
                 'face_ends': np.cumsum([len(hull.faces) for hull in hulls]),
                 'volumes': np.array([hull.volume for hull in hulls])}
-    found = cached(namespace, key, arrays, disk)
-    vertices, faces = (np.split(found[name], found[ends][:-1]) for name, ends in (
+    entry = cached(namespace, key, arrays, disk)
+    vertices, faces = (np.split(entry[name], entry[ends][:-1]) for name, ends in (
         ('vertices', 'vertex_ends'), ('faces', 'face_ends')))
-    return [Hull(*hull) for hull in zip(vertices, faces, found['volumes'].tolist(), strict=True)]
+    return [Hull(*hull) for hull in zip(vertices, faces, entry['volumes'].tolist(), strict=True)]
 
 
 def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
-    """Return the volume [m^3] a mesh encloses, None if it is open or inside out."""
+    """Return the volume [m^3] that a mesh encloses, None if the mesh is open or inside out."""
+    # the area vectors of a closed surface add up to zero
     corners = vertices[triangles]
     areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     gap, area = np.abs(areas.sum(axis=0)).max(), np.linalg.norm(areas, axis=1).sum()
@@ -115,39 +118,41 @@ def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
 
 
 def signed_volume(corners: Array) -> float:
-    """Return the volume [m^3] in a closed surface (m, 3, 3), negative if it is turned inward."""
+    """Return the volume [m^3] of a closed surface (m, 3, 3), negative if normals point inward."""
+    # sum of the signed volumes of tetrahedra with one corner at a common point (here: a vertex)
     moved = corners - corners[0, 0]
     return float(np.einsum('ij,ij->', moved[:, 0], np.cross(moved[:, 1], moved[:, 2])) / 6)
 
 
 def read_triangles(path: str | Path) -> tuple[Array, Indices]:
     """
-    Read the vertices (n, 3) and triangles (m, 3) of an stl, obj or dae file; kept by content.
+    Read the vertices (n, 3) and triangles (m, 3) of an stl, obj or dae file; cached by content.
 
-    Raises InvalidSceneError for a file that is missing or no such mesh.
+    Raises InvalidSceneError if the file is missing, of another kind or malformed.
     """
-    found = _read(path)
-    return found['vertices'], found['triangles']
+    mesh = _read(path)
+    return mesh['vertices'], mesh['triangles']
 
 
 def read_colored_triangles(path: str | Path) -> list[tuple[Array, Indices, Array | None]]:
     """
-    Read the parts of one color each of a mesh file: vertices, triangles, red green blue (3,).
+    Read a mesh file as parts of one color each: vertices (n, 3), triangles (m, 3), color (3,).
 
-    The color is None where the file names none. Raises what `read_triangles` does.
+    A color is red, green, blue in [0, 1], None if the file names no color. Raises the errors of
+    `read_triangles`.
     """
-    found, parts = _read(path), []
-    colors, part_of = np.unique(found['colors'], axis=0, return_inverse=True)
+    mesh, parts = _read(path), []
+    colors, part_of = np.unique(mesh['colors'], axis=0, return_inverse=True)
     for number, color in enumerate(colors):
-        used, faces = np.unique(found['triangles'][part_of.reshape(-1) == number],
+        used, faces = np.unique(mesh['triangles'][part_of.reshape(-1) == number],
                                 return_inverse=True)
-        parts.append((found['vertices'][used], faces.reshape(-1, 3),
+        parts.append((mesh['vertices'][used], faces.reshape(-1, 3),
                       color if color.min() >= 0 else None))
     return parts
 
 
 def read_unit(path: str | Path) -> float:
-    """Return the unit [m] that a mesh file names, 1 if none; `read_triangles` leaves it out."""
+    """Return the unit [m] in a mesh file, default 1; `read_triangles` does not apply the unit."""
     return float(_read(path)['unit'])
 
 
@@ -172,10 +177,11 @@ def _qhull(points: Array) -> 'scipy.spatial.ConvexHull':
             return hull
     except scipy.spatial.QhullError:
         pass
-    # flat, collinear or one point, or nearly so
+    # flat, collinear or single points, or nearly: replace each point by a small cube
     points = np.unique(points, axis=0)
-    if len(points) > MANY_POINTS:     # of a disc of 15 000, qhull takes minutes
-        return _qhull(_fewer(points))
+    # for a disc of 15 000 points qhull takes minutes
+    if len(points) > MAX_HULL_POINTS:
+        return _qhull(_simplified(points))
     thickness = max(THICKNESS, 1e-6 * extent)
     return scipy.spatial.ConvexHull((points[:, None] + thickness * _CORNERS).reshape(-1, 3))
 
@@ -185,24 +191,28 @@ def _outward(hull: 'scipy.spatial.ConvexHull') -> Hull:
     index = np.full(len(hull.points), -1, dtype=np.intp)
     index[hull.vertices] = np.arange(len(vertices))
     faces = index[hull.simplices]
+    # qhull's triangles have no consistent orientation, but its plane equations point outward
     a, b, c = vertices[faces[:, 0]], vertices[faces[:, 1]], vertices[faces[:, 2]]
     inward = np.einsum('ij,ij->i', np.cross(b - a, c - a), hull.equations[:, :3]) < 0
     faces[inward] = faces[inward][:, [0, 2, 1]]
     return Hull(vertices, faces, float(hull.volume))
 
 
-def _fewer(points: Array) -> Array:
-    """Return at most MOST_NEIGHBOURS of points (n, 3), moved out so that their hull has all."""
-    height = 1 - (2 * np.arange(MOST_NEIGHBOURS) + 1) / MOST_NEIGHBOURS
-    turn = np.pi * (1 + 5 ** 0.5) * np.arange(MOST_NEIGHBOURS)     # the golden angle
-    ring = np.sqrt(1 - height ** 2)
-    directions = np.stack([ring * np.cos(turn), ring * np.sin(turn), height], axis=1)
-    lengths, axes = np.linalg.eigh(np.cov(points.T))    # as if it were as wide as it is long
+def _simplified(points: Array) -> Array:
+    """Return at most MAX_NEIGHBOURS of the points (n, 3), moved out until their hull has all."""
+    # evenly distributed directions: a Fibonacci lattice on the unit sphere
+    height = 1 - (2 * np.arange(MAX_NEIGHBOURS) + 1) / MAX_NEIGHBOURS
+    angle = np.pi * (1 + 5 ** 0.5) * np.arange(MAX_NEIGHBOURS)
+    radius = np.sqrt(1 - height ** 2)
+    directions = np.stack([radius * np.cos(angle), radius * np.sin(angle), height], axis=1)
+    # the extreme point along each direction, after scaling the principal axes to equal lengths
+    lengths, axes = np.linalg.eigh(np.cov(points.T))
     rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
     hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
-    middle = few.mean(axis=0)
-    room = -(planes[:, :3] @ middle + planes[:, 3])
-    over = (planes[:, :3] @ (points - middle).T).max(axis=1) / room
-    moved: Array = middle + max(float(over.max()), 1.0) * (1 + 1e-9) * (few - middle)
-    return moved
+    # scale about the centre by the largest ratio of a point's height above a face to the face's
+    centre = few.mean(axis=0)
+    face_distances = -(planes[:, :3] @ centre + planes[:, 3])
+    ratios = (planes[:, :3] @ (points - centre).T).max(axis=1) / face_distances
+    scaled: Array = centre + max(float(ratios.max()), 1.0) * (1 + 1e-9) * (few - centre)
+    return scaled

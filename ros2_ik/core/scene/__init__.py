@@ -1,4 +1,4 @@
-"""The world round the robot: shapes, objects, allowed collisions. Nothing is checked here."""
+"""Scene description: shapes, objects, allowed collisions. `core/collision` does the checking."""
 
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.robot_geometry import (

@@ -1,4 +1,4 @@
-"""Pairs that are allowed to touch: MoveIt's AllowedCollisionMatrix as a value."""
+"""Allowed collision matrix, with the semantics of MoveIt's AllowedCollisionMatrix."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,12 +13,12 @@ from ros2_ik.core.robot.srdf import sorted_pair
 @dataclass(frozen=True)
 class AllowedCollisions:
     """
-    Matrix of names (links, objects) that may touch; such a pair is not checked.
+    Immutable matrix of links and objects that may touch; the checker skips allowed pairs.
 
-    `pairs` are entries for two names, in either order; `defaults` for one name with any other. A
-    pair's entry wins; else the default of either name counts; of two defaults both must allow;
-    without any the pair is checked. Immutable: the methods return another matrix. Names need not
-    exist. Raises InvalidSceneError.
+    `pairs` are entries for two names, in either order; `defaults` are entries for one name with
+    any other. The entry of a pair has precedence over defaults. If both names have a default, the
+    pair is allowed only if both defaults allow contact. A pair without any entry is checked.
+    Names of links and objects that do not exist are accepted. Raises InvalidSceneError.
 
     Source: moveit_core/collision_detection/src/collision_matrix.cpp
     """
@@ -29,11 +29,11 @@ class AllowedCollisions:
     def __post_init__(self) -> None:
         pairs: dict[tuple[str, str], bool] = {}
         for names, allowed in entries(self.pairs, 'pairs', InvalidSceneError):
-            given = listed(names)
-            if given is None or len(given) != 2:
+            pair_names = listed(names)
+            if pair_names is None or len(pair_names) != 2:
                 raise InvalidSceneError('a pair of allowed collisions has two names, not '
                                         f'{names!r}')
-            pair = sorted_pair(*(_name(name) for name in given))
+            pair = sorted_pair(*(_name(name) for name in pair_names))
             if pairs.setdefault(pair, _flag(allowed)) != allowed:
                 raise InvalidSceneError(f'the pair {pair} has two entries that differ')
         defaults = entries(self.defaults, 'defaults', InvalidSceneError)
@@ -43,17 +43,17 @@ class AllowedCollisions:
 
     @classmethod
     def of_robot(cls, robot: Robot) -> 'AllowedCollisions':
-        """Return what the robot's SRDF allows: its disabled pairs."""
+        """Return the matrix that allows the pairs with `disable_collisions` in the SRDF."""
         return cls(dict.fromkeys(robot.disabled_pairs, True))
 
     @property
     def names(self) -> frozenset[str]:
-        """All names that have an entry."""
+        """All names that appear in `pairs` or `defaults`."""
         return frozenset(self.defaults).union(*self.pairs)
 
     def allowed(self, first: str, second: str) -> bool:
-        """Return whether the two may touch, in either order."""
-        entry = self.pairs.get((first, second) if first <= second else (second, first))
+        """Return whether two links or objects may touch; their order does not matter."""
+        entry = self.pairs.get(sorted_pair(first, second))
         if entry is not None:
             return entry
         flags = [self.defaults[name] for name in (first, second) if name in self.defaults]
@@ -61,19 +61,19 @@ class AllowedCollisions:
 
     def with_entry(self, first: str, second: str | None,
                    allowed: bool = True) -> 'AllowedCollisions':
-        """Return the matrix with this entry for two names, or for one (None) with any other."""
+        """Return the matrix with one more entry: for a pair, or (`second` None) a default."""
         if second is None:
             return AllowedCollisions(self.pairs, {**self.defaults, first: allowed})
         pair = sorted_pair(_name(first), _name(second))
         return AllowedCollisions({**self.pairs, pair: allowed}, self.defaults)
 
     def updated(self, other: 'AllowedCollisions') -> 'AllowedCollisions':
-        """Return the matrix with the entries of another one in place of its own."""
+        """Return this matrix with all entries of `other` added; entries of `other` win."""
         return AllowedCollisions({**self.pairs, **other.pairs},
                                  {**self.defaults, **other.defaults})
 
     def without(self, *names: str) -> 'AllowedCollisions':
-        """Return the matrix without any entry of these names, itself if there are none."""
+        """Return the matrix without the entries of these names, or self if there are none."""
         gone = {_name(name) for name in names}
         if gone.isdisjoint(self.names):
             return self

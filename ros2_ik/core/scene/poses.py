@@ -1,4 +1,4 @@
-"""Poses of a scene, and the fields that keep them from being changed in place."""
+"""Conversion of poses to pinocchio.SE3, and dataclass fields that return copies of poses."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,24 +12,29 @@ from ros2_ik.core.errors import InvalidSceneError
 
 
 def scene_placement(pose: Pose, what: str) -> pin.SE3:
-    """Take a pose, None for the identity, as a new pinocchio.SE3; raises InvalidSceneError."""
+    """Convert a pose (None: identity) to a new pinocchio.SE3; raises InvalidSceneError."""
     return pin.SE3.Identity() if pose is None else poses.as_placement(
         pose, what, InvalidSceneError)
 
 
-def named_placements(given: Mapping[str, Pose] | None, what: str, of: str = ''
+def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: str = ''
                      ) -> dict[str, pin.SE3]:
-    """Take poses by name, as `scene_placement` does; errors call each a `what` `of` its owner."""
+    """
+    Convert a mapping from names to poses with `scene_placement`.
+
+    Error texts call an entry `what` + `of`, such as 'subframe' + " of object 'cup'".
+    """
     return {text(name, f'the name of a {what}{of}', InvalidSceneError):
             scene_placement(pose, f"pose of {what} '{name}'{of}")
-            for name, pose in entries(given, f'{what}s{of}', InvalidSceneError)}
+            for name, pose in entries(poses_by_name, f'{what}s{of}', InvalidSceneError)}
 
 
 class PoseField:
     """
-    Field of a frozen dataclass with an id that holds a pose, as `scene_placement` takes it.
+    Descriptor for the pose of a frozen dataclass: assignment converts with `scene_placement`.
 
-    Reading it returns a copy: a pinocchio.SE3 can be changed in place.
+    Reading the field returns a copy, because a pinocchio.SE3 can be changed in place. Error texts
+    contain the `id` of the dataclass instance, if there is one.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -45,13 +50,13 @@ class PoseField:
 
 
 class SubframesField(PoseField):
-    """Field of poses by name, as `named_placements` takes them; like `PoseField` in copies."""
+    """Like `PoseField`, for a mapping from names to poses, converted by `named_placements`."""
 
     def __get__(self, instance: object,
                 owner: type | None = None) -> dict[str, pin.SE3] | None:
         return None if instance is None else {
             name: pose.copy() for name, pose in vars(instance)[self.name].items()}
 
-    def __set__(self, instance: Any, given: Any) -> None:
+    def __set__(self, instance: Any, subframes: Any) -> None:
         vars(instance)[self.name] = named_placements(
-            given, 'subframe', f" of object '{instance.id}'")
+            subframes, 'subframe', f" of object '{instance.id}'")

@@ -1,4 +1,4 @@
-"""The robot's own geometry: the <collision> and <visual> elements of its URDF as shapes."""
+"""The robot's geometry: the <collision> and <visual> elements of its URDF, as shapes."""
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ _TAGS = (*_PRIMITIVES, 'mesh')
 Color = tuple[float, ...] | None
 S = TypeVar('S')
 T = TypeVar('T')
-_known: LRUCache[tuple[Hashable, ...], 'RobotGeometry'] = LRUCache()
+_cache: LRUCache[tuple[Hashable, ...], 'RobotGeometry'] = LRUCache()
 
 
 class MeshFile(NamedTuple):
-    """The file of a mesh, and its scale along each axis (3,)."""
+    """Path of a mesh file, and the scale factor along each axis (3,)."""
 
     path: Path
     scale: tuple[float, ...]
@@ -44,10 +44,11 @@ class MeshFile(NamedTuple):
 @dataclass(frozen=True)
 class ElementOf(Generic[S]):
     """
-    A <collision> or <visual> element, or a part of it; `shape` may be the file of a mesh.
+    A <collision> or <visual> element, or one part of such an element.
 
-    `in_link` is its pose in the link, a pinocchio.SE3. `color` is red, green, blue in [0, 1], None
-    where the URDF names none. `name` is '<link>_<number>' where it has none.
+    `name` is the element's name, '<link>_<number>' if the URDF has none. `shape` is a Shape, or a
+    MeshFile if the mesh has not been read. `in_link` is the pose in the link frame, a
+    pinocchio.SE3. `color` is red, green, blue in [0, 1], None if the URDF has no color.
     """
 
     link: str
@@ -63,10 +64,10 @@ LinkGeometry = ElementOf[Shape]
 
 class ElementReader:
     """
-    Reads the elements of one `tag`, 'collision' or 'visual'.
+    Reader of all elements of one `tag`, 'collision' or 'visual'.
 
-    With `missing` 'refuse', what is wrong with an element raises InvalidSceneError; with 'skip'
-    it becomes a warning, and the link is `left_out`.
+    With `missing` 'refuse' an element that cannot be used raises InvalidSceneError. With 'skip'
+    the reader adds a text to `warnings` and the link's name to `left_out`.
     """
 
     def __init__(self, robot: Robot, tag: str, missing: str) -> None:
@@ -77,14 +78,14 @@ class ElementReader:
         self.left_out: list[str] = []
 
     def read(self, make: Callable[[GeometryElement], T]) -> Iterator[tuple[GeometryElement, T]]:
-        """Yield each element with what `make` makes of it, which may raise an IKError."""
+        """Yield each element with the result of `make(element)`, which may raise an IKError."""
         for link in self._robot.tree.element.findall('link'):
             for index, element in enumerate(link.findall(self.tag)):
                 body = link.get('name', '')
                 name = element.get('name') or f'{body}_{index}'
                 try:
-                    found = self._parsed(body, name, element)
-                    made = make(found)
+                    parsed = self._parsed(body, name, element)
+                    made = make(parsed)
                 except IKError as error:
                     mesh = element.find('geometry/mesh')
                     file = '' if mesh is None else f", mesh {mesh.get('filename')!r}"
@@ -94,10 +95,10 @@ class ElementReader:
                     self.warnings.append(f'{text}; it is left out')
                     self.left_out.append(body)
                 else:
-                    yield found, made
+                    yield parsed, made
 
     def _parsed(self, link: str, name: str, element: Element) -> GeometryElement:
-        # what has a prefix is other programs': drake:declare_convex
+        # tags with a namespace are extensions of other programs, such as drake:declare_convex
         kinds = [kind for kind in element.findall('geometry/*') if ':' not in kind.tag]
         if len(kinds) != 1 or kinds[0].tag not in _TAGS:
             tags = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
@@ -123,7 +124,8 @@ def _rgb(material: Element) -> Color:
         return None
     try:
         rgba = numbers(color.get('rgba', ''), 4, 'material color')
-    except IKError:    # a colour is no reason to draw nothing
+    except IKError:
+        # the element is still drawn, in the default colour
         return None
     return tuple(min(max(value, 0.0), 1.0) for value in rgba[:3])
 
@@ -131,9 +133,10 @@ def _rgb(material: Element) -> Color:
 @dataclass(frozen=True)
 class RobotGeometry:
     """
-    Bodies of a robot, shapes of one colour; `warnings` name replaced and omitted meshes.
+    The shapes of a robot's links; each body has one shape and one colour.
 
-    `left_out` are the links of which an element could not be read.
+    `warnings` list meshes that were replaced or skipped. `left_out` are the links with an element
+    that could not be read.
     """
 
     bodies: tuple[LinkGeometry, ...]
@@ -142,46 +145,48 @@ class RobotGeometry:
 
     @cached_property
     def links(self) -> tuple[str, ...]:
-        """Names of the links with bodies, in the URDF's order."""
+        """Names of the links that have at least one body, in the order of the URDF."""
         return tuple(dict.fromkeys(body.link for body in self.bodies))
 
     @property
     def without_parts(self) -> tuple[Mesh, ...]:
-        """Exact meshes whose distances are their hulls', until `Mesh.make_parts` was called."""
+        """Exact meshes without convex parts: distances use their hull (see `Mesh.make_parts`)."""
         return tuple(body.shape for body in self.bodies if isinstance(body.shape, Mesh)
                      and body.shape.detail == 'exact' and not body.shape.has_parts)
 
     @cached_property
     def key(self) -> str:
-        """A digest of links, shapes and places: of one robot, equal keys mean equal geometry."""
+        """Digest of link names, shapes and poses; equal keys of one robot mean equal geometry."""
         return digest(*(repr((body.link, body.name, body.shape.digest,
                               body.in_link.homogeneous.tolist())) for body in self.bodies))
 
 
 def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse') -> RobotGeometry:
     """
-    Return the robot's geometry, made once for each robot and state of its mesh files.
+    Return the robot's collision geometry; cached per robot and version of its mesh files.
 
-    `meshes` says what stands for a mesh: 'exact' or 'hull', see `Mesh`. With `missing` 'refuse'
-    an element that is malformed, or whose mesh cannot be found or read, raises
-    InvalidSceneError (with link, path and where it was looked for), with 'skip' it becomes a
-    warning. A robot without collision elements has no bodies and a warning.
+    `meshes` selects how meshes are represented, 'exact' or 'hull', see `Mesh`. With `missing`
+    'refuse' an element that is malformed, or whose mesh cannot be found or read, raises
+    InvalidSceneError with the link, the path and the folders searched. With 'skip' such elements
+    become warnings. A robot without collision elements has no bodies and one warning.
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing, 'missing', MISSING, InvalidOptionError)
-    return _known.get((geometry_key(robot), meshes, missing),
+    return _cache.get((geometry_key(robot), meshes, missing),
                       lambda: _collision_geometry(robot, meshes, missing))
 
 
 def _collision_geometry(robot: Robot, meshes: str, missing: str) -> RobotGeometry:
     reader = ElementReader(robot, 'collision', missing)
-    return _shaped(robot, reader,
-                   lambda element: [(_collision_shape(element, meshes, reader.warnings), None)])
+    return _read_geometry(
+        robot, reader,
+        lambda element: [(_collision_shape(element, meshes, reader.warnings), None)])
 
 
-def _shaped(robot: Robot, reader: ElementReader,
-            shapes: Callable[[GeometryElement], list[tuple[Shape, Color]]]) -> RobotGeometry:
-    """Return the geometry of what `shapes` makes of each element: shapes with their colours."""
+def _read_geometry(robot: Robot, reader: ElementReader,
+                   shapes: Callable[[GeometryElement], list[tuple[Shape, Color]]]
+                   ) -> RobotGeometry:
+    """Read all elements; `shapes(element)` returns the shapes of an element, with colours."""
     bodies = [LinkGeometry(element.link, element.name, shape, element.in_link, color)
               for element, made in reader.read(shapes) for shape, color in made]
     if not bodies and not reader.left_out:
@@ -191,53 +196,56 @@ def _shaped(robot: Robot, reader: ElementReader,
 
 
 def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str]) -> Shape:
-    """Return the shape of an element; the unit of a mesh is left as it is, with a warning."""
+    """Return the shape of an element; warn if the mesh file names a unit, which is ignored."""
     if isinstance(element.shape, Shape):
         return element.shape
     file, scale = element.shape
     unit, what = read_unit(file), f"link '{element.link}': its mesh '{file.name}'"
-    if unit > 1:     # RViz would show a larger link than is checked
+    # RViz applies the unit: with a unit above 1 m, contacts that RViz shows would not be found
+    if unit > 1:
         raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
     if unit < 1:
-        warnings.append(f'{what} has the unit {unit:g} m, which does not count, as in MoveIt: its '
-                        'numbers are metres. RViz and Gazebo scale by it: write the scale into '
+        warnings.append(f'{what} has the unit {unit:g} m, which is ignored, as in MoveIt: its '
+                        'numbers are metres. RViz and Gazebo apply the unit: write the scale into '
                         '<mesh> instead')
     mesh = Mesh.from_file(file, scale, meshes)
     if mesh.detail != meshes:
-        warnings.append(f'{what} has {len(mesh.triangles)} triangles: its convex hull stands for '
-                        'it')
+        warnings.append(f'{what} has {len(mesh.triangles)} triangles: its convex hull is used '
+                        'instead')
     return mesh
 
 
 def visual_elements(robot: Robot) -> tuple[GeometryElement, ...]:
-    """Return all whose mesh is found and that are well-formed; no mesh file is read."""
+    """Return the <visual> elements that are well-formed and whose mesh exists, unread."""
     reader = ElementReader(robot, 'visual', 'skip')
     return tuple(element for element, _ in reader.read(lambda element: None))
 
 
 def visual_geometry(robot: Robot) -> RobotGeometry:
     """
-    Return the looks of a robot, in parts of one colour each.
+    Return the robot's visual geometry, in bodies of one colour each.
 
-    A robot without visual elements, and links with one that cannot be read because its mesh is not
-    found, look like their collision elements; `warnings` say so.
+    Links with a visual element that cannot be read, and robots without visual elements, are
+    replaced by their collision elements; `warnings` list these links.
     """
-    seen = _shaped(robot, ElementReader(robot, 'visual', 'skip'), _visual_shapes)
-    others = [body for body in robot_geometry(robot, missing='skip').bodies
-              if body.link in seen.left_out or not seen.bodies]
-    names = ', '.join(dict.fromkeys(body.link for body in others))
+    visual = _read_geometry(robot, ElementReader(robot, 'visual', 'skip'), _visual_shapes)
+    substitutes = [body for body in robot_geometry(robot, missing='skip').bodies
+                   if body.link in visual.left_out or not visual.bodies]
+    names = ', '.join(dict.fromkeys(body.link for body in substitutes))
     return RobotGeometry(
-        (*(body for body in seen.bodies if body.link not in seen.left_out), *others),
-        (*seen.warnings, *([f'drawn by their collision elements: {names}'] if names else [])),
-        seen.left_out)
+        (*(body for body in visual.bodies if body.link not in visual.left_out), *substitutes),
+        (*visual.warnings, *([f'drawn by their collision elements: {names}'] if names else [])),
+        visual.left_out)
 
 
 def _visual_shapes(element: GeometryElement) -> list[tuple[Shape, Color]]:
-    """Return the shapes of one colour each; the URDF's counts before the file's, as in RViz."""
+    """Return one shape per colour; as in RViz the URDF's colour overrides the mesh file's."""
     if isinstance(element.shape, Shape):
         return [(element.shape, element.color)]
     file, scale = element.shape
-    factors = read_unit(file) * np.array(scale)    # as RViz and Gazebo show it
+    # RViz and Gazebo apply the unit of the file, unlike the collision geometry
+    factors = read_unit(file) * np.array(scale)
+    # a mirroring scale reverses the orientation of the faces
     return [(Mesh(points * factors, faces[:, ::-1] if factors.prod() < 0 else faces),
              element.color or (None if color is None else tuple(color.tolist())))
             for points, faces, color in read_colored_triangles(file)]

@@ -1,4 +1,4 @@
-"""The scene: the objects round the robot, and those attached to it, as a value."""
+"""The scene: objects in the world, objects attached to links, allowed collisions, padding."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 K = TypeVar('K')
 V = TypeVar('V')
 
-STATE = ('objects', 'attached', 'allowed', 'padding', 'named', 'guess_pairs')
+# the fields that `==` compares
+COMPARED = ('objects', 'attached', 'allowed', 'padding', 'named', 'guess_pairs')
 
 
 def check_scene(value: object) -> None:
@@ -40,19 +41,20 @@ def check_scene(value: object) -> None:
 @dataclass(frozen=True, init=False, eq=False)
 class Scene:
     """
-    A robot's surroundings: objects in the world, objects attached to links, what may touch what.
+    The surroundings of a robot: world objects, attached objects, allowed collisions, padding.
 
-    Immutable: each change gives a new scene that shares all that stayed the same, or raises
-    InvalidSceneError or UnknownNameError. Changes mean what they mean in MoveIt's planning scene.
+    Immutable: each change returns a new scene, which shares unchanged parts, or raises
+    InvalidSceneError or UnknownNameError. Changes have the semantics of MoveIt's planning scene.
 
-    `objects` have their poses in the root frame, `attached` ones in the frame of their link;
-    `allowed` starts as the SRDF's disabled pairs; `padding` [m] is of links, by name, where it is
-    not 0; `frames` are named poses in the root frame. `version` is another text after each change,
-    and the same text in a copy that was pickled. `guess_pairs` leaves out links that nearly always
-    touch though no SRDF disables them, see `self_pairs`.
+    `objects` have poses in the root frame, `attached` objects in the frame of their link.
+    `allowed` starts with the pairs that the SRDF disables. `padding` maps link names to
+    thicknesses [m] above 0. `frames` are named poses in the root frame. `version` is a unique
+    string; each change makes a new one, pickling keeps it. If `guess_pairs` is True, pairs of
+    links that touch in most configurations are not checked, see `self_pairs`.
 
-    Where a frame is asked for, None is the root frame, and valid are the robot's frames, ids,
-    'id/subframe' and `frames`. One that moves with the robot needs `at`, a configuration.
+    Arguments that name a frame accept the robot's frames, object ids, 'id/subframe', the names in
+    `frames`, and None for the root frame. A frame that moves with the robot needs the
+    configuration `at`.
     """
 
     robot: Robot
@@ -60,7 +62,7 @@ class Scene:
     attached: Mapping[str, AttachedObject]
     allowed: AllowedCollisions
     padding: Mapping[str, float]
-    named: 'Mapping[str, pin.SE3]'    # see `frames`, which gives copies
+    named: 'Mapping[str, pin.SE3]'    # the named frames; `frames` returns copies
     guess_pairs: bool
     version: str
 
@@ -77,6 +79,7 @@ class Scene:
                                if isinstance(value, dict) else value)
 
     def _with(self, **changes: object) -> 'Scene':
+        # an unchanged scene keeps its version, which is the key of cached collision checkers
         if all(getattr(self, name) is value for name, value in changes.items()):
             return self
         scene = Scene.__new__(Scene)
@@ -87,8 +90,8 @@ class Scene:
 
     def add(self, object: SceneObject, frame: str | None = None,
             at: Configuration | None = None) -> 'Scene':
-        """Put an object whose pose is in `frame` into the world, in place of one of its id."""
-        item = self._admitted(object)
+        """Add a world object with its pose in `frame`; replaces a world object of that id."""
+        item = self._checked(object)
         if frame is not None:
             item = item.with_pose(self.frame_pose(frame, at) * item.pose)
         return self._with(objects={**self.objects, item.id: item})
@@ -96,11 +99,11 @@ class Scene:
     def move(self, id: str, pose: Pose, frame: str | None = None,
              at: Configuration | None = None, part_poses: Sequence[Pose] | None = None) -> 'Scene':
         """
-        Move an object to `pose` in `frame`; subframes come along.
+        Move a world object, with its subframes, to `pose` in `frame`.
 
-        `part_poses` move its parts within it, one for each.
+        `part_poses`, one for each part, are new poses of the parts in the object frame.
         """
-        moved = self._object(id)
+        moved = self._world_object(id)
         if part_poses is not None:
             moved = moved.with_part_poses(part_poses)
         place = scene_placement(pose, f"pose of object '{id}'")
@@ -109,11 +112,11 @@ class Scene:
 
     def remove(self, id: str | None = None) -> 'Scene':
         """
-        Remove an object from the world, with its entries in `allowed`.
+        Remove a world object and its entries in `allowed`.
 
-        None removes all but the octomap. Attached objects stay.
+        None removes all world objects except the octomap. Attached objects stay.
         """
-        gone = set(self.objects) - {OCTOMAP} if id is None else {self._object(id).id}
+        gone = set(self.objects) - {OCTOMAP} if id is None else {self._world_object(id).id}
         return self._with(objects=_without(self.objects, gone),
                           allowed=self.allowed.without(*gone))
 
@@ -124,18 +127,18 @@ class Scene:
         """
         Attach an object to a link.
 
-        The id of a world object moves that object onto the link; it stays where it is at `at`. A
-        SceneObject has its pose in the link's frame; it takes the place of objects of its id,
-        attached or in the world. `touch_links` are links and attached objects that it may touch;
-        `link` always is one.
+        If `object` is the id of a world object, that object leaves the world; its pose relative
+        to the link is the one at the configuration `at`. If `object` is a SceneObject, its pose is
+        in the link frame, and it replaces a world or attached object of the same id. The attached
+        object may touch `link` and `touch_links` (links and other attached objects).
         """
         self._link(link)
         if isinstance(object, SceneObject):
-            held = self._admitted(object)
+            in_link = self._checked(object)
         else:
-            placed = self._object(object)
-            held = placed.with_pose(self.frame_pose(link, at).actInv(placed.pose))
-        item = AttachedObject(held, link, touch_links)
+            in_world = self._world_object(object)
+            in_link = in_world.with_pose(self.frame_pose(link, at).actInv(in_world.pose))
+        item = AttachedObject(in_link, link, touch_links)
         valid = [*self.robot.tree.links, *self.attached, item.id]
         for name in sorted(item.touch_links):
             if name not in valid:
@@ -146,46 +149,47 @@ class Scene:
     def detach(self, id: str | None = None, link: str | None = None,
                at: Configuration | None = None) -> 'Scene':
         """
-        Give attached objects back to the world, at their poses in the configuration `at`.
+        Detach objects: they become world objects at their poses in the configuration `at`.
 
-        One, or all of a link, or all. Given both, the object must be on that link. Where the
-        world has an object of that id, that one stays and the attached one is gone.
+        Detaches the object `id`, else all objects on `link`, else all. If `id` and `link` are both
+        given, the object must be attached to that link. An attached object whose id the world
+        already has is deleted; the world object stays.
         """
         if link is not None:
             self._link(link)
         if id is None:
             held = [item for item in self.attached.values() if link in (None, item.link)]
         else:
-            held = [self._held(id)]
+            held = [self._attached_object(id)]
             if link not in (None, held[0].link):
                 raise InvalidSceneError(f"object '{id}' is attached to '{held[0].link}', "
                                         f"not to '{link}'")
-        back = {item.id: item.object.with_pose(self.frame_pose(item.link, at) * item.object.pose)
-                for item in held if item.id not in self.objects}
-        return self._with(objects={**self.objects, **back} if back else self.objects,
+        freed = {item.id: item.object.with_pose(self.frame_pose(item.link, at) * item.object.pose)
+                 for item in held if item.id not in self.objects}
+        return self._with(objects={**self.objects, **freed} if freed else self.objects,
                           attached=_without(self.attached, {item.id for item in held}))
 
-    # -- the rest -------------------------------------------------------------------------
+    # -- allowed collisions, padding, colours, frames -------------------------------------
 
     def clear(self) -> 'Scene':
-        """Return an empty scene without padding, `allowed` as in the SRDF; named frames stay."""
+        """Return a scene with named frames only; `allowed` is reset to the SRDF's pairs."""
         return Scene(self.robot, self.guess_pairs)._with(named=self.named)
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
-        """Return the scene with this whole matrix in place of its own."""
+        """Return the scene with another allowed collision matrix."""
         return self._with(allowed=instance(allowed, AllowedCollisions, 'allowed',
                                            InvalidSceneError))
 
     def link_of(self, name: str) -> str | None:
-        """Return the link that is named, or holds the object of that name; None: the world."""
+        """Return the link of an attached object, None for a world object, or a link's own name."""
         held = self.attached.get(name)
         return held.link if held else None if name in self.objects else name
 
     def allow(self, first: str, second: str | None, allowed: bool = True) -> 'Scene':
         """
-        Allow (or forbid) contact of two links or objects; both must exist.
+        Allow or forbid contact between two links or objects, which must exist.
 
-        None is any other name without an entry of its own, see `AllowedCollisions`.
+        `second` None sets the default of `first`, see `AllowedCollisions`.
         """
         valid = [*self.robot.tree.links, *self.objects, *self.attached]
         for name in (first,) if second is None else (first, second):
@@ -194,25 +198,25 @@ class Scene:
         return self._with(allowed=self.allowed.with_entry(first, second, allowed))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
-        """Return the scene with these links thicker by so much all round, [m], from 0."""
-        found = dict(self.padding)
+        """Return the scene with padding [m], >= 0, added to all surfaces of the named links."""
+        padded = dict(self.padding)
         for link, value in entries(padding, 'padding', InvalidSceneError):
-            # MoveIt accepts negative ones
-            found[link] = non_negative(value, f"padding of '{self._link(link)}'",
-                                       InvalidSceneError)
-        return self._with(padding={link: value for link, value in found.items() if value})
+            # unlike in MoveIt no negative padding: a link that is made thinner hides contacts
+            padded[link] = non_negative(value, f"padding of '{self._link(link)}'",
+                                        InvalidSceneError)
+        return self._with(padding={link: value for link, value in padded.items() if value})
 
     def with_frames(self, frames: Mapping[str, Pose]) -> 'Scene':
-        """Return the scene with more named frames, poses in the root frame."""
+        """Return the scene with added or replaced named frames; poses are in the root frame."""
         return self._with(named={**self.named, **named_placements(frames, 'frame')})
 
     @property
     def frames(self) -> 'dict[str, pin.SE3]':
-        """Poses of the named frames in the root frame, copies."""
+        """Copies of the named frames: poses in the root frame, by name."""
         return {name: pose.copy() for name, pose in self.named.items()}
 
     def with_colors(self, colors: Mapping[str, Sequence[float] | None]) -> 'Scene':
-        """Return the scene with these objects in other colours, by id; None is no colour."""
+        """Return the scene with new colours of objects, by id; None removes a colour."""
         objects, attached = dict(self.objects), dict(self.attached)
         for id, color in entries(colors, 'colors', InvalidSceneError):
             if id not in objects and id not in attached:
@@ -227,16 +231,16 @@ class Scene:
 
     @property
     def colors(self) -> dict[str, tuple[float, ...]]:
-        """Colours by id, of the objects that have one."""
+        """Colours (red, green, blue, alpha) by id, of the objects that have a colour."""
         items = [*self.objects.values(), *(held.object for held in self.attached.values())]
         return {item.id: item.color for item in items if item.color is not None}
 
     def frame_pose(self, frame: str | None, at: Configuration | None = None) -> 'pin.SE3':
         """
-        Pose of a frame in the root frame, a new pinocchio.SE3.
+        Return the pose of a frame in the root frame, a new pinocchio.SE3.
 
-        Frames of the robot come first, then objects, their subframes, and named frames; as in
-        MoveIt a leading slash does not count.
+        If several frames have that name, the order is: robot, attached and world objects, their
+        subframes, named frames. A leading slash is ignored, as in MoveIt.
         """
         if frame is None:
             return scene_placement(None, '')
@@ -245,54 +249,54 @@ class Scene:
 
     def fixed_to(self, frame: str) -> 'tuple[str | None, pin.SE3]':
         """
-        Return a frame of the robot that `frame` is fixed to, and its pose there (SE3).
+        Return the robot frame to which `frame` is fixed (None: root), and the pose in it (SE3).
 
-        None is the root frame. Raises UnknownFrameError, which lists what there is.
+        Raises UnknownFrameError, which lists the valid names.
         """
         if not isinstance(frame, str):
             raise InvalidSceneError(f'a frame is a name, not {frame!r}')
         for name in (frame, frame.removeprefix('/')):
             if name in self.robot.frame_names:
                 return name, scene_placement(None, '')
-            for known, link, pose in self._fixed_frames():
-                if known == name:
+            for scene_frame, link, pose in self._fixed_frames():
+                if scene_frame == name:
                     return link, pose
         raise UnknownFrameError(frame, self.frame_names)
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """Names of all frames: of the robot, then of objects and subframes, then named ones."""
+        """Names of all frames: of the robot, of objects, of subframes, then named frames."""
         return tuple(dict.fromkeys((*self.robot.frame_names,
                                     *(name for name, *_ in self._fixed_frames()))))
 
     def framed_robot(self, names: Iterable[str] | None = None,
                      robot: Robot | None = None) -> Robot:
         """
-        Return the robot with frames of this scene, to be used like links: see `with_frames`.
+        Return the robot with frames of this scene added, see `Robot.with_frames`.
 
-        Adds the frames in `names` (default: all of the scene) that the robot lacks. `robot` is
-        this scene's robot, perhaps with frames of its own. Raises UnknownFrameError, or
-        InvalidSceneError for another robot.
+        Adds the frames in `names` (default: all frames of the scene) that the robot lacks. `robot`
+        (default: the scene's) is the same robot, which may have added frames already. Raises
+        UnknownFrameError, or InvalidSceneError for another robot.
         """
         robot = self.robot if robot is None else robot
         if robot.key != self.robot.key:
             raise InvalidSceneError(f"the scene is of robot '{self.robot.name}', not of the robot "
                                     f"'{robot.name}' given")
-        lacking = [name for name in (self.frame_names if names is None else names)
+        missing = [name for name in (self.frame_names if names is None else names)
                    if name not in robot.frame_names]
-        if not lacking:
+        if not missing:
             return robot
-        found = dict[str, tuple[str | None, 'pin.SE3']]()
+        available = dict[str, tuple[str | None, 'pin.SE3']]()
         for name, link, pose in self._fixed_frames():
-            found.setdefault(name, (link, pose))
-        for name in lacking:
-            if name not in found:
+            available.setdefault(name, (link, pose))
+        for name in missing:
+            if name not in available:
                 raise UnknownFrameError(name, tuple(dict.fromkeys((*robot.frame_names,
                                                                    *self.frame_names))))
-        return robot.with_frames({name: found[name] for name in lacking})
+        return robot.with_frames({name: available[name] for name in missing})
 
     def _fixed_frames(self) -> 'Iterator[tuple[str, str | None, pin.SE3]]':
-        """Yield names, the link that each is fixed to (None: the root), and the pose there."""
+        """Yield (name, link, pose in the link) of each scene frame; link None is the root."""
         items = [*((held.link, held.object) for held in self.attached.values()),
                  *((None, item) for item in self.objects.values())]
         yield from ((item.id, link, item.pose) for link, item in items)
@@ -305,8 +309,8 @@ class Scene:
         robot = self.robot
         if at is None:
             if robot.moving_joints(link):
-                raise InvalidSceneError(f"frame '{link}' moves with the robot: say with `at` at "
-                                        'which configuration it is meant')
+                raise InvalidSceneError(f"frame '{link}' moves with the robot: give the "
+                                        'configuration `at`')
             at = Configuration(robot, data=robot.scratch_data())
         elif instance(at, Configuration, 'at', InvalidSceneError).robot.key != robot.key:
             raise InvalidSceneError(f"at is a configuration of robot '{at.robot.name}', "
@@ -315,9 +319,9 @@ class Scene:
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
         """
-        Return `other` with all by which this scene differs from `base`.
+        Return `other` with the changes that lead from `base` to this scene applied.
 
-        Raises InvalidSceneError where an object of one id would be in the world and attached.
+        Raises InvalidSceneError if an object would be both in the world and attached.
         """
         if other is base:
             return self
@@ -327,8 +331,9 @@ class Scene:
                    for name in ('objects', 'attached', 'padding', 'named')}
         twice = sorted(changed['objects'].keys() & changed['attached'].keys())
         if twice:
-            raise InvalidSceneError(f"object '{twice[0]}' is held, and another one of that id has "
-                                    'come into the scene')
+            raise InvalidSceneError(f"object '{twice[0]}' is attached, and another object of that "
+                                    'id was added to the scene')
+        # matrices are merged entry by entry, as both sides may have changed different pairs
         allowed = (scene.allowed for scene in (self, base, other))
         return other._with(**changed, allowed=AllowedCollisions(*(
             _merged(*mappings) for mappings in zip(*(
@@ -347,30 +352,30 @@ class Scene:
         if not isinstance(other, Scene):
             return NotImplemented
         return self.robot.key == other.robot.key and all(
-            getattr(self, name) == getattr(other, name) for name in STATE)
+            getattr(self, name) == getattr(other, name) for name in COMPARED)
 
-    __hash__ = None  # type: ignore[assignment]   # equal ones may have different versions
+    __hash__ = None  # type: ignore[assignment]   # equal scenes may have different versions
 
     def __repr__(self) -> str:
         return (f"Scene('{self.robot.name}', objects={list(self.objects)}, "
                 f'attached={list(self.attached)})')
 
-    # -- parts of changes -----------------------------------------------------------------
+    # -- checks of arguments --------------------------------------------------------------
 
-    def _admitted(self, item: SceneObject) -> SceneObject:
-        """Check a new object; without a colour it gets that of the object it replaces."""
+    def _checked(self, item: SceneObject) -> SceneObject:
+        """Check a new object; one without colour gets the colour of the object it replaces."""
         instance(item, SceneObject, 'an object', InvalidSceneError)
         if item.id in self.robot.frame_names:
-            raise InvalidSceneError(f"the id '{item.id}' is a frame of the robot: names must "
-                                    'tell links and objects apart')
+            raise InvalidSceneError(f"the id '{item.id}' is a frame of the robot: give the object "
+                                    'another id')
         if item.color:
             return item
-        # the attached one's colour counts before that of one in the world
+        # the colour of an attached object overrides that of a world object of the same id
         held, old = self.attached.get(item.id), self.objects.get(item.id)
         color = (held and held.object.color) or (old and old.color)
         return replace(item, color=color) if color else item
 
-    def _object(self, id: str) -> SceneObject:
+    def _world_object(self, id: str) -> SceneObject:
         if isinstance(id, str) and id in self.objects:
             return self.objects[id]
         if isinstance(id, str) and id in self.attached:
@@ -378,7 +383,7 @@ class Scene:
                                     'not in the world: detach it first')
         raise UnknownObjectError(id, tuple(self.objects))
 
-    def _held(self, id: str) -> AttachedObject:
+    def _attached_object(self, id: str) -> AttachedObject:
         if isinstance(id, str) and id in self.attached:
             return self.attached[id]
         if isinstance(id, str) and id in self.objects:
@@ -393,13 +398,13 @@ class Scene:
 
 
 def _without(items: Mapping[K, V], gone: Iterable[K]) -> Mapping[K, V]:
-    """Leave some out; the same mapping if that changes nothing."""
+    """Return the items except those in `gone`; the same mapping if none is."""
     gone = set(gone).intersection(items)
     return {id: item for id, item in items.items() if id not in gone} if gone else items
 
 
 def _merged(mine: Mapping[K, V], base: Mapping[K, V],
             other: Mapping[K, V]) -> dict[K, V]:
-    """Return a mapping with all by which `mine` differs from `base`."""
+    """Three-way merge: apply the changes from `base` to `mine` to `other`."""
     changed = {name: value for name, value in mine.items() if base.get(name) is not value}
     return {**_without(other, base.keys() - mine.keys()), **changed}

@@ -1,20 +1,21 @@
 """
-Scenes from YAML files and back; each error names its place in the file.
+Reading and writing of scenes as YAML; errors contain the location in the file.
 
-    objects:                # in this order; a frame may be that of an object further up
+    objects:                # read in this order; a frame may be on an object listed earlier
       - id: cup
         frame: table/top    # default: the root frame
         pose: {xyz: [0, 0, 0.05], rpy: [0, 0, 0]}      # or quat_xyzw; default: identity
         color: [0.8, 0.2, 0.2, 1]
-        shapes:             # one kind each, see the folder shapes; poses are in the object
+        shapes:             # one kind each, see core/scene/shapes; poses in the object frame
           - cylinder: {radius: 0.04, length: 0.1}
-          - mesh: {file: handle.stl, scale: 0.001}     # from the folder of this file
+          - mesh: {file: handle.stl, scale: 0.001}     # relative to the folder of this file
             pose: {xyz: [0.05, 0, 0]}
         subframes: {rim: {xyz: [0, 0, 0.05]}}
-    attached:               # without shapes: the object of that id; else posed in the link
+    attached:               # without shapes: the object of that id; with shapes: a new object,
+                            # its pose in the link frame
       - {id: cup, link: hand, touch_links: [left_finger, right_finger]}
-    allowed: [[cup, table], camera]                    # pairs, or a name with any other
-    checked: [[hand, table]]                           # pairs the SRDF allows, or a name
+    allowed: [[cup, table], camera]                    # pairs; or one name with any other
+    checked: [[hand, table]]                           # the reverse, for pairs the SRDF allows
     padding: {hand: 0.01}   # [m]
     frames: {camera: {xyz: [1, 0, 1]}}
 """
@@ -42,7 +43,7 @@ from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
 from ros2_ik.core.strict_yaml import read_yaml
 
-# in the order they are read: what is attached may be an object
+# in the order of reading: 'attached' refers to 'objects', which refer to 'frames'
 MAPPINGS, LISTS = ('frames', 'padding'), ('objects', 'attached', 'allowed', 'checked')
 T = TypeVar('T')
 
@@ -52,10 +53,10 @@ OBJECT_KEYS = ('id', 'frame', 'pose', 'shapes', 'subframes', 'color')
 def load_scene(path_or_text: str | Path, robot: Robot,
                at: Configuration | None = None) -> Scene:
     """
-    Read a scene from a YAML file, a YAML text or, by name, from the shipped scenes.
+    Load a scene: from a YAML file, from YAML text, or a shipped scene by its name.
 
-    `at` is needed where an object is placed in, or an object of the world attached to, a frame
-    that moves with the robot. Raises InvalidSceneError that says where in the file.
+    The configuration `at` is needed if an object is placed in a frame that moves with the robot,
+    or if a world object is attached to such a frame. Raises InvalidSceneError with the location.
     """
     content, folder, file = _content(path_or_text)
     scene = Scene(robot)
@@ -69,7 +70,7 @@ def load_scene(path_or_text: str | Path, robot: Robot,
 
 
 def check_scene_file(path_or_text: str | Path) -> None:
-    """Raise InvalidSceneError where there is no such file or scene, or none of sections."""
+    """Raise InvalidSceneError if the file or shipped scene is missing, or no YAML of sections."""
     _content(path_or_text)
 
 
@@ -79,7 +80,7 @@ def shipped_scenes() -> dict[str, Path]:
 
 
 def _content(path_or_text: str | Path) -> tuple[dict[str, Any], Path, str]:
-    """Return the sections of a file, its folder, and 'FILE: ', which errors begin with, or ''."""
+    """Return the sections, the folder of the file, and the prefix of errors: 'FILE: ' or ''."""
     text, path = _text(path_or_text)
     file = f'{path}: ' if path else ''
     try:
@@ -92,9 +93,9 @@ def _content(path_or_text: str | Path) -> tuple[dict[str, Any], Path, str]:
 
 def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
     """
-    Return the YAML and its file, None if the YAML itself is given.
+    Return the YAML text and its file, None if the argument is the YAML text.
 
-    A text with a line end or a colon is YAML, any other text a file or a name.
+    A string with a line break or ': ' is YAML text; any other string is a file or a shipped name.
     """
     if isinstance(path_or_text, str) and ('\n' in path_or_text or ': ' in path_or_text):
         return path_or_text, None
@@ -113,7 +114,7 @@ def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
 # -- reading ------------------------------------------------------------------------------------
 
 def _at(place: str, read: Callable[..., T], *arguments: object) -> T:
-    """Read a value at a place of the file, with which errors begin."""
+    """Call `read(*arguments)`; errors get `place`, the location in the file, as a prefix."""
     try:
         return read(*arguments)
     except IKError as error:
@@ -121,7 +122,7 @@ def _at(place: str, read: Callable[..., T], *arguments: object) -> T:
 
 
 def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -> dict[str, Any]:
-    """Check that a mapping has the `needed` keys, and only `known` ones."""
+    """Check that a mapping has all `needed` keys, and only `known` keys."""
     if not isinstance(value, dict):
         raise InvalidSceneError(f'must have the keys {", ".join(known)}, not {brief(value)}')
     for key in value:
@@ -136,16 +137,16 @@ def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -
 
 
 def _collection(value: object, kind: type, place: str) -> Any:
-    """Return a list or dict, empty where nothing is written."""
+    """Return the list or dict in a section; an empty one if the section is absent or empty."""
     if not isinstance(value, kind | None):
-        wanted = 'a list' if kind is list else 'a mapping from names'
-        raise InvalidSceneError(f'{place}: must be {wanted}, not {brief(value)}')
+        valid = 'a list' if kind is list else 'a mapping from names'
+        raise InvalidSceneError(f'{place}: must be {valid}, not {brief(value)}')
     return value or kind()
 
 
 def _add(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Scene:
     if _keys(item, OBJECT_KEYS, ('id', 'shapes'))['id'] in [*scene.objects]:
-        raise InvalidSceneError(f"there is an object '{item['id']}' further up")
+        raise InvalidSceneError(f"there is an object '{item['id']}' already")
     return scene.add(_object(item, folder), item.get('frame'), at)
 
 
@@ -154,15 +155,15 @@ def _attach(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> 
     if 'shapes' in item:
         held = _object(item, folder)
         if held.id in scene.objects:
-            raise InvalidSceneError(f"there is an object '{held.id}' in the world; leave the "
-                                    'shapes out to attach it')
+            raise InvalidSceneError(f"there is an object '{held.id}' in the world; remove the "
+                                    'shapes to attach that object')
         if item.get('frame') not in (None, item['link']):
             scene, held = scene.add(held, item['frame'], at), held.id
     elif item.keys() & {'frame', 'pose', 'subframes', 'color'}:
-        raise InvalidSceneError(f"without shapes '{held}' is the object of that id, attached "
-                                'where it is and as it is')
+        raise InvalidSceneError(f"without shapes, the object '{held}' is attached at its current "
+                                'pose; frame, pose, subframes and color are for new shapes')
     if item['id'] in [*scene.attached]:
-        raise InvalidSceneError(f"there is an attached object '{item['id']}' further up")
+        raise InvalidSceneError(f"there is an attached object '{item['id']}' already")
     touch_links = _collection(item.get('touch_links'), list, 'touch_links')
     return scene.attach(held, item['link'], touch_links, at)
 
@@ -191,13 +192,14 @@ def _object(item: dict[str, Any], folder: Path) -> SceneObject:
 
 
 def _pose(value: object) -> pin.SE3:
-    """Return a pinocchio.SE3 of a point and a quaternion, which is normalised, or rpy [rad]."""
+    """Read a pose from `xyz` [m] and `rpy` [rad] or `quat_xyzw`, which is normalized."""
     sizes = {'xyz': 3, 'rpy': 3, 'quat_xyzw': 4}
     given = {key: vector(numbers, key, sizes[key], InvalidSceneError)
              for key, numbers in _keys(value, sizes).items()}
     if given.keys() >= {'rpy', 'quat_xyzw'}:
         raise InvalidSceneError('has rpy and quat_xyzw; give one of them')
     rpy = given.get('rpy', np.zeros(3))
+    # a larger angle is most likely in degrees; 0.1 % allows for a rounded 2 pi
     if np.abs(rpy).max() > 1.001 * math.tau:
         raise InvalidSceneError(f'rpy is {rpy.tolist()}, more than a full turn; angles are '
                                 'radians')
@@ -225,7 +227,7 @@ def _shape(shape: type[Shape], item: Any, folder: Path) -> Shape:
         if not isinstance(file, str):
             raise InvalidSceneError(f'the file of a mesh must be a text, not {brief(file)}')
         return Mesh.from_file(folder / file, item.get('scale', 1.0), item.get('detail', 'exact'))
-    members = fields(shape)  # type: ignore[arg-type]   # shapes are dataclasses, all of them
+    members = fields(shape)  # type: ignore[arg-type]   # all shapes are dataclasses
     return shape(**_keys(item, [member.name for member in members],
                          [member.name for member in members if member.default is MISSING]))
 
@@ -234,10 +236,10 @@ def _shape(shape: type[Shape], item: Any, folder: Path) -> Shape:
 
 def save_scene(scene: Scene, path: str | Path | None = None) -> str:
     """
-    Return the scene as YAML, and write it to a file if there is a path.
+    Return the scene as YAML; if `path` is given, write the YAML to that file.
 
-    Objects are written in the root frame, meshes with all their triangles. Entries of
-    `allowed` for names that are not in the scene are left out.
+    Poses of objects are written in the root frame, meshes with all their triangles. Entries of
+    `allowed` for names that are not in the scene are not written.
     """
     written: dict[str, object] = {
         'frames': {name: _written_pose(pose) for name, pose in scene.frames.items()},
@@ -274,7 +276,7 @@ def _written_part(part: ShapeInstance) -> dict[str, object]:
 
 
 def _written_pose(pose: pin.SE3) -> dict[str, list[float]]:
-    """Leave the parts of the identity out."""
+    """Return the keys of a pose; a zero translation and a unit rotation are not written."""
     written = {}
     if pose.translation.any():
         written['xyz'] = pose.translation.tolist()
@@ -284,13 +286,14 @@ def _written_pose(pose: pin.SE3) -> dict[str, list[float]]:
 
 
 def _written_allowed(scene: Scene) -> dict[str, list[str | list[str]]]:
-    """Return what differs from the robot's own matrix."""
-    usual = AllowedCollisions.of_robot(scene.robot).pairs
+    """Return the sections 'allowed' and 'checked': the entries that differ from the SRDF's."""
+    srdf = AllowedCollisions.of_robot(scene.robot).pairs
     known = {*scene.robot.tree.links, *scene.objects, *scene.attached}
-    pairs = {**dict.fromkeys(usual, False), **scene.allowed.pairs}
+    # a pair of the SRDF without an entry in the scene was removed: it is checked again
+    pairs = {**dict.fromkeys(srdf, False), **scene.allowed.pairs}
     entries: list[tuple[str | list[str], bool]] = [
         (list(pair), flag) for pair, flag in sorted(pairs.items())
-        if known.issuperset(pair) and usual.get(pair) != flag]
+        if known.issuperset(pair) and srdf.get(pair) != flag]
     entries += [(name, flag) for name, flag in sorted(scene.allowed.defaults.items())
                 if name in known]
     return {'allowed': [names for names, flag in entries if flag],

@@ -1,4 +1,4 @@
-"""Objects: shapes with poses under one name, in the world or attached to a link."""
+"""Objects made of shapes, in the world or attached to a link."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,15 +13,15 @@ from ros2_ik.core.scene.shapes import OcTree, Shape
 if TYPE_CHECKING:
     import pinocchio as pin
 
-OCTOMAP = '<octomap>'   # MoveIt's name for the sensed world
+OCTOMAP = '<octomap>'   # MoveIt's id of the octomap that sensors build
 
 
 @dataclass(frozen=True)
 class ShapeInstance:
     """
-    A shape and its pose in the object, a (4, 4) array or pinocchio.SE3 (default: identity).
+    A shape and its pose in the object frame, a (4, 4) array or pinocchio.SE3 (default: identity).
 
-    `pose` gives a copy, a pinocchio.SE3. Raises InvalidSceneError.
+    Reading `pose` returns a copy, a pinocchio.SE3. Raises InvalidSceneError.
     """
 
     shape: Shape
@@ -31,19 +31,20 @@ class ShapeInstance:
         instance(self.shape, Shape, 'the shape of a part', InvalidSceneError)
 
     def __hash__(self) -> int:
-        return hash(self.shape)   # equal poses have no equal hashes in Pinocchio
+        # without the pose: in Pinocchio equal poses have different hashes
+        return hash(self.shape)
 
 
 @dataclass(frozen=True)
 class SceneObject:
     """
-    Something in the world: an id, one or more parts, a pose, named frames on it, a colour.
+    An object: an id, one or more parts, a pose, named subframes and a colour.
 
-    `parts` are ShapeInstances, (shape, pose) pairs or shapes; their poses, and those of
-    `subframes`, by name, are in the object. `pose` is where the object is, in the frame it is
-    added in (default: identity). `color` is red, green, blue, alpha in [0, 1].
+    `parts` are ShapeInstances, (shape, pose) pairs or shapes. Poses of parts, and of `subframes`
+    by name, are in the object frame. `pose` (default: identity) is relative to the frame in which
+    the object is added to a scene. `color` is red, green, blue, alpha in [0, 1].
 
-    Compares by value. Raises InvalidSceneError.
+    Objects compare by value. Raises InvalidSceneError.
     """
 
     id: str
@@ -53,7 +54,7 @@ class SceneObject:
     color: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        # the id is shown in messages, in logs and on terminals
+        # ids appear in messages, logs and terminals: control characters would break the output
         if not isinstance(self.id, str) or not self.id or not self.id.isprintable():
             raise InvalidSceneError(f'the id of an object is {self.id!r}; it must be a text '
                                     'that is not empty, of characters that can be printed')
@@ -62,17 +63,17 @@ class SceneObject:
         if self.color is not None:
             object.__setattr__(self, 'color', as_color(self.color, f'the colour of {what}'))
         if self.id == OCTOMAP and not all(isinstance(p.shape, OcTree) for p in self.parts):
-            raise InvalidSceneError(f"the id '{OCTOMAP}' is kept for an octree")
+            raise InvalidSceneError(f"the id '{OCTOMAP}' is reserved for an octree")
 
     def __hash__(self) -> int:
         return hash((self.id, self.parts))
 
     def with_pose(self, pose: Pose) -> 'SceneObject':
-        """Return the same object elsewhere; parts and subframes come along."""
+        """Return the object at another pose; parts and subframes move with it."""
         return replace(self, pose=pose)
 
     def with_part_poses(self, poses: Sequence[Pose]) -> 'SceneObject':
-        """Return the same object with its parts at other poses, one for each."""
+        """Return the object with new poses of its parts, one for each, in the object frame."""
         given = listed(poses)
         if given is None or len(given) != len(self.parts):
             raise InvalidSceneError(f"object '{self.id}' has {len(self.parts)} parts, not "
@@ -85,25 +86,25 @@ class SceneObject:
 @dataclass(frozen=True)
 class AttachedObject:
     """
-    An object held by a link: its pose is in the link's frame, it moves with the link.
+    An object that moves with a link; the pose of `object` is in the link frame.
 
-    `touch_links` are links, and ids of other attached objects, that it may touch; its own link
-    always is one of them.
+    The object may touch `touch_links`, names of links and ids of other attached objects; its own
+    link is always included.
     """
 
     object: SceneObject
     link: str
-    touch_links: Any = frozenset()   # taken as any list of names
+    touch_links: Any = frozenset()   # any iterable of names; stored as a frozenset
 
     def __post_init__(self) -> None:
-        instance(self.object, SceneObject, 'what is attached', InvalidSceneError)
+        instance(self.object, SceneObject, 'the attached object', InvalidSceneError)
         what = f"object '{self.object.id}'"
         if any(isinstance(part.shape, OcTree) for part in self.object.parts):
             raise InvalidSceneError(f'{what} has an octree, which cannot be attached; valid: '
                                     'boxes, a mesh or a convex hull')
         text(self.link, f'the link of {what}', InvalidSceneError)
-        given = [self.touch_links] if isinstance(self.touch_links, str) else self.touch_links
-        names = instances(given, str, f'touch_links of {what}', InvalidSceneError)
+        names = [self.touch_links] if isinstance(self.touch_links, str) else self.touch_links
+        names = instances(names, str, f'touch_links of {what}', InvalidSceneError)
         object.__setattr__(self, 'touch_links', frozenset({self.link, *names}))
 
     @property
@@ -112,7 +113,7 @@ class AttachedObject:
         return self.object.id
 
     def may_touch(self, other: 'str | AttachedObject') -> bool:
-        """Return whether it may touch that link, or that other attached object."""
+        """Return whether this object may touch a link, by name, or another attached object."""
         if isinstance(other, AttachedObject):
             return (self.link == other.link or other.id in self.touch_links
                     or self.id in other.touch_links)
@@ -120,7 +121,7 @@ class AttachedObject:
 
 
 def as_parts(parts: object, what: str) -> tuple[ShapeInstance, ...]:
-    """Read one or more parts, see `SceneObject`; raises InvalidSceneError."""
+    """Convert `parts` of a `SceneObject` to ShapeInstances; raises InvalidSceneError."""
     given = listed(parts)
     if not given:
         raise InvalidSceneError(f'{what} needs at least one part, not {parts!r}')
@@ -128,7 +129,7 @@ def as_parts(parts: object, what: str) -> tuple[ShapeInstance, ...]:
 
 
 def as_color(color: object, what: str) -> tuple[float, ...]:
-    """Read red, green, blue, alpha; raises InvalidSceneError."""
+    """Check a colour: red, green, blue, alpha in [0, 1]; raises InvalidSceneError."""
     rgba: tuple[float, ...] = tuple(vector(color, what, 4, InvalidSceneError).tolist())
     if not all(0 <= value <= 1 for value in rgba):
         raise InvalidSceneError(f'{what} must be red, green, blue, alpha in [0, 1], '

@@ -103,7 +103,7 @@ def test_pieces_of_a_bin_leave_it_open():
 @pytest.mark.parametrize('path', link_meshes()[:2], ids=lambda path: path.stem)
 def test_pieces_of_a_link_contain_surface_and_inside(path):
     mesh, judge = Mesh.from_file(path), trimesh.load(path)
-    assert 1 < len(mesh.convex_parts) <= pieces_module.MOST_PIECES
+    assert 1 < len(mesh.convex_parts) <= pieces_module.MAX_PIECES
     # overlaps count twice
     assert sum(hull.volume for hull in mesh.convex_parts) < 1.2 * judge.volume
     assert outside_all(mesh.convex_parts, mesh.vertices).max() < 1e-9
@@ -278,5 +278,5 @@ def test_many_solids_are_no_more_pieces_than_others():
         ball.apply_translation(generator.uniform(-1, 1, 3))
     made = trimesh.util.concatenate(balls)
     mesh = Mesh(made.vertices, made.faces)
-    assert len(mesh.convex_parts) <= pieces_module.MOST_PIECES
+    assert len(mesh.convex_parts) <= pieces_module.MAX_PIECES
     assert outside_all(mesh.convex_parts, made.vertices).max() < 1e-9

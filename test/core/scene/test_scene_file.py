@@ -136,7 +136,7 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     (one('{mesh: {file: nowhere.stl}}'), r'shapes\[0\]: mesh: .*nowhere.stl'),
     (one('{mesh: {file: [1]}}'), 'the file of a mesh must be a text'),
     ('objects: [{id: a, shapes: [{sphere: {radius: 1}}]}, {id: a, shapes: []}]',
-     r"objects\[1\]: there is an object 'a' further up"),
+     r"objects\[1\]: there is an object 'a' already"),
     ('attached: [{id: a}]', r"attached\[0\]: 'link' is missing"),
     ('attached: [{id: a, link: base, touch_links: chest, shapes: [{sphere: {radius: 1}}]}]',
      r'attached\[0\]: touch_links: must be a list'),

@@ -227,7 +227,7 @@ BAD = {
                          "subframe 's' twice"),
     'an id of two lines': (box('a\nb'), 'characters that can be printed'),
     'the id of a link': (box('panda_hand'), 'is a frame of the robot'),
-    "the octomap's id": (box('<octomap>'), 'kept for an octree'),
+    "the octomap's id": (box('<octomap>'), 'reserved for an octree'),
     'unknown operation': (box('new', operation=b'\x09'), 'the operation is 9; valid: ADD 0'),
 }
 

@@ -1,8 +1,8 @@
 """
-The shapes that objects and links are made of, one entry each.
+The shapes of links and objects.
 
-Lengths are in metres. A shape stands in a frame of its own: primitives are centred on their
-bounding box with their axis along z. All are immutable, can be compared and pickled.
+Lengths are in metres. Each shape has its own frame: primitives have the origin at the centre of
+their bounding box and their axis along z. Shapes are immutable, comparable and can be pickled.
 """
 
 from ros2_ik.core.scene.shapes.convex_hull import ConvexHull

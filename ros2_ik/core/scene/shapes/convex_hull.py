@@ -1,4 +1,4 @@
-"""The convex hull of points."""
+"""The convex hull of points, as a shape."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 @register_shape('convex_hull')
 @dataclass(frozen=True, eq=False)
 class ConvexHull(Shape):
-    """The hull of `points` (n, 3); 0.1 mm thick where they are flat."""
+    """Convex hull of `points` (n, 3) [m]; flat hulls are made 0.1 mm thicker on each side."""
 
     points: Points
 
     @cached_property
     def hull(self) -> Hull:
-        """Its vertices and faces."""
+        """Vertices and faces of the hull."""
         return cached_hull(self.points)
 
     @cached_property

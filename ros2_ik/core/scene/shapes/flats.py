@@ -1,4 +1,4 @@
-"""Unbounded shapes."""
+"""Unbounded shapes: plane and half space."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,13 +13,14 @@ from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.shapes.shape import created, register_shape, Shape
 
-EPSILON = 1e-15    # across a normal of length 1: not to be told in any distance
-SHEET = 4.0        # edge of the part of a plane that is drawn [m]
+EPSILON = 1e-15         # tilt of a unit normal that changes no distance noticeably
+DRAWN_EDGE = 4.0        # edge of the part of a plane that is drawn [m]
+DRAWN_THICKNESS = 1e-3  # of that part [m]
 
 
 @dataclass(frozen=True, eq=False)
 class _Flat(Shape):
-    """Plane n.x = d, or one side of it."""
+    """The plane normal.x = offset, or one side of the plane."""
 
     normal: Array
     offset: float = 0.0
@@ -29,30 +30,32 @@ class _Flat(Shape):
         unit = direction(normal, self.called('normal'), InvalidSceneError)
         offset = finite(self.offset, self.called('offset'), InvalidSceneError)
         length = math.hypot(*normal)
-        if abs(length - 1) < 1e-12:    # a unit vector is kept exactly, so that copies do not drift
+        # a unit normal is kept bit by bit: normalizing each copy again would let it drift
+        if abs(length - 1) < 1e-12:
             unit, length = normal, 1.0
         self._set(normal=unit, offset=offset / length)
 
     def sheet(self) -> tuple[pin.SE3, tuple[float, float, float]]:
-        """Return the part of the plane to draw: a thin box round its point nearest the origin."""
+        """Return pose and size of a thin box to draw, centred on the point nearest the origin."""
         normal = np.array(self.normal)
         turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal)
-        return pin.SE3(turn.toRotationMatrix(), normal * self.offset), (SHEET, SHEET, 1e-3)
+        return (pin.SE3(turn.toRotationMatrix(), normal * self.offset),
+                (DRAWN_EDGE, DRAWN_EDGE, DRAWN_THICKNESS))
 
     def surface(self) -> tuple[Array, Indices]:
-        place, size = self.sheet()
+        pose, size = self.sheet()
         vertices, triangles = created('box', size)
-        return vertices @ place.rotation.T + place.translation, triangles
+        return vertices @ pose.rotation.T + pose.translation, triangles
 
 
 @register_shape('half_space')
 @dataclass(frozen=True, eq=False)
 class HalfSpace(_Flat):
-    """All x with normal.x <= offset: solid below the plane. The normal need not be of length 1."""
+    """The points x with normal.x <= offset; a normal (3,) of any length is normalized."""
 
     @cached_property
     def geometry(self) -> coal.Halfspace:
-        # of an octree coal 3.0 misses two in five contacts where the normal is exactly an axis
+        # coal 3.0 misses 40 % of the contacts with an octree if the normal is exactly an axis
         return coal.Halfspace(np.where(np.equal(self.normal, 0.0), EPSILON, self.normal),
                               self.offset)
 
@@ -60,7 +63,7 @@ class HalfSpace(_Flat):
 @register_shape('plane')
 @dataclass(frozen=True, eq=False)
 class Plane(_Flat):
-    """All x with normal.x = offset: a sheet without thickness that can be on either side of."""
+    """The points x with normal.x = offset: a sheet without thickness, free on both sides."""
 
     @cached_property
     def geometry(self) -> coal.Plane:

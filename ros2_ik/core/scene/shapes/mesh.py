@@ -1,4 +1,4 @@
-"""Triangle meshes, and the convex solids used in their place."""
+"""Triangle meshes, and the convex parts that represent them in distance checks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ from ros2_ik.core.meshes.convex_pieces import (
     convex_pieces,
     HULL_TOLERANCE,
     key_of,
-    MOST_PIECES,
+    MAX_PIECES,
     NAMESPACE,
 )
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
@@ -27,21 +27,24 @@ if TYPE_CHECKING:
     import coal
 
 DETAILS = ('exact', 'hull')
-MANY_TRIANGLES = 500_000    # a million take 4 GB
-_DIRECTIONS = np.array([way for way in product((-1, 0, 1), repeat=3) if any(way)], dtype=float)
+# above this number a mesh is checked as its hull: coal's tree of a million triangles takes 4 GB
+MAX_EXACT_TRIANGLES = 500_000
+# towards the 6 faces, 12 edges and 8 corners of a cube
+_DIRECTIONS = np.array([signs for signs in product((-1, 0, 1), repeat=3) if any(signs)],
+                       dtype=float)
 
 
 @register_shape('mesh')
 @dataclass(frozen=True, eq=False)
 class Mesh(Shape):
     """
-    A mesh of `vertices` (n, 3) and `triangles` (m, 3), indices of its vertices.
+    A mesh of `vertices` (n, 3) [m] and `triangles` (m, 3), indices into `vertices`.
 
-    `detail` says what is checked. 'exact': the triangles and the volume inside them decide
-    whether something touches, distances and depths are those of convex parts that contain both.
-    'hull': its convex hull, which closes bins and holes; always that of more than 500,000
-    triangles. Hulls and parts are kept on disk; until the parts are made (`make_parts`),
-    distances are those of the hull.
+    `detail` selects the geometry that is checked. With 'exact' a contact is a contact with the
+    triangles or with the volume that they enclose; distances and penetration depths are those of
+    convex parts that contain the mesh. With 'hull' everything is checked against the convex hull,
+    which fills bins and holes. Meshes of more than 500,000 triangles always use the hull. Hulls
+    and convex parts are cached on disk. Before `make_parts` has run, distances use the hull.
     """
 
     vertices: Points
@@ -52,22 +55,23 @@ class Mesh(Shape):
         super().__post_init__()
         self._set(triangles=_triangles(self.triangles, len(self.vertices)))
         one_of(self.detail, self.called('detail'), DETAILS, InvalidSceneError)
-        if len(self.triangles) > MANY_TRIANGLES:
+        if len(self.triangles) > MAX_EXACT_TRIANGLES:
             self._set(detail='hull')
 
     @classmethod
     def from_file(cls, path: str | Path, scale: 'ArrayLike' = 1.0,
                   detail: str = 'exact') -> 'Mesh':
         """
-        Read an stl, obj or dae file; `scale` is a factor or one along each axis.
+        Read an stl, obj or dae file; `scale` is one factor or a factor for each axis (3,).
 
-        Raises InvalidSceneError for a file that cannot be read, and a scale of zero.
+        Raises InvalidSceneError for a file that cannot be read and for a scale of zero.
         """
         factors = one_or_each(scale, 'the scale of a mesh', 3, InvalidSceneError)
         if not factors.all():
             raise InvalidSceneError(f'the scale of a mesh must not be zero: {scale!r}')
         vertices, triangles = read_triangles(path)
-        if factors.prod() < 0:    # a mirror turns it inside out
+        # mirroring turns the surface inside out: reverse the order of the corners
+        if factors.prod() < 0:
             triangles = triangles[:, ::-1]
         try:
             return cls(vertices * factors, triangles, detail)
@@ -76,17 +80,17 @@ class Mesh(Shape):
 
     @cached_property
     def hull(self) -> Hull:
-        """The convex hull of its triangles."""
+        """The convex hull of the vertices that triangles use."""
         return cached_hull(self.vertices[np.unique(self.triangles)])
 
     @cached_property
     def convex_parts(self) -> list[Hull]:
-        """Convex solids that together contain it, made now if they were not."""
+        """Convex solids that together contain the mesh; computed now if they are not cached."""
         return convex_pieces(self.vertices, self.triangles)
 
     @property
     def has_parts(self) -> bool:
-        """True if its convex parts were made."""
+        """True if the convex parts are in the cache."""
         return is_cached(NAMESPACE, self._key)
 
     @cached_property
@@ -94,12 +98,12 @@ class Mesh(Shape):
         return key_of(self.vertices, self.triangles)
 
     def make_parts(self) -> None:
-        """Make the convex parts and keep them on disk: it takes seconds, or minutes."""
+        """Compute the convex parts, in seconds to minutes, and store them in the disk cache."""
         convex_pieces(self.vertices, self.triangles)
 
     @cached_property
     def geometry(self) -> 'coal.CollisionGeometry':
-        """Triangles (exact) or the convex hull."""
+        """Tree of the triangles ('exact') or convex hull ('hull'), as a coal geometry."""
         return triangle_tree(self.vertices, self.triangles) if self.detail == 'exact' \
             else self.hull_geometry
 
@@ -108,7 +112,7 @@ class Mesh(Shape):
 
     @cached_property
     def hull_geometry(self) -> 'coal.Convex':
-        """The convex hull, for a quick look."""
+        """The convex hull as a coal geometry."""
         return self.hull.geometry()
 
     @cached_property
@@ -119,40 +123,42 @@ class Mesh(Shape):
 
     @property
     def distance_geometries(self) -> 'tuple[coal.Convex, ...]':
-        """Convex solids for distances: the convex parts, the hull before they were made."""
+        """Convex solids for distances: the convex parts, or the hull if there are none yet."""
         return self._part_geometries if self.has_parts else (self.hull_geometry,)
 
     @cached_property
     def extremes(self) -> Array:
-        """The farthest corners (s, 26, 3) of each connected surface along 26 directions."""
+        """Extreme vertices of each connected surface along 26 directions, (surfaces, 26, 3)."""
         triangles, labels, closed = outward_surfaces(self.vertices, self.triangles)
-        found = (self.vertices[np.unique(triangles[labels == label])]
-                 for label in range(len(closed)))
-        return np.array([points[(points @ _DIRECTIONS.T).argmax(axis=0)] for points in found])
+        corners = (self.vertices[np.unique(triangles[labels == label])]
+                   for label in range(len(closed)))
+        return np.array([points[(points @ _DIRECTIONS.T).argmax(axis=0)] for points in corners])
 
     def holds(self, bodies: Array) -> bool:
         """
-        Return whether one of some bodies is inside, whose surfaces do not meet the triangles.
+        Return whether any of k bodies is inside the volume that the triangles enclose.
 
-        `bodies` (k, n, 3) are points of each, which for one that is inside are all in the convex
-        parts. That is looked at first, as rays take longer.
+        `bodies` (k, n, 3) are points of the bodies, whose surfaces must not cross the triangles.
         """
+        # cheap tests first: a body is inside only if all its points are in the bounding box ...
         box = self.geometry.aabb_local
         near = bodies[((bodies >= box.min_) & (bodies <= box.max_)).all(axis=(1, 2))]
         if not len(near):
             return False
-        held = np.zeros(near.shape[:2], dtype=bool)
+        # ... and in the convex parts, which contain the enclosed volume
+        contained = np.zeros(near.shape[:2], dtype=bool)
         for hull in self.convex_parts if self.has_parts else (self.hull,):
             normals, offsets = hull.half_spaces
-            held |= (near @ normals.T <= offsets + HULL_TOLERANCE).all(axis=2)
-        return any(solid.has(body[0]) for body in near[held.all(axis=1)]
+            contained |= (near @ normals.T <= offsets + HULL_TOLERANCE).all(axis=2)
+        # no surface crosses the triangles, so one point decides for the whole body
+        return any(solid.contains(body[0]) for body in near[contained.all(axis=1)]
                    for solid in self._solids)
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
-        """Each closed surface, and the open rest."""
+        """One Enclosure for each closed surface, and one for all triangles of open surfaces."""
         return [Enclosure(self.vertices[triangles])
-                for triangles in solids_of(self.vertices, self.triangles, MOST_PIECES)]
+                for triangles in solids_of(self.vertices, self.triangles, MAX_PIECES)]
 
 
 def _triangles(value: object, vertices: int) -> Indices:

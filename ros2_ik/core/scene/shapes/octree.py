@@ -1,4 +1,4 @@
-"""Occupied cells of a grid, as octomap has them."""
+"""Occupied cells of an octomap, as a shape."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +15,9 @@ from ros2_ik.core.scene.shapes.shape import created, Length, Points, register_sh
 @dataclass(frozen=True, eq=False)
 class OcTree(Shape):
     """
-    Cubes of edge `resolution` round the `points` (n, 3), snapped to multiples of it.
+    Occupied cells of a grid with edge `resolution` [m]: the cells that contain `points` (n, 3).
 
-    Its distances are slow (coal's, as its limits are).
+    Represented by coal.OcTree, whose distance queries are slow.
     """
 
     points: Points
@@ -25,6 +25,7 @@ class OcTree(Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # octomap's keys have 16 bits: 2^15 cells on each side of the origin
         cells = np.abs(self.points).max() / self.resolution
         if cells >= 2 ** 15:
             raise InvalidSceneError(f'an octree of resolution {self.resolution:g} reaches '
@@ -41,5 +42,5 @@ class OcTree(Shape):
 
     @cached_property
     def cells(self) -> Array:
-        """The centres of the cubes, (m, 3), each once."""
+        """Centres of the occupied cells (m, 3) [m], without duplicates."""
         return np.array(self.geometry.toBoxes())[:, :3]

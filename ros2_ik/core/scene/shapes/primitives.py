@@ -1,4 +1,4 @@
-"""Shapes with a formula."""
+"""Primitive shapes: box, sphere, cylinder, cone, capsule."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,13 +8,13 @@ import coal
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.scene.shapes.shape import created, Length, Lengths, register_shape, Shape
 
-SIDES = 48     # of what is round, where it is drawn
+SIDES = 48     # sides of the polygon that is drawn for a circle
 
 
 @register_shape('box')
 @dataclass(frozen=True, eq=False)
 class Box(Shape):
-    """A box; `size` (3,) are its full lengths along x, y, z."""
+    """A box; `size` (3,) are its full edge lengths along x, y, z [m]."""
 
     size: Lengths
 
@@ -29,13 +29,13 @@ class Box(Shape):
 @register_shape('sphere')
 @dataclass(frozen=True, eq=False)
 class Sphere(Shape):
-    """A ball of that radius."""
+    """A ball of `radius` [m]."""
 
     radius: Length
 
     @cached_property
     def geometry(self) -> coal.Capsule:
-        # coal's Sphere gives wrong depths inside cylinders, a capsule without length does not
+        # coal's Sphere returns wrong depths inside cylinders; a capsule of length 0 does not
         return coal.Capsule(self.radius, 1e-9)
 
     def surface(self) -> tuple[Array, Indices]:
@@ -45,7 +45,7 @@ class Sphere(Shape):
 @register_shape('cylinder')
 @dataclass(frozen=True, eq=False)
 class Cylinder(Shape):
-    """A cylinder of `radius` and `length` along z."""
+    """A cylinder along z, of `radius` and `length` [m]."""
 
     radius: Length
     length: Length
@@ -61,7 +61,7 @@ class Cylinder(Shape):
 @register_shape('cone')
 @dataclass(frozen=True, eq=False)
 class Cone(Shape):
-    """A cone with its tip at z = length / 2 and its base, of `radius`, at z = -length / 2."""
+    """A cone along z: its tip at z = length / 2, its base of `radius` at z = -length / 2 [m]."""
 
     radius: Length
     length: Length
@@ -72,13 +72,14 @@ class Cone(Shape):
 
     def surface(self) -> tuple[Array, Indices]:
         vertices, triangles = created('cone', self.radius, self.length, sections=SIDES)
+        # trimesh has the base at z = 0
         return vertices - [0, 0, self.length / 2], triangles
 
 
 @register_shape('capsule')
 @dataclass(frozen=True, eq=False)
 class Capsule(Shape):
-    """All within `radius` of a line along z; `length` is the line's, without the caps."""
+    """A cylinder along z with hemispherical caps; `length` is that of the cylinder [m]."""
 
     radius: Length
     length: Length

@@ -1,4 +1,4 @@
-"""The base of all shapes, their registry, and the types of their fields."""
+"""Base class and registry of shapes, and the checked types of their fields."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -18,16 +18,16 @@ from ros2_ik.core.signatures import show_plain_types
 if TYPE_CHECKING:
     import coal
 
-SMALLEST = 1e-9     # [m]
+MIN_LENGTH = 1e-9     # smallest length of a shape [m]
 
 
 def _length(value: object, name: str) -> float:
-    return between(value, name, SMALLEST, FARTHEST, InvalidSceneError)
+    return between(value, name, MIN_LENGTH, FARTHEST, InvalidSceneError)
 
 
 def _lengths(value: object, name: str) -> Array:
     lengths = vector(value, name, 3, InvalidSceneError, FARTHEST)
-    if lengths.min() < SMALLEST:
+    if lengths.min() < MIN_LENGTH:
         raise InvalidSceneError(f'{name} must be 3 positive numbers, not {value!r}')
     return lengths
 
@@ -43,10 +43,10 @@ Points = Annotated[Array, _points]      # (n, 3) [m]
 
 class Shape(ABC):
     """
-    A solid, a frozen dataclass; `kind` is the name it is registered under.
+    Base class of shapes, which are frozen dataclasses; `kind` is the name of their registration.
 
-    Fields of the types above are checked. Raises InvalidSceneError when made of dimensions that
-    make no sense.
+    Fields of type Length, Lengths and Points are checked when a shape is created. Raises
+    InvalidSceneError for invalid dimensions.
     """
 
     kind: ClassVar[str]
@@ -56,24 +56,24 @@ class Shape(ABC):
             self._set(**{name: check(getattr(self, name), self.called(name))})
 
     def called(self, field: str) -> str:
-        """Return what errors call a field: 'the size of a box'."""
+        """Return the name of a field in error texts, such as 'the size of a box'."""
         return f'the {field} of a{"n" * (self.kind[0] in "aeiou")} {self.kind.replace("_", " ")}'
 
     @property
     @abstractmethod
     def geometry(self) -> 'coal.CollisionGeometry':
-        """The shape as one object of coal, made once."""
+        """The shape as a coal geometry."""
 
     @abstractmethod
     def surface(self) -> tuple[Array, Indices]:
-        """Return vertices (n, 3) and triangles (m, 3) to draw; a part of an infinite shape."""
+        """Return vertices (n, 3) [m] and triangles (m, 3) to draw; unbounded shapes are cut."""
 
     def _values(self) -> tuple[object, ...]:
         return tuple(getattr(self, each.name) for each in fields(self))  # type: ignore[arg-type]
 
     @cached_property
     def digest(self) -> str:
-        """Digest of kind and dimensions, the same in every process."""
+        """Digest of kind and dimensions; it is the same in every process."""
         return digest(self.kind, *(part for value in self._values() for part in (
             (repr(value.shape), value.tobytes()) if isinstance(value, np.ndarray)
             else (repr(value),))))
@@ -84,7 +84,8 @@ class Shape(ABC):
     def __hash__(self) -> int:
         return hash(self.digest)
 
-    def __reduce__(self) -> tuple[object, ...]:   # coal's objects stay behind
+    def __reduce__(self) -> tuple[object, ...]:
+        # cached coal geometries cannot be pickled: only the fields are
         return type(self), self._values()
 
     def _set(self, **values: object) -> None:
@@ -100,8 +101,8 @@ def _checks(shape: type[Shape]) -> dict[str, Callable[[object, str], object]]:
 
 
 def created(kind: str, *lengths: object, **options: object) -> tuple[Array, Indices]:
-    """Return vertices and triangles of what `trimesh.creation` can make, its own frame's."""
-    import trimesh  # takes as long as ros2_ik.core
+    """Return vertices and triangles of `trimesh.creation.<kind>`, in trimesh's frame."""
+    import trimesh  # here, as its import takes as long as that of ros2_ik.core
     mesh = getattr(trimesh.creation, kind)(*lengths, **options)
     return np.array(mesh.vertices), np.array(mesh.faces, dtype=np.intp)
 
@@ -111,7 +112,7 @@ S = TypeVar('S', bound=type[Shape])
 
 
 def register_shape(kind: str) -> Callable[[S], S]:
-    """Enter a shape under the name of its kind."""
+    """Return a class decorator that registers a shape under the name `kind`."""
     def enter(shape: S) -> S:
         shape.kind = kind
         show_plain_types(shape)
@@ -121,5 +122,5 @@ def register_shape(kind: str) -> Callable[[S], S]:
 
 
 def shape_kinds() -> dict[str, type[Shape]]:
-    """All shapes by the name of their kind."""
+    """Return all registered shape classes by kind."""
     return dict(_KINDS)
