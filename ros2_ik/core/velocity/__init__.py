@@ -1,4 +1,4 @@
-"""Velocity IK: tasks, limits and barriers, one quadratic program a step."""
+"""Velocity IK: tasks, limits and barriers, solved as a quadratic program in each step."""
 
 from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.distance_constraints import NearPair

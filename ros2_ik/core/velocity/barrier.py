@@ -1,4 +1,4 @@
-"""Bounds that a function must not cross while it moves."""
+"""Barriers: bounds of functions that the robot's motion must not cross."""
 
 from copy import copy
 from typing import Any
@@ -17,21 +17,21 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
 from ros2_ik.core.velocity.gain import Gain
 
-PUSH = 0.25     # [units of f per s]
-MAX_PAIRS = 40       # nearest pairs of a collision barrier that are rows of a step
+PUSH = 0.25         # default speed at which a violated bound is restored [units of f per s]
+MAX_PAIRS = 40      # number of pairs of a collision barrier that become rows of a step
 
 
 class Barrier:
     """
-    lower <= f <= upper, to be kept while moving.
+    Control barrier for lower <= f <= upper during a motion.
 
-    A step goes at most the part `gain` of the way that is left to a bound (class K, linear), or
-    `gain_per_second`, see `Task`. Where f is outside, it returns at that rate, at most at `push`
-    [units of f per s]. The gradient is that of f; for a signed distance it is right also in
-    penetration. A lower bound on distances (`PairDistance`, `MinimumDistance`), one for all, is
-    kept as by a `CollisionBarrier`, at all points of the pairs.
+    A step moves f towards a bound by at most the fraction `gain` of the remaining distance (a
+    linear class K function), or by the fraction for `gain_per_second`, see `Task`. If f is outside
+    its bounds, f returns at the same rate, limited to `push` [units of f per s]. A lower bound of
+    distances (`PairDistance`, `MinimumDistance`) must be one number for all rows; all points of
+    the pairs then keep this distance, as in a `CollisionBarrier`.
 
-    Raises what `Constraint` raises for the bounds, and InvalidOptionError.
+    Raises the errors of `Constraint` for the bounds, and InvalidOptionError.
     """
 
     def __init__(self, function: KinematicFunction, lower: 'ArrayLike' = -float('inf'),
@@ -44,16 +44,17 @@ class Barrier:
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
     def bind(self, robot: Robot, dt: float) -> 'list[DistanceConstraints | Barrier]':
-        """Return constraints for one robot: on distances of pairs, on rows of the function."""
+        """Bind to a robot: return constraints on distances of pairs, and on rows of functions."""
         bound = copy(self)
         bound.bounds = bounds = copy(self.bounds.bind(robot))
         function, margins = bounds.function, np.unique(bounds.lower)
-        # a distance has one point of each pair: where that is held, another one may come down
+        # The gradient of a distance is that of the nearest points alone: while a row stops them,
+        # other points of the pair may approach. DistanceConstraints handle lower bounds instead.
         if not isinstance(function, CheckedDistance) or np.isinf(bounds.lower).all():
             return [bound]
         if len(margins) > 1:
             raise InvalidConstraintError(f"barrier '{self.name}' has several lower bounds of "
-                                         'distances; valid: one, or a Barrier for each')
+                                         'distances; valid: one, or a Barrier for each bound')
         distances = DistanceConstraints(
             self.name, function.checker, float(margins[0]), MAX_PAIRS, self.gain.in_step(dt),
             self.push, dt, function.narrowed)
@@ -66,11 +67,11 @@ class Barrier:
 
 class CollisionBarrier(Barrier):
     """
-    All pairs that a checker checks stay `margin` [m] apart; the options are those of `Barrier`.
+    Barrier that keeps all pairs of a collision checker `margin` [m] apart.
 
-    The pairs within reach of some steps are rows of their own, at most 40, the nearest ones.
-    `VelocityProgram.set_scene` takes the checker of another scene, with the velocities of what
-    moves in it.
+    Each pair that a few steps could bring into contact is one row of the quadratic program; at
+    most 40, the nearest pairs. `VelocityProgram.set_scene` replaces the checker when the scene
+    changes, and sets the velocities of moving objects. `options` are those of `Barrier`.
     """
 
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *,

@@ -1,4 +1,4 @@
-"""A task in a velocity program, with what changes while it runs."""
+"""A task bound to a velocity program: changes of target, velocity, weight and gain."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -19,7 +19,12 @@ from ros2_ik.core.velocity.task import checked_weight, row_numbers, Task
 
 
 class BoundTask:
-    """A task of one robot: entry `number` of a program, in `place` of its `rows`, of `kind`."""
+    """
+    A bound task, function `number` of a program.
+
+    `rows` (NUMBERS, m) is the program's table of all rows, see `velocity_rows`; the task fills the
+    columns `place`, with `kind`.
+    """
 
     def __init__(self, task: Task, program: Program, rows: Array, number: int, kind: int,
                  dt: float) -> None:
@@ -37,6 +42,7 @@ class BoundTask:
 
     def set_target(self, target: object, velocity: object) -> None:
         """Replace the target, the velocity, or both; see `VelocityProgram.set_target`."""
+        # both are checked before one is written: a refused call must change nothing
         rates = (self._rows[RATE, self.place] if velocity is None
                  else self._row_numbers(velocity, f'velocity of {self.name}'))
         if target is not None:
@@ -44,23 +50,24 @@ class BoundTask:
         self._rows[RATE, self.place] = rates
 
     def set_weight(self, weight: 'ArrayLike') -> None:
-        """Replace the weight, a number or one for each row."""
+        """Replace the weight: one number, or one for each row (m,)."""
         self._enter_weight(self._row_numbers(checked_weight(weight, self.name),
                                              f'weight of {self.name}'))
 
     def set_gain(self, gain: float, gain_per_second: float | None) -> None:
-        """Replace the gain."""
+        """Replace the gain; see `VelocityProgram.set_gain`."""
         self._check_target()
         share = Gain.of(gain, gain_per_second, self.name).in_step(self._dt)
         self._rows[SHARE, self.place] = share
 
     def follow(self, velocity: Array) -> None:
-        """Ask for the velocity (nv,) of the last step."""
+        """Set the task's velocity to that of the last step, `velocity` (nv,)."""
         assert isinstance(self.function, BoundJoints)
         self._rows[RATE, self.place] = self.function.A @ velocity
 
     def _enter_weight(self, weight: Array) -> None:
-        # without a target velocities are compared, not steps
+        # The program minimizes |J dq - step|^2. A task without target means |J v - velocity|^2
+        # with v = dq / dt, so its weight is divided by dt^2.
         unit = 1.0 if self.task.target is not None else self._dt ** 2
         self._rows[WEIGHT, self.place] = weight / unit
         self._rows[KIND, self.place] = np.where(weight > 0, self._kind, UNUSED)
@@ -78,7 +85,7 @@ class BoundTask:
         elif not self.task.is_at_reference:
             self._rows[TARGET, self.place] = self._row_numbers(target, what)
         elif self._is_posture and not isinstance(target, Mapping):
-            # 20 times as fast as another function
+            # written in place: 20 times as fast as to bind a new function
             values = self._row_numbers(target, what)
             parameters.reshape(len(values), -1)[:, 1] = -values
         else:
@@ -90,10 +97,10 @@ class BoundTask:
 
     @cached_property
     def _is_posture(self) -> bool:
-        """True for rows f = q - target of joints that have one value in q each."""
-        given = self.function.spec
-        return isinstance(given, JointPositions) and len(self.function.labels) == len(
-            given.names or self._program.robot.joint_names)
+        """True if the rows are f = q - target, for joints with one value each."""
+        spec = self.function.spec
+        return isinstance(spec, JointPositions) and len(self.function.labels) == len(
+            spec.names or self._program.robot.joint_names)
 
-    def _row_numbers(self, given: object, what: str) -> Array:
-        return spread(row_numbers(given, what), what, self.function.labels, InvalidTargetError)
+    def _row_numbers(self, value: object, what: str) -> Array:
+        return spread(row_numbers(value, what), what, self.function.labels, InvalidTargetError)

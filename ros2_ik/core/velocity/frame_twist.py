@@ -1,4 +1,4 @@
-"""Functions of which only the velocity counts."""
+"""Functions for velocity tasks only: twist of a frame, velocity of a rolling contact."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,12 +12,13 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class FrameTwist(RelativeFunction):
     """
-    The velocity of a frame's origin and its angular velocity, as a Jacobian without a value, (6,).
+    Twist of a frame: a function with a Jacobian, but without a value (6,).
 
         f = 0,  df/dt = [linear; angular]     x y z [m], rx ry rz [rad]
 
-    Along the axes of `relative_to`, by default the root frame, or, with `own_axes`, of the frame.
-    Only velocities can be asked of it: it has no value that a target could compare with.
+    Linear is the velocity of the frame's origin. Axes are those of `relative_to` (default: the
+    root frame) or, with `own_axes`, of the frame itself. Tasks of this function have a velocity;
+    a target makes no sense, because the value is always 0.
     """
 
     frame: Frame
@@ -43,13 +44,13 @@ class FrameTwist(RelativeFunction):
 @dataclass(frozen=True, eq=False)
 class RollingContact(RelativeFunction):
     """
-    A wheel that touches a floor: its height, and the velocity of its lowest point, (3,).
+    Contact of a wheel with a floor: height of the wheel, and velocity of the contact point (3,).
 
-        f = (0, 0, z - radius),  df/dt = velocity of the wheel's point that touches    x y z [m]
+        f = (0, 0, z - radius),  df/dt = velocity of the contact point on the wheel    x y z [m]
 
-    z is the height of the hub `frame` over the plane z = 0 of the floor `relative_to`, and rows
-    are along the floor's axes. Rows x and y say that the wheel does not slip, which is no function
-    of joint values: f is 0, and only velocities count.
+    z is the height of the hub `frame` above the plane z = 0 of the floor `relative_to`. Rows are
+    along the floor's axes. Rows x and y are the slip velocity. Rolling without slip is not
+    holonomic, that is, no function of joint values: the value of these rows is always 0.
     """
 
     frame: Frame

@@ -1,4 +1,4 @@
-"""Gains of tasks and barriers: the part of the error that a step removes."""
+"""Gains of tasks and barriers: the fraction of an error that a step removes."""
 
 import math
 from typing import NamedTuple
@@ -8,14 +8,14 @@ from ros2_ik.core.errors import InvalidOptionError
 
 
 class Gain(NamedTuple):
-    """A part of the way for each step, or a rate [1/s], of which each step takes its part."""
+    """A gain: `share`, the fraction of the error removed per step, or `rate` [1/s]."""
 
     share: float | None
     rate: float | None
 
     @classmethod
     def of(cls, share: float, rate: float | None, name: str) -> 'Gain':
-        """Check gain and rate, arguments of the named task or barrier; a rate has precedence."""
+        """Check the arguments gain and gain_per_second of `name`; a rate has precedence."""
         if rate is not None:
             return cls(None, positive(rate, f'gain_per_second of {name}', InvalidOptionError))
         value = positive(share, f'gain of {name}', InvalidOptionError)
@@ -25,8 +25,9 @@ class Gain(NamedTuple):
         return cls(value, None)
 
     def in_step(self, dt: float) -> float:
-        """Return the part of the way that a step of dt goes, in (0, 1]."""
+        """Return the fraction of the error that a step of `dt` [s] removes, in (0, 1]."""
         if self.share is not None:
             return self.share
         assert self.rate is not None
+        # exponential decay: independent of the length of the steps
         return -math.expm1(-self.rate * dt)

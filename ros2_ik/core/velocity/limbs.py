@@ -1,4 +1,4 @@
-"""Groups of joints that tasks move together."""
+"""Limbs: groups of joints that are coupled by tasks."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,26 +13,28 @@ from ros2_ik.core.robot import Robot
 def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice]]], rows: int
           ) -> tuple[Indices, Indices]:
     """
-    Return the limb of each joint (levels, nv), and of each row (rows,) in its level.
+    Return the limb of each joint at each level (levels, nv), and the limb of each row (rows,).
 
-    A limb is numbered by one of its columns. Two joints are in one if a task of that level moves
-    both, or others that join them. The functions are bound, with the place of their rows.
+    `levels` has, for each priority level, bound functions with the slice of their rows. Two joints
+    are in one limb if a row of that level depends on both, or if a chain of such rows connects
+    them. The number of a limb is one of its columns in the tangent space.
     """
+    # connected components by relabelling: at first each joint is a limb of its own
     of_joints = np.tile(np.arange(robot.nv), (len(levels), 1))
     of_rows = np.zeros(rows, dtype=np.int64)
     for limb, functions in zip(of_joints, levels, strict=True):
-        moved = [(row, columns) for function, place in functions for row, columns in
-                 zip(range(place.start, place.stop), _moved(function, robot), strict=True)
-                 if len(columns)]
-        for _, columns in moved:
+        row_columns = [(row, columns) for function, place in functions for row, columns in
+                       zip(range(place.start, place.stop), _columns_of_rows(function, robot),
+                           strict=True) if len(columns)]
+        for _, columns in row_columns:
             limb[np.isin(limb, limb[columns])] = limb[columns[0]]
-        for row, columns in moved:
+        for row, columns in row_columns:
             of_rows[row] = limb[columns[0]]
     return of_joints, of_rows
 
 
-def _moved(function: KinematicFunction, robot: Robot) -> list[Indices]:
-    """Return the columns that move each row."""
+def _columns_of_rows(function: KinematicFunction, robot: Robot) -> list[Indices]:
+    """Return, for each row of a function, the columns on which the row depends."""
     if isinstance(function, BoundJoints):
         return [np.flatnonzero(row) for row in function.A]
     columns = [np.arange(robot.nv)[robot.joint(name).columns]

@@ -1,4 +1,4 @@
-"""Limits of joints and frames while they move."""
+"""Limits of joints (position, velocity, acceleration) and of frames (velocity)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -16,22 +16,22 @@ from ros2_ik.core.velocity.gain import Gain
 
 
 class JointLimit(ABC):
-    """A limit of joints, whatever their tasks are."""
+    """Base class of limits of joints."""
 
-    gain = 1.0      # the part of the way to a position limit that a step may go
+    gain = 1.0      # largest fraction of the distance to a position limit that a step may cover
 
     @abstractmethod
     def enter(self, robot: Robot, box: Array) -> None:
-        """Write this limit into `box`, an array of numbers per joint, see `velocity_rows`."""
+        """Write the limit into `box` (COLUMN_NUMBERS, nv), see `velocity_rows`."""
 
 
 @dataclass(frozen=True)
 class ConfigurationLimit(JointLimit):
     """
-    Joints stay within their position limits.
+    Position limits of the joints, from the URDF.
 
-    A step goes at most the part `gain`, in (0, 1], of the way that is left; what is outside comes
-    back as fast as the other limits let it.
+    A step covers at most the fraction `gain`, in (0, 1], of the distance to a limit. A joint
+    outside its limits returns as fast as the other limits permit.
     """
 
     gain: float = 0.5
@@ -48,11 +48,12 @@ class ConfigurationLimit(JointLimit):
 @dataclass(frozen=True)
 class VelocityLimit(JointLimit):
     """
-    Largest velocities [rad/s, m/s], by default those of the URDF.
+    Velocity limits [rad/s, m/s], by default those of the URDF.
 
-    `limit` is one number, one for each column of the tangent space (nv,), or a mapping from
-    joints; joints that are not named keep the URDF's. 0 holds a joint. A floating base has six
-    numbers, along its own axes: linear [m/s], then angular [rad/s]. `scale` is a part of all.
+    `limit` is one number, an array for the columns of the tangent space (nv,), or a mapping from
+    joint names; joints that are not named keep the URDF's limit. 0 locks a joint. A floating base
+    has six numbers, along its own axes: linear [m/s], then angular [rad/s]. All limits are
+    multiplied by `scale`.
     """
 
     limit: 'Mapping[str, float] | ArrayLike | None' = None
@@ -67,10 +68,10 @@ class VelocityLimit(JointLimit):
 @dataclass(frozen=True)
 class AccelerationLimit(JointLimit):
     """
-    Largest accelerations [rad/s^2, m/s^2], one number, (nv,) or a mapping from joints.
+    Acceleration limits [rad/s^2, m/s^2]: one number, (nv,) or a mapping from joint names.
 
-    Joints brake in time for their position limits, exactly in steps. A jump of a target that asks
-    for more is followed as fast as this allows, and without running over it.
+    Joints brake early enough to stop at their position limits, computed for discrete steps. After
+    a jump of a target the joints follow as fast as the limits permit, without overshoot.
     """
 
     limit: 'Mapping[str, float] | ArrayLike'
@@ -82,7 +83,12 @@ class AccelerationLimit(JointLimit):
 
 @dataclass(frozen=True)
 class CartesianVelocityLimit:
-    """Largest linear [m/s] and angular [rad/s] velocity of a frame, along each root axis."""
+    """
+    Limit of the linear [m/s] and angular [rad/s] velocity of a frame.
+
+    `linear` and `angular` are one number or three, along the axes of `relative_to` (default: the
+    root frame).
+    """
 
     frame: str
     linear: 'ArrayLike' = np.inf
@@ -91,31 +97,31 @@ class CartesianVelocityLimit:
 
     @property
     def function(self) -> FrameTwist:
-        """Function whose rates are limited."""
+        """The function whose rates are limited: the twist of the frame."""
         return FrameTwist(self.frame, self.relative_to)
 
     @property
     def most(self) -> Array:
-        """The largest values of its rows, (6,)."""
+        """The limits of the rows of `function`, (6,)."""
         return np.concatenate([_numbers(self.linear, 'linear velocity limit', 3),
                                _numbers(self.angular, 'angular velocity limit', 3)])
 
 
 def _numbers(value: object, what: str, count: int) -> Array:
-    """Return one number for all, or one each, (count,); raises InvalidOptionError."""
+    """Check one number, or one for each row; return (count,); raises InvalidOptionError."""
     array = one_or_each(value, what, count, InvalidOptionError)
     if (array < 0).any():
-        raise InvalidOptionError(f'{what} must be from 0 on, not {value!r}')
+        raise InvalidOptionError(f'{what} must not be negative: {value!r}')
     return array
 
 
-def _by_joint(robot: Robot, given: object, default: Array, what: str) -> Array:
-    """Return `default`, replaced by the values given for all columns or for joints by name."""
-    if given is None:
+def _by_joint(robot: Robot, limit: object, default: Array, what: str) -> Array:
+    """Return `limit` as (nv,): None is `default`, a mapping replaces joints in `default`."""
+    if limit is None:
         return default
-    if not isinstance(given, Mapping):
-        return _numbers(given, what, robot.nv)
-    for name, value in given.items():
+    if not isinstance(limit, Mapping):
+        return _numbers(limit, what, robot.nv)
+    for name, value in limit.items():
         joint = robot.joint(name)
         default[joint.columns] = _numbers(value, f"{what} of '{name}'", joint.velocity_size)
     return default

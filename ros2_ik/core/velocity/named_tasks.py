@@ -1,4 +1,4 @@
-"""Short ways to tasks, under the names that Pink, mink and placo have for them."""
+"""Functions that make common tasks; named after the tasks of Pink, mink and placo."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -27,11 +27,12 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: 'Arra
                orientation_weight: 'ArrayLike' = 1.0, relative_to: str | None = None,
                **options: Any) -> Task:
     """
-    Make a task of the pose of a frame (Pink, mink: FrameTask, RelativeFrameTask).
+    Make a task for the pose of a frame (Pink, mink: FrameTask, RelativeFrameTask).
 
-    `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3, by default the origin: give
-    another one before the first step. Weights are numbers or three, along the target's axes; 0 in
-    one of them masks that axis. `weight`, a number or six, multiplies both.
+    `target` is T_relative_frame, a (4, 4) array or pinocchio.SE3. The default, identity, is meant
+    to be replaced with `VelocityProgram.set_target` before the first step. `position_weight` and
+    `orientation_weight` are one number or three, along the target's axes; 0 masks an axis.
+    `weight`, one number or six, multiplies both.
     """
     weights = [one_or_each(value, f'{name} of {frame}', count, InvalidTargetError)
                for value, name, count in ((position_weight, 'position_weight', 3),
@@ -45,75 +46,76 @@ def frame_task(frame: str, target: Pose | None = None, *, position_weight: 'Arra
 def twist_task(frame: str, twist: 'ArrayLike' = 0.0, *, relative_to: str | None = None,
                own_axes: bool = False, **options: Any) -> Task:
     """
-    Make a task of the velocity of a frame: [linear; angular] (6,) [m/s, rad/s].
+    Make a task for the velocity of a frame: [linear; angular] (6,) [m/s, rad/s].
 
-    Along the axes of `relative_to` (default: the root frame), or the frame's own. `scaled` by
-    default: its direction is kept where limits bite.
+    Axes are those of `relative_to` (default: the root frame) or, with `own_axes`, of the frame.
+    The task is `scaled` by default: limits reduce the speed, but keep the direction.
     """
     return Task(FrameTwist(frame, relative_to, own_axes), None, velocity=twist,
                 **{'scaled': True, 'name': frame, **options})
 
 
 def com_task(target: 'ArrayLike', *, axes: str = 'xyz', **options: Any) -> Task:
-    """Make a task of the centre of mass [m] (Pink, mink: ComTask)."""
+    """Make a task for the position of the centre of mass [m] (Pink, mink: ComTask)."""
     return Task(CenterOfMass(axes=axes), target, **{'name': 'com', **options})
 
 
 def posture_task(target: JointValues, *, names: Sequence[str] | None = None,
                  **options: Any) -> Task:
     """
-    Make a task of joint values (Pink: PostureTask): a mapping, or in the order of `names`.
+    Make a task for joint values (Pink: PostureTask).
 
-    By default of all joints; name them to leave out a base.
+    `target` is a mapping from joint names, or values in the order of `names` (default: all
+    joints). Give `names` to exclude a mobile base.
     """
     return Task(JointPositions(names, target), **{'name': 'posture', **options})
 
 
 def damping_task(weight: 'ArrayLike', *, names: Sequence[str] | None = None,
                  **options: Any) -> Task:
-    """Make a task that joints do not move: 1/2 weight |v|^2, whatever dt is (DampingTask)."""
+    """Make a task against joint motion: cost 1/2 weight |v|^2 (Pink, mink: DampingTask)."""
     return joint_velocity_task(0.0, names=names, weight=weight, **{'name': 'damping', **options})
 
 
 def joint_velocity_task(velocity: 'ArrayLike', *, names: Sequence[str] | None = None,
                         **options: Any) -> Task:
-    """Make a task of joint velocities [rad/s, m/s] (Pink: JointVelocityTask)."""
+    """Make a task for joint velocities [rad/s, m/s] (Pink: JointVelocityTask)."""
     return Task(JointPositions(names, wrap=False), None, velocity=velocity,
                 **{'name': 'joint velocity', **options})
 
 
 def low_acceleration_task(weight: 'ArrayLike', *, names: Sequence[str] | None = None,
                           **options: Any) -> Task:
-    """Make a task that joints go on as in the last step (Pink: LowAccelerationTask)."""
+    """Make a task for joint velocities equal to the last step's (Pink: LowAccelerationTask)."""
     return joint_velocity_task(PREVIOUS, names=names, weight=weight,
                                **{'name': 'low acceleration', **options})
 
 
 def linear_holonomic_task(A: 'Matrix', b: 'RowNumbers' = 0.0, q_0: JointValues | None = None, *,
                           names: Sequence[str] | None = None, **options: Any) -> Task:
-    """Make a task of A (q - q_0) = b (Pink: LinearHolonomicTask)."""
+    """Make a task for A (q - q_0) = b (Pink: LinearHolonomicTask)."""
     return Task(JointCoupling(names, A, b, q_0), **{'name': 'linear', **options})
 
 
 def joint_coupling_task(ratios: Mapping[str, float], offset: float = 0.0,
                         **options: Any) -> Task:
-    """Make a task of sum ratio_i q_i = offset (Pink: JointCouplingTask; placo: GearTask)."""
+    """Make a task for sum ratio_i q_i = offset (Pink: JointCouplingTask; placo: GearTask)."""
     return Task(JointCoupling(tuple(ratios), [list(ratios.values())], offset),
                 **{'name': 'coupling', **options})
 
 
 def rolling_task(hub: str, radius: float, *, floor: str | None = None, **options: Any) -> Task:
     """
-    Make a task of a wheel that rolls on the plane z = 0 of `floor` (Pink: RollingTask).
+    Make a task for a wheel that rolls on the plane z = 0 of `floor` (Pink: RollingTask).
 
-    With a `weight` of (1, 0, 1) it slips along the floor's y (Pink: OmniwheelTask).
+    `weight` (1, 0, 1) permits slip along the floor's y axis (Pink: OmniwheelTask).
     """
     return Task(RollingContact(hub, floor, radius), **{'name': f'wheel {hub}', **options})
 
 
 def manipulability_task(frame: str, rate: float = 0.1, *, rows: str = 'all',
                         relative_to: str | None = None, **options: Any) -> Task:
-    """Make a task that Yoshikawa's measure grows at a rate [1/s] (Pink: ManipulabilityTask)."""
+    """Make a task that increases Yoshikawa's manipulability (Pink: ManipulabilityTask)."""
     return Task(Manipulability(frame, relative_to, rows), None, velocity=rate,
                 **{'name': f'manipulability of {frame}', **options})
 
@@ -121,20 +123,20 @@ def manipulability_task(frame: str, rate: float = 0.1, *, rows: str = 'all',
 def look_at_task(frame: str, point: Numbers, *, axis: Numbers = (0, 0, 1),
                  origin: Numbers = (0, 0, 0),
                  relative_to: str | None = None, **options: Any) -> Task:
-    """Make a task that an axis of a frame points at a point (mink: LookAtTask)."""
+    """Make a task that points an axis of a frame at a point (mink: LookAtTask)."""
     return Task(GazeAngle(frame, origin, axis, point, relative_to),
                 **{'name': f'gaze of {frame}', **options})
 
 
 def axis_align_task(frame: str, axis: Numbers, direction: Numbers, *,
                     relative_to: str | None = None, **options: Any) -> Task:
-    """Make a task that an axis of a frame has a direction (mink, placo: AxisAlignTask)."""
+    """Make a task that aligns an axis of a frame with a direction (mink, placo: AxisAlignTask)."""
     return Task(AngleBetweenVectors(frame, axis, direction, relative_to),
                 **{'name': f'axis of {frame}', **options})
 
 
 def distance_task(frame: str, other: str, distance: float, *, point: Numbers = (0, 0, 0),
                   other_point: Numbers = (0, 0, 0), **options: Any) -> Task:
-    """Make a task of the distance of two points [m] (placo: DistanceTask)."""
+    """Make a task for the distance between two points [m] (placo: DistanceTask)."""
     return Task(PointToPointDistance(frame, point, other_point, other), distance,
                 **{'name': f'distance of {frame}', **options})

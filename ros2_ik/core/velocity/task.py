@@ -1,4 +1,4 @@
-"""Tasks: the target and velocity that a function should have."""
+"""Tasks of velocity IK: desired values and rates of functions."""
 
 from copy import copy
 from dataclasses import replace
@@ -14,26 +14,27 @@ from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.gain import Gain
 
-PREVIOUS = 'previous'   # the velocity that the last step had
+PREVIOUS = 'previous'   # value of Task's `velocity`: the velocity of the last step
 
 
 class Task:
     """
-    f should go to `target` (m,), or move with `velocity` (m,) [units of f per s], or both.
+    Desired value `target` (m,) and desired rate `velocity` (m,) [units of f per s] of a function.
 
-    In a step of dt the function should change by gain (target - f) + velocity dt; the square of
-    what is missing counts with `weight`, a number or one for each row: 1/2 weight |J dq - step|^2.
-    Without a target (None) velocities are compared: 1/2 weight |J v - velocity|^2, whatever dt is.
+    In a step of dt the function should change by step = gain (target - f) + velocity dt. The task
+    adds the cost 1/2 weight |J dq - step|^2; `weight` is one number or one for each row. A task
+    without target (None) adds 1/2 weight |J v - velocity|^2, independent of dt.
 
-    `gain` is the part of the error that one step removes, in (0, 1]; or `gain_per_second` k: the
-    part 1 - exp(-k dt). Of several tasks those of a lower `priority` number come first: others
-    only use what these leave free. A task that is `scaled` keeps its direction where limits bite:
-    J dq = s step with the largest s in [0, 1], one for all such tasks, whatever their priority.
-    `lm_damping` times weight |gain error|^2 damps all joints, so that targets beyond reach end in
-    rest; 0 makes no difference to them.
+    `gain`, in (0, 1], is the fraction of the error that one step removes. `gain_per_second` k
+    stands for the fraction 1 - exp(-k dt). Tasks with a lower `priority` number come first: tasks
+    of the next priority use only the remaining degrees of freedom. Limits can make a `scaled` task
+    slower, but do not change its direction: J dq = s step with the largest possible s in [0, 1],
+    common to all scaled tasks, whatever their priority. `lm_damping` damps the joints that the
+    task moves with the factor lm_damping weight |gain error|^2, so that the robot comes to rest if
+    a target is beyond reach; 0 disables this damping.
 
-    A function that has no gradient at its target, such as an angle at zero, is replaced by the
-    smooth one behind it (`equality_form`). Raises InvalidTargetError, InvalidOptionError.
+    A function without gradient at its target, such as an angle at zero, is replaced by its smooth
+    `equality_form`. Raises InvalidTargetError, InvalidOptionError.
     """
 
     def __init__(self, function: KinematicFunction, target: 'ArrayLike | None' = 0.0, *,
@@ -62,7 +63,7 @@ class Task:
             self._spread(function.labels)
 
     def bind(self, robot: Robot) -> 'Task':
-        """Return this task of one robot, with numbers for each row, on a smooth function."""
+        """Return the task for one robot: numbers for each row, the function bound and smooth."""
         bound = copy(self)
         bound.given = self.function.spec
         bound.function = self.function.bind(robot)
@@ -74,6 +75,7 @@ class Task:
             return bound
         bound.smooth_at, bound.function = bound.target, smooth.bind(robot)
         bound.target = bound.velocity = np.zeros(())
+        # the smooth function may have more rows than the weight (angle: 1 row, rotation vector: 3)
         if len(bound.weight) != len(smooth.labels):
             bound.weight = bound.weight.max()
         bound._spread(bound.function.labels)
@@ -81,12 +83,12 @@ class Task:
 
     @property
     def is_at_reference(self) -> bool:
-        """True if f should become zero, at a reference that `toward` replaces."""
+        """True if the target is f = 0, so that `toward` can replace the function's reference."""
         return (self.given.reference_field is not None and self.target is not None
                 and not self.target.any())
 
     def toward(self, reference: object, robot: Robot) -> KinematicFunction:
-        """Return the function of this bound task with another reference, of that robot."""
+        """Return the function of this bound task with another reference, bound to the robot."""
         changed: Any = {self.given.reference_field: reference}
         function = replace(self.given, **changed)   # type: ignore[type-var]
         smooth = (None if self.smooth_at is None
@@ -105,7 +107,7 @@ class Task:
 
 
 def checked_weight(weight: object, name: str) -> Array:
-    """Return a weight of the task of that name as an array; raises InvalidTargetError."""
+    """Return the weight of task `name` as an array; raises InvalidTargetError if negative."""
     array = row_numbers(weight, f'weight of {name}')
     if (array < 0).any():
         raise InvalidTargetError(f'weight of {name} is negative: {weight!r}')
@@ -113,7 +115,7 @@ def checked_weight(weight: object, name: str) -> Array:
 
 
 def row_numbers(value: object, what: str) -> Array:
-    """Return finite numbers, one or one for each row; raises InvalidTargetError."""
+    """Return one finite number () or one for each row (m,); raises InvalidTargetError."""
     array = floats(value, what, 'finite numbers, one or one for each row', InvalidTargetError)
     if array.ndim > 1 or not np.isfinite(array).all():
         raise InvalidTargetError(f'{what} must be finite numbers, one or one for each row, not '

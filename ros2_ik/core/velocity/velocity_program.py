@@ -1,4 +1,4 @@
-"""Tasks, limits and barriers of a robot, bound once for a loop of steps."""
+"""The velocity program: tasks, limits and barriers, bound once for a loop of steps."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 import math
@@ -35,33 +35,34 @@ from ros2_ik.core.velocity.velocity_result import (
     VelocityStatus,
 )
 
-DAMPING = 1e-9
-LOOKS = 3       # searches for near pairs in a step, while it goes further than the last one
+DAMPING = 1e-9      # default weight of |dq|^2
+MAX_SEARCHES = 3    # number of solves in a step, while each step approaches further pairs
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _FLOAT = np.dtype(np.float64)
 _NO_INERTIA = np.zeros((0, 0))
-_READ = slice(row.VALUE, row.TARGET + 1)    # rows that a result reads
-_ENDS = slice(row.LEAST, row.MOST + 1)
+_VALUES = slice(row.VALUE, row.TARGET + 1)  # of the rows: values and targets
+_RANGE = slice(row.LEAST, row.MOST + 1)     # of the joints: smallest and largest possible step
 
 
 class VelocityProgram:
     """
-    Tasks under limits and barriers, for one step of `dt` [s] after the other.
+    A controller that computes joint velocities for consecutive steps of `dt` [s].
 
-    Each step solves, for each priority, one quadratic program: min sum of tasks + damping |dq|^2
-    under the joints' box and the rows that must hold. There is always a step. Where not all can
-    hold, what is kept longest comes first here: velocity limits, acceleration limits, position
-    limits, gaps and barriers, tasks in `constraints`, tasks by their priority. (Joints brake in
-    time: position limits yield only to a start outside of them, or too fast towards them.) A step
-    that would still cross a gap or a barrier is halved, whatever the acceleration.
+    Each step solves one quadratic program per priority: minimize the cost of the tasks plus
+    damping |dq|^2, subject to limits, barriers and tasks in `constraints`. A step always has a
+    result. If not everything can hold, the order of precedence is: velocity limits, acceleration
+    limits, position limits, distances and barriers, tasks in `constraints`, tasks by priority.
+    (Joints brake early enough for position limits, so that these are violated only if the start is
+    outside of them or moves towards them too fast.) A step that would still cross a barrier or
+    come too near to an obstacle is halved, regardless of acceleration limits.
 
-    `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is none. Tasks in
-    `constraints` must hold as far as that goes. `kinetic_energy` is a weight of 1/2 v^T M v, so
-    that light links move rather than heavy ones. `locked` joints and the SRDF's passive ones do
-    not move. `driven` joints are moved by something else: they keep the velocity given to `reset`,
-    which all the rest takes into account. The velocity of the last step is kept, for
-    accelerations; `reset` forgets it. One thread uses a program at a time.
+    `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is no limit.
+    `kinetic_energy` is the weight of 1/2 v^T M v: with it the motion prefers light links. `locked`
+    joints and the SRDF's passive joints do not move. `driven` joints are moved by another
+    controller: they keep the velocity given to `reset`, and tasks and barriers account for their
+    motion. The velocity of the last step is stored for acceleration limits; `reset` replaces it.
+    A program must not be used by two threads at the same time.
     """
 
     def __init__(self, robot: Robot, tasks: Iterable[Task], dt: float, *,
@@ -80,7 +81,7 @@ class VelocityProgram:
         functions = [*(task.function for task in (*soft, *hard)),
                      *(barrier.bounds.function for barrier in bounded),
                      *(limit.function.bind(robot) for limit in frames)]
-        # all joints are in the program, as those that are held may be anywhere
+        # all joints are active in the program: values of locked joints may differ in each step
         self._program = Program(robot, functions, ActiveJoints(robot, robot.joint_names),
                                 robot.neutral)
         self._rows = np.zeros((row.NUMBERS, self._program.size))
@@ -95,12 +96,12 @@ class VelocityProgram:
         self._no_gaps = np.zeros((0, robot.nv + row.GAP_NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
         self._enter_limits(given)
-        self._hold_joints({*locked, *(robot.passive_joints & {*robot.joint_names})}, driven)
+        self._lock_joints({*locked, *(robot.passive_joints & {*robot.joint_names})}, driven)
         self._step = kernel.velocity_step.run
-        self._before = np.zeros(robot.nv)
+        self._last_velocity = np.zeros(robot.nv)
 
     def _bind_barriers(self, barriers: Sequence[Barrier]) -> list[Barrier]:
-        """Bind the barriers; return those that limit rows of functions."""
+        """Bind the barriers to the robot; return those that bound rows of functions."""
         for barrier in barriers:
             if not isinstance(barrier, Barrier):
                 raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
@@ -119,6 +120,7 @@ class VelocityProgram:
                       for number, (task, kind) in enumerate(zip([*soft, *hard], kinds,
                                                                 strict=True))]
         self._following = [task for task in self.tasks if task.task.follows_previous]
+        # limbs of the tasks of each priority, and last those of hard and scaled tasks
         levels = [[(task.function, task.place)
                    for task, kind in zip(self.tasks, kinds, strict=True) if kind == level]
                   for level in range(max(len(ranks), 1))]
@@ -128,7 +130,7 @@ class VelocityProgram:
 
     def _enter_bounds(self, barriers: Sequence[Barrier],
                       frames: Sequence[CartesianVelocityLimit]) -> list[tuple[str, slice]]:
-        """Enter barriers of functions and limits of frames; return their names and rows."""
+        """Write barriers of functions and limits of frames; return their names and rows."""
         numbers, places = self._rows, self._program.rows[len(self.tasks):]
         numbers[row.LOWER] = numbers[row.SLOWEST] = -np.inf
         numbers[row.UPPER] = numbers[row.FASTEST] = np.inf
@@ -159,7 +161,7 @@ class VelocityProgram:
                     f'unknown limit {limit!r}; valid: AccelerationLimit, CartesianVelocityLimit, '
                     'ConfigurationLimit, VelocityLimit; barriers go in barriers=')
 
-    def _hold_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
+    def _lock_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):
             self._box[row.SPEED, joint.columns] = 0.0
         for joint in map(self.robot.joint, driven):
@@ -167,10 +169,11 @@ class VelocityProgram:
             self._box[row.ACCELERATION, joint.columns] = 0.0
             self._box[row.LOW, joint.columns] = -np.inf
             self._box[row.HIGH, joint.columns] = np.inf
+        # braking time per step length, 1 / (a dt): |dq| times this number is |v| / a. It is 0 for
+        # joints without acceleration limit, which stop at once, and for driven joints.
         a = self._box[row.ACCELERATION]
-        # a joint without a limit of acceleration rests at once, a driven one never brakes
-        self._rest = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
-                               where=(a > 0) & np.isfinite(a))
+        self._braking = np.divide(1.0, a * self.dt, out=np.zeros(len(a)),
+                                  where=(a > 0) & np.isfinite(a))
 
     # -- targets --------------------------------------------------------------------------
 
@@ -179,27 +182,30 @@ class VelocityProgram:
         """
         Replace the target or the velocity of a task, or both.
 
-        The target of a pose is a pose, of an orientation a rotation, of a posture joint values,
-        of what looks at a point another point, of what points along a direction another one, of
-        all else numbers (m,). Raises InvalidTargetError for a wrong name or shape, what is not
-        finite, or a target of a task that has none; the task then keeps its target.
+        The form of a target depends on the function: a pose for frame tasks, a rotation for
+        orientations, joint values for postures, a point (3,) for gaze tasks, a direction (3,) for
+        axis alignment, numbers (m,) for other functions. Raises InvalidTargetError for an unknown
+        task, a wrong shape, numbers that are not finite, or a target for a task without target;
+        the task is not changed then.
         """
         self._task(task).set_target(target, velocity)
 
     def set_weight(self, task: str, weight: 'ArrayLike') -> None:
         """
-        Replace the weight of a task by name: a number or one for each row; 0 is none.
+        Replace the weight of a task: one number or one for each row (m,); 0 disables a row.
 
-        Raises InvalidTargetError for a wrong name or shape, or what is negative or not finite.
+        Raises InvalidTargetError for an unknown task, a wrong shape, and numbers that are negative
+        or not finite.
         """
         self._task(task).set_weight(weight)
 
     def set_gain(self, task: str, gain: float = 1.0, *,
                  gain_per_second: float | None = None) -> None:
         """
-        Replace the gain of a task by a part for each step or by a rate.
+        Replace the gain of a task: a fraction per step, or a rate [1/s]; see `Task`.
 
-        Raises InvalidTargetError for a wrong name or a task without target, InvalidOptionError.
+        Raises InvalidTargetError for an unknown task or one without target, InvalidOptionError for
+        an invalid gain.
         """
         self._task(task).set_gain(gain, gain_per_second)
 
@@ -213,11 +219,11 @@ class VelocityProgram:
     def set_scene(self, checker: CollisionChecker,
                   velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({})) -> None:
         """
-        Use another scene from now on, in which objects move with `velocities`, by name.
+        Use another scene from the next step on, for all barriers with lower bounds of distances.
 
-        Each (3,) [m/s] in the root frame: such a gap closes by itself, and the arm gives way.
-        All barriers of distances use it; tasks and upper bounds of distances stay with the scene
-        they were made with. Raises InvalidOptionError where the program has no such barrier.
+        `velocities` (3,) [m/s] of moving objects, by name, are in the root frame; the robot evades
+        these objects. Tasks and upper bounds of distances continue to use the scene with which
+        they were made. Raises InvalidOptionError if the program has no barrier of distances.
         """
         self._check_moves(velocities)
         for distances in self._distances:
@@ -226,10 +232,10 @@ class VelocityProgram:
     def move_objects(self, poses: Mapping[str, Pose],
                      velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({})) -> None:
         """
-        Put objects of the scene at other `poses`, by name, in much less time than `set_scene`.
+        Move world objects of the scene; much faster than `set_scene`.
 
-        Each (4, 4) or SE3 in the root frame, for an object in the world; the others stay.
-        `velocities` as for `set_scene`. The checker that was given stays as it is.
+        `poses`, by name, are (4, 4) arrays or pinocchio.SE3 in the root frame; other objects stay.
+        `velocities` are those of `set_scene`. The checker given by the caller is not changed.
 
         Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
         """
@@ -248,37 +254,39 @@ class VelocityProgram:
 
     def reset(self, velocity: 'ArrayLike | None' = None) -> None:
         """
-        Set the velocity (nv,) that the next step begins with, by default rest.
+        Set the velocity (nv,) at the start of the next step, by default 0.
 
-        Without one, joints that swung are not damped any more.
+        A call without `velocity` also clears the damping of joints that oscillated.
         """
         if velocity is None:
             self._box[row.SWING] = 0.0
-        self._before = np.zeros(self.robot.nv) if velocity is None else vector(
+        self._last_velocity = np.zeros(self.robot.nv) if velocity is None else vector(
             velocity, 'velocity', self.robot.nv, InvalidStateError)
 
     def step(self, q: Array) -> VelocityResult:
         """
-        Find the velocity at q (nq,).
+        Compute the velocity at the configuration q (nq,), and the configuration after the step.
 
-        Raises InvalidStateError for a q that is not finite or of the wrong length, and what a
-        `UserFunction` raises; all else is a status of the result.
+        Raises InvalidStateError for a q that is not finite or of the wrong length, and the errors
+        of `UserFunction`s; other failures are a status of the result.
         """
-        q = self._begin(q)
-        found = self._solve_apart(q) if self._distances else self._solve(q, [])
-        self._before = v = found.step / self.dt
+        q = self._prepare(q)
+        found = self._solve_with_distances(q) if self._distances else self._solve(q, [])
+        self._last_velocity = v = found.step / self.dt
         return VelocityResult(v, found.q, _STATUS[found.code], found.scale, self._names, found)
 
-    def _begin(self, q: Array) -> Array:
-        """Enter the velocity of the last step; return q checked and normalized."""
+    def _prepare(self, q: Array) -> Array:
+        """Set the velocity of the last step; return q checked and normalized."""
+        # a valid array, the usual case, skips the slower check of arbitrary input
         if not (type(q) is np.ndarray and q.dtype is _FLOAT and q.shape == (self.robot.nq,)
                 and math.isfinite(q.dot(q))):
             q = vector(q, 'q', self.robot.nq, InvalidStateError)
+        # normalizes quaternions
         if self.robot.has_floating_joints:
-            q = self.robot.to_q(q)      # with quaternions of length one
-        self._box[row.BEFORE] = self._before
+            q = self.robot.to_q(q)
+        self._box[row.BEFORE] = self._last_velocity
         for task in self._following:
-            task.follow(self._before)
+            task.follow(self._last_velocity)
         return q
 
     def _stacked(self, near: Sequence[DistanceRows]) -> Array:
@@ -292,31 +300,33 @@ class VelocityProgram:
         code, scale = self._program.run(
             self._step, None, x, self._limbs, self._rows, gaps, self._box, self._options,
             self._inertia(q), step, missed)
-        return StepNumbers(code, scale, x, step, self._rows[_READ].copy(),
-                           self._box[_ENDS].copy(), missed, tuple(near))
+        return StepNumbers(code, scale, x, step, self._rows[_VALUES].copy(),
+                           self._box[_RANGE].copy(), missed, tuple(near))
 
     def _inertia(self, q: Array) -> Array:
-        """Return the weighted mass matrix, (nv, nv), or (0, 0)."""
+        """Return the weighted mass matrix (nv, nv), or (0, 0) without kinetic energy."""
         if self.kinetic_energy == 0:
             return _NO_INERTIA
-        # LOCAL adds to what was there before where joints mimic others (pinocchio 4.1)
+        # not Convention.LOCAL: with mimic joints pinocchio 4.1 then adds to the old content of M
         M = pin.crba(self.robot.model, self.robot.scratch_data(), q, pin.Convention.WORLD)
-        # of M only the upper half is filled
+        # crba fills the upper triangle only
         whole: Array = self.kinetic_energy * (np.triu(M) + np.triu(M, 1).T)
         return whole
 
-    def _solve_apart(self, q: Array) -> StepNumbers:
-        """Solve with the rows of all pairs that the step can reach."""
+    def _solve_with_distances(self, q: Array) -> StepNumbers:
+        """Solve a step with rows for all pairs that the step may bring near."""
+        # solve again with more rows while the step approaches pairs that have no row
         near = [distances.near(q) for distances in self._distances]
-        for _ in range(LOOKS):
+        for _ in range(MAX_SEARCHES):
             found = self._solve(q, near)
-            stop = float((np.abs(found.step) * self._rest).max())    # time to come to rest [s]
-            again = [distances.nearer(found.q, stop) for distances in self._distances]
-            if all(each is None for each in again):
+            braking_time = float((np.abs(found.step) * self._braking).max())
+            changed = [distances.nearer(found.q, braking_time) for distances in self._distances]
+            if all(each is None for each in changed):
                 break
-            near = [old if new is None else new for old, new in zip(near, again, strict=True)]
-        # where one corner is kept, another may come down, and a curved path leads nearer than rows
-        # say (without this arms came to 4 mm where 10 were asked for)
+            near = [old if new is None else new for old, new in zip(near, changed, strict=True)]
+        # Rows are linear, and only for the nearest points of a pair: other points, and a curved
+        # path, may come nearer than rows predict. Halve the step until all distances are valid.
+        # (Without halving arms came as near as 4 mm with a margin of 10 mm.)
         for turn in range(kernel.HALVINGS + 1):
             excess = tuple([distances.excess_at(found.q) for distances in self._distances])
             if turn == kernel.HALVINGS or not any(excess):
@@ -330,7 +340,7 @@ class VelocityProgram:
         return found._replace(code=code, excess=excess)
 
     def near_pairs(self, within: float) -> list[NearPair]:
-        """Return the pairs that were `within` [m] of their margins, nearest first."""
+        """Return the pairs of the last step with a gap below `within` [m], smallest gap first."""
         found = [pair for distances in self._distances for pair in distances.near_pairs(within)]
         return sorted(found, key=lambda pair: pair.gap)
 
@@ -343,5 +353,5 @@ def _check_names(what: str, names: Sequence[str], fault: type[IKError]) -> None:
 
 def solve_velocity(configuration: Configuration, tasks: Iterable[Task], dt: float,
                    **options: Any) -> VelocityResult:
-    """Return one step of a `VelocityProgram`, which a loop makes once instead."""
+    """Return one step of a new `VelocityProgram`; a loop should keep one program instead."""
     return VelocityProgram(configuration.robot, tasks, dt, **options).step(configuration.q)

@@ -12,47 +12,48 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.kernels.velocity_rows import LIMITS
 from ros2_ik.core.velocity.distance_constraints import DistanceRows
 
-AT_LIMIT = 1e-9     # [rad, m] of a step
+AT_LIMIT = 1e-9     # distance of a step to its limit at which the limit is active [rad, m]
 
 
 class VelocityStatus(Enum):
-    """Outcome of a step."""
+    """Status of a step."""
 
     SOLVED = 'solved'          # all limits, barriers and hard tasks hold
-    RELAXED = 'relaxed'        # they contradict each other: the least violating velocity
-    NO_STEP = 'no step'        # numbers that are not finite: velocity zero
+    RELAXED = 'relaxed'        # they contradict each other: velocity of least violation
+    NO_STEP = 'no step'        # values or Jacobians are not finite: velocity zero
 
 
 class StepNumbers(NamedTuple):
-    """Numbers of one compiled step."""
+    """Results of one call of the compiled step."""
 
-    code: int
-    scale: float
-    q: Array
+    code: int           # DONE ... of kernels/velocity.py
+    scale: float        # factor of the step of scaled tasks, in [0, 1]
+    q: Array            # configuration after the step (nq,)
     step: Array         # (nv,)
-    values: Array       # before the step, and the targets (2, m)
-    ends: Array         # how far joints could have gone down and up (2, nv)
-    missed: Array       # by how much: rows of functions, of the pairs in `near`, limits of joints
+    values: Array       # values of functions before the step, and targets (2, m)
+    ends: Array         # smallest and largest step that the limits permit (2, nv)
+    missed: Array       # violations: rows of functions, rows of `near`, limits of joints
     near: tuple[DistanceRows, ...]
-    excess: tuple[float, ...] = ()      # of each barrier of distances at the end [m]
+    excess: tuple[float, ...] = ()      # violation of each barrier of distances at the end [m]
 
 
 class ProgramNames(NamedTuple):
-    """Names of a velocity program's parts, some with the places of their rows."""
+    """Names of tasks, barriers, limits and joints of a velocity program, with their rows."""
 
     targets: tuple[tuple[str, slice], ...]      # tasks that have a target
     rows: tuple[tuple[str, slice], ...]         # tasks, barriers of functions, limits of frames
     distances: tuple[str, ...]                  # barriers of distances
-    columns: tuple[str, ...]                    # joints (nv,)
+    columns: tuple[str, ...]                    # joint of each column (nv,)
 
 
 @dataclass(eq=False)
 class VelocityResult:
     """
-    The velocity of one step, and where it leads.
+    The velocity of one step, and the configuration after the step.
 
-    `v` (nv,) [rad/s, m/s] and `q` (nq,) after the step; `scale` is the part of the way that
-    scaled tasks go. `errors`, `relaxed` and `active_limits` are computed when they are read.
+    `v` (nv,) is the velocity [rad/s, m/s], `q` (nq,) the configuration. `scale`, in [0, 1], is the
+    fraction of the desired step that scaled tasks make. `errors`, `relaxed` and `active_limits`
+    are computed when they are read.
     """
 
     v: Array
@@ -69,13 +70,13 @@ class VelocityResult:
 
     @cached_property
     def errors(self) -> Mapping[str, Array]:
-        """Errors (m,) before the step of the tasks that have a target, by name."""
+        """Errors target - f (m,) before the step, by task; for tasks with a target."""
         f, targets = self._numbers.values
         return {name: targets[place] - f[place] for name, place in self._names.targets}
 
     @cached_property
     def relaxed(self) -> Mapping[str, float]:
-        """Violations of limits, barriers and hard tasks, in their units, by name."""
+        """Largest violation of each violated limit, barrier and hard task, by name."""
         missed = np.abs(self._numbers.missed)
         found = [(name, float(missed[place].max(initial=0.0))) for name, place in self._names.rows]
         labels = [label for near in self._numbers.near for label in near.labels]
@@ -90,7 +91,7 @@ class VelocityResult:
 
     @cached_property
     def active_limits(self) -> tuple[str, ...]:
-        """The joints that a limit keeps from moving further, with its kind."""
+        """Joints at a limit of this step, each as '<joint> lower' or '<joint> upper'."""
         if self.status is VelocityStatus.NO_STEP:
             return ()
         step, (low, high) = self._numbers.step, self._numbers.ends
@@ -100,11 +101,11 @@ class VelocityResult:
 
     @property
     def message(self) -> str:
-        """A sentence about the outcome."""
+        """The status as text, with violations and the scale."""
         parts = [self.status.value]
         if self.relaxed:
             parts.append('relaxed: ' + ', '.join(f'{name} by {by:.3g}'
                                                  for name, by in self.relaxed.items()))
         if self.scale < 1 and self.status is not VelocityStatus.NO_STEP:
-            parts.append(f'scaled tasks go {100 * self.scale:.0f} % of their way')
+            parts.append(f'scaled tasks make {100 * self.scale:.0f} % of their step')
         return '; '.join(parts)
