@@ -1,6 +1,6 @@
 """
-Messages to core values and back, by field name.
+Conversion between ROS messages and values of core.
 
-Pure functions: no node, no clock. Whatever has the right fields will do: messages, or what the
-command has read from a file.
+Pure functions without a node or a clock. They read fields by name, so that any object with the
+fields of the message is accepted, such as the goal file that `ros2_ik constrained` reads.
 """

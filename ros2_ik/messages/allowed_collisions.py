@@ -1,4 +1,4 @@
-"""AllowedCollisionMatrix messages."""
+"""Conversion of AllowedCollisionMatrix messages."""
 
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     """
-    Read a matrix; as in MoveIt, entries below its diagonal are ignored.
+    Read a matrix; as in MoveIt, entries below the diagonal are ignored.
 
-    Raises RequestError for rows or defaults of a wrong length and for a name that is there twice.
+    Raises RequestError for rows or defaults of a wrong length, and for duplicate names.
     """
     names, rows = list(message.entry_names), [list(row.enabled) for row in message.entry_values]
     default_names, flags = list(message.default_entry_names), list(message.default_entry_values)
@@ -26,8 +26,8 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     if len(flags) != len(default_names):
         raise wrong(f'there are {len(flags)} default values for {len(default_names)} default '
                     'names')
-    for field, given in (('entry_names', names), ('default_entry_names', default_names)):
-        for name, count in Counter(given).most_common(1):
+    for field, field_names in (('entry_names', names), ('default_entry_names', default_names)):
+        for name, count in Counter(field_names).most_common(1):
             if count > 1:
                 raise wrong(f"{field} has '{name}' twice")
     pairs = {(name, names[j]): row[j] for i, (name, row) in enumerate(
@@ -36,8 +36,12 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
 
 
 def matrix_message(matrix: AllowedCollisions) -> 'AllowedCollisionMatrix':
-    """Return the matrix by which names that have an entry may touch, defaults included."""
-    # imported late: matrices are read without ROS, too
+    """
+    Return the message of a matrix: rows for all names that have an entry, and the defaults.
+
+    The message has a value for each pair of names; a pair without an entry gets its defaults.
+    """
+    # imported here, because the command reads matrices without ROS
     from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix
     names, default_names = sorted(matrix.names), sorted(matrix.defaults)
     rows = [[matrix.allowed(name, other) for other in names] for name in names]

@@ -1,4 +1,4 @@
-"""Solutions as ComputeIK responses and Solution messages, and contacts and distances as theirs."""
+"""Conversion of solutions, contacts and distances to messages."""
 
 from array import array
 from collections.abc import Iterable, Mapping
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
 
 
 def answer_names(problem: IKProblem) -> tuple[str, ...]:
-    """Names of the joints in an answer: the group's, in its order."""
+    """Return the joints of an answer: those of the group, else the problem's active joints."""
     return problem.robot.group(problem.group).joint_names if problem.group else problem.joint_names
 
 
 def fill_answer(response: 'ComputeIK.Response', solution: IKSolution, problem: IKProblem,
                 header: Header, notes: Iterable[str] = (), scene: Scene | None = None) -> None:
     """
-    Write a solution of a problem into a ComputeIK response, or the result of an action.
+    Write a solution of a problem into a ComputeIK response, or into the result of an action.
 
-    `header` goes into each state; `scene` is the one that the contacts are of.
+    `header` becomes the header of each state. `notes` are appended to the message. `scene` is the
+    scene in which the contacts were computed.
     """
     response.status = int(solution.status)
     response.message = '; '.join([solution.message, *notes])
@@ -41,7 +42,7 @@ def fill_answer(response: 'ComputeIK.Response', solution: IKSolution, problem: I
     response.impossible = bool(solution.impossible)
     response.explanation = solution.explain()
     response.not_checked = list(solution.not_checked)
-    _fill_table(response, solution, problem)
+    _fill_report(response, solution, problem)
     response.solver = solution.solver
 
 
@@ -49,11 +50,12 @@ def fill_progress(feedback: 'SolveConstrainedIK.Feedback', solution: IKSolution,
                   problem: IKProblem, header: Header) -> None:
     """Write the best attempt into the feedback of an action."""
     fill_stamped_state(feedback.best_attempt, solution.best_joints, answer_names(problem), header)
-    _fill_table(feedback, solution, problem)
+    _fill_report(feedback, solution, problem)
 
 
-def _fill_table(message: 'ComputeIK.Response | SolveConstrainedIK.Feedback',
-                solution: IKSolution, problem: IKProblem) -> None:
+def _fill_report(message: 'ComputeIK.Response | SolveConstrainedIK.Feedback',
+                 solution: IKSolution, problem: IKProblem) -> None:
+    """Write errors, constraints and counters, which responses and feedback have in common."""
     message.position_errors = array('d', [error.position for error in solution.errors])
     message.orientation_errors = array('d', [error.orientation for error in solution.errors])
     message.constraints = constraint_states(problem, solution.best_q)
@@ -63,7 +65,7 @@ def _fill_table(message: 'ComputeIK.Response | SolveConstrainedIK.Feedback',
 
 def solution_message(response: 'ComputeIK.Response', solution: IKSolution, problem: IKProblem,
                      header: Header) -> Solution:
-    """Make the message for ~/solution out of a solution and the response filled with it."""
+    """Return the message for ~/solution; `response` was filled with the same solution."""
     travel = solution.travel
     return Solution(header=header, group=problem.group or '',
                     tips=[target.tip for target in problem.targets],
@@ -77,28 +79,28 @@ def solution_message(response: 'ComputeIK.Response', solution: IKSolution, probl
 
 def fill_stamped_state(state: RobotState, joints: Mapping[str, Any], names: Iterable[str],
                        header: Header) -> RobotState:
-    """Write the joints called `names`, in that order, and a header into a RobotState."""
+    """Write the values of the joints `names`, in that order, and a header into a RobotState."""
     fill_state(state, joints, names)
     state.joint_state.header = state.multi_dof_joint_state.header = header
     return state
 
 
 def constraint_states(problem: IKProblem, q: Array) -> list[ConstraintState]:
-    """Report on each constraint and cost of a problem at q (nq,), hard ones first."""
+    """Return the states of all constraints and costs at q (nq,), hard constraints first."""
     return [ConstraintState(**report._asdict()) for report in constraint_reports(problem, q)]
 
 
 def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
                      header: Header) -> list[ContactMessage]:
-    """Write contacts of a scene; `header` is in the root frame."""
+    """Return messages of contacts; the frame of `header` is the root frame."""
     return [ContactMessage(
         header=header, position=_point(contact.point), depth=float(contact.depth),
-        contact_body_1=contact.first, body_type_1=_kind(contact.first, scene),
-        contact_body_2=contact.second, body_type_2=_kind(contact.second, scene))
+        contact_body_1=contact.first, body_type_1=_body_type(contact.first, scene),
+        contact_body_2=contact.second, body_type_2=_body_type(contact.second, scene))
         for contact in contacts]
 
 
-def _kind(name: str, scene: Scene | None) -> int:
+def _body_type(name: str, scene: Scene | None) -> int:
     kind: int = ContactMessage.ROBOT_LINK
     if scene is not None and name in scene.attached:
         kind = ContactMessage.ROBOT_ATTACHED
@@ -108,7 +110,7 @@ def _kind(name: str, scene: Scene | None) -> int:
 
 
 def distance_messages(found: Distances, header: Header) -> list[BodyDistance]:
-    """Write distances; `header` is in the root frame."""
+    """Return messages of distances; the frame of `header` is the root frame."""
     return [BodyDistance(
         header=header, body_1=names[0], body_2=names[1], distance=float(found.distance[k]),
         point_1=_point(found.first_point[k]), point_2=_point(found.second_point[k]),

@@ -1,4 +1,4 @@
-"""The constraints and costs of a request, and reports on them."""
+"""Reading of a request's constraints and costs, and reports on their values."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
     from ros2_ik.srv import ComputeIK
 
-MAX_FUNCTIONS = 100   # reading more would keep the node from other requests
+MAX_FUNCTIONS = 100   # number of constraints and costs: reading blocks the node
 
 ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 
@@ -46,7 +46,7 @@ def named_frames(messages: 'Iterable[Function]') -> list[str]:
 
 
 def needs_checker(request: 'ComputeIK.Request') -> bool:
-    """Return whether any of a request's constraints and costs is about distances in the scene."""
+    """Return whether any constraint or cost of a request measures distances in the scene."""
     return any(measures_distances(message.kind)
                for message in (*request.constraints, *request.costs)[:MAX_FUNCTIONS])
 
@@ -54,9 +54,9 @@ def needs_checker(request: 'ComputeIK.Request') -> bool:
 def read_constraints(request: 'ComputeIK.Request', robot: Robot,
                      checker: CollisionChecker | None = None) -> ConstraintSet:
     """
-    Read a request's constraints and costs; `checker` is that of the scene, where one is needed.
+    Read a request's constraints and costs; `checker` is needed if any measures distances.
 
-    Raises RequestError, which says where.
+    Raises RequestError with the location, such as 'constraints[2] (gaze_angle)'.
     """
     count = len(request.constraints) + len(request.costs)
     if count > MAX_FUNCTIONS:
@@ -67,7 +67,7 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
         for index, message in enumerate(getattr(request, part)):
             with error_context(f'{part}[{index}] ({message.kind[:MAX_NAME]})'):
                 function = make_function(message, robot, checker)
-                rows += _rows(function, rows)
+                rows += _count_rows(function, rows)
                 _check_angles(function, message.bounds)
                 name = _unique(message.bounds.name or message.kind, names)
                 if part == 'costs' or message.bounds.soft:
@@ -79,17 +79,18 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
     return tuple(constraints), tuple(costs)
 
 
-def _rows(function: KinematicFunction, before: int) -> int:
-    """Count rows; a step's work grows with the cube of all, and nothing ends it halfway."""
+def _count_rows(function: KinematicFunction, before: int) -> int:
+    """Return the number of rows; raise RequestError if the request's total is too large."""
+    # the time of an iteration grows with the cube of all rows, and a timeout cannot interrupt it
     rows = len(function.labels)
     if before + rows > MAX_ROWS:
-        raise wrong(f'its {rows} rows make {before + rows} of all constraints and costs so far; '
-                    f'at most {MAX_ROWS} are taken')
+        raise wrong(f'its {rows} rows bring the total of constraints and costs to '
+                    f'{before + rows}; at most {MAX_ROWS} are taken')
     return rows
 
 
 def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
-    """Raise RequestError for upper bounds above all values of an angle: most likely degrees."""
+    """Raise RequestError for an upper bound that no angle can reach: most likely degrees."""
     most = function.spec.range[1]
     if not all('[rad]' in label for label in function.labels) or not math.isfinite(most):
         return
@@ -100,7 +101,7 @@ def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
 
 
 def _unique(name: str, names: set[str]) -> str:
-    """Return the name, with a number if others have it, too."""
+    """Return the name, or the name with a number if the name is taken; add it to `names`."""
     number, chosen = 2, name
     while chosen in names:
         chosen, number = f'{name} {number}', number + 1
@@ -108,23 +109,23 @@ def _unique(name: str, names: set[str]) -> str:
     return chosen
 
 
-# -- bounds: a function with them is a Constraint or, if it may give way, a cost ---------------
+# -- bounds: a function with hard bounds is a Constraint, with soft bounds a cost ---------------
 
-WAYS = ('target', 'lower', 'upper')
-ROUNDING = 1e-3   # of pi, as people write it [rad]
+BOUND_FIELDS = ('target', 'lower', 'upper')
+ROUNDING = 1e-3   # accepted excess of an upper bound, for a rounded pi such as 3.142 [rad]
 
 
 def make_constraint(function: KinematicFunction, bounds: 'Bounds', name: str) -> Constraint:
-    """Make the hard constraint; raises RequestError and InvalidConstraintError."""
+    """Return a hard constraint; raises RequestError and InvalidConstraintError."""
     if len(bounds.weight):
         raise wrong('bounds.weight: a hard constraint has no weight, it must hold; '
-                    'soft: true makes it give way')
+                    'soft: true makes it a cost')
     given = _bounds(bounds)
     if not given:
         raise wrong('bounds are empty: one of target, lower and upper is needed')
     target = given.get('target')
-    lower, upper = (given.get(way, end) if target is None else target
-                    for way, end in (('lower', -math.inf), ('upper', math.inf)))
+    lower, upper = (given.get(field, unbounded) if target is None else target
+                    for field, unbounded in (('lower', -math.inf), ('upper', math.inf)))
     made = partial(Constraint, function, lower, upper, name)
     return made(bounds.tolerance) if bounds.tolerance != 0 else made()
 
@@ -132,10 +133,10 @@ def make_constraint(function: KinematicFunction, bounds: 'Bounds', name: str) ->
 def make_cost(function: KinematicFunction, bounds: 'Bounds', name: str,
               default: bool) -> LeastSquares:
     """
-    Make the cost of a function that is bound to its robot.
+    Return the cost of a bound function.
 
-    `default`: without target and bounds the target is 0, else that is refused. Raises RequestError
-    and InvalidConstraintError.
+    If target and bounds are empty, the target is 0 with `default` True; with False RequestError
+    is raised. Raises RequestError and InvalidConstraintError.
     """
     if bounds.tolerance != 0:
         raise wrong('bounds.tolerance: soft constraints take a weight, not a tolerance')
@@ -147,17 +148,18 @@ def make_cost(function: KinematicFunction, bounds: 'Bounds', name: str,
 
 
 def _bounds(bounds: 'Bounds') -> dict[str, float | Array]:
-    """Return those of target, lower and upper that are not empty."""
-    given = {way: _numbers(getattr(bounds, way))
-             for way in WAYS if len(getattr(bounds, way))}
+    """Return the fields target, lower and upper that are not empty, by name."""
+    given = {field: _numbers(getattr(bounds, field))
+             for field in BOUND_FIELDS if len(getattr(bounds, field))}
     if 'target' in given and len(given) > 1:
-        raise wrong(f'bounds has target and {" and ".join(w for w in WAYS[1:] if w in given)}; '
+        others = ' and '.join(field for field in BOUND_FIELDS[1:] if field in given)
+        raise wrong(f'bounds has target and {others}; '
                     'valid: target alone, or lower, upper or both')
     return given
 
 
 def _numbers(values: Sequence[float]) -> float | Array:
-    """Return one number, or one a row."""
+    """Return one number for all rows, or an array with a number for each row."""
     return values[0] if len(values) == 1 else np.array(values, dtype=np.float64)
 
 
@@ -174,11 +176,11 @@ def _weight(values: Sequence[float], rows: int) -> float | Array:
 
 # -- reports on a configuration ----------------------------------------------------------------
 
-SLACK = 1e-6   # tolerance of the bounds of costs
+COST_TOLERANCE = 1e-6   # violation of a cost's bounds that is reported as holding [units of f]
 
 
 class ConstraintReport(NamedTuple):
-    """A constraint or cost in a configuration: the fields of a ConstraintState."""
+    """The state of a constraint or cost in a configuration: the fields of a ConstraintState."""
 
     name: str
     kind: str
@@ -193,33 +195,36 @@ class ConstraintReport(NamedTuple):
 
 
 def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
-    """Report on each constraint and cost of a problem at q (nq,), hard ones first."""
+    """Return reports on all constraints and costs at q (nq,), hard constraints first."""
     if not (problem.constraints or problem.costs):
         return []
     at = Configuration(problem.robot, q)
     return [*(hard_report(constraint, at) for constraint in problem.constraints),
-            *(_soft(cost, at) for cost in problem.costs if isinstance(cost, LeastSquares))]
+            *(_cost_report(cost, at) for cost in problem.costs
+              if isinstance(cost, LeastSquares))]
 
 
 def hard_constraints(messages: 'Sequence[Function]', robot: Robot) -> list[Constraint]:
-    """Read functions with hard bounds; raises IKError."""
+    """Read Function messages as hard constraints; raises IKError."""
     return [make_constraint(make_function(one, robot), one.bounds, one.bounds.name).bind(robot)
             for one in messages]
 
 
 def hard_report(constraint: Constraint, at: Configuration) -> ConstraintReport:
+    """Return the report on a hard constraint at a configuration."""
     return _report(constraint, constraint.function.value(at), constraint.tolerance)
 
 
-def _soft(cost: LeastSquares, at: Configuration) -> ConstraintReport:
+def _cost_report(cost: LeastSquares, at: Configuration) -> ConstraintReport:
     f = cost.function.value(at)
+    # factor^T factor is the weight: 1/2 |r|^2 = 1/2 residual^T weight residual
     r = cost.factor @ cost.residual(f)
-    return _report(cost, f, SLACK)._replace(soft=True, cost=0.5 * float(r @ r))
+    return _report(cost, f, COST_TOLERANCE)._replace(soft=True, cost=0.5 * float(r @ r))
 
 
-def _report(item: Constraint | LeastSquares, f: Array, slack: float) -> ConstraintReport:
+def _report(item: Constraint | LeastSquares, f: Array, tolerance: float) -> ConstraintReport:
     outside = np.maximum(item.lower - f, f - item.upper)
     return ConstraintReport(
-        item.name, item.function.spec.kind, False, bool((outside <= slack).all()),
+        item.name, item.function.spec.kind, False, bool((outside <= tolerance).all()),
         max(0.0, float(outside.max(initial=0.0))), 0.0, list(item.function.labels),
         f.tolist(), item.lower.tolist(), item.upper.tolist())

@@ -1,4 +1,4 @@
-"""Names of groups, tips and frames."""
+"""Resolution of the groups, tips and frames that a request names."""
 
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, TYPE_CHECKING
@@ -14,22 +14,23 @@ from ros2_ik.messages.request_error import RequestError, wrong
 if TYPE_CHECKING:
     from geometry_msgs.msg import PoseStamped
 
-TOOL = 'tool'   # name of the frame that a request gives as its tool
-SAME_POSE = 1e-6    # difference of two poses that is rounding: of matrix entries, and [m]
+TOOL = 'tool'       # name of the frame that a request's `tool` adds
+SAME_POSE = 1e-6    # largest difference of equal poses, in each matrix entry [m, 1]
 
 
 class OldTransformError(LookupError):
-    """Raised for a frame of TF whose newest transform is too old."""
+    """Raised for a TF frame whose newest transform is too old."""
 
 
 class Reference(NamedTuple):
     """
-    A frame that poses are given in: one of the robot's (None: the root), and an offset in it.
+    The frame of a pose in a request, as a frame of the robot (None: root) and an offset.
 
-    The offset is set for objects of the scene, subframes and TF frames: their pose in `frame`.
+    `offset` is the pose of the reference in `frame`, for objects of the scene, subframes and TF
+    frames; None for frames of the robot.
 
-    `loose_on` is the link that a frame of TF hangs on by transforms of /tf: whether it moves with
-    that link is not known.
+    `loose_on` is the link to which a TF frame is connected by transforms on /tf, if there is such
+    a link: /tf does not tell whether the frame moves with the link.
     """
 
     frame: str | None
@@ -37,22 +38,27 @@ class Reference(NamedTuple):
     loose_on: str | None = None
 
     def placement(self, at: Configuration) -> pin.SE3 | None:
-        """Return its pose in the root frame, None for the root frame itself."""
+        """Return the pose of the reference in the root frame, None for the root frame itself."""
         if self.frame is None:
             return self.offset
-        place = at.placement(self.frame)
-        return place if self.offset is None else place * self.offset
+        T_root_frame = at.placement(self.frame)
+        return T_root_frame if self.offset is None else T_root_frame * self.offset
 
     def place(self, pose: pin.SE3) -> pin.SE3:
-        """Return a pose given in this reference as a pose in `frame`."""
+        """Convert a pose in this reference to a pose in `frame`."""
         return pose if self.offset is None else self.offset * pose
 
 
-Lookup = Callable[[Robot, str], Reference]   # finds a frame that is not the robot's; LookupError
+# finds a frame that is neither the robot's nor the scene's, in TF; raises LookupError
+Lookup = Callable[[Robot, str], Reference]
 
 
 def link_name(robot: Robot, name: str, what: str, scene: Scene | None = None) -> str:
-    """Check a frame of the robot; raises RequestError, which lists those of the scene, too."""
+    """
+    Check that a name is a frame of the robot; return the name without a leading slash.
+
+    Raises RequestError, which suggests frames of the robot and of `scene`; `what` is the field.
+    """
     name = name.removeprefix('/')
     try:
         robot.frame_id(name)
@@ -67,9 +73,9 @@ def link_name(robot: Robot, name: str, what: str, scene: Scene | None = None) ->
 
 def framed_robot(scene: Scene, names: Iterable[str]) -> Robot:
     """
-    Return the robot with frames of its scene that are named, see `Scene.framed_robot`.
+    Return the scene's robot with the scene frames in `names` added, see `Scene.framed_robot`.
 
-    Unknown names are passed over: `link_name` refuses them.
+    Unknown names are ignored here; `link_name` rejects them with a better error.
     """
     names = [name.removeprefix('/') for name in names if name]
     try:
@@ -81,9 +87,10 @@ def framed_robot(scene: Scene, names: Iterable[str]) -> Robot:
 
 def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
     """
-    Return which of the named frames of a scene is gone, or fixed elsewhere, `now`; '' if none.
+    Return a text about the first named frame that was removed or moved between two scenes.
 
-    Names that are no frames of `before`, such as that of a request's tool, are passed over.
+    Returns '' if there is none. Names that are not frames of `before` are ignored, such as the
+    name of a request's tool.
     """
     known = before.frame_names
     for name in [name for name in names if name in known]:
@@ -99,21 +106,22 @@ def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
 
 
 def has_tool(tool: 'PoseStamped') -> bool:
-    """Return whether a request's PoseStamped `tool` is given: the empty one is none."""
+    """Return whether a request has a tool: a `tool` with a frame_id or a pose that is not zero."""
     return bool(tool.header.frame_id) or not read_pose(tool.pose, 'tool').isIdentity(0.0)
 
 
 def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: str,
               defaults: Defaults) -> Robot:
     """
-    Return the robot with the frames of its scene in `names`, and with the tool if it is given.
+    Return the scene's robot with the scene frames in `names`, and with the request's tool.
 
-    The tool is a pose in its header's frame, by default the tip of the group. Raises IKError.
+    The tool is fixed to the frame in its header, by default to the tip of the group. Raises
+    IKError.
     """
     if not has_tool(tool):
         return framed_robot(scene, names)
     if TOOL in scene.frame_names:
-        raise wrong(f"tool: robot or scene have a frame '{TOOL}' already; valid: that one as tip")
+        raise wrong(f"tool: robot or scene have a frame '{TOOL}' already; valid: tips: [{TOOL}]")
     on = tool.header.frame_id
     robot = framed_robot(scene, [on, *(name for name in names if name != TOOL)])
     link = link_name(robot, on, 'tool.header', scene) if on else tip_name(robot, group, defaults)
@@ -122,9 +130,9 @@ def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: st
 
 def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Reference:
     """
-    Find the frame of a header: one of the robot, of its scene, else of TF; raises RequestError.
+    Find the frame of a header: in the robot, then in the scene, then in TF.
 
-    The robot may have more frames than that of the scene.
+    `robot` is the scene's robot, possibly with added frames. Raises RequestError.
     """
     frame_id = frame_id.removeprefix('/')
     if frame_id in ('', robot.root_frame):
@@ -135,7 +143,8 @@ def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Refe
         return Reference(*scene.fixed_to(frame_id))
     except UnknownFrameError as unknown:
         try:
-            return lookup(scene.robot, frame_id)    # TF has none of the frames that are added
+            # without the added frames, which do not exist in TF
+            return lookup(scene.robot, frame_id)
         except OldTransformError as error:
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE, error) from None
         except LookupError as error:
@@ -143,7 +152,7 @@ def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Refe
 
 
 def group_name(robot: Robot, name: str, defaults: Defaults) -> str:
-    """Check a request's group, or choose it; '' stands for all joints that move the tips."""
+    """Return the group `name`, or the default group; '' means the joints that move the tips."""
     chosen = name or default_group(robot, defaults)
     try:
         return robot.group(chosen).name if chosen else ''
@@ -153,5 +162,5 @@ def group_name(robot: Robot, name: str, defaults: Defaults) -> str:
 
 
 def tip_name(robot: Robot, group: str, defaults: Defaults) -> str:
-    """Choose the tip of a request that names none, for a group or ''; raises IKError."""
+    """Return the default tip of a group (or ''), for requests without tips; raises IKError."""
     return link_name(robot, default_tip(robot, group, defaults), 'parameter default_tip')

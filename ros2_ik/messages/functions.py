@@ -1,4 +1,4 @@
-"""Function messages to functions and back. Nothing here is about a single kind."""
+"""Conversion of Function messages to functions and back, generic for all kinds."""
 
 from typing import TYPE_CHECKING
 
@@ -16,22 +16,23 @@ from ros2_ik.messages.request_error import check_lengths, wrong
 if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
 
-MAX_NAME = 200              # characters
-MOST = {'kind': MAX_NAME, 'parameters': 50}
-MOST_ITEMS = {'name': MAX_NAME, 'numbers': 10_000, 'names': 10_000}     # of a parameter
-MAX_ROWS = 1000             # of all functions that a request has together
-SUPPLIED = 'checker'        # the field that no message has: it comes from the scene
-FRAMES = ('frame', 'relative_to')   # the fields that messages have beside the parameters
+MAX_NAME = 200              # length of a name [characters]
+MAX_LENGTHS = {'kind': MAX_NAME, 'parameters': 50}      # of the fields of a message
+# of the fields of a parameter
+MAX_PARAMETER_LENGTHS = {'name': MAX_NAME, 'numbers': 10_000, 'names': 10_000}
+MAX_ROWS = 1000             # number of rows of all functions of a request together
+CHECKER = 'checker'         # name of the field that is taken from the scene, not from a message
+FRAMES = ('frame', 'relative_to')   # fields that are message fields, not parameters
 
 
-# made once, at the start: it loads the kinds of other packages, which no request shall wait for
-_OF_DISTANCES = frozenset(kind for kind, function in written_kinds().items()
-                          if SUPPLIED in spec_fields(function))
+# computed at import: written_kinds() loads kinds of other packages, which would delay a request
+_DISTANCE_KINDS = frozenset(kind for kind, function in written_kinds().items()
+                            if CHECKER in spec_fields(function))
 
 
 def measures_distances(kind: str) -> bool:
-    """Return whether functions of a kind need a collision checker."""
-    return kind in _OF_DISTANCES
+    """Return whether functions of a kind measure distances, for which they need a checker."""
+    return kind in _DISTANCE_KINDS
 
 
 def make_function(message: 'Function', robot: Robot,
@@ -41,9 +42,9 @@ def make_function(message: 'Function', robot: Robot,
 
     Raises RequestError and IKError, which name the field.
     """
-    check_lengths(message, MOST)
+    check_lengths(message, MAX_LENGTHS)
     for index, parameter in enumerate(message.parameters):
-        check_lengths(parameter, MOST_ITEMS, f'parameters[{index}].')
+        check_lengths(parameter, MAX_PARAMETER_LENGTHS, f'parameters[{index}].')
         if any(len(name) > MAX_NAME for name in parameter.names):
             raise wrong(f'{parameter.name} has a name of more than {MAX_NAME} characters')
     given: dict[str, FieldValue] = {}
@@ -55,26 +56,29 @@ def make_function(message: 'Function', robot: Robot,
         if parameter.name in given:
             raise wrong(f"'{parameter.name}' is given twice")
         given[parameter.name] = FieldValue(parameter.numbers, parameter.names, parameter.columns)
-    function = read_function(message.kind, given, {SUPPLIED: checker})
+    function = read_function(message.kind, given, {CHECKER: checker})
     for field in FRAMES:
         if field in given:
             link_name(robot, getattr(function, field), field, checker.scene if checker else None)
-    return function.bind(robot)   # what does not fit the robot is refused here, by its name
+    # raises errors that name the field, for values that do not match the robot
+    return function.bind(robot)
 
 
 def function_message(kind: str, bounds: 'Bounds | None' = None, frame: str = '',
                      relative_to: str = '', **fields: object) -> 'Function':
     """
-    Return the message of a function, for a client; `fields` are those of its kind, by name.
+    Return the Function message for a function, for clients; `fields` are the fields of its kind.
 
         function_message('gaze_angle', Bounds(upper=[0.1]), frame='panda_hand', axis=[0, 0, 1],
                          target=[0.5, 0, 0.2])
 
-    The values are numbers, texts, lists of these, rows of numbers, and numbers by name; poses are
-    x y z with roll pitch yaw or a quaternion. Raises InvalidConstraintError for others; whether
-    the kind has these fields is seen by the node.
+    Values are numbers, strings, lists of these, lists of rows of numbers, and mappings from names
+    to numbers. Poses are x y z and roll pitch yaw, or x y z and a quaternion. Raises
+    InvalidConstraintError for other values. The node, not this function, checks that the kind has
+    these fields.
     """
-    from ros2_ik.msg import Bounds, Function, FunctionParameter  # late: reading needs no ROS
+    # imported here, because reading needs no ROS
+    from ros2_ik.msg import Bounds, Function, FunctionParameter
     return Function(kind=kind, frame=frame, relative_to=relative_to, bounds=bounds or Bounds(),
                     parameters=[FunctionParameter(name=name, **field_value(value)._asdict())
                                 for name, value in fields.items()])

@@ -1,4 +1,4 @@
-"""Scenes as markers for RViz."""
+"""Conversion of scenes to markers for RViz."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -23,21 +23,24 @@ from ros2_ik.core import (
 )
 from ros2_ik.messages.poses import fill_pose
 
-WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)   # of objects without a colour
-MOST_TRIANGLES = 20_000  # the hull of a larger mesh is shown
+# default colours (red, green, blue, alpha) of world and attached objects
+WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)
+MAX_DRAWN_TRIANGLES = 20_000    # a mesh of more triangles is drawn as its hull
 
 
-Made = dict[tuple[str, str], tuple[SceneObject, list[Marker]]]   # by id and frame
+Made = dict[tuple[str, str], tuple[SceneObject, list[Marker]]]   # markers by id and frame
 
 
 def scene_markers(scene: Scene, made: Made) -> MarkerArray:
     """
-    Make markers that replace all earlier ones, in the root frame.
+    Return markers of all objects of a scene; they replace all markers published before.
 
-    The namespace is the object's id. Attached objects are in the frame of their link and move
-    with it in RViz. `made` keeps what stays the same for the next scene.
+    The namespace of a marker is the object's id. World objects are in the root frame, attached
+    objects in the frame of their link, with which they move in RViz. `made` is a cache: it is
+    updated, so that the next call makes markers of new and changed objects only.
     """
-    header = Header(frame_id=scene.robot.root_frame)   # no stamp: the newest transform counts
+    # without a stamp: RViz uses the newest transform
+    header = Header(frame_id=scene.robot.root_frame)
     shown = [(item, header, WORLD) for item in scene.objects.values()]
     shown += [(held.object, Header(frame_id=held.link), ATTACHED)
               for held in scene.attached.values()]
@@ -61,7 +64,7 @@ def _markers(item: SceneObject, header: Header, usual: tuple[float, ...]) -> Ite
 
 
 def shape_marker(shape: Shape, pose: pin.SE3, **fields: object) -> Marker:
-    """Return a marker of a shape at a pose, pinocchio.SE3; of a plane it shows a part."""
+    """Return a marker of a shape at a pose, pinocchio.SE3; of a plane, a part is shown."""
     marker = Marker(action=Marker.ADD, **fields)
     size: tuple[float, ...] = (1.0, 1.0, 1.0)
     if isinstance(shape, Box):
@@ -78,7 +81,7 @@ def shape_marker(shape: Shape, pose: pin.SE3, **fields: object) -> Marker:
         marker.points = _points(shape.cells)
     else:
         vertices, faces = shape.surface()
-        if len(faces) > MOST_TRIANGLES:
+        if len(faces) > MAX_DRAWN_TRIANGLES:
             vertices, faces = ConvexHull(vertices).surface()
         marker.type, marker.points = Marker.TRIANGLE_LIST, _points(vertices[faces].reshape(-1, 3))
     marker.scale.x, marker.scale.y, marker.scale.z = (float(length) for length in size)

@@ -1,4 +1,4 @@
-"""Conversion of MoveIt's requests and constraints into those of ComputeIK."""
+"""Conversion of MoveIt's requests and constraints to those of ComputeIK."""
 
 from collections.abc import Iterator, Sequence
 import math
@@ -37,9 +37,10 @@ from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
-MOST_SURFACES = 1000     # of the hulls of a constraint's regions
+MAX_SURFACES = 1000     # number of faces of all regions of a position constraint
+# index of the sensor's viewing axis: the column of its rotation matrix
 SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 1,
-               VisibilityConstraint.SENSOR_X: 0}    # columns of a rotation
+               VisibilityConstraint.SENSOR_X: 0}
 
 
 def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Defaults,
@@ -47,10 +48,10 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
     """
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
-    As in MoveIt `pose_stamped_vector` and `ik_link_names` come before `pose_stamped` and
-    `ik_link_name`; if no link is named, the group's tip is used. Joints of other tips of the group
-    stay; joints that named tips share with them move, which MoveIt refuses. Unlike in MoveIt the
-    nanoseconds of `timeout` count, and a held object counts whatever `is_diff` says.
+    As in MoveIt, `pose_stamped_vector` and `ik_link_names` have precedence over `pose_stamped` and
+    `ik_link_name`, and the default link is the group's tip. Joints that move only other tips of
+    the group are locked. Unlike in MoveIt, joints that move named and other tips may move, the
+    nanoseconds of `timeout` are used, and attached objects are used whatever `is_diff` is.
     """
     poses, links = list(asked.pose_stamped_vector), list(asked.ik_link_names)
     if not poses:
@@ -71,9 +72,9 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
 def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
                          defaults: Defaults) -> list[str]:
     """
-    Return the joints that move tips of a group other than those of the chains of `links`.
+    Return the joints of a group that move other tips, but none of `links`.
 
-    Without `group` or `links` the defaults count, as in ComputeIK. Raises IKError.
+    An empty `group` or empty `links` means the defaults of ComputeIK. Raises IKError.
     """
     robot = framed_robot(scene, links)
     if not (group := group_name(robot, group, defaults)):
@@ -81,6 +82,7 @@ def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
     links = links or [tip_name(robot, group, defaults)]
     named = [robot.moving_joints(link_name(robot, link, 'link', scene)) for link in links]
     tips = map(robot.moving_joints, robot.group(group).tips)
+    # a tip whose chain contains that of a named link is the tip of that link's chain
     others = [joints for joints in tips if not any(joints >= moved for moved in named)]
     return sorted(frozenset[str]().union(*others).difference(*named))
 
@@ -88,9 +90,9 @@ def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
 def functions_of(constraints: Constraints, scene: Scene,
                  lookup: Lookup) -> Iterator[list[Function]]:
     """
-    Convert each of moveit_msgs/Constraints to functions with bounds; raises IKError.
+    Convert moveit_msgs/Constraints: yield the functions of each constraint; raises IKError.
 
-    All are hard; weights are ignored, as in MoveIt.
+    All bounds are hard; weights are ignored, as in MoveIt.
     """
     kinds = {'joint_constraints': _joint, 'position_constraints': _position,
              'orientation_constraints': _orientation, 'visibility_constraints': _visibility}
@@ -125,15 +127,16 @@ def _position(asked: PositionConstraint, scene: Scene, lookup: Lookup) -> Iterat
     region = asked.constraint_region
     with error_context('constraint_region'):
         check_size([region], MAX_REQUEST_SHAPES, MAX_REQUEST_TRIANGLES)
+    # MoveIt skips a shape without a pose
     regions = [(shape, frame.place(pose)) for shape, pose in read_shapes(
-        region, 'hull', lambda text: None) if pose]     # MoveIt skips a shape without a pose
+        region, 'hull', lambda text: None) if pose]
     if not regions:
         raise wrong('constraint_region has no shape with a pose')
     surfaces = region_surfaces(regions)
-    if len(surfaces) > MOST_SURFACES:
-        raise wrong(f'the regions have {len(surfaces)} faces; at most {MOST_SURFACES} are taken')
+    if len(surfaces) > MAX_SURFACES:
+        raise wrong(f'the regions have {len(surfaces)} faces; at most {MAX_SURFACES} are taken')
     offset = asked.target_point_offset
-    # the point must lie in at least one region; a mesh counts as its convex hull
+    # the point must be in at least one region; a mesh means its convex hull
     yield function_message(
         'region_distance', Bounds(upper=[0.0]), frame=_link(asked, scene),
         relative_to=frame.frame or '', point=[offset.x, offset.y, offset.z],
@@ -147,13 +150,15 @@ def _orientation(asked: OrientationConstraint, scene: Scene,
     around = frame.offset.rotation if frame.offset else pin.SE3.Identity().rotation
     _check_numbers(asked, 'absolute_x_axis_tolerance', 'absolute_y_axis_tolerance',
                    'absolute_z_axis_tolerance')
+    # as in MoveIt: the sign is ignored, and an axis with a tolerance from pi on is free
     tolerance = [abs(number) if abs(number) < math.pi else math.inf for number in (
         asked.absolute_x_axis_tolerance, asked.absolute_y_axis_tolerance,
         asked.absolute_z_axis_tolerance)]
     fields: dict[str, object]
     if asked.parameterization == OrientationConstraint.XYZ_EULER_ANGLES:
         fields = {'form': 'euler', 'reference': _rotation(around @ R)}
-    elif asked.parameterization == OrientationConstraint.ROTATION_VECTOR:   # along header's axes
+    elif asked.parameterization == OrientationConstraint.ROTATION_VECTOR:
+        # the rotation vector is along the axes of the header's frame, not of the orientation
         fields = {'reference': _rotation(around), 'offset': _rotation(R.T)}
     else:
         raise wrong(f'parameterization is {asked.parameterization}; valid: XYZ_EULER_ANGLES 0, '
@@ -171,8 +176,8 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
         raise wrong(f'max_range_angle is {asked.max_range_angle:g}, max_view_angle '
                     f'{asked.max_view_angle:g}; valid: from 0')
     if asked.target_radius != 0:
-        raise wrong(f'target_radius is {asked.target_radius:g}: whether something is in the line '
-                    'of sight is not looked at; valid: 0')
+        raise wrong(f'target_radius is {asked.target_radius:g}: obstacles in the line of sight '
+                    'are not checked; valid: 0')
     if asked.sensor_view_direction not in SENSOR_AXES:
         raise wrong(f'sensor_view_direction is {asked.sensor_view_direction}; valid: SENSOR_Z 0, '
                     'SENSOR_Y 1, SENSOR_X 2')
@@ -183,18 +188,20 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
     axis = sensor.rotation[:, SENSOR_AXES[asked.sensor_view_direction]].tolist()
     frames = {'frame': at_sensor.frame or scene.robot.root_frame,
               'relative_to': at_target.frame or ''}
+    # angle between the sensor's axis and the line of sight
     if asked.max_range_angle > 0:
-        yield function_message('gaze_angle', Bounds(upper=[_narrow(asked.max_range_angle)]),
+        yield function_message('gaze_angle', Bounds(upper=[_visible(asked.max_range_angle)]),
                                axis=axis, origin=sensor.translation.tolist(),
                                target=target.translation.tolist(), **frames)
+    # angle between the sensor's axis and the target's -z axis
     if asked.max_view_angle > 0:
         yield function_message('angle_between_vectors', Bounds(
-            upper=[_narrow(asked.max_view_angle)]), vector=axis,
+            upper=[_visible(asked.max_view_angle)]), vector=axis,
             other_vector=(-target.rotation[:, 2]).tolist(), **frames)
 
 
-def _narrow(angle: float) -> float:
-    """Return MoveIt's angle, at most pi/2: a target behind the sensor is never seen."""
+def _visible(angle: float) -> float:
+    """Return MoveIt's angle, at most pi/2: a target behind the sensor is never visible."""
     return min(angle, math.pi / 2)
 
 
@@ -209,6 +216,6 @@ def _link(asked: PositionConstraint | OrientationConstraint, scene: Scene) -> st
 
 
 def _rotation(R: Array) -> list[float]:
-    """Return a rotation as functions read it: a pose without a position."""
+    """Return a rotation (3, 3) as x y z qx qy qz qw with position 0, the form of parameters."""
     values: list[float] = pin.SE3ToXYZQUAT(pin.SE3(R, pin.SE3.Identity().translation)).tolist()
     return values

@@ -1,4 +1,4 @@
-"""Octomap messages whose id is OcTree."""
+"""Reading of Octomap messages with the id OcTree."""
 
 from collections.abc import Iterator, Sequence
 import struct
@@ -9,10 +9,10 @@ import numpy as np
 from ros2_ik.core import OcTree
 from ros2_ik.messages.request_error import wrong
 
-DEPTH = 16
-MOST_CELLS = 2_000_000
-OCCUPIED, INNER = 2, 3      # states of a child
-Cell = tuple[int, int, int]     # the lowest corner of a node, in cells
+DEPTH = 16                      # levels of octomap's trees
+MAX_CELLS = 2_000_000           # number of occupied cells
+OCCUPIED, INNER = 2, 3          # states of a child node in the binary format
+Cell = tuple[int, int, int]     # corner of a node with the lowest coordinates [cells]
 
 
 class Octomap(Protocol):
@@ -25,15 +25,16 @@ class Octomap(Protocol):
 
 def read_octomap(message: Octomap) -> OcTree:
     """
-    Return the occupied cells of an Octomap message.
+    Return the occupied cells of an Octomap message as a shape.
 
-    Raises RequestError for bytes that are no tree of type OcTree, or hold no occupied cell.
+    Raises RequestError for data that is not a tree of type OcTree, or has no occupied cell.
     """
+    # a leaf above the lowest level stands for edge^3 cells
     data, blocks, count = np.asarray(message.data, dtype=np.int8).tobytes(), [], 0
     for low, edge in _leaves(data, bool(message.binary)):
         count += edge ** 3
-        if count > MOST_CELLS:
-            raise wrong(f'the octomap has more than {MOST_CELLS} occupied cells')
+        if count > MAX_CELLS:
+            raise wrong(f'the octomap has more than {MAX_CELLS} occupied cells')
         steps = np.stack(np.meshgrid(*[np.arange(edge)] * 3, indexing='ij'), axis=-1)
         blocks.append(steps.reshape(-1, 3) + np.array(low) + 0.5)
     if not blocks:
@@ -43,17 +44,18 @@ def read_octomap(message: Octomap) -> OcTree:
 
 def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
     """
-    Yield the occupied leaves, depth first, with their edges in cells.
+    Yield the occupied leaves, depth first, as (lowest corner, edge) in cells.
 
-    Binary: two bytes a node, two bits a child: 0 unknown, 1 free, 2 occupied, 3 has children;
-    full: a float32 (log odds) and a byte with one bit for each child that exists.
+    Binary format: two bytes per node, two bits per child: 0 unknown, 1 free, 2 occupied, 3 has
+    children. Full format: per node a float32 (log odds) and a byte with a bit per existing child.
 
     Source: octomap's OcTreeBaseImpl and OccupancyOcTreeBase.
     """
     half = 1 << (DEPTH - 1)
-    waiting, at, size = [((-half, -half, -half), 2 * half)], 0, 2 if binary else 5
-    while waiting:
-        (x, y, z), edge = waiting.pop()
+    # stack of the nodes whose bytes follow at offset `at`, in that order
+    stack, at, size = [((-half, -half, -half), 2 * half)], 0, 2 if binary else 5
+    while stack:
+        (x, y, z), edge = stack.pop()
         if at + size > len(data):
             break
         if binary:
@@ -62,16 +64,18 @@ def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
         else:
             value, mask = struct.unpack_from('<fB', data, at)
             states = [INNER * (mask >> i & 1) for i in range(8)]
+            # a leaf with log odds >= 0 is occupied with a probability >= 0.5
             if not mask and value >= 0:
                 yield (x, y, z), edge
+        # a child below the lowest level: not a valid tree
         if edge == 1 and any(states):
             break
         at, half = at + size, edge // 2
         children = [((x + half * (i & 1), y + half * (i >> 1 & 1), z + half * (i >> 2 & 1)), half)
                     for i in range(8)]
         yield from (children[i] for i in range(8) if states[i] == OCCUPIED)
-        waiting += [children[i] for i in reversed(range(8)) if states[i] == INNER]
+        stack += [children[i] for i in reversed(range(8)) if states[i] == INNER]
     else:
         if at == len(data):
             return
-    raise wrong(f'the octomap is no tree of type OcTree: broken at byte {at}')
+    raise wrong(f'the octomap is no tree of type OcTree: invalid at byte {at}')

@@ -1,4 +1,4 @@
-"""PlanningScene messages: a whole scene or a change of one, read and written."""
+"""Conversion of PlanningScene messages, which are a whole scene or a diff."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -34,36 +34,38 @@ from ros2_ik.messages.shapes import write_part
 
 
 class SceneState(NamedTuple):
-    """A scene with the parts of its messages that `Scene` lacks: a name, the octomap's message."""
+    """A scene, and the parts of its messages that `Scene` does not have: name, octomap message."""
 
     scene: Scene
     name: str = ''
     octomap: object = None
 
 
-def changed_scene(known: SceneState, message: PlanningScene, now: ConversionContext) -> SceneState:
+def changed_scene(before: SceneState, message: PlanningScene,
+                  context: ConversionContext) -> SceneState:
     """
     Return the state after a PlanningScene message; raises RequestError.
 
-    `now.at` has the joint values of the message's robot_state already.
+    `context.at` must already include the joint values of the message's robot_state.
     """
-    scene, name = known.scene, known.name
+    scene, name = before.scene, before.name
     _check(scene, message)
     if not message.is_diff:
-        scene, name = _emptied(scene, message.robot_state.is_diff), ''
+        scene, name = _cleared(scene, message.robot_state.is_diff), ''
+    # as in MoveIt, a full robot state replaces the attached objects, even in a diff of the scene
     elif has_joints(message.robot_state) and not message.robot_state.is_diff:
-        scene = _holding_nothing(scene)
+        scene = _without_attached(scene)
     scene = _with_frames(scene, message.fixed_frame_transforms)
-    scene = with_attached(scene, message.robot_state, now, 'robot_state.')
+    scene = with_attached(scene, message.robot_state, context, 'robot_state.')
     scene = _with_allowed(scene, message)
     scene = _with_padding(scene, message)
     for index, item in enumerate(message.world.collision_objects):
         with error_context(f'world.collision_objects[{index}]'):
-            scene = changed_object(scene, item, now)
-    octomap = known.octomap if message.is_diff else None
+            scene = changed_object(scene, item, context)
+    octomap = before.octomap if message.is_diff else None
     if message.world.octomap.octomap.id:
         with error_context('world.octomap'):
-            scene = _with_octomap(scene, message.world.octomap, now)
+            scene = _with_octomap(scene, message.world.octomap, context)
         octomap = message.world.octomap.octomap
     scene = _with_colors(scene, message.object_colors)
     return SceneState(scene, message.name or name, octomap if OCTOMAP in scene.objects else None)
@@ -74,16 +76,17 @@ def has_joints(state: RobotState) -> bool:
     return bool(len(state.joint_state.name) or len(state.multi_dof_joint_state.joint_names))
 
 
-def with_attached(scene: Scene, state: RobotState, now: ConversionContext, place: str) -> Scene:
-    """Return the scene after the attached objects of a RobotState; raises RequestError."""
+def with_attached(scene: Scene, state: RobotState, context: ConversionContext,
+                  place: str) -> Scene:
+    """Return the scene with the attached objects of a RobotState applied; raises RequestError."""
     for index, item in enumerate(state.attached_collision_objects):
         with error_context(f'{place}attached_collision_objects[{index}]'):
-            scene = changed_attached(scene, item, now)
+            scene = changed_attached(scene, item, context)
     return scene
 
 
 def _check(scene: Scene, message: PlanningScene) -> None:
-    """Refuse another robot, and a scene that is too large, unread."""
+    """Raise RequestError for another robot, or too many shapes, before anything is read."""
     if message.robot_model_name not in ('', scene.robot.name):
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
                     f"'{scene.robot.name}'")
@@ -91,8 +94,8 @@ def _check(scene: Scene, message: PlanningScene) -> None:
         check_size(message.world.collision_objects)
 
 
-def _emptied(scene: Scene, keep_attached: bool) -> Scene:
-    """Keep the fixed frames and, if wanted, attached objects; nothing is allowed."""
+def _cleared(scene: Scene, keep_attached: bool) -> Scene:
+    """Remove objects, padding, colours and allowed collisions; fixed frames stay."""
     if not keep_attached:
         return scene.clear().with_allowed(AllowedCollisions())
     for id in scene.objects:
@@ -102,18 +105,19 @@ def _emptied(scene: Scene, keep_attached: bool) -> Scene:
     return scene.with_allowed(AllowedCollisions())
 
 
-def _holding_nothing(scene: Scene) -> Scene:
-    """Remove attached objects; unlike after a detach, they do not return to the world."""
-    back = set(scene.attached) - set(scene.objects)
+def _without_attached(scene: Scene) -> Scene:
+    """Delete the attached objects; unlike after a detach, they do not return to the world."""
+    freed = set(scene.attached) - set(scene.objects)
     allowed = scene.allowed
+    # the configuration does not matter, as the detached objects are removed right away
     scene = scene.detach(at=Configuration(scene.robot, scene.robot.neutral))
-    for id in back:
+    for id in freed:
         scene = scene.remove(id)
     return scene.with_allowed(allowed)
 
 
 def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
-    """Add fixed transforms; in MoveIt, unlike in TF, header.frame_id names the new frame."""
+    """Add named frames; header.frame_id is the name of the frame (MoveIt's reversed TF usage)."""
     root = scene.robot.root_frame
     for index, item in enumerate(transforms):
         with error_context(f'fixed_frame_transforms[{index}]'):
@@ -121,9 +125,10 @@ def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
                 raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
                             f"root frame, '{root}', and header.frame_id the new frame")
             transform = item.transform
-            place = placement(transform.translation, transform.rotation, 'transform')
+            pose = placement(transform.translation, transform.rotation, 'transform')
+            # MoveIt also sends the identity of the root frame
             if item.header.frame_id.removeprefix('/') != root:
-                scene = scene.with_frames({item.header.frame_id.removeprefix('/'): place})
+                scene = scene.with_frames({item.header.frame_id.removeprefix('/'): pose})
     return scene
 
 
@@ -140,20 +145,21 @@ def _with_padding(scene: Scene, message: PlanningScene) -> Scene:
         with error_context(f'link_padding[{index}]'):
             scene = scene.with_padding({item.link_name: item.padding})
     for index, item in enumerate(message.link_scale):
-        if item.scale not in (0.0, 1.0):   # 0: not set
-            raise wrong(f"link_scale[{index}]: links are not scaled, but '{item.link_name}' is to "
-                        f'be by {item.scale:g}; valid: 1; link_padding makes a link thicker')
+        # 0 is the default of the field: not set
+        if item.scale not in (0.0, 1.0):
+            raise wrong(f"link_scale[{index}]: links are not scaled, but '{item.link_name}' has "
+                        f'the scale {item.scale:g}; valid: 1; link_padding makes a link thicker')
     return scene
 
 
-def _with_octomap(scene: Scene, message: Any, now: ConversionContext) -> Scene:
+def _with_octomap(scene: Scene, message: Any, context: ConversionContext) -> Scene:
     octomap = message.octomap
     if octomap.id != 'OcTree':
         raise wrong(f"octomap.id is '{octomap.id}'; valid: OcTree")
     if not len(octomap.data):
         return scene.remove(OCTOMAP) if OCTOMAP in scene.objects else scene
     tree = read_octomap(octomap)
-    origin = frame_in_root(scene, message.header.frame_id, now) \
+    origin = frame_in_root(scene, message.header.frame_id, context) \
         * read_pose(message.origin, 'origin')
     return scene.add(SceneObject(OCTOMAP, (ShapeInstance(tree),), origin))
 
@@ -166,20 +172,20 @@ def _with_colors(scene: Scene, colors: Iterable[ObjectColor]) -> Scene:
     return scene
 
 
-EVERYTHING = 2 ** 10 - 1
+ALL_COMPONENTS = 2 ** 10 - 1    # all bits of PlanningSceneComponents
 
 
-def scene_message(known: SceneState, joints: dict[str, Any], components: int,
+def scene_message(state: SceneState, joints: dict[str, Any], components: int,
                   header: Header) -> PlanningScene:
     """
-    Return the `components` of a scene, 0 for all; `header` is in the root frame.
+    Return the message of a scene with `components`, bits of PlanningSceneComponents, 0 for all.
 
-    `joints` are the values that are known, by name.
+    `joints` are the known joint values, by name. The frame of `header` is the root frame.
     """
-    scene, wanted = known.scene, components or EVERYTHING
+    scene, wanted = state.scene, components or ALL_COMPONENTS
     message = PlanningScene(is_diff=False)
     if wanted & Bits.SCENE_SETTINGS:
-        message.name, message.robot_model_name = known.name, scene.robot.name
+        message.name, message.robot_model_name = state.name, scene.robot.name
     if wanted & (Bits.ROBOT_STATE | Bits.ROBOT_STATE_ATTACHED_OBJECTS):
         fill_state(message.robot_state, joints, joints)
         message.robot_state.joint_state.header = header
@@ -191,10 +197,10 @@ def scene_message(known: SceneState, joints: dict[str, Any], components: int,
             _object(item, header) if wanted & Bits.WORLD_OBJECT_GEOMETRY
             else CollisionObject(id=item.id)
             for item in scene.objects.values() if item.id != OCTOMAP]
-    if wanted & Bits.OCTOMAP and known.octomap is not None and OCTOMAP in scene.objects:
+    if wanted & Bits.OCTOMAP and state.octomap is not None and OCTOMAP in scene.objects:
         message.world.octomap.header = header
         fill_pose(message.world.octomap.origin, scene.objects[OCTOMAP].pose)
-        message.world.octomap.octomap = known.octomap
+        message.world.octomap.octomap = state.octomap
     if wanted & Bits.TRANSFORMS:
         message.fixed_frame_transforms = [_transform(name, pose, header)
                                           for name, pose in scene.frames.items()]
@@ -212,40 +218,42 @@ def scene_message(known: SceneState, joints: dict[str, Any], components: int,
 def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, Any],
                header: Header) -> PlanningScene:
     """
-    Return the diff from one scene to the next; `header` is in the root frame.
+    Return a message that changes scene `before` to `after`; the frame of `header` is the root.
 
-    It has the objects that differ. Where anything else differs, it is the whole scene, with the
-    values of `joints`.
+    If only objects differ, the message is a diff with these objects; otherwise it is the whole
+    scene, with the joint values `joints`.
     """
     old, new = before.scene if before else None, after.scene
     if old is None or not _differ_in_objects(old, new):
-        return scene_message(after, joints, EVERYTHING, header)
+        return scene_message(after, joints, ALL_COMPONENTS, header)
     message = PlanningScene(is_diff=True, name=after.name)
     message.robot_state.is_diff = True
     detached = old.attached.keys() - new.attached.keys()
-    taken = [held for id, held in new.attached.items() if held is not old.attached.get(id)]
+    attached = [held for id, held in new.attached.items() if held is not old.attached.get(id)]
     message.robot_state.attached_collision_objects = [
         *(AttachedCollisionObject(object=_removed(id)) for id in sorted(detached)),
-        *(_attached(held, header) for held in taken)]
-    # to detach an object returns it to the world, to attach one takes it from there
-    world = (old.objects.keys() | detached) - {held.id for held in taken}
+        *(_attached(held, header) for held in attached)]
+    # the receiver's world after these changes: detached objects enter it, attached ones leave it
+    world = (old.objects.keys() | detached) - {held.id for held in attached}
     changed = [item for id, item in new.objects.items()
                if id not in world or item is not old.objects.get(id)]
     message.world.collision_objects = [
         *(_removed(id) for id in sorted(world - new.objects.keys())),
         *(_object(item, header) for item in changed if item.id != OCTOMAP)]
-    message.object_colors = _colors([*changed, *(held.object for held in taken)])
+    message.object_colors = _colors([*changed, *(held.object for held in attached)])
     return message
 
 
 def _differ_in_objects(old: Scene, new: Scene) -> bool:
-    """Return whether two scenes differ in objects only, the octomap and the robot apart."""
+    """Return whether two scenes differ at most in objects (other than the octomap)."""
     removed = (old.objects.keys() | old.attached.keys()) - new.objects.keys() - new.attached.keys()
+    # a receiver deletes the matrix entries of removed objects: a scene that keeps such entries
+    # cannot be sent as a diff
     return (old.robot is new.robot
             and old.objects.get(OCTOMAP) is new.objects.get(OCTOMAP)
             and all(getattr(old, part) == getattr(new, part)
                     for part in ('named', 'allowed', 'padding'))
-            and not new.allowed.names & removed)    # a client drops the entries of these
+            and not new.allowed.names & removed)
 
 
 def _removed(id: str) -> CollisionObject:

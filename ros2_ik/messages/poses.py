@@ -1,4 +1,4 @@
-"""Poses and transforms."""
+"""Conversion of Pose and Transform messages."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 def placement(position: 'Point | Vector3', rotation: 'Quaternion', what: str,
               status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> pin.SE3:
     """
-    Read a Point or Vector3 [m] and a Quaternion; `what` is their name in the refusal.
+    Convert a Point or Vector3 [m] and a Quaternion to a pose; `what` is its name in errors.
 
-    Raises RequestError for a number that is not finite and a quaternion whose norm is not 1.
+    Raises RequestError for a number that is not finite and for a quaternion whose norm is not 1.
     """
     numbers = [position.x, position.y, position.z, rotation.x, rotation.y, rotation.z, rotation.w]
     if not math.isfinite(sum(numbers)):
@@ -31,17 +31,17 @@ def placement(position: 'Point | Vector3', rotation: 'Quaternion', what: str,
 
 
 def read_pose(pose: 'Pose', what: str) -> pin.SE3:
-    """Read a Pose; see `placement`."""
+    """Convert a Pose message to a pinocchio.SE3; see `placement`."""
     return placement(pose.position, pose.orientation, what)
 
 
 def fill_pose(pose: 'Pose', place: pin.SE3) -> None:
-    """Write a placement into a Pose."""
+    """Write a pinocchio.SE3 into a Pose message."""
     _fill(pose.position, pose.orientation, pin.SE3ToXYZQUAT(place))
 
 
 def fill_transform(transform: 'Transform', values: Iterable[float]) -> None:
-    """Write x y z qx qy qz qw into a Transform."""
+    """Write x y z qx qy qz qw into a Transform message."""
     _fill(transform.translation, transform.rotation, values)
 
 

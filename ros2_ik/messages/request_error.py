@@ -1,4 +1,4 @@
-"""Refusals of requests: an error with a status, and checks of lengths."""
+"""The error by which requests are rejected, and checks of lengths."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ from ros2_ik.core import IKError, Status
 
 
 class RequestError(IKError):
-    """Raised on the way of a request; the endpoint makes it the answer."""
+    """Raised while a request is read or solved; the endpoint answers with status and text."""
 
     def __init__(self, status: Status, message: object) -> None:
         super().__init__(str(message))
@@ -17,7 +17,7 @@ class RequestError(IKError):
 
 @contextmanager
 def error_context(place: str) -> Iterator[None]:
-    """Turn errors into RequestErrors with the place in front."""
+    """Convert IKErrors to RequestErrors with the location `place` as a prefix."""
     try:
         yield
     except IKError as error:
@@ -25,12 +25,13 @@ def error_context(place: str) -> Iterator[None]:
 
 
 def wrong(message: str, status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> RequestError:
-    """Make a RequestError, by default of something that makes no sense."""
+    """Return a RequestError, by default for invalid content of a request."""
     return RequestError(status, message)
 
 
 def check_lengths(message: object, most: Mapping[str, int], place: str = '') -> None:
-    """Raise RequestError for a list or text whose reading would keep the node from others."""
+    """Raise RequestError if a field, a list or text, is longer than its limit in `most`."""
+    # a request must not block the node for long: the limits bound the time of reading
     for field, limit in most.items():
         if (length := len(attrgetter(field)(message))) > limit:
             raise wrong(f'{place}{field} has length {length}; at most {limit} are read')

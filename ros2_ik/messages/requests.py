@@ -1,4 +1,4 @@
-"""ComputeIK requests, with all defaults; solver options and collision rules of requests."""
+"""Reading of ComputeIK requests: defaults, solver options, collision rules."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -37,23 +37,24 @@ if TYPE_CHECKING:
 
     from ros2_ik.srv import ComputeIK
 
-MOST = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_joints': 200,
-        'joint_change_names': 200, 'solver_options': 100}
-MOST_RULES = {'link_padding': 200, 'allowed_collisions.entry_names': 200,
-              'allowed_collisions.default_entry_names': 200}
-MOST_TEXT = {'key': 200, 'value': 200}   # of an option [characters]
+# largest lengths of fields: reading a request blocks the node
+MAX_LENGTHS = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_joints': 200,
+               'joint_change_names': 200, 'solver_options': 100}
+MAX_RULE_LENGTHS = {'link_padding': 200, 'allowed_collisions.entry_names': 200,
+                    'allowed_collisions.default_entry_names': 200}
+MAX_OPTION_LENGTHS = {'key': 200, 'value': 200}     # [characters]
 
 
 def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
                  lookup: Lookup) -> IKRequest:
     """
-    Read a ComputeIK request, or goal, but for its constraints, costs and collision rules.
+    Read a ComputeIK request or goal, without its constraints, costs and collision rules.
 
-    `scene` is that of the request, whose frames it may name, `defaults` has the attributes of
-    core's Defaults. Raises IKError. The search checks solver names and weights.
+    The request may name frames of `scene`. `defaults` has the attributes of core's Defaults.
+    Raises IKError. Names of solvers and weights are not checked here, but by the search.
     """
     robot = scene.robot
-    check_lengths(message, MOST)
+    check_lengths(message, MAX_LENGTHS)
     if message.moving_joints and message.group:
         raise RequestError(Status.INVALID_GROUP_NAME, f"group '{message.group}' and "
                            'moving_joints are both given; valid: one of them')
@@ -110,7 +111,7 @@ def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequ
 
 
 def target_pose(message: 'ComputeIK.Request', index: int, tip: str) -> pin.SE3:
-    """Read the pose of a target, which is for a tip, in its frame; raises RequestError."""
+    """Return the pose of target `index` in the frame of its header; raises RequestError."""
     return read_pose(message.targets[index].pose, f"the target of '{tip}'")
 
 
@@ -119,25 +120,28 @@ _DEFAULTS = attrgetter(*(field.name for field in fields(Defaults)))
 
 def form_of(message: 'ComputeIK.Request', defaults: Defaults) -> tuple[object, ...]:
     """
-    Return the fields of a request but for its targets' poses and its seed, and the `defaults`.
+    Return all fields of a request except the poses of targets and the seed, and the `defaults`.
 
-    Requests with equal forms differ only in these poses and seeds.
+    Requests with equal forms differ in these poses and seeds only, so that one prepared problem
+    serves all of them.
     """
     kind: Any = type(message)
-    return (_besides(kind)(message),
+    return (_form_fields(kind)(message),
             [target.header.frame_id for target in message.targets], _DEFAULTS(defaults))
 
 
 @cache
-def _besides(kind: 'type[ComputeIK.Request]') \
+def _form_fields(kind: 'type[ComputeIK.Request]') \
         -> 'Callable[[ComputeIK.Request], tuple[object, ...]]':
+    """Return a function that reads all fields of a request except targets and seed."""
     names = kind.get_fields_and_field_types()
     return attrgetter(*(name for name in names if name not in ('targets', 'seed')))
 
 
 def depends_on_form(message: 'ComputeIK.Request', robot: Robot) -> bool:
-    """Return whether requests of the same form mean the same when TF and the robot move."""
-    own = {'', robot.root_frame, *robot.frame_names}   # TF has the others
+    """Return whether requests of one form stay equivalent while TF and the robot move."""
+    # the poses of all other frames come from TF
+    own = {'', robot.root_frame, *robot.frame_names}
     return not (message.execute or len(message.seed.attached_collision_objects)) and all(
         target.header.frame_id.removeprefix('/') in own for target in message.targets)
 
@@ -150,10 +154,10 @@ def _references(request: 'ComputeIK.Request', robot: Robot, scene: Scene,
         if request.follow_frames and each.loose_on:
             raise RequestError(
                 Status.FRAME_TRANSFORM_FAILURE,
-                f"follow_frames: frame '{target.header.frame_id}' hangs on link "
-                f"'{each.loose_on}' by a transform that /tf sends anew, so it is not "
-                'known whether it moves with the link; valid: frames of the robot, and '
-                'those that /tf_static fixes to them')
+                f"follow_frames: frame '{target.header.frame_id}' is connected to link "
+                f"'{each.loose_on}' by a transform on /tf, so it is not known whether it "
+                'moves with the link; valid: frames of the robot, and frames that /tf_static '
+                'fixes to them')
     return found
 
 
@@ -171,7 +175,7 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
     if not numbers:
         return (ALL_AXES,) * count
     if not count:
-        raise wrong(f'{len(numbers)} weights, which are about targets, but there is none')
+        raise wrong(f'{len(numbers)} weights, but no target to which they apply')
     if len(numbers) not in (6, 6 * count):
         valid = f'6, or {6 * count} for {count} targets' if count > 1 else '6'
         raise wrong(f'{len(numbers)} weights; valid: none, {valid}')
@@ -190,7 +194,7 @@ def _timeout(duration: 'Duration', defaults: Defaults) -> float:
 
 
 def _random_state(given: int, defaults: Defaults) -> int | None:
-    """Return the start of the random numbers, None for a different one each time."""
+    """Return the seed of the random numbers, None for a different seed each time."""
     if given < -1:
         raise wrong(f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
                     'each time)')
@@ -200,7 +204,11 @@ def _random_state(given: int, defaults: Defaults) -> int | None:
 
 def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
                       defaults: Defaults) -> tuple[dict[str, float] | None, bool]:
-    """Return the bound of each joint's change, None for none, and whether max_jump set it."""
+    """
+    Return the largest change of each joint, and whether parameter max_jump is the reason.
+
+    The changes [rad, m] are by joint name; None means that no change is limited.
+    """
     if not request.max_joint_change >= 0:
         raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
                     '(not bounded; with execute: parameter max_jump)')
@@ -224,20 +232,20 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
 
 def _solutions(count: int, defaults: Defaults) -> int:
     if count > defaults.max_solutions:
-        raise wrong(f'{count} solutions are wanted; parameter max_solutions allows '
+        raise wrong(f'{count} solutions are requested; parameter max_solutions allows '
                     f'{defaults.max_solutions}')
     return max(1, count)
 
 
 def read_options(pairs: 'Iterable[KeyValue]') -> dict[str, bool | int | float | str]:
     """
-    Read KeyValue messages: values are numbers, true or false, or words.
+    Read solver options from KeyValue messages; values are numbers, true, false or strings.
 
-    Raises RequestError. Solvers check names and values themselves.
+    Raises RequestError for duplicate keys and long texts. The solvers check names and values.
     """
     options: dict[str, bool | int | float | str] = {}
     for index, pair in enumerate(pairs):
-        check_lengths(pair, MOST_TEXT, f'solver_options[{index}].')
+        check_lengths(pair, MAX_OPTION_LENGTHS, f'solver_options[{index}].')
         if pair.key in options:
             raise wrong(f"solver_options has '{pair.key}' twice")
         options[pair.key] = _scalar(pair.value)
@@ -255,8 +263,8 @@ T = TypeVar('T')
 
 
 def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:
-    """Return a scene with a request's allowed_collisions, link_padding; raises RequestError."""
-    check_lengths(request, MOST_RULES)
+    """Apply a request's allowed_collisions and link_padding to a scene; raises RequestError."""
+    check_lengths(request, MAX_RULE_LENGTHS)
     matrix = request.allowed_collisions
     if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):
         with error_context('allowed_collisions'):
@@ -268,7 +276,7 @@ def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:
 
 
 def _with_allowed(scene: Scene, matrix: 'AllowedCollisionMatrix') -> Scene:
-    """Allow what the matrix does; what it does not allow stays as the scene has it."""
+    """Add the pairs that a matrix allows; other entries of the matrix change nothing."""
     read = read_matrix(matrix)
     known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
     for name in (*matrix.entry_names, *matrix.default_entry_names):

@@ -1,4 +1,4 @@
-"""RobotState messages: joint values by name."""
+"""Conversion of RobotState messages to joint values by name, and back."""
 
 from array import array
 from collections.abc import Iterable, Mapping, Sequence, Sized
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from geometry_msgs.msg import Transform
     from moveit_msgs.msg import RobotState
 
-Values = dict[str, Any]   # joint name -> float, or a list of values (floating, planar)
+Values = dict[str, Any]   # by joint name: a float; a list for floating and planar joints
 
 
 def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Values:
     """
-    Read a RobotState; mimic joints are ignored.
+    Read the joint values of a RobotState; mimic joints are ignored.
 
-    Raises RequestError for lengths that differ, unknown joints, joints named twice, and numbers
-    that are not finite.
+    Raises RequestError for lists of different length, unknown joints, duplicate joints, and
+    numbers that are not finite. `what` is the name of the message in errors.
     """
     single, multiple = state.joint_state, state.multi_dof_joint_state
     values: Values = {}
@@ -35,12 +35,12 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
         if name in robot.mimics:
             continue
         _check(_joint(robot, name, values, what).is_scalar,
-               f"{what}: joint '{name}' belongs into multi_dof_joint_state")
+               f"{what}: joint '{name}' belongs in multi_dof_joint_state")
         _check(math.isfinite(position), f"{what}: joint '{name}' is at {position}")
         values[name] = position
     for name, transform in zip(multiple.joint_names, multiple.transforms, strict=True):
         joint = _joint(robot, name, values, what)
-        _check(not joint.is_scalar, f"{what}: joint '{name}' belongs into joint_state")
+        _check(not joint.is_scalar, f"{what}: joint '{name}' belongs in joint_state")
         values[name] = joint_pose(joint, placement(transform.translation, transform.rotation,
                                                    f"{what}: joint '{name}'",
                                                    Status.INVALID_ROBOT_STATE))
@@ -48,7 +48,11 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
 
 
 def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
-    """Return the values of a floating or planar joint whose child link is at `place`."""
+    """
+    Return the values of a floating or planar joint; `place` is the child's pose in the parent.
+
+    Floating: x y z qx qy qz qw; planar: x y theta.
+    """
     if joint.kind == 'floating':
         values: list[float] = pin.SE3ToXYZQUAT(place).tolist()
         return values
@@ -58,7 +62,7 @@ def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
 
 
 def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Write the joints called `names`, in that order, into a RobotState."""
+    """Write the values of the joints `names`, in that order, into a RobotState."""
     single: list[str] = []
     multiple: list[str] = []
     for name in names:
@@ -70,7 +74,8 @@ def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[s
 
 
 def _transform(values: Sequence[float]) -> 'Transform':
-    from geometry_msgs.msg import Transform  # late: without ROS, states are only read
+    from geometry_msgs.msg import Transform  # here, because reading needs no ROS
+    # planar joint: x y theta
     if len(values) == 3:
         x, y, theta = values
         values = (x, y, 0.0, 0.0, 0.0, math.sin(theta / 2), math.cos(theta / 2))

@@ -1,8 +1,8 @@
 """
-CollisionObject and AttachedCollisionObject messages: changes of a Scene.
+Application of CollisionObject and AttachedCollisionObject messages to a Scene.
 
-Their meaning is MoveIt's (moveit_core/planning_scene/src/planning_scene.cpp), but that a change
-happens as a whole or not at all, and that nothing is dropped without a word.
+The semantics are those of MoveIt (moveit_core/planning_scene/src/planning_scene.cpp), with two
+differences: a message is applied completely or not at all, and ignored parts are reported.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,15 +21,16 @@ from ros2_ik.messages.shapes import Read, read_shapes, shape_poses
 if TYPE_CHECKING:
     from moveit_msgs.msg import AttachedCollisionObject, BoundingVolume, CollisionObject
 
-MAX_SHAPES = 1000                # of a scene: each takes some 0.2 MB in each process of the node
+MAX_SHAPES = 1000                # of a scene: a shape takes about 0.2 MB in each of the processes
 MAX_TRIANGLES = 2_000_000        # of all meshes of a scene
-MAX_REQUEST_SHAPES = 100         # that a request attaches for itself alone: they are converted
-MAX_REQUEST_TRIANGLES = 20_000   # in the time of other requests
+# limits of the objects in a single request: their conversion blocks other requests
+MAX_REQUEST_SHAPES = 100
+MAX_REQUEST_TRIANGLES = 20_000
 
 
 def check_size(objects: 'Sequence[CollisionObject | BoundingVolume]', shapes: int = MAX_SHAPES,
                triangles: int = MAX_TRIANGLES) -> None:
-    """Refuse CollisionObjects, or BoundingVolumes, of more shapes or triangles, unread."""
+    """Raise RequestError if messages have too many shapes or triangles; nothing is converted."""
     _check_counts(shapes, triangles, sum(
         len(getattr(each, kind, ())) for each in objects
         for kind in ('primitives', 'meshes', 'planes')),
@@ -37,7 +38,7 @@ def check_size(objects: 'Sequence[CollisionObject | BoundingVolume]', shapes: in
 
 
 def check_scene_size(scene: Scene) -> None:
-    """Refuse a scene that is too large."""
+    """Raise RequestError if a scene has too many shapes or triangles."""
     items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
     shapes = [part.shape for item in items for part in item.parts]
     _check_counts(MAX_SHAPES, MAX_TRIANGLES, len(shapes), sum(
@@ -57,10 +58,11 @@ OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
 
 class ConversionContext(NamedTuple):
     """
-    Inputs to the conversion of a message besides the scene.
+    Inputs to the conversion of a message, besides the scene.
 
-    `at(joints)` returns the robot's configuration and raises RequestError if one of these joints
-    is not known. `detail` stands for `Mesh.detail`; `note` is called with notes for the user.
+    `at(joints)` returns the robot's configuration; it raises RequestError if the value of one of
+    these joints is unknown. `lookup` finds TF frames. `detail` is the `Mesh.detail` of new meshes.
+    `note(text)` reports a note to the user.
     """
 
     at: Callable[[frozenset[str]], Configuration]
@@ -69,23 +71,24 @@ class ConversionContext(NamedTuple):
     note: Callable[[str], None]
 
 
-def changed_object(scene: Scene, message: 'CollisionObject', now: ConversionContext) -> Scene:
-    """Return the scene after a CollisionObject; raises RequestError."""
+def changed_object(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
+    """Return the scene with a CollisionObject message applied; raises RequestError."""
     operation = operation_of(message)
     with error_context(f"{OPERATIONS[operation]} of object '{message.id}'"):
-        return _WORLD[operation](scene, message, now)
+        return _WORLD[operation](scene, message, context)
 
 
 def changed_attached(scene: Scene, message: 'AttachedCollisionObject',
-                     now: ConversionContext) -> Scene:
-    """Return the scene after an AttachedCollisionObject; raises RequestError."""
+                     context: ConversionContext) -> Scene:
+    """Return the scene with an AttachedCollisionObject message applied; raises RequestError."""
     operation = operation_of(message.object)
     with error_context(f"{OPERATIONS[operation]} of attached object '{message.object.id}'"):
-        return _ATTACHED[operation](scene, message, now)
+        return _ATTACHED[operation](scene, message, context)
 
 
 def operation_of(message: 'CollisionObject') -> int:
-    """Read the operation, which is bytes of length 1 in ROS; raises RequestError."""
+    """Return the operation of a message, ADD ... MOVE; raises RequestError."""
+    # a field of type byte is bytes of length 1 in rclpy
     value = message.operation
     number = value[0] if isinstance(value, bytes) else int(value)
     if number not in range(len(OPERATIONS)):
@@ -94,38 +97,38 @@ def operation_of(message: 'CollisionObject') -> int:
     return number
 
 
-def frame_in_root(scene: Scene, frame_id: str, now: ConversionContext) -> pin.SE3:
-    """Return the pose of a frame of robot, scene or TF in the root; raises RequestError."""
-    found = reference(scene.robot, scene, frame_id, now.lookup)
-    at = _link_pose(scene, found.frame, now) if found.frame else pin.SE3.Identity()
+def frame_in_root(scene: Scene, frame_id: str, context: ConversionContext) -> pin.SE3:
+    """Return the pose of a frame (robot, scene or TF) in the root frame; raises RequestError."""
+    found = reference(scene.robot, scene, frame_id, context.lookup)
+    at = _link_pose(scene, found.frame, context) if found.frame else pin.SE3.Identity()
     return at if found.offset is None else at * found.offset
 
 
-def _link_pose(scene: Scene, link: str, now: ConversionContext) -> pin.SE3:
+def _link_pose(scene: Scene, link: str, context: ConversionContext) -> pin.SE3:
     movers = scene.robot.moving_joints(link)
-    return scene.frame_pose(link, now.at(movers) if movers else None)
+    return scene.frame_pose(link, context.at(movers) if movers else None)
 
 
-# -- in the world --------------------------------------------------------------------------
+# -- operations on world objects -----------------------------------------------------------
 
-def _add(scene: Scene, message: 'CollisionObject', now: ConversionContext) -> Scene:
-    item = _object(message, now)
-    return scene.add(item.with_pose(frame_in_root(scene, message.header.frame_id, now)
+def _add(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
+    item = _object(message, context)
+    return scene.add(item.with_pose(frame_in_root(scene, message.header.frame_id, context)
                                     * item.pose))
 
 
-def _append(scene: Scene, message: 'CollisionObject', now: ConversionContext) -> Scene:
+def _append(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
     old = scene.objects.get(message.id)
     if old is None:
-        return _add(scene, message, now)
-    parts = (*old.parts, *_parts(_shapes(message, now)))
+        return _add(scene, message, context)
+    parts = (*old.parts, *_parts(_shapes(message, context)))
     return scene.add(replace(old, parts=parts, subframes=_subframes(message)))
 
 
-def _move(scene: Scene, message: 'CollisionObject', now: ConversionContext) -> Scene:
+def _move(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
     if len(message.primitives) or len(message.meshes) or len(message.planes):
-        now.note(f"the shapes in the MOVE of object '{message.id}' are not read")
-    pose = frame_in_root(scene, message.header.frame_id, now) * read_pose(message.pose, 'pose')
+        context.note(f"the shapes in the MOVE of object '{message.id}' are ignored")
+    pose = frame_in_root(scene, message.header.frame_id, context) * read_pose(message.pose, 'pose')
     return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
 
 
@@ -136,62 +139,67 @@ def _remove(scene: Scene, message: 'CollisionObject', _: ConversionContext) -> S
 _WORLD = {ADD: _add, REMOVE: _remove, APPEND: _append, MOVE: _move}
 
 
-# -- on links ------------------------------------------------------------------------------
+# -- operations on attached objects --------------------------------------------------------
 
-def _attach(scene: Scene, message: 'AttachedCollisionObject', now: ConversionContext) -> Scene:
+def _attach(scene: Scene, message: 'AttachedCollisionObject', context: ConversionContext) -> Scene:
     item, link = message.object, message.link_name.removeprefix('/')
     touch = [str(name) for name in message.touch_links]
+    # without shapes: the world object of that id is attached at its present pose
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
-        at = now.at(scene.robot.moving_joints(link)) if link in scene.robot.frame_names else None
+        known = link in scene.robot.frame_names
+        at = context.at(scene.robot.moving_joints(link)) if known else None
         return scene.attach(item.id, link, touch, at)
-    made = _object(item, now)
-    place = _in_link(scene, item.header.frame_id, link, now)
+    made = _object(item, context)
+    place = _in_link(scene, item.header.frame_id, link, context)
     return scene.attach(made.with_pose(place * made.pose), link, touch)
 
 
-def _detach(scene: Scene, message: 'AttachedCollisionObject', now: ConversionContext) -> Scene:
+def _detach(scene: Scene, message: 'AttachedCollisionObject', context: ConversionContext) -> Scene:
     id, link = message.object.id, message.link_name.removeprefix('/')
     held = [item for item in scene.attached.values()
             if (not id or item.id == id) and (not link or item.link == link)]
     movers = frozenset[str]().union(*(scene.robot.moving_joints(item.link) for item in held))
     for item in held:
         if item.id in scene.objects:
-            now.note(f"the world has an object '{item.id}', which stays; the attached one is gone")
-    return scene.detach(id or None, link or None, now.at(movers) if movers else None)
+            context.note(f"the world has an object '{item.id}' already, which stays; the attached "
+                     'object is deleted')
+    return scene.detach(id or None, link or None, context.at(movers) if movers else None)
 
 
 def _refuse(*_: Any) -> Scene:
-    raise wrong('an attached object moves with its link, and its shapes stay; valid: ADD, REMOVE')
+    raise wrong('attached objects cannot be moved or extended; valid: ADD, REMOVE')
 
 
 _ATTACHED = {ADD: _attach, REMOVE: _detach, APPEND: _refuse, MOVE: _refuse}
 
 
-def _in_link(scene: Scene, frame_id: str, link: str, now: ConversionContext) -> pin.SE3:
-    """Return the pose of a frame in a link; needs no joint values if it is the link itself."""
+def _in_link(scene: Scene, frame_id: str, link: str, context: ConversionContext) -> pin.SE3:
+    """Return the pose of a frame in a link frame."""
+    # the link itself needs no joint values; the scene rejects an unknown link afterwards
     if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
-        return pin.SE3.Identity()   # the scene refuses a link that is none
-    return _link_pose(scene, link, now).actInv(frame_in_root(scene, frame_id, now))
+        return pin.SE3.Identity()
+    return _link_pose(scene, link, context).actInv(frame_in_root(scene, frame_id, context))
 
 
-# -- parts of both -------------------------------------------------------------------------
+# -- parts of both messages ----------------------------------------------------------------
 
-def _object(message: 'CollisionObject', now: ConversionContext) -> SceneObject:
-    """Make the object in the frame of its header; one shape gives it a pose that it has not."""
-    parts, pose = _parts(_shapes(message, now)), read_pose(message.pose, 'pose')
+def _object(message: 'CollisionObject', context: ConversionContext) -> SceneObject:
+    """Return the object of a message, with its pose in the frame of the header."""
+    parts, pose = _parts(_shapes(message, context)), read_pose(message.pose, 'pose')
+    # as in MoveIt: if there is one shape and no object pose, the shape's pose is the object's
     if len(parts) == 1 and pose.isIdentity(0.0):
         pose, parts = parts[0].pose, [ShapeInstance(parts[0].shape)]
     return SceneObject(message.id, tuple(parts), pose, _subframes(message))
 
 
-def _shapes(message: 'CollisionObject', now: ConversionContext) -> Read:
+def _shapes(message: 'CollisionObject', context: ConversionContext) -> Read:
     check_size([message])
-    read = read_shapes(message, now.detail,
-                       lambda text: now.note(f"object '{message.id}': {text}"))
+    read = read_shapes(message, context.detail,
+                       lambda text: context.note(f"object '{message.id}': {text}"))
     if not read:
-        other = ('; ros2cli sends REMOVE as operation: [1], and 1 as ADD'
-                 if operation_of(message) == ADD else '')
-        raise wrong(f'it has no shapes{other}')
+        hint = ('; ros2cli sends REMOVE as operation: [1], but operation: 1 as ADD'
+                if operation_of(message) == ADD else '')
+        raise wrong(f'it has no shapes{hint}')
     return read
 
 

@@ -1,3 +1,3 @@
-"""Texts of ServoStatus that clients act on."""
+"""Texts in ServoStatus messages that clients compare."""
 
 NODE_HELD_UP = 'commands are ignored: the node is held up'

@@ -1,4 +1,4 @@
-"""Shapes of messages: SolidPrimitive, Mesh and Plane."""
+"""Conversion of SolidPrimitive, Mesh and Plane messages to shapes and back."""
 
 from array import array
 from collections.abc import Callable
@@ -19,7 +19,8 @@ from ros2_ik.messages.request_error import error_context, wrong
 if TYPE_CHECKING:
     from moveit_msgs.msg import BoundingVolume, CollisionObject
 
-_DIMENSIONS: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
+# by type: name, number of dimensions, constructor from the dimensions
+_PRIMITIVES: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
     SolidPrimitive.BOX: ('BOX', 3, lambda size: Box(size)),
     SolidPrimitive.SPHERE: ('SPHERE', 1, lambda size: Sphere(size[0])),
     SolidPrimitive.CYLINDER: ('CYLINDER', 2, lambda size: Cylinder(size[1], size[0])),
@@ -29,15 +30,17 @@ Read = list[tuple[Shape, pin.SE3]]   # shapes and their poses
 _XYZ = attrgetter('x', 'y', 'z')
 Note = Callable[[str], None]
 
-# the node serves nothing else meanwhile, for up to about half a second at these
-MOST_TRIANGLES = 100_000
+# a mesh of more triangles is replaced by its hull: reading this number takes about 0.5 s, during
+# which the node serves no other request
+MAX_MESH_TRIANGLES = 100_000
 
 
 def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str, note: Note) -> Read:
     """
-    Read the shapes of a CollisionObject, or BoundingVolume; missing poses are the identity.
+    Read the shapes of a CollisionObject or BoundingVolume, with their poses.
 
-    `detail` says what stands for meshes; `note` is told where that is too much. Raises
+    The pose of a shape without one in the message is None, which means identity. `detail` is the
+    `Mesh.detail` of meshes. `note(text)` reports meshes that are too large for that detail. Raises
     RequestError.
     """
     read: Read = []
@@ -55,16 +58,17 @@ def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str, note: 
 
 
 def shape_poses(message: 'CollisionObject') -> list[pin.SE3]:
-    """Read the poses of shapes alone, in the order primitives, meshes, planes."""
+    """Read the poses of a message's shapes, in the order primitives, meshes, planes."""
     return [read_pose(pose, f'{kind}_poses[{index}]') for kind in ('primitive', 'mesh', 'plane')
             for index, pose in enumerate(getattr(message, f'{kind}_poses'))]
 
 
 def _primitive(message: SolidPrimitive, *_: object) -> Shape:
-    if message.type not in _DIMENSIONS:    # as in MoveIt no PRISM
-        valid = ', '.join(f'{name} {number}' for number, (name, *_) in _DIMENSIONS.items())
+    # PRISM is not supported, as in MoveIt
+    if message.type not in _PRIMITIVES:
+        valid = ', '.join(f'{name} {number}' for number, (name, *_) in _PRIMITIVES.items())
         raise wrong(f'type is {message.type}; valid: {valid}, or a mesh')
-    name, count, make = _DIMENSIONS[message.type]
+    name, count, make = _PRIMITIVES[message.type]
     if len(message.dimensions) < count:
         raise wrong(f'a {name} needs {count} dimensions, not {len(message.dimensions)}')
     return make([float(number) for number in message.dimensions[:count]])
@@ -78,14 +82,15 @@ def _mesh(message: MeshMessage, detail: str, note: Note) -> Shape:
     vertices = np.fromiter(points, dtype=float, count=3 * len(message.vertices)).reshape(-1, 3)
     mesh = Mesh(vertices, np.array([triangle.vertex_indices for triangle in message.triangles]),
                 detail)
-    if count > MOST_TRIANGLES:
-        note(f'of a mesh of {count} triangles, more than {MOST_TRIANGLES}, the convex hull is '
-             f'taken, of {len(mesh.hull.faces)} triangles')
+    if count > MAX_MESH_TRIANGLES:
+        note(f'a mesh has {count} triangles, more than {MAX_MESH_TRIANGLES}: its convex hull of '
+             f'{len(mesh.hull.faces)} triangles is used instead')
         return Mesh(mesh.hull.vertices, mesh.hull.faces, 'hull')
     return mesh
 
 
 def _plane(message: PlaneMessage, *_: object) -> Shape:
+    # the message means a x + b y + c z + d = 0, the shape normal.x = offset
     coef: Any = [float(number) for number in message.coef]
     return Plane(coef[:3], -coef[3])
 
@@ -95,9 +100,11 @@ def _plane(message: PlaneMessage, *_: object) -> Shape:
 def write_part(part: ShapeInstance) \
         -> list[tuple[str, SolidPrimitive | MeshMessage | PlaneMessage, pin.SE3]]:
     """
-    Write a part as what a CollisionObject can hold; a HalfSpace becomes a plane.
+    Convert a part to shapes of a CollisionObject.
 
-    Gives for each shape its field without the plural, its message and its pinocchio.SE3.
+    Returns for each shape its kind ('primitive', 'mesh' or 'plane'), its message and its pose, a
+    pinocchio.SE3. A HalfSpace becomes a plane, an OcTree one box per cell, and shapes without a
+    message type become meshes.
     """
     shape, pose = part.shape, part.pose
     if isinstance(shape, Box):

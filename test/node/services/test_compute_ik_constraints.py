@@ -205,7 +205,7 @@ UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
     ({'joint_change_names': ['panda_joint1'], 'joint_changes': [0.0]}, -16,
      "joint_changes[0], of 'panda_joint1', is 0"),
     ({'joint_change_names': ['panda_joint1']}, -16, '1 joint_change_names but 0 joint_changes'),
-    ({'weights': [1.0] * 6}, -16, '6 weights, which are about targets'),
+    ({'weights': [1.0] * 6}, -16, '6 weights, but no target'),
     ({'select': 'cost'}, -16, 'no costs'),
     ({'solver': 'lm', 'solver_options': [KeyValue(key='damp', value='1')]}, -16,
      "solver 'lm' has no option 'damp'; did you mean 'damping'"),

@@ -175,7 +175,7 @@ def test_octomap(client):
     map.octomap.id = 'ColorOcTree'
     assert 'valid: OcTree' in refused(client, scene)
     map.octomap.id, map.octomap.data = 'OcTree', map.octomap.data[:-1]
-    assert 'broken at byte' in refused(client, scene)
+    assert 'invalid at byte' in refused(client, scene)
 
 
 def test_nothing_half_applied(client):
