@@ -1,4 +1,4 @@
-"""An answer, from the library or from a node, as text or JSON."""
+"""Printing of answers, from the library or from a node, as text or JSON."""
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from ros2_ik.core.internals import TargetError
     from ros2_ik.messages.constraints import ConstraintReport
 
-NEAR = 0.02   # of a joint's range
+NEAR_LIMIT = 0.02   # distance to a limit / range of the joint, at which the joint is marked
+# the fields of a ConstraintReport in JSON
 REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
           'upper')
 
@@ -23,11 +24,12 @@ REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value
 @dataclass
 class Answer:
     """
-    An answer to a question, as it is printed.
+    An answer to a question, ready to be printed.
 
-    `values` are the joints by name: the solution, or without success the best attempt, whose
-    `errors` are those of the targets. `constraints` are ConstraintReports, or messages with the
-    same fields. `not_reached`: `values` are a solution, but the motion to it failed.
+    `values` are joint values by name: the solution or, without success, the best attempt.
+    `errors` are the errors of each target at these values. `constraints` are ConstraintReports, or
+    messages with the same fields. If `not_reached` is True, `values` are a solution, but the
+    motion to the solution failed.
     """
 
     status: str
@@ -46,14 +48,14 @@ class Answer:
 
     @property
     def exit(self) -> Exit:
-        """The exit code."""
+        """The exit code of the command."""
         if self.interrupted:
             return Exit.INTERRUPTED
         return Exit.ANSWERED if self.success else Exit.NO_SOLUTION
 
 
 def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -> None:
-    """Print an answer as JSON or as tables, with limits where the robot is known."""
+    """Print an answer as JSON, or as tables, which include joint limits if `robot` is given."""
     if as_json:
         print(answer_json(answer))
         return
@@ -79,13 +81,14 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
 
 
 def joint_table(values: 'Mapping[str, float | Array]', robot: 'Robot | None') -> str:
-    """Return joints with value, degrees, limits, and a mark where one is near its limit."""
+    """Return a table of joints: value, degrees, limits, and a mark for joints near a limit."""
     known = {joint.name: joint for joint in robot.joints} if robot else {}
     rows = []
     for name, value in values.items():
         if isinstance(value, float):
             rows.append(_row(name, value, known.get(name)))
-        else:    # of a planar or floating joint
+        # planar and floating joints have several values
+        else:
             rows += [(f'{name}[{i}]', number(float(component)), '', '', '', '', '')
                      for i, component in enumerate(value)]
     return table(('joint', 'value', 'unit', 'degrees', 'lower', 'upper', ''), rows)
@@ -96,7 +99,7 @@ def _row(name: str, value: float, joint: 'Joint | None') -> tuple[str, ...]:
         return name, number(value), '', '', '', '', ''
     span = joint.upper - joint.lower
     margin = min(value - joint.lower, joint.upper - value)
-    near = math.isfinite(span) and margin < NEAR * span
+    near = math.isfinite(span) and margin < NEAR_LIMIT * span
     mark = '' if not near else 'near its limit' if margin > -1e-6 else 'OUTSIDE its limits'
     return (name, number(value), 'rad' if joint.rotary else 'm',
             number(math.degrees(value), 2) if joint.rotary else '',
@@ -104,7 +107,7 @@ def _row(name: str, value: float, joint: 'Joint | None') -> tuple[str, ...]:
 
 
 def constraint_table(constraints: 'Sequence[ConstraintReport]') -> str:
-    """Return the rows of constraints and costs: value, bounds, and whether that holds."""
+    """Return a table of constraints and costs: value, bounds and state of each row."""
     rows = []
     for item in constraints:
         for i, label in enumerate(item.labels):
@@ -119,7 +122,7 @@ def constraint_table(constraints: 'Sequence[ConstraintReport]') -> str:
 
 
 def bound(value: float) -> str:
-    """Return a bound, '-' for none."""
+    """Return a bound as text, '-' for an infinite bound."""
     return number(value) if math.isfinite(value) else '-'
 
 
@@ -153,14 +156,14 @@ def answer_json(answer: Answer) -> str:
 
 
 def add_json_argument(parser: argparse.ArgumentParser, also: str = '') -> None:
-    """Add --json; `also` adds to its help."""
+    """Add --json; `also` is added to the help text."""
     parser.add_argument('--json', action='store_true',
-                        help=f'print JSON{also and ": " + also}; the reason against a bad '
-                             'question (exit code 2) is on stderr all the same')
+                        help=f'print JSON{also and ": " + also}; the reason why a question is '
+                             'bad (exit code 2) is printed on stderr nevertheless')
 
 
 def to_json(content: object) -> str:
-    """Return JSON that every reader takes: null for infinity, lists for arrays."""
+    """Return standard JSON: null for infinity and NaN, lists for arrays."""
     return json.dumps(_plain(content), indent=2, allow_nan=False)
 
 
@@ -177,14 +180,14 @@ def _plain(value: Any) -> object:
 # -- aligned text ------------------------------------------------------------------------------
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return rows of text under a header: columns of numbers to the right, others to the left."""
+    """Return an aligned table: columns of numbers are right-aligned, others left-aligned."""
     body = [tuple(row) for row in rows]
     columns = [_column(title, [row[i] for row in body]) for i, title in enumerate(header)]
     return '\n'.join('  '.join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a fixed-point number, a zero without a sign."""
+    """Return a fixed-point number; a rounded zero has no sign."""
     text = f'{value:.{digits}f}'
     return text[1:] if text.startswith('-') and not text.strip('-0.') else text
 

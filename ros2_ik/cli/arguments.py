@@ -1,4 +1,4 @@
-"""Arguments that several subcommands have: ROBOT, --scene, numbers; the parser guesses nothing."""
+"""Parser, and arguments that several subcommands share: ROBOT, --scene, --node, numbers."""
 
 import argparse
 from collections.abc import Callable, Mapping
@@ -14,14 +14,18 @@ if TYPE_CHECKING:
 
 
 class Parser(argparse.ArgumentParser):
-    """Takes whole options only, for --exec, completed, would move a robot; errors are one line."""
+    """
+    An ArgumentParser without abbreviated options, whose errors are one line.
+
+    With abbreviations a mistyped option, such as --exec, could move a robot.
+    """
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options,
                          formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse; refuse arguments that the subcommand does not have."""
+        """Parse arguments; exit with a suggestion if the subcommand does not have an argument."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             near = difflib.get_close_matches(unknown[0], self._option_string_actions, 1)
@@ -30,20 +34,20 @@ class Parser(argparse.ArgumentParser):
         return known, unknown
 
     def error(self, message: str) -> NoReturn:
-        """Exit with one line in place of the usage."""
+        """Exit with code 2 and one line on stderr, without the usage."""
         self.exit(2, f'{self.prog}: {message} (options: {self.prog} --help)\n')
 
 
 Commands: TypeAlias = 'argparse._SubParsersAction[Parser]'
 
 
-# -- numbers, refused in words when they make no sense -----------------------------------------
+# -- checked numbers ---------------------------------------------------------------------------
 
-FULL_TURN = math.tau * 1.001    # [rad], with room for rounding
+FULL_TURN = math.tau * 1.001    # larger angles are most likely degrees; 0.1 % for rounding [rad]
 
 
 def in_radians(option: str, value: float, degrees: bool) -> float:
-    """Return an angle in radians; raises BadQuestion for one that must be meant in degrees."""
+    """Return an angle in radians; raises BadQuestion for radians above a full turn."""
     if degrees:
         return math.radians(value)
     if FULL_TURN < abs(value) < math.inf:
@@ -53,7 +57,7 @@ def in_radians(option: str, value: float, degrees: bool) -> float:
 
 
 def in_range(kind: type[int] | type[float], least: float, most: float) -> Callable[[str], float]:
-    """Return a reader of numbers between bounds."""
+    """Return a converter, for argparse, of texts to numbers in [least, most]."""
     def read(text: str) -> float:
         try:
             value = kind(text)
@@ -67,13 +71,13 @@ def in_range(kind: type[int] | type[float], least: float, most: float) -> Callab
     return read
 
 
-positive = in_range(float, 1e-9, 1e6)    # seconds, metres, radians within reason
+positive = in_range(float, 1e-9, 1e6)    # for times, lengths and angles
 
 
 # -- a running node ----------------------------------------------------------------------------
 
 def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
-    """Add --node, and --wait for something of that node."""
+    """Add --node, and --wait, whose help names what is waited for."""
     parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
                         help=f'seconds to wait for {wait} (default: %(default)g)')
@@ -83,29 +87,29 @@ def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service
 
 def add_robot_arguments(parser: argparse.ArgumentParser, name: str = 'robot', scene: bool = True,
                         **options: Any) -> None:
-    """Add ROBOT, by default as an argument, what belongs to a URDF file, and --scene."""
+    """Add ROBOT (as argument or option `name`), the options of URDF files, and --scene."""
     parser.add_argument(name, metavar='ROBOT', **{
         'help': 'shipped robot (ros2_ik robots lists them), URDF or xacro file', **options})
     parser.add_argument('--srdf', metavar='FILE', help='SRDF of the URDF file')
     parser.add_argument('--package-dir', metavar='DIR', action='append', default=[],
-                        help='folder in which package:// and relative meshes are looked for, '
-                             'too; repeatable')
+                        help='additional folder to search for package:// and relative mesh '
+                             'paths; repeatable')
     parser.add_argument('--xacro-arg', metavar='NAME:=VALUE', action='append', default=[],
                         help='argument of a file .xacro; repeatable')
     if scene:
-        parser.add_argument('--scene', metavar='NAME|PATH', help='what is around the robot: a '
-                            'shipped scene, or a YAML file (default: nothing)')
+        parser.add_argument('--scene', metavar='NAME|PATH', help='objects around the robot: a '
+                            'shipped scene, or a YAML file (default: none)')
 
 
 def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
-    """Return the robot and, for a shipped one, the content of its config file."""
+    """Return the robot and, for a shipped robot, the content of its config file."""
     from ros2_ik.core import Robot, shipped_robots
     from ros2_ik.core.errors import UnknownRobotError
     shipped = shipped_robots().get(args.robot)
     if shipped:
         if args.srdf or args.package_dir:
-            raise BadQuestion(f"--srdf and --package-dir belong to a URDF file; '{args.robot}' "
-                              'is a shipped robot and brings its own')
+            raise BadQuestion(f"--srdf and --package-dir are for URDF files; '{args.robot}' is a "
+                              'shipped robot, which has its own')
         return Robot.load(shipped), shipped
     if not Path(args.robot).exists():
         error = UnknownRobotError(args.robot, tuple(shipped_robots()))
@@ -120,7 +124,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
 
 
 def refuse_robot_arguments(args: argparse.Namespace) -> None:
-    """Raise BadQuestion for what only a ROBOT has, where a node is asked."""
+    """Raise BadQuestion if ROBOT or its options are given although a node is asked."""
     if args.robot or args.scene or args.srdf or args.package_dir:
         raise BadQuestion('a node has its own robot and scene: leave out --node, or ROBOT, '
                           '--scene, --srdf and --package-dir')
@@ -128,7 +132,7 @@ def refuse_robot_arguments(args: argparse.Namespace) -> None:
 
 def load_scene_of(args: argparse.Namespace, robot: 'Robot',
                   seed: 'Mapping[str, float | Array] | Array') -> 'Scene | None':
-    """Return the scene for a robot that stands at `seed`, None without --scene."""
+    """Return the scene, None without --scene; `seed` are the robot's joint values."""
     from ros2_ik.core import Configuration, load_scene
     if args.scene is None:
         return None
@@ -136,14 +140,14 @@ def load_scene_of(args: argparse.Namespace, robot: 'Robot',
 
 
 def make_checker(robot: 'Robot', scene: 'Scene') -> 'CollisionChecker':
-    """Return the checker of a scene; defects of the robot's geometry are printed on stderr."""
+    """Return the collision checker of a scene; print warnings about geometry on stderr."""
     from ros2_ik.core import collision_checker
     from ros2_ik.core.errors import InvalidSceneError
     try:
         checker = collision_checker(robot, scene)
     except InvalidSceneError as error:
         raise BadQuestion(f'COLLISION_CHECKING_UNAVAILABLE: {error}; avoid_collisions: false '
-                          'does without') from None
+                          'solves without checks') from None
     for warning in checker.geometry.warnings:
         warn(warning)
     return checker

@@ -1,4 +1,4 @@
-"""`ros2_ik call`: ask a running node."""
+"""`ros2_ik call`: ask a running node for joint values, and optionally move the robot."""
 
 import argparse
 
@@ -22,23 +22,23 @@ def add_parser(commands: Commands) -> None:
     add_node_arguments(parser, 'the node, and then for the robot and its collision geometry')
     poses.add_target_arguments(parser)
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
-                        help=f'{HELP}; joints that are not named are where joint_states have them')
+                        help=f'{HELP}; other joints start at their values in joint_states')
     add_search_arguments(parser)
     parser.add_argument('--execute', action='store_true',
-                        help='the robot goes there, if the way is free (with --allow-collisions '
-                             'the way is not checked either); Ctrl-C stops it')
+                        help='move the robot to the solution if the path is free (with '
+                             '--allow-collisions the path is not checked); Ctrl-C stops the robot')
     parser.add_argument('--straight', action='store_true',
-                        help='the tip goes there along a straight line')
+                        help='move the tip along a straight line')
     parser.add_argument('--tip-speed', type=float, default=0.0, metavar='V',
-                        help='with --straight, at most so fast [m/s] (default: as fast as the '
-                             'joints may)')
+                        help='maximum speed of the tip with --straight [m/s] (default: limited by '
+                             'the joints only)')
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Ask and print; returns the exit code."""
-    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+    """Ask the node and print the answer; returns the exit code."""
+    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
 
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.goal_file import goal_of

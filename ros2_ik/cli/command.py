@@ -1,4 +1,4 @@
-"""The parser of all subcommands, and the one place where their errors become messages."""
+"""Main function of the command: parses arguments, runs the subcommand, prints its errors."""
 
 import argparse
 from collections.abc import Sequence
@@ -22,19 +22,21 @@ from ros2_ik.cli import (
 from ros2_ik.cli.arguments import Parser
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 
+# modules that come with ROS or the built workspace, not from PyPI
 ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
        'std_srvs')
+# names on PyPI of the other modules, where they differ
 WHEELS = {'pinocchio': 'pin', 'yaml': 'PyYAML', 'collada': 'pycollada', 'PIL': 'pillow'}
-BROKEN_PIPE = 141    # exit code of a shell for SIGPIPE
+BROKEN_PIPE = 141    # exit code that shells use for SIGPIPE
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser; `run` of its result is the function of the subcommand."""
+    """Return the parser; in the parsed arguments `run` is the function of the subcommand."""
     parser = Parser(
         prog='ros2_ik', description='Inverse kinematics for any URDF robot.',
         epilog='exit codes: 0 answered, 1 no solution, not reached, or not stopped,\n'
-               '  2 bad question or nobody to ask (the reason is on stderr; stdout is empty,\n'
-               '  with --json too), 130 interrupted\n'
+               '  2 bad question or no node (the reason is on stderr; stdout is empty,\n'
+               '  also with --json), 130 interrupted\n'
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
@@ -50,24 +52,25 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def compile_loops(_: argparse.Namespace) -> Exit:
-    """Compile all loops, those that draw pictures as well."""
+    """Compile all loops, including those that draw pictures."""
     from ros2_ik.core import compile_all
     compile_all()
-    import ros2_ik.view.raster  # noqa: F401  (which compiles its own)
+    import ros2_ik.view.raster  # noqa: F401  (compiles its loops when imported)
     return Exit.ANSWERED
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code."""
+    """Run the command; returns the exit code."""
     words = sys.argv[1:] if arguments is None else arguments
-    args = make_parser().parse_args([_shielded(word) for word in words])
+    args = make_parser().parse_args([_escape_number(word) for word in words])
     try:
         code = args.run(args)
         sys.stdout.flush()
         return int(code)
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
-    except BrokenPipeError:   # `ros2_ik robots | head`; at its end Python would write once more
+    # `ros2_ik robots | head`: redirect stdout, as Python flushes it once more at exit
+    except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except Exception as error:
@@ -79,8 +82,8 @@ def run_as_process() -> int:
     """
     Run the command and end the process.
 
-    After the use of ROS, skip the interpreter's end: it was seen to hang under load, where static
-    destructors take DDS apart.
+    If ROS was used, the interpreter's shutdown is skipped: under load the static destructors of
+    DDS were seen to hang.
     """
     code = main()
     if 'rclpy' in sys.modules:
@@ -91,7 +94,7 @@ def run_as_process() -> int:
 
 
 def explanation(error: Exception) -> str:
-    """Describe an error in one line; defects of this program are raised again."""
+    """Return the text of an expected error in one line; re-raise unexpected errors."""
     if isinstance(error, BadQuestion):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name:
@@ -105,8 +108,8 @@ def explanation(error: Exception) -> str:
     raise error
 
 
-def _shielded(word: str) -> str:
-    """Keep argparse from taking -1e-3 for an option: a space in front makes it a value."""
+def _escape_number(word: str) -> str:
+    """Prefix negative numbers with a space, because argparse takes -1e-3 for an option."""
     try:
         float(word)
     except ValueError:

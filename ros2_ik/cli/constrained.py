@@ -1,4 +1,4 @@
-"""`ros2_ik constrained`: joint values for a problem with constraints and costs."""
+"""`ros2_ik constrained`: joint values for a problem file with constraints and costs."""
 
 import argparse
 import sys
@@ -22,9 +22,10 @@ def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'constrained', help='joint values under constraints and costs', epilog=EXAMPLE,
-        description='Solve a problem whose fields are those of a goal of the action '
-                    'solve_constrained_ik: with the library for --robot, else by a running node; '
-                    'then Ctrl-C ends the search, and the best so far is printed.')
+        description='Solve a problem file, whose fields are those of a goal of the action '
+                    'solve_constrained_ik. With --robot the library solves the problem, without '
+                    '--robot a running node does; then Ctrl-C ends the search and prints the best '
+                    'attempt.')
     parser.add_argument('file', metavar='FILE', help='the goal as YAML')
     parser.add_argument('--node', help='full name of the node (default: /ros2_ik)')
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
@@ -35,21 +36,21 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Solve and print; returns the exit code."""
+    """Solve the problem and print the answer; returns the exit code."""
     from ros2_ik.cli.goal_file import goal_of, read_content
     goal = goal_of(read_content(args.file))
     if args.robot is None:
         return _ask(args, goal)
     if args.node:
-        raise BadQuestion('--robot and --node are both given: the one solves here, the other '
-                          'asks a node')
+        raise BadQuestion('--robot and --node are both given; valid: --robot to solve here, or '
+                          '--node to ask a node')
     from ros2_ik.cli.library import solve_here
     return solve_here(args, goal)
 
 
 def _ask(args: argparse.Namespace, goal: SimpleNamespace) -> Exit:
     refuse_robot_arguments(args)
-    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
 
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.node_client import NodeClient

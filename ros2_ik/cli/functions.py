@@ -1,4 +1,4 @@
-"""`ros2_ik functions`: kinds of functions for constraints and costs."""
+"""`ros2_ik functions`: list the kinds of functions for constraints and costs."""
 
 import argparse
 import inspect
@@ -16,14 +16,14 @@ def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'functions', help='kinds of functions for constraints and costs, and their fields',
-        description='List the kinds of functions, or the fields of one, as problem files and '
-                    'messages have them.', epilog=EXAMPLE)
+        description='List the kinds of functions, or the fields of one kind in problem files and '
+                    'messages.', epilog=EXAMPLE)
     parser.add_argument('kind', metavar='KIND', nargs='?', help='a kind, such as gaze_angle')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Print; returns the exit code."""
+    """Print the kinds, or the fields of one kind; returns the exit code."""
     from ros2_ik.core.errors import UnknownFunctionError
     from ros2_ik.core.internals import spec_fields, written_kinds
     kinds = written_kinds()

@@ -1,4 +1,4 @@
-"""Sends goals to the action solve_constrained_ik of a node and reads the results."""
+"""Client of a node's action solve_constrained_ik: sends a goal and reads the result."""
 
 from collections.abc import Callable, Mapping
 import sys
@@ -15,17 +15,17 @@ from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.goal_file import fill
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.question import BadQuestion
-from ros2_ik.cli.stop import Interrupt, PATIENCE as STOP_PATIENCE
+from ros2_ik.cli.stop import Interrupt, TIMEOUT as STOP_TIMEOUT
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
-PATIENCE = 20.0   # for a sign of the node, besides the time for the search [s]
-LOST = 5.0        # after which DDS may have lost a response [s]
-AGAIN = 0.2       # between two goals to a node that is starting [s]
-# in the messages of a node that is making the robot's collision geometry, or has no robot yet
+TIMEOUT = 20.0        # time without any message of the node, besides the search's timeout [s]
+RESEND_PERIOD = 5.0   # time after which a request is sent again, as DDS may lose responses [s]
+RETRY_PERIOD = 0.2    # time between two goals to a node that is starting [s]
+# parts of the messages of a node without collision geometry, or without a robot, after its start
 STARTING = ('still being made', 'robot_description has not been received')
-# a search ended so; any other status without a solution means that the question was refused
+# the status of a search without solution; any other status means that the request was rejected
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
@@ -34,13 +34,13 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
              seed: Mapping[str, float | Array] | None = None,
              show: Callable[[str], None] = lambda line: None) -> Answer:
     """
-    Send a goal (of `goal_of`) and return the answer; `show` receives the feedback in words.
+    Send a goal (of `goal_of`) and return the answer; `show` is called with feedback as text.
 
-    `seed` adds joint values, by name. A node that is starting is asked again for up to `wait`
-    seconds, unless the goal moves the robot: somebody may have stopped the robot meanwhile.
-    Ctrl-C, or another signal to end, cancels the goal: then the answer is the best so far, marked
-    as interrupted. Raises BadQuestion, and KeyboardInterrupt where a cancel is not answered: what
-    is printed says that a robot that the goal moves may still move.
+    `seed` are additional joint values, by name. If the node is starting, the goal is sent again
+    for up to `wait` seconds, except goals that move the robot: a user may have stopped the robot
+    in the meantime. Ctrl-C, SIGTERM and SIGHUP cancel the goal; the answer then is the best
+    attempt, marked as interrupted. Raises BadQuestion. Raises KeyboardInterrupt if the node does
+    not answer the cancellation, after a warning on stderr that the robot may still move.
     """
     name = f'{client.name}/solve_constrained_ik'
     action = ActionClient(client.node, SolveConstrainedIK, name)
@@ -52,50 +52,50 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     end = time.monotonic() + wait
     while True:
         started = time.monotonic()
-        running = _Running(client, message, show)
-        result = running.result(action)
+        active = _ActiveGoal(client, message, show)
+        result = active.result(action)
         starting = any(text in result.message for text in STARTING)
-        if not starting or goal.execute or running.interrupted or time.monotonic() > end:
+        if not starting or goal.execute or active.interrupted or time.monotonic() > end:
             break
-        client.spin_until(lambda: False, AGAIN)
+        client.spin_until(lambda: False, RETRY_PERIOD)
     answer = _answer(result, goal.tips, client.robot())
     answer.figures['round_trip'] = time.monotonic() - started
-    answer.interrupted = running.interrupted
+    answer.interrupted = active.interrupted
     return answer
 
 
-class _Running:
-    """A goal of the action, until its end."""
+class _ActiveGoal:
+    """A goal of the action from its sending to its result."""
 
     def __init__(self, client: NodeClient, goal: SolveConstrainedIK.Goal,
                  show: Callable[[str], None]) -> None:
         self._client, self._goal, self._show = client, goal, show
-        self._patience = goal.timeout.sec + PATIENCE
-        self._last = time.monotonic()    # sign of the goal
+        self._timeout = goal.timeout.sec + TIMEOUT
+        self._last = time.monotonic()    # time of the last feedback [s]
         self.interrupted = False
 
     def _on_feedback(self, message: SolveConstrainedIK.Impl.FeedbackMessage) -> None:
         self._last = time.monotonic()
-        now = message.feedback
-        self._show(f'{now.seconds:.1f} s, {now.phase}: {now.restarts} restarts')
+        feedback = message.feedback
+        self._show(f'{feedback.seconds:.1f} s, {feedback.phase}: {feedback.restarts} restarts')
 
     def result(self, action: ActionClient) -> SolveConstrainedIK.Result:
         """Send the goal and return its result; an interrupt cancels the goal."""
         with Interrupt() as interrupt:
-            # before it is accepted, a goal cannot be cancelled
+            # an interrupt is handled below, because a goal cannot be cancelled before acceptance
             handle = self._response(
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
                 'take the goal', repeat=not self._goal.execute)
             if not handle.accepted:
-                raise BadQuestion(f'{self._client.name} refused the goal: it has too many')
+                raise BadQuestion(f'{self._client.name} rejected the goal: it has too many goals')
             found = self._response(handle.get_result_async, 'send the result',
                                    lambda: interrupt.came)
             if found is None:
                 self.interrupted = True
                 cancelled = handle.cancel_goal_async()
-                if not self._client.spin_until(cancelled.done, STOP_PATIENCE):
-                    print(f'ros2_ik: interrupted: {self._client.name} was told to cancel the '
-                          f'goal, but did not answer within {STOP_PATIENCE:g} s{self._caution}',
+                if not self._client.spin_until(cancelled.done, STOP_TIMEOUT):
+                    print(f'ros2_ik: interrupted: {self._client.name} was asked to cancel the '
+                          f'goal, but did not answer within {STOP_TIMEOUT:g} s{self._caution}',
                           file=sys.stderr)
                     raise KeyboardInterrupt
                 found = self._response(handle.get_result_async, 'end a cancelled goal')
@@ -104,33 +104,34 @@ class _Running:
     def _response(self, ask: Callable[[], Future], what: str,
                   interrupted: Callable[[], bool] = lambda: False, repeat: bool = True) -> Any:
         """
-        Return the response to `ask`, None if `interrupted`; raises BadQuestion after silence.
+        Return the response to `ask`, None if `interrupted`; raises BadQuestion on timeout.
 
-        DDS loses a response where a busy server has not yet discovered its reader
-        (https://github.com/ros2/rmw_fastrtps/issues/842); then `repeat` asks again.
+        If `repeat` is True, the request is sent again after RESEND_PERIOD: DDS loses a response
+        if a busy server has not yet discovered the client's reader
+        (https://github.com/ros2/rmw_fastrtps/issues/842).
         """
         asked = list[Future]()
         while True:
-            if not asked or repeat and time.monotonic() > self._last + LOST:
+            if not asked or repeat and time.monotonic() > self._last + RESEND_PERIOD:
                 asked.append(ask())
             self._client.spin_until(
-                lambda: interrupted() or any(one.done() for one in asked), LOST)
+                lambda: interrupted() or any(one.done() for one in asked), RESEND_PERIOD)
             for one in asked:
                 if one.done():
                     return one.result()
             if interrupted():
                 return None
-            if time.monotonic() > self._last + self._patience:
+            if time.monotonic() > self._last + self._timeout:
                 raise BadQuestion(f'{self._client.name} did not {what} within '
-                                  f'{self._patience:g} s{self._caution}')
+                                  f'{self._timeout:g} s{self._caution}')
 
     @property
     def _caution(self) -> str:
-        return '; the robot was to move: it may still move' if self._goal.execute else ''
+        return '; the goal moves the robot: it may still move' if self._goal.execute else ''
 
 
 def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | None) -> Answer:
-    """Return the answer that a result holds; raises BadQuestion for a refusal."""
+    """Convert a result to an answer; raises BadQuestion if the node rejected the request."""
     state = result.solution
     found = bool(state.joint_state.name or state.multi_dof_joint_state.joint_names)
     try:
@@ -144,7 +145,8 @@ def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | N
         state_values(state if found else result.best_attempt, robot),
         [TargetError(tip, *errors) for tip, *errors in zip(
             tips or ['target'], result.position_errors, result.orientation_errors, strict=False)],
-        not_reached=found and status is not Status.SUCCESS,    # the motion may have failed
+        # a solution with another status: the motion to the solution failed
+        not_reached=found and status is not Status.SUCCESS,
         figures={name: getattr(result, name) for name in (
             'iterations', 'restarts', 'seconds', 'solver', 'impossible', 'motion_seconds')},
         alternatives=[state_values(other, robot) for other in result.alternatives],

@@ -1,4 +1,4 @@
-"""Goals of the action solve_constrained_ik as YAML files, as objects and as messages."""
+"""Reading of goals of the action solve_constrained_ik from YAML, and conversion to messages."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -13,9 +13,10 @@ from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.internals import field_value, read_yaml
 
-# Fields of the messages and their defaults. A list is empty by default; its one item shows of what
-# kind the others are. RobotState has no attached_collision_objects (held objects belong to the
-# scene), and no fields that are never read (is_diff, twist, wrench).
+# Fields of the messages, with defaults, so that the command reads goals without ROS. Lists are
+# empty by default; the single item shows the type of the items. RobotState here lacks
+# attached_collision_objects (attached objects belong to the scene) and fields that are never read
+# (is_diff, twist, wrench).
 HEADER = {'stamp': {'sec': 0, 'nanosec': 0}, 'frame_id': ''}
 POINT = {'x': 0.0, 'y': 0.0, 'z': 0.0}
 QUATERNION = {**POINT, 'w': 1.0}
@@ -43,10 +44,10 @@ GOAL = {
     'solver_options': [{'key': '', 'value': ''}], 'random_state': 0, 'select': '', 'solutions': 1,
     'max_joint_change': 0.0, 'joint_change_names': [''], 'joint_changes': [0.0], 'execute': False,
     'straight': False, 'tip_speed': 0.0}
-# a target in the words of the command, and how many numbers its lists have
+# a target written with the command's options instead of message fields
 TARGET = {'tip': '', 'xyz': [0.0], 'rpy': [0.0], 'quat': [0.0], 'relative_to': '',
           'weights': [0.0]}
-SIZES = {'xyz': 3, 'rpy': 3, 'quat': 4, 'weights': 6}
+SIZES = {'xyz': 3, 'rpy': 3, 'quat': 4, 'weights': 6}       # lengths of its lists
 UNSIGNED = ('nanosec', 'columns', 'max_iterations', 'solutions')
 LARGEST_INTEGER = 2**31 - 1
 
@@ -64,19 +65,20 @@ def read_content(path: str) -> Any:
 
 def goal_of(content: object) -> SimpleNamespace:
     """
-    Return an object with all fields of the goal from the content of a file.
+    Convert the content of a file to an object with all fields of the goal.
 
-    Raises BadQuestion, which names the field.
+    Raises BadQuestion, which names the wrong field.
     """
     return _read_fields(GOAL, _with_poses(content), '')
 
 
 def fill(message: Any, values: SimpleNamespace) -> Any:
-    """Write values into the fields of a message, or of a goal or request; returns the message."""
+    """Write `values` into the fields of a message, goal or request; returns the message."""
     for name, value in vars(values).items():
         if isinstance(value, SimpleNamespace):
             fill(getattr(message, name), value)
             continue
+        # lists of messages: make items of the type that the message class declares
         if isinstance(value, list) and value and isinstance(value[0], SimpleNamespace):
             index = [*message.get_fields_and_field_types()].index(name)
             kind = message.SLOT_TYPES[index].value_type
@@ -87,7 +89,7 @@ def fill(message: Any, values: SimpleNamespace) -> Any:
 
 
 def _read(default: object, content: object, place: str) -> object:
-    """Return content checked against a default, missing fields added."""
+    """Check content against the type of a default; return it with missing fields added."""
     if isinstance(default, dict):
         return _read_fields(default, content, place)
     if isinstance(default, list):
@@ -124,27 +126,32 @@ def _read_fields(defaults: Mapping[str, object], content: object, place: str) ->
 
 
 def _with_poses(content: Any) -> object:
-    """Return content whose targets are those of messages, not options of the command."""
+    """Convert targets that are written with the command's options to those of messages."""
     targets = content.get('targets') if isinstance(content, Mapping) else None
     if not isinstance(targets, list) or not any(
             isinstance(target, Mapping) and target.keys() & TARGET.keys() for target in targets):
         return content
-    read = []
+    options = []
     for i, target in enumerate(targets):
-        read.append(vars(_read_fields(TARGET, target, f'targets[{i}]')))
+        options.append(vars(_read_fields(TARGET, target, f'targets[{i}]')))
         for name, size in SIZES.items():
-            if len(read[i][name]) not in (0, size):
+            if len(options[i][name]) not in (0, size):
                 raise BadQuestion(f'targets[{i}].{name} must have {size} numbers, not '
-                                  f'{len(read[i][name])}')
+                                  f'{len(options[i][name])}')
+    # errors of the command name options, such as --rpy: turn them into names of fields
     try:
-        return {**content, **target_fields(read, degrees=False)}
+        return {**content, **target_fields(options, degrees=False)}
     except BadQuestion as error:
         text = str(error).replace('; for degrees add --deg', '; angles are radians')
         raise BadQuestion(f'targets: {text.replace("--", "")}') from None
 
 
 def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, object]:
-    """Return a function's content as in messages: parameters, and bounds that are lists."""
+    """
+    Convert a function in a file to the form of the message.
+
+    Fields of the kind become `parameters`, and single numbers in `bounds` become lists.
+    """
     if isinstance(bounds := content.get('bounds'), Mapping):
         content = {**content, 'bounds': {
             name: value if not isinstance(BOUNDS.get(name), list) or _number(value) is None
@@ -164,7 +171,8 @@ def _with_parameters(content: Mapping[str, object], place: str) -> Mapping[str, 
 
 
 def _number(content: object) -> float | None:
-    """Return a number, also from a text: YAML takes 1e-3, which has no point, as a text."""
+    """Return the number, None if content is not a number."""
+    # YAML 1.1 reads 1e-3, which has no decimal point, as a string
     if isinstance(content, bool) or not isinstance(content, (int, float, str)):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Joint values on the command line: joint=value, or the name of a known state."""
+"""Joint values on the command line: joint=value, or the name of a state such as home."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, TYPE_CHECKING
@@ -9,23 +9,23 @@ from ros2_ik.cli.question import BadQuestion
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Robot
 
-HELP = ('joint=value ... [rad, m], or the name of a state: home of a shipped robot, or one of the '
-        'SRDF')
+HELP = ('joint=value ... [rad, m], or the name of a state: home of a shipped robot, or a state in '
+        'the SRDF')
 
-START = ('joints that are not named are at home where there is one, else at zero, or amid limits '
-         'that exclude it')
+START = ('default of each joint: its home value, else zero, else (if its limits exclude zero) the '
+         'middle of its range')
 
 
 def read_start(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
                degrees: bool) -> 'dict[str, float | Array]':
-    """Return values by joint name as `words` have them, and of the other joints those of home."""
-    known = home is not None or any('home' in states for states in robot.group_states.values())
-    return read_joint_values([*(['home'] if known else []), *words], robot, home, degrees)
+    """Return the values in `words` by joint name; other joints have their home values, if any."""
+    has_home = home is not None or any('home' in states for states in robot.group_states.values())
+    return read_joint_values([*(['home'] if has_home else []), *words], robot, home, degrees)
 
 
 def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
                       degrees: bool) -> 'dict[str, float | Array]':
-    """Return values by joint name; later words win over earlier ones."""
+    """Return the values in `words` by joint name; later words override earlier words."""
     values: dict[str, float | Array] = {}
     for word in words:
         name, equals, text = word.partition('=')
@@ -38,14 +38,16 @@ def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, f
 
 def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
     if name in robot.mimics:
-        raise BadQuestion(f"joint '{name}' follows '{robot.mimics[name].leader}': give that one")
+        leader = robot.mimics[name].leader
+        raise BadQuestion(f"joint '{name}' follows '{leader}': give the value of '{leader}'")
     joint = robot.joint(name)
     try:
         value = float(text)
     except ValueError:
         raise BadQuestion(f"'{name}={text}': '{text}' is not a number") from None
+    # no check for degrees within limits: a joint without limits may make several turns
     if not joint.rotary or not degrees and joint.lower <= value <= joint.upper:
-        return value    # joints without limits may turn often
+        return value
     return in_radians(name, value, degrees)
 
 

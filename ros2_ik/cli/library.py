@@ -1,4 +1,4 @@
-"""Goals solved by the library, without a node."""
+"""Solving of goals with the library, without a node."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from ros2_ik.messages.constraints import constraint_reports, needs_checker, read
 from ros2_ik.messages.requests import read_request, with_rules
 from ros2_ik.messages.robot_states import joint_values
 
-TIMEOUT = 1.0   # of a search, where the goal gives none [s]
+TIMEOUT = 1.0   # default time for a search [s]
 
 
 def read_problem(goal: SimpleNamespace, robot: Robot, at: Array,
@@ -24,9 +24,10 @@ def read_problem(goal: SimpleNamespace, robot: Robot, at: Array,
                  checker_of: Callable[[Scene], CollisionChecker]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
-    Return the request of a goal, for a robot at `at` (nq,), and its collision checker.
+    Convert a goal to a request; return also its collision checker, None if none is needed.
 
-    `scene_of` returns the scene for a robot that starts at q (nq,). Raises IKError.
+    `at` (nq,) is the robot's configuration. `scene_of(q)` returns the scene for the start q (nq,).
+    Raises IKError.
     """
     scene = scene_of(robot.to_q(joint_values(goal.seed, robot), at)) or Scene(robot)
     request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), no_tf)
@@ -38,18 +39,19 @@ def read_problem(goal: SimpleNamespace, robot: Robot, at: Array,
 
 
 def no_tf(robot: Robot, frame: str) -> NoReturn:
-    """Look up a frame of TF where there is none: raise LookupError."""
-    raise LookupError(f"'{frame}' is no frame here, and there is no TF")
+    """Raise LookupError: the `Lookup` for readers without TF."""
+    raise LookupError(f"'{frame}' is no frame of robot or scene, and TF is not available")
 
 
 def search(goal: SimpleNamespace, robot: Robot, at: Array,
            scene_of: Callable[[Array], Scene | None],
            checker_of: Callable[[Scene], CollisionChecker]) -> Search:
-    """Return the search for an answer after its end; raises BadQuestion."""
+    """Run the search for a goal and return the search; raises BadQuestion."""
     if goal.execute:
-        raise BadQuestion('execute: the robot is moved by a node: leave out --robot')
+        raise BadQuestion('execute: only a node moves a robot: leave out --robot')
     if goal.straight:
-        raise BadQuestion('straight: a node finds that; without one `ros2_ik path` does')
+        raise BadQuestion('straight: only a node plans straight motions; without a node use '
+                          '`ros2_ik path`')
     try:
         request, checker = read_problem(goal, robot, at, scene_of, checker_of)
         found = prepare(request, StaticWorld(robot, at, checker))
@@ -61,7 +63,7 @@ def search(goal: SimpleNamespace, robot: Robot, at: Array,
 
 def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),
                degrees: bool = False, notes: Sequence[str] = ()) -> Exit:
-    """Solve a goal for the robot and the scene of `args`, and print; raises BadQuestion."""
+    """Solve a goal for the robot and scene in `args`; print the answer; raises BadQuestion."""
     robot, shipped = load_robot(args)
     at = robot.to_q(read_start(seed, robot, shipped.home if shipped else None, degrees))
     found = search(goal, robot, at, lambda start: load_scene_of(args, robot, start),

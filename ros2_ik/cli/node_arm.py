@@ -1,4 +1,4 @@
-"""The robot of a running node, for a page in a browser and for RViz."""
+"""The robot of a running node as an `Arm`, for the viewer and for RViz."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,22 +31,22 @@ from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import Question
 
-PATIENCE = 5.0     # for an answer, besides the time for the search [s]
-# while somebody drags: for a search near the seed, then for any other
+TIMEOUT = 5.0           # time for a response, besides the timeout of the search [s]
+# time for a search during a drag: near the seed, and if that fails anywhere
 NEAR_TIMEOUT, DRAG_TIMEOUT = Duration(nanosec=20_000_000), Duration(nanosec=100_000_000)
-NEAR = 0.5         # largest joint change in the search near the seed [rad, m]
-SILENT = 2.0       # age of joint_states above which they are stale [s]
+MAX_NEAR_CHANGE = 0.5   # largest joint change in the search near the seed [rad, m]
+STALE_AGE = 2.0         # age of joint_states above which they are stale [s]
 SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
             ApplyPlanningScene: 'apply_planning_scene', GetPlanningScene: 'get_planning_scene'}
 
 
 class NodeArm:
     """
-    An `Arm` for the robot of a running node, which solves, moves the robot and has the scene.
+    `Arm` of a running node: the node solves questions, moves the robot and has the scene.
 
-    `q` (nq,) are the latest joint_states. `moving` is True: a page watches what the robot does.
-    Raises BadQuestion if the node does not come within `wait` seconds. Later the node may go and
-    come back: meanwhile all requests raise IKError.
+    `q` (nq,) are the latest joint_states. `moving` is True: the robot moves by itself, and a page
+    must poll `q`. Raises BadQuestion if the node's services are not available within `wait`
+    seconds. If the node is restarted later, all requests raise IKError until it is back.
     """
 
     moving = True
@@ -55,11 +55,12 @@ class NodeArm:
         self._client, self.robot = client, robot
         self.wait, self.wake = client.wait, client.wake
         self.q = np.array(robot.neutral)
-        self._answered: Sequence[str] = robot.joint_names   # the joints of the last answer
+        self._answered: Sequence[str] = robot.joint_names   # joints of the last answer
         self.scene, self._outdated = Scene(robot), True
         self._services = {kind: client.connect(kind, service, wait)
                           for kind, service in SERVICES.items()}
-        self._waiting: list[tuple[Future, Callable[[Any], str]]] = []
+        # pending requests, each with the function that turns its response into a note
+        self._pending: list[tuple[Future, Callable[[Any], str]]] = []
         self._had_trouble = False
         client.node.create_subscription(MarkerArray, f'{client.name}/scene_markers',
                                         self._on_markers, LATCHED)
@@ -68,55 +69,59 @@ class NodeArm:
     # -- messages of the node --------------------------------------------------------------
 
     def _on_markers(self, _: MarkerArray) -> None:
+        # the node publishes markers whenever its scene has changed
         self._outdated = True
 
     def step(self) -> str:
         """Process received messages; returns a note for the user, or ''."""
-        for _ in range(2):    # messages for which a slow page leaves no time to wait
+        # a slow page has no time to call `wait`, so up to two messages are processed here
+        for _ in range(2):
             self.wait(0.0)
         self.q = self.robot.to_q({
             name: value for name, value in self._client.joints.items()
             if name in self.robot.joint_names and math.isfinite(value)}, self.q)
         refusal, age = self._refusal(), time.monotonic() - self._client.joints_time
         if refusal:
-            self._waiting, self._outdated = [], True    # answers may be about another robot
+            # pending responses may be about another robot
+            self._pending, self._outdated = [], True
         elif self._outdated:
             self._outdated = False
-            self._later(GetPlanningScene, GetPlanningScene.Request(), self._take_scene)
-        trouble = refusal or (f'joint_states are silent for {age:.0f} s: the robot may stand '
-                              'elsewhere' if age > SILENT else '')
+            self._send(GetPlanningScene, GetPlanningScene.Request(), self._set_scene)
+        trouble = refusal or (f'no joint_states for {age:.0f} s: the robot may have moved'
+                              if age > STALE_AGE else '')
         had_trouble, self._had_trouble = self._had_trouble, bool(trouble)
-        answers = [note for note in self._answers() if note]
-        return trouble or (answers[0] if answers else '') or (
-            'the node and joint_states are there again' if had_trouble else '')
+        notes = [note for note in self._received_notes() if note]
+        return trouble or (notes[0] if notes else '') or (
+            'the node and joint_states are available again' if had_trouble else '')
 
-    def _answers(self) -> list[str]:
-        """Return the notes on the answers that have come; one that raises is not read again."""
-        come = [one for one in self._waiting if one[0].done()]
-        self._waiting = [one for one in self._waiting if one not in come]
-        return [note(future.result()) for future, note in come]
+    def _received_notes(self) -> list[str]:
+        """Return the notes of all responses received since the last call."""
+        # first removed, then read: a response that raises must not be read again
+        done = [one for one in self._pending if one[0].done()]
+        self._pending = [one for one in self._pending if one not in done]
+        return [note(future.result()) for future, note in done]
 
-    def _take_scene(self, response: GetPlanningScene.Response) -> str:
-        now = ConversionContext(lambda _: Configuration(self.robot, self.q), no_tf, 'exact',
-                                lambda _: None)
-        self.scene = changed_scene(SceneState(Scene(self.robot)), response.scene, now).scene
+    def _set_scene(self, response: GetPlanningScene.Response) -> str:
+        context = ConversionContext(lambda _: Configuration(self.robot, self.q), no_tf, 'exact',
+                                    lambda _: None)
+        self.scene = changed_scene(SceneState(Scene(self.robot)), response.scene, context).scene
         return ''
 
     # -- requests --------------------------------------------------------------------------
 
     def _refusal(self) -> str:
-        """Return why nothing can be asked, '' if it can."""
+        """Return the reason why no request can be sent, '' if there is none."""
         if not self._services[ComputeIK].service_is_ready():
             return f'{self._client.name} is gone: start the node'
-        return ('another robot_description has come than that of the robot drawn here: end the '
-                'viewer and start it again') if self._client.has_another_robot else ''
+        return ('another robot_description was received: restart the viewer to show the new '
+                'robot') if self._client.has_another_robot else ''
 
     def _check(self) -> None:
         if refusal := self._refusal():
             raise IKError(refusal)
 
-    def _ask(self, kind: type, request: object, seconds: float = PATIENCE) -> Any:
-        """Ask and wait; raises IKError where there is no answer."""
+    def _ask(self, kind: type, request: object, seconds: float = TIMEOUT) -> Any:
+        """Call a service and wait for the response; raises IKError on timeout."""
         self._check()
         try:
             return self._client.ask(self._services[kind], request, seconds)
@@ -124,15 +129,15 @@ class NodeArm:
             raise IKError(str(error)) from None
 
     def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Stop waiting for answers, and raise, as soon as `true()` is true."""
+        """Abort waiting for responses, with an IKError, as soon as `true()` is true."""
         self._client.give_up = true
 
-    def _later(self, kind: type, request: object, note: Callable[[Any], str]) -> None:
-        """Ask; `step` returns the note on the answer when it comes."""
-        self._waiting.append((self._services[kind].call_async(request), note))
+    def _send(self, kind: type, request: object, note: Callable[[Any], str]) -> None:
+        """Call a service without waiting; `step` returns note(response) later."""
+        self._pending.append((self._services[kind].call_async(request), note))
 
     def change_scene(self, scene: Scene) -> None:
-        """Send the objects that were added, changed or removed to the node's scene."""
+        """Change the node's scene: send the objects that `scene` adds, changes or removes."""
         header = Header(frame_id=self.robot.root_frame)
         before, now = self.scene.objects, scene.objects
         message = scene_message(SceneState(scene), {}, 0, header)
@@ -147,24 +152,25 @@ class NodeArm:
         answer = self._ask(ApplyPlanningScene, ApplyPlanningScene.Request(scene=change))
         if not answer.success:
             raise IKError(answer.message)
-        # what the node has of it: numbers come back rounded
-        self._take_scene(self._ask(GetPlanningScene, GetPlanningScene.Request()))
+        # read the scene back, because the message rounds numbers
+        self._set_scene(self._ask(GetPlanningScene, GetPlanningScene.Request()))
 
     def place(self, q: Array) -> None:
-        """Raise: it stands where it is."""
-        raise IKError('the robot stands where it is: drag a goal, and press Move there')
+        """Raise IKError: only a simulated arm can be placed."""
+        raise IKError('the robot of a node cannot be placed: drag a goal, and press Move there')
 
     def solve(self, question: Question) -> Answer:
-        """Answer a question by ~/compute_ik."""
+        """Answer a question with the service ~/compute_ik."""
         request = self._request(question)
-        if question.dragging:    # so that the arm does not jump while there is an answer near it
-            request.timeout, request.max_joint_change = NEAR_TIMEOUT, NEAR
+        # during a drag, first search near the seed, so that the ghost jumps only if necessary
+        if question.dragging:
+            request.timeout, request.max_joint_change = NEAR_TIMEOUT, MAX_NEAR_CHANGE
             response = self._ask(ComputeIK, request)
             if response.status == Status.SUCCESS:
                 return self._answer(question, response)
             request.timeout, request.max_joint_change = DRAG_TIMEOUT, 0.0
         return self._answer(question, self._ask(ComputeIK, request,
-                                                PATIENCE + request.timeout.sec))
+                                                TIMEOUT + request.timeout.sec))
 
     def _request(self, question: Question) -> ComputeIK.Request:
         try:
@@ -176,7 +182,7 @@ class NodeArm:
         request.execute = False
         request.tips = list(question.targets)
         request.targets = [_pose(T) for T in question.targets.values()]
-        # all other joints are where joint_states have them
+        # the node takes the values of all other joints from joint_states
         fill_state(request.seed, self.robot.to_joints(question.seed), self._answered)
         request.solutions = question.solutions
         return request
@@ -188,7 +194,8 @@ class NodeArm:
         found = [response.solution if reached is Reached.YES else response.best_attempt,
                  *response.alternatives]
         message = f'{status.name}: {response.message}'
-        if reached is Reached.NO and not found[0].joint_state.name:    # it was refused
+        # without joint values: the node rejected the request
+        if reached is Reached.NO and not found[0].joint_state.name:
             raise IKError(message)
         self._answered = list(found[0].joint_state.name)
         at = [self.robot.to_q(state_values(state, self.robot), self.q) for state in found]
@@ -206,23 +213,24 @@ class NodeArm:
     # -- motions ---------------------------------------------------------------------------
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
-        """Have the node move the robot to q (nq,) if the path is free; returns a note."""
+        """Ask the node to move the robot to q (nq,) if the path is free; returns a note."""
         self._check()
         request = Execute.Request(avoid_collisions=avoid_collisions)
         fill_state(request.goal, self.robot.to_joints(q), self._answered)
-        self._later(Execute, request,
-                    lambda response: f'{Status(response.status).name}: {response.message}')
+        self._send(Execute, request,
+                   lambda response: f'{Status(response.status).name}: {response.message}')
         return 'on the way'
 
     def stop(self) -> None:
-        """Brake, also motions that other clients asked for."""
-        if not self._services[Trigger].service_is_ready():    # but of another robot, too
+        """Stop the robot, including motions that other clients requested."""
+        # not `_check`: a stop is sent even if the robot_description has changed
+        if not self._services[Trigger].service_is_ready():
             raise IKError(f'{self._client.name} is gone: start the node')
-        self._later(Trigger, Trigger.Request(), lambda response: str(response.message))
+        self._send(Trigger, Trigger.Request(), lambda response: str(response.message))
 
 
 def _pose(T: Array) -> PoseStamped:
-    """Return a pose (4, 4) in the root frame."""
+    """Convert a pose (4, 4) in the root frame to a message."""
     message = PoseStamped()
     fill_pose(message.pose, pin.SE3(T))
     return message

@@ -1,4 +1,4 @@
-"""A client of a running node, over DDS."""
+"""ROS client of a running node: services, robot_description, joint_states."""
 
 from collections.abc import Callable
 import os
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from ros2_ik.core import Robot
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-DISCOVERY = 0.3   # for the publisher of an SRDF, which is optional [s]
+DISCOVERY = 0.3   # time for the discovery of a publisher of the SRDF, which is optional [s]
 URDF, SRDF = DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
 
 class NodeClient:
     """
-    A client of the node of the given full name, such as /ros2_ik; a context manager.
+    Client of the node with the full name `node`, such as /ros2_ik; a context manager.
 
-    Collects the robot's description and joint values from the topics of the node's namespace.
-    No method waits any longer once `give_up` is true.
+    The client subscribes to robot_description and joint_states in the namespace of the node. As
+    soon as `give_up()` is true, no method waits any longer.
     """
 
     def __init__(self, node: str, give_up: Callable[[], bool] = lambda: False) -> None:
@@ -50,11 +50,11 @@ class NodeClient:
         self._executor.add_node(self.node)
         self._woken = self.node.create_guard_condition(lambda: None)
         self._texts: dict[str, str] = {}
-        self._described = ''    # of what `robot` returned
-        self.joints: dict[str, float] = {}     # of joint_states, kept up to date
-        self.joints_time = time.monotonic()    # of the last joint_states, or of the start [s]
+        self._described = ''    # URDF of the robot that `robot` returned last
+        self.joints: dict[str, float] = {}     # latest joint values by name
+        self.joints_time = time.monotonic()    # time of the last joint_states, or of the start [s]
         for topic in DESCRIPTIONS:
-            self.node.create_subscription(String, topic, self._keep(topic), LATCHED)
+            self.node.create_subscription(String, topic, self._store_text(topic), LATCHED)
         self.node.create_subscription(JointState, 'joint_states', self._on_joint_states,
                                       qos_profile_sensor_data)
 
@@ -66,7 +66,7 @@ class NodeClient:
         self.node.destroy_node()
         rclpy.shutdown()
 
-    def _keep(self, topic: str) -> Callable[[String], None]:
+    def _store_text(self, topic: str) -> Callable[[String], None]:
         return lambda message: self._texts.update({topic: message.data})
 
     def _on_joint_states(self, message: JointState) -> None:
@@ -74,31 +74,31 @@ class NodeClient:
         self.joints_time = time.monotonic()
 
     def spin_until(self, done: Callable[[], bool], seconds: float) -> bool:
-        """Process messages until `done` or the time is over; returns done()."""
+        """Process messages until `done()`, at most for `seconds`; returns done()."""
         deadline = time.monotonic() + seconds
         while not done() and not self.give_up() and time.monotonic() < deadline:
             self._executor.spin_once(timeout_sec=0.05)
         return done()
 
     def wait(self, seconds: float) -> None:
-        """Process messages until one has come, `wake` is called or the time [s] is over."""
+        """Wait for a message and process it; returns also after `wake` or `seconds`."""
         self._executor.spin_once(timeout_sec=seconds)
 
     def wake(self) -> None:
-        """End the wait, or the next one; any thread may call."""
+        """End the present or the next call of `wait`; thread-safe."""
         self._woken.trigger()
 
     def connect(self, kind: type, service: str, wait: float) -> Client:
         """Return a client of the node's ~/service; raises BadQuestion after `wait` seconds."""
         name = f'{self.name}/{service}'
-        # answers to other clients pass through this one's queue, too
+        # a deep queue, because responses to other clients pass through this client's queue
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
         self.await_server(client.service_is_ready, service, wait, f'service {name}')
         return client
 
     def await_server(self, ready: Callable[[], bool], service: str, wait: float,
                      what: str) -> None:
-        """Wait until a server of ~/service is there; raises BadQuestion with other nodes."""
+        """Wait for a server of ~/service; raises BadQuestion, which lists available nodes."""
         if self.spin_until(ready, wait):
             return
         services = self.node.get_service_names_and_types()
@@ -112,20 +112,25 @@ class NodeClient:
             'ros2_ik ik.launch.py')
         raise BadQuestion(f'no {what} after {wait:g} s; {seen}')
 
-    def ask(self, client: Client, request: object, patience: float) -> Any:
-        """Return the response of a service; raises BadQuestion after `patience` seconds."""
+    def ask(self, client: Client, request: object, timeout: float) -> Any:
+        """Return the response of a service; raises BadQuestion after `timeout` seconds."""
         future = client.call_async(request)
-        if self.spin_until(future.done, patience):
+        if self.spin_until(future.done, timeout):
             return future.result()
-        raise BadQuestion(f'{client.srv_name} was not waited for' if self.give_up() else
-                          f'{client.srv_name} did not answer within {patience:g} s')
+        raise BadQuestion(f'the wait for {client.srv_name} was aborted' if self.give_up() else
+                          f'{client.srv_name} did not answer within {timeout:g} s')
 
     def robot(self, seconds: float = 5.0) -> 'Robot | None':
-        """Return the robot as its topic or the node's parameters describe it, None if neither."""
+        """
+        Return the robot described by topics or by the node's parameters, None if by neither.
+
+        Waits up to `seconds` for the URDF. The SRDF is optional.
+        """
         if 'root_joint' not in self._texts:
             self._read_parameters(seconds)
         if not self.spin_until(lambda: URDF in self._texts, seconds):
             return None
+        # wait longer for the SRDF only if there is a publisher
         if not self.spin_until(lambda: SRDF in self._texts, min(seconds, DISCOVERY)) and (
                 self.node.count_publishers(SRDF)):
             self.spin_until(lambda: SRDF in self._texts, seconds)
@@ -135,20 +140,20 @@ class NodeClient:
                                self._texts.get('root_joint', 'fixed'))
 
     def needed_robot(self, seconds: float) -> 'Robot':
-        """Return the robot; raises BadQuestion if none comes."""
+        """Return the robot; raises BadQuestion if no URDF is received within `seconds`."""
         if (robot := self.robot(seconds)) is None:
             raise BadQuestion(f'no robot was received on {self.node.resolve_topic_name(URDF)} '
-                              f'within {seconds:g} s: start robot_state_publisher, or what else '
-                              'publishes it')
+                              f'within {seconds:g} s: start robot_state_publisher or another '
+                              'publisher of that topic')
         return robot
 
     @property
     def has_another_robot(self) -> bool:
-        """True if the description received last is not that of `robot`."""
+        """True if the latest robot_description differs from that of the last `robot()`."""
         return self._texts.get(URDF, '') != self._described
 
     def _read_parameters(self, seconds: float) -> None:
-        """Read descriptions and root_joint from parameters; a topic wins over a parameter."""
+        """Read descriptions and root_joint from parameters; topics have precedence."""
         names = ('root_joint', *DESCRIPTIONS)
         client = self.node.create_client(GetParameters, f'{self.name}/get_parameters')
         if not self.spin_until(client.service_is_ready, seconds):

@@ -1,4 +1,4 @@
-"""`ros2_ik path`: joint values along a path of the tool, and the motion along them."""
+"""`ros2_ik path`: joint values along a tool path, and a motion along the path."""
 
 import argparse
 from collections.abc import Callable
@@ -25,22 +25,25 @@ EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --view
 
 docs/paths.md has all fields of the file"""
+# fields that are poses, by kind of path
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
-ACCELERATION, JERK, TIP_SPEED = 3.0, 60.0, 0.1      # where the file has none
-PERIOD = 0.01       # of the rows of a CSV file [s]
+ACCELERATION = 3.0      # default limit of joints [rad/s^2, m/s^2]
+JERK = 60.0             # default limit of joints [rad/s^3, m/s^3]
+TIP_SPEED = 0.1         # default speed of the tool [m/s]
+PERIOD = 0.01           # time between rows of a CSV file [s]
 
 
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'path', help='joint values along a path of the tool', epilog=EXAMPLE,
-        description='Find joint values without jumps along a path of the tool, and the motion at '
-                    'a constant speed of the tool.')
+        description='Find continuous joint values along a path of the tool, and a motion with '
+                    'constant speed of the tool.')
     parser.add_argument('file', metavar='FILE', help='the path as YAML')
     add_robot_arguments(parser, '--robot', required=True,
                         help='shipped robot (ros2_ik robots lists them), URDF or xacro file')
     parser.add_argument('--output', metavar='FILE.csv',
-                        help=f'write times [s] and joint values, a row each {PERIOD:g} s')
+                        help=f'write times [s] and joint values, one row every {PERIOD:g} s')
     parser.add_argument('--view', metavar='PORT', nargs='?', type=in_range(int, 1, 65535),
                         const=PORT, help='show path and robot in a browser (default port: '
                         '%(const)s)')
@@ -48,7 +51,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Solve, print and write the motion; returns the exit code."""
+    """Solve the path; print, write or show the motion; returns the exit code."""
     from ros2_ik.cli.goal_file import goal_of, read_content
     from ros2_ik.core import path_motion, Scene, solve_path
     from ros2_ik.messages.constraints import needs_checker, read_constraints
@@ -93,7 +96,7 @@ def _show(path: 'Path', tip: str, q: Any, scene: 'Scene', port: int) -> None:
 
 
 def read_path(content: Any) -> 'ToolPath':
-    """Return the path of a file's content; raises BadQuestion or InvalidTargetError."""
+    """Return the tool path of the field `path`; raises BadQuestion or InvalidTargetError."""
     from ros2_ik.core import Arc, Line, Screw, Spline, Waypoints
     kinds: dict[str, Callable[..., ToolPath]] = {
         'line': Line, 'arc': Arc, 'screw': Screw, 'spline': Spline, 'poses': Waypoints}
@@ -106,9 +109,10 @@ def read_path(content: Any) -> 'ToolPath':
     if not isinstance(given, dict) or not set(POSES[kind]) <= given.keys():
         raise BadQuestion(f'{kind} must have {" and ".join(POSES[kind])}')
     poses = _read_poses([given[name] for name in POSES[kind]], kind)
+    # a missing or unknown field is a TypeError of the constructor: drop the function's name
     try:
         return make(**{**given, **dict(zip(POSES[kind], poses, strict=True))})
-    except TypeError as error:      # a field that is missing or unknown
+    except TypeError as error:
         raise BadQuestion(f'{kind}: {str(error).partition(" ")[2]}') from None
 
 

@@ -1,4 +1,4 @@
-"""`ros2_ik picture`: a robot at joint values, or at answers, as a PNG file, without a browser."""
+"""`ros2_ik picture`: draw a robot at joint values, or at solutions, into a PNG file."""
 
 import argparse
 from collections.abc import Sequence
@@ -27,33 +27,33 @@ if TYPE_CHECKING:
 EXAMPLE = """examples:
   ros2_ik picture ur5 --joints elbow_joint=90 --deg --scene table --from 30 20 -o ur5.png
   ros2_ik picture panda --xyz 0.45 0.1 0.3 --rpy 180 0 0 --deg --solutions 4 -o answers.png"""
-MORE = 10    # solutions searched for, for each that is drawn
+CANDIDATES = 10    # number of solutions searched / number of solutions drawn
 
 
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'picture', help='a PNG file of a robot, its scene and answers', epilog=EXAMPLE,
-        description='Draw a robot at joint values, or, with a target, at the answers side by '
-                    'side: of --solutions those farthest apart. Needs pillow, which viser brings '
-                    'along.')
+        description='Draw a robot at joint values. With a target, draw --solutions solutions side '
+                    'by side, chosen to differ as much as possible. Needs pillow, which is '
+                    'installed with viser.')
     add_robot_arguments(parser)
     poses.add_target_arguments(parser)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
-                        help=f'where the robot is, and where a search starts: {HELP}; {START}')
+                        help=f'joint values to draw, or start of the search: {HELP}; {START}')
     add_search_arguments(parser)
     parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
-                        help='where it is looked at from [deg]: to the left of +x, and above')
+                        help='viewpoint [deg]: azimuth from +x towards +y, and elevation')
     parser.add_argument('--size', nargs=2, type=in_range(int, 100, 8000),
-                        metavar=('W', 'H'), help='of the picture, in pixels (default: 900 675; of '
-                        'several answers 450 500 each, four in a row)')
+                        metavar=('W', 'H'), help='size of the picture in pixels (default: 900 '
+                        '675; for several solutions 450 500 each, four in a row)')
     parser.add_argument('-o', '--output', metavar='FILE', type=Path, required=True,
                         help='file to write; its name ends with .png')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Solve, if there is a target, and draw; returns the exit code."""
+    """Solve if there is a target; draw the picture; returns the exit code."""
     from ros2_ik.core import Scene
     from ros2_ik.view.picture import Panel, write_picture
     from ros2_ik.view.robot_model import RobotModel
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> Exit:
     path = args.output
     if path.suffix.lower() != '.png' or path.is_dir() or not path.parent.is_dir():
         raise BadQuestion(f"--output '{path}': only PNG files are written; valid: a name that "
-                          'ends with .png, in a folder that is there')
-    back = _back(args.direction)
+                          'ends with .png, in an existing folder')
+    back = _camera_direction(args.direction)
     robot, shipped = load_robot(args)
     start = read_start(args.joints, robot, shipped.home if shipped else None, args.deg)
     scene, q = load_scene_of(args, robot, start) or Scene(robot), robot.to_q(start)
@@ -86,29 +86,29 @@ def run(args: argparse.Namespace) -> Exit:
     return exit
 
 
-def _back(direction: Sequence[float] | None) -> 'Array | None':
-    """Return the direction (3,) from the robot to the camera; raises BadQuestion."""
+def _camera_direction(direction: Sequence[float] | None) -> 'Array | None':
+    """Return the unit vector (3,) from the robot to the camera; raises BadQuestion."""
     import numpy as np
     if direction is None:
         return None
     azimuth, elevation = np.radians(direction)
     if not (math.isfinite(azimuth) and abs(elevation) < math.pi / 2):
-        raise BadQuestion(f'--from: {direction[0]:g} {direction[1]:g}; valid: degrees, the second '
-                          'one between -90 and 90')
+        raise BadQuestion(f'--from: {direction[0]:g} {direction[1]:g}; valid: degrees, the '
+                          'elevation (second number) between -90 and 90')
     return np.array([math.cos(elevation) * math.cos(azimuth),
                      math.cos(elevation) * math.sin(azimuth), math.sin(elevation)])
 
 
 def _answers(args: argparse.Namespace, scene: 'Scene',
              q: 'Array') -> 'tuple[list[Panel], Exit]':
-    """Return a panel for each answer to the target, for a robot at q (nq,), and the exit code."""
+    """Search solutions from q (nq,); return a panel for each to be drawn, and the exit code."""
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import search
     from ros2_ik.core import Configuration
     from ros2_ik.view.answer import Answer
     from ros2_ik.view.picture import BLACK, Panel
     goal = goal_of({**goal_fields(args), 'follow_frames': True,
-                    'solutions': MORE * args.solutions if args.solutions > 1 else 1})
+                    'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1})
     found = search(goal, scene.robot, q, lambda _: scene,
                    lambda scene: make_checker(scene.robot, scene))
     best = Answer.of(found.solution())
@@ -125,8 +125,9 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
 
 
 def _far_apart(answers: 'Sequence[Answer]', count: int) -> 'list[Answer]':
-    """Return the first one and those that differ most from all chosen before."""
+    """Return `count` answers that differ much from each other, the first answer among them."""
     import numpy as np
+    # farthest-point sampling: add the answer with the largest distance to all answers chosen
     chosen = [answers[0]]
     while len(chosen) < min(count, len(answers)):
         chosen.append(max(answers, key=lambda one: min(

@@ -1,4 +1,4 @@
-"""Poses on the command line, and targets of problem files in the same words."""
+"""Options of a target pose, also used as fields of targets in problem files."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -10,29 +10,29 @@ from ros2_ik.cli.question import BadQuestion
 if TYPE_CHECKING:
     from ros2_ik.core import Array
 
-# the words for a target; those that are not given are None or empty
+# the options of a target; options that are not given are None or empty
 WORDS = ('tip', 'xyz', 'rpy', 'quat', 'relative_to', 'weights')
 
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --tip, the pose, its frame and weights."""
     group = parser.add_argument_group('target', 'problem files (ros2_ik constrained) have several')
-    group.add_argument('--tip', help='frame that should go there')
+    group.add_argument('--tip', help='frame to bring to the target')
     group.add_argument('--xyz', nargs=3, type=float, metavar=('X', 'Y', 'Z'),
-                       help='position [m]; without it the orientation alone counts')
+                       help='position [m]; without --xyz the target is an orientation only')
     group.add_argument('--rpy', nargs=3, type=float, metavar=('R', 'P', 'Y'),
                        help='rotations [rad, or with --deg degrees] about the fixed axes x, y, z, '
                             'as in a URDF')
     group.add_argument('--quat', nargs=4, type=float, metavar=('X', 'Y', 'Z', 'W'),
-                       help='instead of --rpy; without both the position alone counts')
-    group.add_argument('--relative-to', metavar='FRAME', help='frame the pose is given in, of '
-                       'call: where it is now (default: the root)')
+                       help='instead of --rpy; without both the target is a position only')
+    group.add_argument('--relative-to', metavar='FRAME', help='frame of the pose (default: the '
+                       "root frame); for call: the frame's present pose")
     group.add_argument('--weights', nargs=6, type=float, metavar='W',
                        help="x y z rx ry rz along the target's own axes; 0 frees an axis")
 
 
 def target_fields(targets: Sequence[Mapping[str, Any]], degrees: bool) -> dict[str, Any]:
-    """Return tips, targets and weights of a goal from targets in WORDS; raises BadQuestion."""
+    """Convert targets, mappings with the keys WORDS, to fields of a goal; raises BadQuestion."""
     fields: dict[str, Any] = {'tips': [target['tip'] for target in targets if target['tip']],
                               'targets': [], 'weights': []}
     for target in targets:
@@ -43,7 +43,7 @@ def target_fields(targets: Sequence[Mapping[str, Any]], degrees: bool) -> dict[s
 
 
 def _pose(target: Mapping[str, Any], degrees: bool) -> dict[str, dict[str, float]]:
-    """Return the fields of a Pose, the identity for parts that were not given."""
+    """Return the fields of a Pose message; parts that were not given are left out."""
     xyz, rpy, quaternion = target['xyz'], target['rpy'], target['quat']
     if rpy and quaternion:
         raise BadQuestion('--rpy and --quat are both given for one target')
@@ -63,24 +63,24 @@ def _pose(target: Mapping[str, Any], degrees: bool) -> dict[str, dict[str, float
 
 
 def _weights(target: Mapping[str, Any]) -> list[float]:
-    """Return the six weights, zero for parts of the pose not given; raises BadQuestion."""
+    """Return the six weights, 0 for parts of the pose that were not given; raises BadQuestion."""
     given = [bool(target['xyz'])] * 3 + [bool(target['rpy'] or target['quat'])] * 3
     weights: list[float] = target['weights'] or [float(part) for part in given]
     if any(weight and not part for weight, part in zip(weights, given, strict=True)):
-        raise BadQuestion('--weights: those of positions need --xyz, those of rotations --rpy or '
-                          '--quat; without it they must be 0')
+        raise BadQuestion('--weights: position weights need --xyz, rotation weights --rpy or '
+                          '--quat; without these options the weights must be 0')
     return weights
 
 
 def notes(args: argparse.Namespace) -> list[str]:
-    """Return a note if only a part of the target's pose counts."""
+    """Return a note if the target is only a position or only an orientation."""
     if args.xyz is None:
         return ['orientation only (no --xyz given)']
     return [] if args.rpy or args.quat else ['position only (no --rpy or --quat given)']
 
 
 def components(T: 'Array') -> dict[str, list[float]]:
-    """Return a pose (4, 4) as xyz [m], rpy [rad] and quat (x y z w)."""
+    """Convert a pose (4, 4) to xyz [m], rpy [rad] and quat (x y z w)."""
     import numpy as np
     import pinocchio as pin
     R = np.array(T[:3, :3])

@@ -1,4 +1,4 @@
-"""Refusals and exit codes of the command."""
+"""Errors and exit codes of the command."""
 
 import argparse
 from enum import IntEnum
@@ -15,16 +15,16 @@ class Exit(IntEnum):
 
 
 class BadQuestion(Exception):
-    """A question that cannot be answered; the text is one line for the person who asked it."""
+    """Raised for a question that cannot be answered; the text is one line for the user."""
 
 
-# fields of a request, as messages name them -> options of the commands that have a target
+# fields of a request, as error texts name them -> options of the commands that have a target
 OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
            'max_joint_change': '--max-joint-change'}
 
 
 def with_options(text: str, args: argparse.Namespace) -> str:
-    """Replace fields of a request by the names of the command's options."""
+    """Replace names of request fields in a text by the names of the command's options."""
     if 'xyz' in args:
         for field, option in OPTIONS.items():
             text = text.replace(field, option)

@@ -1,4 +1,4 @@
-"""`ros2_ik robots`: shipped robots; joints, groups, frames and forward kinematics of one robot."""
+"""`ros2_ik robots`: list shipped robots, or show one robot with its forward kinematics."""
 
 import argparse
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def add_parser(commands: Commands) -> None:
     parser = commands.add_parser(
         'robots', help='shipped robots; joints, groups, frames and poses of a robot',
         epilog=EXAMPLE, description='List the shipped robots, or the joints, groups and frames '
-        'of one robot, and where joint values bring the tips of its groups.')
+        'of one robot, and the poses of its tips at given joint values.')
     add_robot_arguments(parser, scene=False, nargs='?')
     parser.add_argument('--joints', nargs='+', metavar='J', default=[], help=f'{HELP}; {START}')
     parser.add_argument('--deg', action='store_true', help='angles are degrees, in and out')
@@ -34,7 +34,7 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Print; returns the exit code."""
+    """Print the list of robots, or one robot; returns the exit code."""
     from ros2_ik.core import Configuration, shipped_robots
     from ros2_ik.core.internals import group_tips
     if args.robot is None:
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def _poses(at: 'Configuration', tips: Sequence[str], degrees: bool) -> str:
-    """Return the poses of tips in the root frame."""
+    """Return a table of the poses of tips in the root frame."""
     rows = []
     for tip in tips:
         pose = components(at.transform(tip))

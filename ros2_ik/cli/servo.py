@@ -1,4 +1,4 @@
-"""`ros2_ik servo`: move the tip of a robot by keys, or by a gamepad."""
+"""`ros2_ik servo`: move the tip of a robot with keys or a gamepad."""
 
 import argparse
 from collections import deque
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from ros2_ik.cli.node_client import NodeClient
 
-PERIOD = 0.02    # between two commands [s]
-HELD = 0.6       # duration of a key: terminals repeat a held one after half a second [s]
-REPEATED = 0.2   # duration of a repeated key [s]
-ANSWER = 30.0    # for the switch: the servo's process has to start [s]
-SILENT = 0.15    # age of a gamepad's message above which it is stale: joy sends 20 a second [s]
-DEAD = 0.1       # of a stick that is let go
-STILL = (0.0,) * 6
+PERIOD = 0.02           # time between two commands [s]
+FIRST_HOLD = 0.6        # assumed duration of a key press; terminals repeat a key after 0.5 s [s]
+REPEAT_HOLD = 0.2       # assumed duration of a repeated key press [s]
+SWITCH_TIMEOUT = 30.0   # time for the response of the switch, which starts a process [s]
+STALE_AGE = 0.15        # age of a Joy message above which it is stale; joy publishes at 20 Hz [s]
+DEAD_ZONE = 0.1         # deflection of a stick below which it counts as released
+ZERO_TWIST = (0.0,) * 6
 # linear x y z, angular x y z
 KEYS = {'w': (1, 0, 0, 0, 0, 0), 's': (-1, 0, 0, 0, 0, 0), 'a': (0, 1, 0, 0, 0, 0),
         'd': (0, -1, 0, 0, 0, 0), 'e': (0, 0, 1, 0, 0, 0), 'q': (0, 0, -1, 0, 0, 0),
@@ -35,7 +35,7 @@ KEYS = {'w': (1, 0, 0, 0, 0, 0), 's': (-1, 0, 0, 0, 0, 0), 'a': (0, 1, 0, 0, 0, 
         'k': (0, 0, 0, 0, -1, 0), 'u': (0, 0, 0, 0, 0, 1), 'o': (0, 0, 0, 0, 0, -1)}
 HELP = ('w s: forward, back   a d: left, right   e q: up, down   i k, j l, u o: turn about y, x, '
         'z\nspace: halt   x: end')
-STICKS = (1, 0, 4, 3)    # axes of joy: left stick, right stick
+STICK_AXES = (1, 0, 4, 3)    # indices in Joy.axes: left stick, right stick
 
 EXAMPLE = """examples:
   ros2_ik servo --tip panda_hand_tcp --speed 0.05
@@ -46,35 +46,36 @@ EXAMPLE = """examples:
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        'servo', help='move the tip of a running robot by keys or a gamepad', epilog=EXAMPLE,
-        description='Move the tip of the robot of a running node by keys or a gamepad, until x '
-                    'or Ctrl-C.')
+        'servo', help='move the tip of a running robot with keys or a gamepad', epilog=EXAMPLE,
+        description='Move the tip of the robot of a running node with keys or a gamepad; x or '
+                    'Ctrl-C ends.')
     add_node_arguments(parser)
     parser.add_argument('--tip', default='', help="frame that moves (default: the node's)")
     parser.add_argument('--relative-to', default='', metavar='F',
                         help='frame along whose axes the tip moves (default: the root frame)')
     parser.add_argument('--speed', type=positive, default=0.1, metavar='M/S',
-                        help='of the tip [m/s] (default: %(default)g)')
+                        help='linear speed of the tip [m/s] (default: %(default)g)')
     parser.add_argument('--turn', type=positive, default=0.4, metavar='RAD/S',
-                        help='of the tip [rad/s] (default: %(default)g)')
-    parser.add_argument('--joy', metavar='TOPIC', help='a gamepad on this topic, not keys')
+                        help='angular speed of the tip [rad/s] (default: %(default)g)')
+    parser.add_argument('--joy', metavar='TOPIC', help='use a gamepad on this topic, not keys')
     parser.add_argument('--enable', type=int, default=4, metavar='N',
-                        help='button that must be held (default: %(default)s)')
+                        help='button that must be held for motion (default: %(default)s)')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Switch the servo on, send commands until the end, and switch it off."""
-    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+    """Switch the servo on, send commands until x or Ctrl-C, and switch the servo off."""
+    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
 
     from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.srv import SwitchServo
     if args.joy is None and not sys.stdin.isatty():
-        raise BadQuestion('keys are read from a terminal, and stdin is none; for a gamepad say '
-                          '--joy /joy')
+        raise BadQuestion('keys are read from a terminal, but stdin is not a terminal; for a '
+                          'gamepad use --joy /joy')
     with NodeClient(args.node) as client:
         service = client.connect(SwitchServo, 'servo/switch', args.wait)
-        answer = client.ask(service, SwitchServo.Request(mode='twist', tip=args.tip), ANSWER)
+        answer = client.ask(service, SwitchServo.Request(mode='twist', tip=args.tip),
+                            SWITCH_TIMEOUT)
         if not answer.success:
             raise BadQuestion(answer.message)
         print(answer.message, flush=True)
@@ -87,18 +88,18 @@ def run(args: argparse.Namespace) -> Exit:
                 _steer(client, args, source, interrupt)
         finally:
             print()
-            client.ask(service, SwitchServo.Request(mode='off'), ANSWER)
+            client.ask(service, SwitchServo.Request(mode='off'), SWITCH_TIMEOUT)
     return Exit.ANSWERED
 
 
 def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | Gamepad',
            interrupt: Interrupt) -> None:
-    """Send what a source commands until its end; raises BadQuestion where the servo ends."""
+    """Send the commands of a source until it ends; raises BadQuestion if the servo ends."""
     from geometry_msgs.msg import TwistStamped
 
     from ros2_ik.msg import ServoStatus
     statuses = deque([ServoStatus(mode='twist')], maxlen=1)
-    # a lambda, since rclpy reads a callback's signature and deque.append has none
+    # a lambda, because rclpy inspects the signature of callbacks, which deque.append lacks
     client.node.create_subscription(ServoStatus, f'{client.name}/servo/status',
                                     lambda message: statuses.append(message), 10)
     publisher = client.node.create_publisher(TwistStamped, f'{client.name}/servo/twist', 1)
@@ -120,32 +121,36 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
 
 
 class Keyboard:
-    """Keys of a terminal, which sends no event when a key is released; a context manager."""
+    """
+    Keys of a terminal, as commands; a context manager.
+
+    Terminals report no release of a key: a press counts for FIRST_HOLD or REPEAT_HOLD.
+    """
 
     text = HELP
 
     def __init__(self) -> None:
-        self._held, self._until = '', 0.0
+        self._key, self._until = '', 0.0
 
     def __enter__(self) -> 'Keyboard':
-        self._before = termios.tcgetattr(sys.stdin)
+        self._terminal_mode = termios.tcgetattr(sys.stdin)
         tty.setcbreak(sys.stdin)
         return self
 
     def __exit__(self, *_: object) -> None:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal_mode)
 
     def signs(self) -> tuple[float, ...] | None:
-        """Return the twist as parts of full speed, None if x was pressed to end."""
+        """Return the twist (6,) as fractions of full speed, None if x was pressed."""
         now, pressed = time.monotonic(), ''
         while select.select([sys.stdin], [], [], 0)[0] and (read := os.read(0, 64)):
             pressed += read.decode(errors='ignore')
         for key in pressed:
             if key == 'x':
                 return None
-            repeated = key == self._held and now < self._until
-            self._held, self._until = key, now + (REPEATED if repeated else HELD)
-        return KEYS.get(self._held, STILL) if now < self._until else STILL
+            repeated = key == self._key and now < self._until
+            self._key, self._until = key, now + (REPEAT_HOLD if repeated else FIRST_HOLD)
+        return KEYS.get(self._key, ZERO_TWIST) if now < self._until else ZERO_TWIST
 
 
 class Gamepad:
@@ -157,18 +162,18 @@ class Gamepad:
         self._enable, self._time = enable, -math.inf
         self._message: Any = None
         self.text = f'the arm moves while button {enable} is held; Ctrl-C ends'
-        client.node.create_subscription(Joy, topic, self._take, qos_profile_sensor_data)
+        client.node.create_subscription(Joy, topic, self._on_joy, qos_profile_sensor_data)
 
-    def _take(self, message: 'Joy') -> None:
+    def _on_joy(self, message: 'Joy') -> None:
         self._message, self._time = message, time.monotonic()
 
     def signs(self) -> tuple[float, ...]:
-        """Return x y z and the turn about z as parts of full speed, 0 unless enabled."""
-        if time.monotonic() > self._time + SILENT:
-            return STILL
+        """Return the twist (6,) as fractions of full speed; 0 unless the button is held."""
+        if time.monotonic() > self._time + STALE_AGE:
+            return ZERO_TWIST
         axes, buttons = self._message.axes, self._message.buttons
         if self._enable >= len(buttons) or not buttons[self._enable]:
-            return STILL
+            return ZERO_TWIST
         x, y, z, turn = (min(max(axes[k], -1.0), 1.0) if k < len(axes) and math.isfinite(axes[k])
-                         and abs(axes[k]) > DEAD else 0.0 for k in STICKS)
+                         and abs(axes[k]) > DEAD_ZONE else 0.0 for k in STICK_AXES)
         return x, y, z, 0.0, 0.0, turn

@@ -1,4 +1,4 @@
-"""`ros2_ik solve`: joint values for wanted poses."""
+"""`ros2_ik solve`: joint values for target poses, solved by the library."""
 
 import argparse
 import math
@@ -19,48 +19,48 @@ EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
   ros2_ik solve my_arm.urdf --tip tool0 --xyz 0.4 0.1 0.5 --quat 1 0 0 0 --seed joint_2=-0.7
   ros2_ik solve panda --scene table --xyz 0.5 0.1 0.4 --rpy 180 0 0 --deg"""
-# options that are fields of a goal, of the same name
+# options that have the name of the goal's field
 FIELDS = ('group', 'select', 'solutions', 'random_state')
 
 
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        'solve', help='joint values for wanted poses', epilog=EXAMPLE,
-        description='Find joint values that bring frames of a robot to wanted poses.')
+        'solve', help='joint values for target poses', epilog=EXAMPLE,
+        description='Find joint values that bring frames of a robot to target poses.')
     add_robot_arguments(parser)
     poses.add_target_arguments(parser)
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
-                        help=f'where the search starts: {HELP}; {START}')
+                        help=f'start of the search: {HELP}; {START}')
     add_search_arguments(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
 
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a search, those of the library and of the node alike."""
+    """Add the options of a search, which are the same for library and node."""
     parser.add_argument('--deg', action='store_true',
                         help='angles are degrees: --rpy, joints, --max-joint-change')
     parser.add_argument('--group', help='joints that may move (default: all that move the tips)')
     parser.add_argument('--select', choices=('first', 'nearest', 'manipulability'),
-                        help='first found (default); or of those found in the time the nearest '
-                             'to the seed, or the one farthest from singular')
+                        help='which solution: first found (default), nearest to the seed, or '
+                             'farthest from singularities; the last two search until the timeout')
     parser.add_argument('--solutions', type=in_range(int, 1, 1e6), default=1, metavar='N',
-                        help='how many different ones to look for')
+                        help='number of different solutions to search for')
     parser.add_argument('--max-joint-change', type=positive, metavar='M',
-                        help='no joint may be farther from the seed in the answer [rad, m; with '
-                             '--deg also of prismatic joints: 30 is 0.52 m]. Default: not '
-                             "bounded; of call with --execute the node's max_jump")
+                        help='largest difference of any joint from the seed [rad, m; with --deg '
+                             'degrees, also for prismatic joints: 30 means 0.52 m]. Default: no '
+                             "limit; for call with --execute: the node's max_jump")
     parser.add_argument('--allow-collisions', action='store_true',
-                        help='an answer may touch the scene, or the robot itself')
+                        help='accept solutions in contact with the scene or the robot itself')
     parser.add_argument('--timeout', type=positive, metavar='S',
-                        help="seconds for the search (default: 1; of call the node's)")
+                        help="seconds for the search (default: 1; for call: the node's)")
     parser.add_argument('--random-state', type=in_range(int, 1, 1e6), metavar='N',
-                        help='start of the random numbers: other ones may give other answers')
+                        help='seed of the random numbers; another seed may find other solutions')
 
 
 def goal_fields(args: argparse.Namespace) -> dict[str, object]:
-    """Return the fields of a goal that the options give, angles in radians."""
+    """Convert the options to fields of a goal; angles are in radians."""
     fields = {name: getattr(args, name) for name in FIELDS if getattr(args, name) is not None}
     if args.max_joint_change is not None:
         fields['max_joint_change'] = in_radians('--max-joint-change', args.max_joint_change,
@@ -73,10 +73,10 @@ def goal_fields(args: argparse.Namespace) -> dict[str, object]:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Solve and print; returns the exit code."""
+    """Solve the target and print the answer; returns the exit code."""
     if args.allow_collisions and args.scene:
-        raise BadQuestion('--scene and --allow-collisions are both given: the one is what must '
-                          'not be touched, the other allows all contacts')
+        raise BadQuestion('--scene and --allow-collisions are both given; valid: one of them, as '
+                          '--allow-collisions ignores the scene')
     fields = goal_fields(args)
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import solve_here

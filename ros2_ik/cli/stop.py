@@ -1,4 +1,4 @@
-"""`ros2_ik stop`: stop the robot; and Ctrl-C as a flag."""
+"""`ros2_ik stop`: stop the robot; also `Interrupt`, which turns Ctrl-C into a flag."""
 
 import argparse
 import signal
@@ -7,53 +7,55 @@ from types import FrameType
 from ros2_ik.cli.arguments import add_node_arguments, Commands
 from ros2_ik.cli.question import Exit
 
-PATIENCE = 2.0   # seconds for the answer
-ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+TIMEOUT = 2.0   # time for the response of the node [s]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        'stop', help='have a running node stop the robot',
-        description='Have a running node stop all motions that it began, whoever asked for them.')
+        'stop', help='stop the robot of a running node',
+        description='Stop all motions that a running node has started, including those that other '
+                    'clients requested.')
     add_node_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """Stop the robot and print the node's answer; returns the exit code."""
-    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+    """Stop the robot and print the node's response; returns the exit code."""
+    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
     from std_srvs.srv import Trigger
 
     from ros2_ik.cli.node_client import NodeClient
     with NodeClient(args.node) as client:
         service = client.connect(Trigger, 'stop', args.wait)
-        response = client.ask(service, Trigger.Request(), PATIENCE)
+        response = client.ask(service, Trigger.Request(), TIMEOUT)
     print(response.message)
     return Exit.ANSWERED if response.success else Exit.NO_SOLUTION
 
 
 class Interrupt:
     """
-    A context in which Ctrl-C, or another signal to end, sets the flag `came`.
+    Context manager in which Ctrl-C, SIGTERM and SIGHUP set the flag `came`.
 
-    An exception out of a handler can get lost in a destructor, and one that ends the process can
-    take back a stop that the node has not read yet. The body has to end soon after `came`.
+    The body must end soon after `came` is True. A KeyboardInterrupt instead of a flag can get lost
+    in a destructor, and can end the process before the node has received the stop.
     """
 
     def __init__(self) -> None:
         self.came = False
-        self._before = {number: signal.getsignal(number) for number in ENDS}
+        self._handlers = {number: signal.getsignal(number) for number in SIGNALS}
 
     def __enter__(self) -> 'Interrupt':
-        for number, before in self._before.items():
-            if before is not signal.SIG_IGN:   # as for what a script starts with &
+        for number, handler in self._handlers.items():
+            # ignored signals stay ignored, as in a shell's background job
+            if handler is not signal.SIG_IGN:
                 signal.signal(number, self._set)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for number, before in self._before.items():
-            signal.signal(number, before)
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
 
     def _set(self, number: int, frame: FrameType | None) -> None:
         self.came = True

@@ -1,4 +1,4 @@
-"""`ros2_ik view`: a robot, its goals and its scene in a browser, of a node or without any ROS."""
+"""`ros2_ik view`: a robot, its goals and its scene in a browser, with a node or without ROS."""
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
@@ -37,29 +37,30 @@ def add_parser(commands: Commands) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
         'view', help='drag goals in a browser and see the answers', epilog=EXAMPLE,
-        description='Show a robot on a page of this machine: drag the gizmo at its tip, and a '
-                    'ghost shows the answer. Needs viser.')
+        description='Serve a web page that shows a robot: drag the gizmo at its tip, and a ghost '
+                    'shows the answer. Needs viser.')
     add_robot_arguments(parser, nargs='?')
-    parser.add_argument('--node', metavar='NAME', help='a running node, whose robot is moved')
+    parser.add_argument('--node', metavar='NAME', help='a running node, whose robot is shown and '
+                        'moved')
     parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
-                        help='frames to drag (default: the tip that solve takes; without --node '
-                             'both of baxter)')
+                        help='frames to drag (default: the default tip of solve; without --node, '
+                             'the tips of all arms of a shipped robot)')
     parser.add_argument('--problem', metavar='FILE',
-                        help='constraints, costs and targets, as constrained takes them')
+                        help='problem file of `constrained`, with constraints, costs and targets')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
                         help='default: %(default)s')
     parser.add_argument('--host', default=HOST,
-                        help='address to listen on (default: %(default)s, this machine alone)')
+                        help='address to listen on (default: %(default)s, this machine only)')
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> Exit:
     """Serve the page until Ctrl-C; returns the exit code."""
-    import viser  # noqa: F401  (first, so that it is named where it is missing)
+    import viser  # noqa: F401  (first: without viser the error names it)
     if args.node is None:
         serve(make_session(args), args.host, args.port)
         return Exit.ANSWERED
-    import rclpy  # noqa: F401  (first, so that it is named where ROS is missing)
+    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
 
     from ros2_ik.cli.node_client import NodeClient
     refuse_robot_arguments(args)
@@ -72,14 +73,15 @@ def serve(session: 'Session', host: str, port: int,
           ended: Callable[[], bool] = lambda: False,
           add: Callable[['Page'], object] = lambda page: None) -> None:
     """
-    Serve a page until Ctrl-C, or until it has `ended`; raises BadQuestion.
+    Serve a page until Ctrl-C or until `ended()` is True; raises BadQuestion.
 
-    `add(page)` is called before the page is announced, to add what it shall show.
+    `add(page)` is called before the address is printed, to add content to the page.
     """
     from ros2_ik.core import compile_all
     from ros2_ik.view.access import Access, is_local
     from ros2_ik.view.page import Page
-    logging.getLogger('websockets').setLevel(logging.CRITICAL)    # browsers that go are no news
+    # websockets logs an error for each browser that disconnects
+    logging.getLogger('websockets').setLevel(logging.CRITICAL)
     compile_all()
     try:
         page = Page(session, Access(host), port)
@@ -89,8 +91,8 @@ def serve(session: 'Session', host: str, port: int,
     for note in page.notes:
         warn(note)
     if not is_local(host):
-        warn(f'--host {host}: whoever in the network knows or overhears the address of this page '
-             'uses it')
+        warn(f'--host {host}: anybody in the network who knows or intercepts the address of this '
+             'page can use it')
     print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
     pause = threading.Event()
     try:
@@ -101,11 +103,11 @@ def serve(session: 'Session', host: str, port: int,
 
 
 def make_session(args: argparse.Namespace) -> 'Session':
-    """Return the session that the arguments ask for; raises BadQuestion and IKError."""
+    """Return a session with a simulated robot; raises BadQuestion and IKError."""
     from ros2_ik.core import Scene
     from ros2_ik.view.simulated_arm import SimulatedArm
     if args.robot is None:
-        raise BadQuestion('which robot? name one, or a running node: --node /ros2_ik')
+        raise BadQuestion('no robot is given; valid: ROBOT, or a running node: --node /ros2_ik')
     robot, shipped = load_robot(args)
     start = read_start([], robot, shipped.home if shipped else None, degrees=False)
     scene = load_scene_of(args, robot, start) or Scene(robot)
@@ -117,9 +119,10 @@ def make_session(args: argparse.Namespace) -> 'Session':
 def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None = None,
                  wait: float = 10.0) -> 'Session':
     """
-    Return a session with the robot of a node.
+    Return a session with the robot of a running node.
 
-    Raises BadQuestion, also if node or robot do not come within `wait` seconds, and IKError.
+    Raises BadQuestion, for example if the node or its robot_description is not available within
+    `wait` seconds, and IKError.
     """
     from ros2_ik.cli.node_arm import NodeArm
     return _session(NodeArm(client, client.needed_robot(wait), wait), tips, problem)
@@ -131,7 +134,7 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
     from ros2_ik.core.internals import default_tip, Defaults
     from ros2_ik.view.session import Session
     for tip in tips:
-        arm.robot.frame_id(tip)    # raises for one that is unknown
+        arm.robot.frame_id(tip)    # raises UnknownFrameError
         if not arm.robot.moving_joints(tip):
             raise BadQuestion(f"--tip: no joint moves '{tip}'")
     if len(set(tips)) < len(tips):
@@ -148,7 +151,7 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
 
 def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
                       q: 'Array') -> 'tuple[IKRequest, CollisionChecker | None]':
-    """Return request and collision checker (or None) of a problem file; raises IKError."""
+    """Convert the content of a problem file to a request, see `read_problem`; raises IKError."""
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import read_problem
     from ros2_ik.core import IKError
@@ -158,7 +161,7 @@ def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
     except BadQuestion as error:
         raise IKError(str(error)) from None
     if goal.execute:
-        raise IKError('execute: the robot goes there when you press the button')
+        raise IKError("execute: in the viewer the button 'Move there' moves the robot")
     if goal.straight:
-        raise IKError('straight: the page finds no ways; valid: `ros2_ik path`')
+        raise IKError('straight: the viewer does not plan paths; valid: `ros2_ik path`')
     return read_problem(goal, scene.robot, q, lambda _: scene, checker_of)

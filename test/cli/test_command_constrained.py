@@ -172,7 +172,7 @@ GOOD = [0, 0, 1]
     (wish(frame='panda_hnad', normal=GOOD, bounds={'upper': [1]}),
      "INVALID_LINK_NAME: constraints[0] (point_to_plane): frame: unknown frame 'panda_hnad'"),
     ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'execute': True},
-     'execute: the robot is moved by a node'),
+     'execute: only a node moves a robot'),
     ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'solver': 'newton'},
      "unknown solver 'newton'"),
 ])

@@ -135,7 +135,7 @@ def test_out_of_reach_is_no_solution(command, planar_arm):
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=-90'], 'panda_joint1: -90 rad is'),
     (['panda', '--quat', 0, 0, 0, 1, '--rpy', 0, 0, 0], 'both'),
     (['panda', '--xyz', 1, 2, 3, '--weights', 1, 1, 1, 0, 0, 1],
-     '--weights: those of positions need --xyz, those of rotations --rpy or --quat'),
+     '--weights: position weights need --xyz, rotation weights --rpy or --quat'),
     (['panda', '--xyz', 1, 2, 3, '--rpy', 0, 0, 0, '--weights', 1, 1, 1, 1, 1, -1], 'negative'),
     (['panda', '--xyz', 1, 2, 3, '--group', 'arms'], "did you mean 'arm'"),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint9=1'], 'unknown joint'),

@@ -127,7 +127,7 @@ def test_a_node_that_does_not_answer_an_interrupt(start, moves):
     call.send_signal(signal.SIGINT)    # does not shorten the wait: the cancel could get lost
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 130 and out == '', out + err
-    assert f'/{name}/ros2_ik was told to cancel the goal, but did not answer within 2 s' in err
+    assert f'/{name}/ros2_ik was asked to cancel the goal, but did not answer within 2 s' in err
     assert ('it may still move' in err) == moves and len(err.splitlines()) == 1, err
     assert 1.5 < time.monotonic() - began < 10
 
@@ -141,5 +141,5 @@ def test_a_node_that_falls_silent(start):
     assert call.poll() is None    # busy is not gone
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 2 and out == '', out + err
-    assert 'did not send the result within 20 s; the robot was to move: it may still move' in err
+    assert 'did not send the result within 20 s; the goal moves the robot: it may still' in err
     assert len(err.splitlines()) == 1, err

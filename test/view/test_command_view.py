@@ -73,8 +73,8 @@ def test_other_host_is_told_listens_there_and_wants_its_token(started, free_port
         assert connection.getresponse().status == status
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=20)[1] == (
-        'ros2_ik: --host 0.0.0.0: whoever in the network knows or overhears the address of this '
-        'page uses it\n')
+        'ros2_ik: --host 0.0.0.0: anybody in the network who knows or intercepts the address of '
+        'this page can use it\n')
 
 
 def test_busy_port_is_refused_by_its_number(capsys, free_port):

@@ -69,4 +69,4 @@ def test_a_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
 
 def test_without_a_terminal_there_are_no_keys(domain):
     with command(domain, stdin=subprocess.DEVNULL) as process:
-        assert process.wait(20) == 2 and 'stdin is none' in process.stdout.read()
+        assert process.wait(20) == 2 and 'stdin is not a terminal' in process.stdout.read()

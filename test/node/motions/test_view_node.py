@@ -63,7 +63,7 @@ def test_a_drag_is_answered_and_the_robot_goes_there(viewer, record):
     until(viewer, lambda: 'SUCCESS' in viewer.status and 'arrived' in viewer.status, 'arrival')
     q = viewer.robot.to_q(dict(zip(ARM, record.still(), strict=True)), viewer.arm.q)
     np.testing.assert_allclose(tip_of(viewer, q), T, atol=2e-3)
-    with pytest.raises(IKError, match='stands where it is'):
+    with pytest.raises(IKError, match='cannot be placed'):
         viewer.arm.place(viewer.arm.q)
 
 
@@ -92,7 +92,7 @@ def test_objects_go_to_the_node_and_those_of_others_are_seen(client, viewer):
 def test_joint_states_that_stop_are_told(mock, viewer):
     """What the page shows of the robot is old then."""
     mock.set('publish_joint_states', False)
-    until(viewer, lambda: 'joint_states are silent for ' in viewer.status, 'silence')
+    until(viewer, lambda: 'no joint_states for ' in viewer.status, 'silence')
     mock.set('publish_joint_states', True)
     until(viewer, lambda: 'there again' in viewer.status, 'no silence')
 
