@@ -1,19 +1,19 @@
 """
-Starts a robot without hardware and the node that answers for it.
+Starts a robot without hardware and the node for this robot.
 
     ros2 launch ros2_ik demo.launch.py robot:=ur5 scene:=table
     ros2 launch ros2_ik demo.launch.py robot:=panda control:=ros2_control
     ros2 launch ros2_ik demo.launch.py rviz:=true
 
-`control` says who moves the joints, on the node's request:
+`control` selects the controllers:
 
     mock          the mock robot of this package, with controllers like those of ros2_control
     ros2_control  a controller_manager with config/controllers/<robot>.yaml and mock hardware;
                   controller_manager, robot_state_publisher, ros2_controllers must be installed
 
-The node is that of ik.launch.py, with the same `scene`, `config`, `namespace` and
-`use_sim_time`. With `rviz` RViz shows the robot, the scene, and goals to drag, which
-`ros2_ik goals` serves.
+The node is started by ik.launch.py with the same `scene`, `config`, `namespace` and
+`use_sim_time`. With `rviz:=true` RViz shows the robot, the scene, and interactive markers for
+goals, which `ros2_ik goals` serves.
 """
 
 import os
@@ -35,7 +35,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 import yaml
 
-# of ros2_controllers, those that config/controllers asks for
+# packages for control:=ros2_control, with the controllers in config/controllers
 NEEDED = ('controller_manager', 'robot_state_publisher', 'joint_state_broadcaster',
           'joint_trajectory_controller', 'position_controllers')
 CONTROLS = ('mock', 'ros2_control')
@@ -45,36 +45,37 @@ RVIZ = LAUNCH.parent / 'config' / 'ros2_ik.rviz'
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe the arguments; the robot is made when their values are known."""
+    """Declare the arguments; `make_all` makes the actions when their values are known."""
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='panda', description='Shipped robot.'),
-        DeclareLaunchArgument('control', default_value='mock', description='Who moves the '
-                              f'joints: {", ".join(CONTROLS)}.'),
+        DeclareLaunchArgument('control', default_value='mock',
+                              description=f'Controllers: {", ".join(CONTROLS)}.'),
         DeclareLaunchArgument('scene', default_value='',
                               description='Shipped scene, such as table, or YAML file.'),
         DeclareLaunchArgument('config', default_value='',
-                              description='YAML file with parameters of the node, but for '
-                              'controllers and scene: those of control and scene count.'),
-        DeclareLaunchArgument('namespace', default_value='', description='Of all nodes.'),
+                              description='YAML file with parameters of the node; control and '
+                              'scene override its controllers and its scene.'),
+        DeclareLaunchArgument('namespace', default_value='',
+                              description='Namespace of all nodes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
-                              description='Whether all nodes take their time from /clock.'),
+                              description='Whether all nodes use the time of /clock.'),
         DeclareLaunchArgument('rviz', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
-                              description='Whether RViz is started, with goals to drag.'),
+                              description='Whether RViz is started, with interactive markers.'),
         OpaqueFunction(function=make_all),
     ])
 
 
 def make_all(context: LaunchContext) -> list[Action]:
-    """Make the robot and include the node; raises when an argument makes no sense."""
+    """Make the robot and include the node; raises ValueError for an invalid argument."""
     robot, control, namespace = (LaunchConfiguration(name).perform(context)
                                  for name in ('robot', 'control', 'namespace'))
     if control not in CONTROLS:
         raise ValueError(f"control: '{control}' is none of {', '.join(CONTROLS)}")
     real = control == 'ros2_control'
-    # the SRDF, of which ros2_control knows nothing, comes as a parameter, and so does the URDF:
-    # a node that hears of one before the other would load the robot twice
+    # Robot description as parameters: ros2_control publishes no SRDF, and a node that received the
+    # URDF from a topic before the SRDF would load the robot twice.
     arguments = {'robot': robot, 'controllers': robot,
                  **{name: LaunchConfiguration(name)
                     for name in ('scene', 'config', 'namespace', 'use_sim_time')}}
@@ -87,7 +88,7 @@ def make_all(context: LaunchContext) -> list[Action]:
 
 
 def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
-    """Make RViz, which looks from the root of the robot, and the goals to drag in it."""
+    """Make RViz, with the robot's root frame as fixed frame, and the markers for goals."""
     from ros2_ik.core import Robot, shipped_robots
     if namespace.strip('/'):
         raise ValueError(f"rviz:=true: namespace '{namespace}' is not possible, {RVIZ.name} is "
@@ -98,7 +99,7 @@ def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
     shown = Robot.load(robot)
     chains = shipped_robots()[robot].chains.values()
     tips = ['--tip', *(tip for _, tip in chains)] if chains else []
-    # meshes that pip has installed are in no package that RViz knows of
+    # RViz finds meshes on AMENT_PREFIX_PATH only: add the folders of meshes installed by pip
     prefixes = [os.environ.get('AMENT_PREFIX_PATH', ''),
                 *(str(Path(folder).parent) for folder in shown.package_dirs)]
     return [Node(package='rviz2', executable='rviz2', output='screen',
@@ -108,19 +109,19 @@ def rviz(robot: str, namespace: str, sim: dict[str, bool]) -> list[Action]:
 
 
 def mock(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
-    """Make the mock robot."""
+    """Make the node of the mock robot."""
     return [Node(package='ros2_ik', executable='mock_robot', output='screen',
                  namespace=namespace, arguments=['--robot', robot], parameters=[sim])]
 
 
 def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]:
-    """Make a controller_manager on mock hardware, and those who start its controllers."""
+    """Make a controller_manager with mock hardware, and the spawners of its controllers."""
     from ros2_ik.core import Robot, shipped_robots
     from ros2_ik.mock.ros2_control import mock_hardware
     path = CONTROLLERS / f'{robot}.yaml'
     if not path.is_file():
-        there = ', '.join(sorted(path.stem for path in CONTROLLERS.glob('*.yaml')))
-        raise ValueError(f"control:=ros2_control has controllers for {there}, not for '{robot}'")
+        valid = ', '.join(sorted(path.stem for path in CONTROLLERS.glob('*.yaml')))
+        raise ValueError(f"control:=ros2_control has controllers for {valid}, not for '{robot}'")
     if namespace.strip('/'):
         raise ValueError(f"control:=ros2_control: namespace '{namespace}' is not possible, "
                          f'{path.name} is for /controller_manager')
@@ -138,7 +139,7 @@ def ros2_control(robot: str, namespace: str, sim: dict[str, bool]) -> list[Node]
 
 
 def check_installed() -> None:
-    """Raise ValueError that says what to install, unless ros2_control is there."""
+    """Raise ValueError with an apt command if a package of ros2_control is missing."""
     absent = [name for name in NEEDED if not is_installed(name)]
     if absent:
         distribution = os.environ.get('ROS_DISTRO', '$ROS_DISTRO')
@@ -148,7 +149,7 @@ def check_installed() -> None:
 
 
 def is_installed(package: str) -> bool:
-    """Whether ROS knows a package here."""
+    """Return whether a ROS package is installed."""
     try:
         get_package_prefix(package)
     except PackageNotFoundError:
@@ -157,13 +158,14 @@ def is_installed(package: str) -> bool:
 
 
 def spawners(path: Path) -> list[Node]:
-    """Make those who load the controllers; position controllers stay inactive."""
-    known = yaml.safe_load(path.read_text(encoding='utf-8'))
+    """Make the spawners of the controllers in a file; position controllers stay inactive."""
+    parameters = yaml.safe_load(path.read_text(encoding='utf-8'))
     types = {name: content['type']
-             for name, content in known['controller_manager']['ros__parameters'].items()
+             for name, content in parameters['controller_manager']['ros__parameters'].items()
              if isinstance(content, dict)}
-    waiting = [name for name, kind in types.items() if kind.startswith('position_controllers/')]
-    active = [name for name in types if name not in waiting]
+    # they command the same joints as the trajectory controllers, so only one may be active
+    inactive = [name for name, kind in types.items() if kind.startswith('position_controllers/')]
+    active = [name for name in types if name not in inactive]
     return [Node(package='controller_manager', executable='spawner', output='screen',
                  arguments=[*names, *options, '--param-file', str(path)])
-            for names, options in ((active, []), (waiting, ['--inactive'])) if names]
+            for names, options in ((active, []), (inactive, ['--inactive'])) if names]

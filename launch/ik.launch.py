@@ -5,17 +5,18 @@ Starts the node ros2_ik.
     ros2 launch ros2_ik ik.launch.py robot:=panda                     a shipped robot
     ros2 launch ros2_ik ik.launch.py robot:=panda scene:=table        a shipped scene, or a file
     ros2 launch ros2_ik ik.launch.py config:=my_cell.yaml namespace:=left
-    ros2 launch ros2_ik ik.launch.py controllers:=panda               those of a shipped robot
+    ros2 launch ros2_ik ik.launch.py controllers:=panda               a shipped robot's controllers
     ros2 launch ros2_ik ik.launch.py use_sim_time:=true               time from /clock
 
-Without `robot` the node takes what robot_state_publisher publishes on robot_description, and the
-SRDF from robot_description_semantic. joint_states come from the robot in either case.
+Without `robot` the node reads the URDF from the topic robot_description, which
+robot_state_publisher publishes, and the SRDF from robot_description_semantic. joint_states come
+from the robot in either case.
 
-`controllers:=panda` tells the node of the joint_trajectory_controllers in
-config/controllers/panda.yaml, which the mock robot has, too; those of another robot are
-parameters in `config` (docs/controllers.md). Without either, nothing moves.
+`controllers:=panda` configures the joint_trajectory_controllers in config/controllers/panda.yaml,
+which the mock robot also has. Controllers of other robots are parameters in the `config` file
+(docs/controllers.md). Without controllers the node cannot move the robot.
 
-`config` is a parameter file; `ros2 param describe /ros2_ik NAME` explains the parameters:
+`config` is a parameter file; `ros2 param describe /ros2_ik NAME` explains a parameter:
 
     /**:
       ros__parameters:
@@ -35,43 +36,45 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe the arguments; the node is made when their values are known."""
+    """Declare the arguments; `make_node` makes the node when their values are known."""
     return LaunchDescription([
         DeclareLaunchArgument('robot', default_value='', description='Shipped robot, such as '
                               'panda. Empty: from the topic robot_description.'),
         DeclareLaunchArgument('controllers', default_value='', description='Shipped robot whose '
-                              'controllers the node commands. Empty: those of config, if any.'),
+                              'controllers the node commands. Empty: controllers in config.'),
         DeclareLaunchArgument('scene', default_value='', description='Shipped scene, such as '
-                              'table, or YAML file. Empty: nothing stands round the robot.'),
+                              'table, or YAML file. Empty: no objects.'),
         DeclareLaunchArgument('config', default_value='',
                               description='YAML file with parameters of the node.'),
-        DeclareLaunchArgument('namespace', default_value='', description='Of the node and of '
-                              'the topics it listens to.'),
+        DeclareLaunchArgument('namespace', default_value='', description='Namespace of the node '
+                              'and of the topics to which it subscribes.'),
         DeclareLaunchArgument('use_sim_time', default_value='false',
                               choices=['true', 'false', 'True', 'False'],
-                              description='Whether time comes from the topic /clock, as a '
-                              'simulator gives it.'),
+                              description='Whether the node uses the time of the topic /clock, '
+                              'which a simulator publishes.'),
         OpaqueFunction(function=make_node),
     ])
 
 
 def make_node(context: LaunchContext) -> list[Node]:
-    """Make the node; raises when the robot is unknown or the file is not there."""
+    """Make the node; raises an error for an unknown robot or a missing file."""
     robot, controllers, scene, config, sim = (
         LaunchConfiguration(name).perform(context)
         for name in ('robot', 'controllers', 'scene', 'config', 'use_sim_time'))
     parameters = list[Any]()
     if config:
         path = Path(config).expanduser()
-        if not path.is_file():   # launch itself would only warn
+        # launch itself would only warn about a missing file
+        if not path.is_file():
             raise FileNotFoundError(f'config: there is no file {path.absolute()}')
         parameters.append(str(path))
-    if sim.lower() == 'true':   # otherwise what config says counts
+    # not set to False, because the config file may set it to True
+    if sim.lower() == 'true':
         parameters.append({'use_sim_time': True})
     if robot:
         parameters.append(description(robot))
     if controllers:
-        parameters.append(commanded(controllers))
+        parameters.append(controller_parameters(controllers))
     if scene:
         parameters.append({'scene': ParameterValue(scene, value_type=str)})
     return [Node(package='ros2_ik', executable='ik_node', name='ros2_ik', output='screen',
@@ -79,16 +82,16 @@ def make_node(context: LaunchContext) -> list[Node]:
 
 
 def description(name: str) -> dict[str, ParameterValue]:
-    """Give the description of a shipped robot as parameters."""
+    """Return URDF and SRDF of a shipped robot as parameters."""
     from ros2_ik.core import Robot
     robot = Robot.load(name)
     texts = {'robot_description': robot.urdf, 'robot_description_semantic': robot.srdf}
-    # typed: launch would read the text as YAML
+    # with a type, because launch would parse the text as YAML
     return {key: ParameterValue(text, value_type=str) for key, text in texts.items() if text}
 
 
-def commanded(name: str) -> dict[str, ParameterValue | list[str]]:
-    """Give the controllers of a shipped robot as parameters."""
+def controller_parameters(name: str) -> dict[str, ParameterValue | list[str]]:
+    """Return the controllers of a shipped robot as parameters."""
     from ros2_ik.core import Robot, shipped_robots
     from ros2_ik.core.errors import UnknownRobotError
     from ros2_ik.mock.controlled_groups import node_parameters

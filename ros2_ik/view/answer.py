@@ -1,4 +1,4 @@
-"""The answer to a question, as a page shows it."""
+"""The answer to a question, for display."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,20 +9,21 @@ from ros2_ik.core.internals import TargetError
 
 
 class Reached(Enum):
-    """Degree to which an answer meets the problem; values are the ghost's colours (r, g, b)."""
+    """Whether an answer solves the problem; values are colours of the ghost (r, g, b)."""
 
     YES = (0.18, 0.72, 0.32)
-    TOUCHING = (0.96, 0.58, 0.1)     # but for contacts
-    NO = (0.88, 0.2, 0.2)            # the best attempt
+    TOUCHING = (0.96, 0.58, 0.1)     # solves the problem, but is in contact
+    NO = (0.88, 0.2, 0.2)            # best attempt
 
 
 @dataclass(frozen=True)
 class Answer:
     """
-    A configuration q (nq,), how far it meets the problem, and why.
+    A configuration `q` (nq,), whether `q` solves the problem, and a message.
 
-    `errors` are those of the targets [m, rad], `largest_change` is the one of a joint from the
-    seed, in words, `seconds` the time of the search. `more` are other answers.
+    `errors` are the errors of the targets [m, rad]. `largest_change` is a text about the joint
+    that differs most from the seed. `seconds` is the time of the search [s]. `more` are further
+    solutions.
     """
 
     q: Array
@@ -37,12 +38,12 @@ class Answer:
 
     @property
     def accepted(self) -> bool:
-        """True if the robot may go there."""
+        """True if the robot may move to `q`."""
         return self.reached is Reached.YES
 
     @classmethod
     def of(cls, solution: IKSolution) -> 'Answer':
-        """Return the answer of a solution of the library."""
+        """Convert a solution of the library to an answer."""
         reached = Reached.YES if solution.success else (
             Reached.TOUCHING if solution.contacts and not solution.violations else Reached.NO)
         return cls(solution.best_q, reached, f'{solution.status.name}: {solution.message}',

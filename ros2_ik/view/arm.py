@@ -1,4 +1,4 @@
-"""The interface between a page and a robot that solves and moves."""
+"""The interface between the viewer and a robot, with its solver and its controllers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -8,16 +8,17 @@ from ros2_ik.core import Array, CollisionChecker, Robot, Scene
 from ros2_ik.core.internals import IKRequest
 from ros2_ik.view.answer import Answer
 
-PERIOD = 1 / 60    # of `Arm.step` [s]
+PERIOD = 1 / 60    # time between two calls of `Arm.step` [s]
 
 
 @dataclass(frozen=True)
 class Question:
     """
-    A problem to solve: `problem` as its file has it, its targets' poses (4, 4) by tip apart.
+    A problem to solve.
 
-    The search starts at `seed` (nq,). While `dragging` the answer comes in a few hundredths of a
-    second and near the seed.
+    `problem` is the content of a problem file, `targets` are the poses (4, 4) of its targets by
+    tip. The search starts at `seed` (nq,). With `dragging` the search is limited to about 0.1 s
+    and prefers solutions near the seed. `solutions` is the number of solutions to search for.
     """
 
     problem: Mapping[str, object]
@@ -27,8 +28,8 @@ class Question:
     solutions: int = 1
 
 
-# Reads a problem file's content for a robot that stands at q (nq,) in a scene: returns the request
-# and the checker of distances and contacts, or raises IKError, which says where it is wrong.
+# Converts the content of a problem file, for a robot at q (nq,) in a scene, to a request and a
+# collision checker (None if none is needed); raises IKError, which names the wrong field.
 Reader = Callable[[Mapping[str, object], Scene, Array], tuple[IKRequest, CollisionChecker | None]]
 
 
@@ -36,8 +37,8 @@ class Arm(Protocol):
     """
     A robot at `q` (nq,) in a scene, with its solver and its controllers.
 
-    One thread uses it. `moving`: it may move by itself, and `step` is called every `PERIOD`. All
-    methods raise IKError with the reason.
+    If `moving` is True, the robot may move by itself, and `step` must be called every `PERIOD`.
+    All methods raise IKError with the reason. Only `wake` is thread-safe.
     """
 
     robot: Robot
@@ -52,22 +53,22 @@ class Arm(Protocol):
         """Set the robot's state to q (nq,), at rest."""
 
     def solve(self, question: Question) -> Answer:
-        """Answer a question."""
+        """Solve a question."""
 
     def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Make waiting for an answer end with an error as soon as `true` returns True."""
+        """Abort waiting for responses, with an IKError, as soon as `true()` is True."""
 
     def wait(self, seconds: float) -> None:
-        """Wait until the robot sends something, `wake` is called or the time [s] is over."""
+        """Wait for a message of the robot, for a call of `wake`, or for at most `seconds`."""
 
     def wake(self) -> None:
-        """End the wait, or the next one; any thread may call."""
+        """End the present or the next call of `wait`; thread-safe."""
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
-        """Start a motion to q (nq,), if the path is free; returns a note for the user."""
+        """Start a motion to q (nq,) if the path is free; returns a note for the user."""
 
     def stop(self) -> None:
-        """Brake."""
+        """Stop the robot's motions."""
 
     def step(self) -> str:
         """Process the robot's messages; returns a note for the user, or ''."""

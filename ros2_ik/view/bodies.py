@@ -1,4 +1,4 @@
-"""Robots, objects and contacts as meshes in viser's page."""
+"""Robots, objects and contacts as meshes in viser's scene."""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -14,24 +14,24 @@ from ros2_ik.view.scene_model import (
     CONTACT_RADIUS,
     contact_text,
     drawn_object,
-    MOST_CONTACTS,
+    MAX_CONTACTS,
     placed_objects,
     TOUCHED,
 )
 from ros2_ik.view.surface import Color, Surface
 
-LABEL_APART = 0.04     # distance of a label from its contact, and from the label below [m]
-SAME = 1e-4            # difference of two poses that is not seen
+LABEL_SPACING = 0.04   # distance of a label from its contact, and between labels [m]
+SAME_POSE = 1e-4       # difference of two poses that is not visible
 
 
 def place(handle: viser.SceneNodeHandle, pose: pin.SE3) -> None:
-    """Move a node of viser's scene to a pose."""
+    """Set the pose of a node in viser's scene."""
     x, y, z, qx, qy, qz, qw = pin.SE3ToXYZQUAT(pose).tolist()
     handle.position, handle.wxyz = (x, y, z), (qw, qx, qy, qz)
 
 
 def pose_of(wxyz: Array, position: Array) -> Array:
-    """Return viser's pose as T (4, 4); raises IKError unless it is a finite pose."""
+    """Convert viser's quaternion (w x y z) and position to a pose (4, 4); raises IKError."""
     if not np.isfinite(position).all() or not 0.9 < np.linalg.norm(wxyz) < 1.1:
         raise IKError('a pose has finite numbers, and a quaternion of length 1')
     w, x, y, z = wxyz
@@ -39,19 +39,19 @@ def pose_of(wxyz: Array, position: Array) -> Array:
 
 
 def branch(name: str) -> str:
-    """Return a name as one branch of viser's tree, where a / begins the next one."""
+    """Return a name for a node in viser's tree, with / escaped, because / separates levels."""
     return name.replace('%', '%25').replace('/', '%2F')
 
 
 def rgb(color: Color) -> tuple[int, int, int]:
-    """Return a colour as viser has it."""
+    """Convert a colour in [0, 1] to viser's colours in 0 ... 255."""
     r, g, b = (round(255 * value) for value in color)
     return r, g, b
 
 
 def add_surface(server: viser.ViserServer, name: str, surface: Surface, pose: pin.SE3,
                 opacity: float | None = None) -> viser.MeshHandle:
-    """Add a surface at a pose in its parent, with its own opacity or another."""
+    """Add a surface at a pose in its parent; `opacity` None means the surface's own."""
     opaque = surface.opacity if opacity is None else opacity
     handle = server.scene.add_mesh_simple(
         name, surface.vertices.astype(np.float32), surface.faces.astype(np.uint32),
@@ -63,9 +63,9 @@ def add_surface(server: viser.ViserServer, name: str, surface: Surface, pose: pi
 
 class RobotBodies:
     """
-    A robot on the page, in its own colours, or a ghost of it in one.
+    A robot on the page, or its translucent ghost in one colour.
 
-    A link of a ghost is hidden where the robot has the same link at the same pose.
+    A link of the ghost is hidden while the robot's link is at the same pose.
     """
 
     def __init__(self, server: viser.ViserServer, root: str, model: RobotModel,
@@ -81,12 +81,13 @@ class RobotBodies:
 
     @property
     def visible(self) -> bool:
-        """True if it is shown."""
+        """True if the robot is visible."""
         return bool(self._root.visible)
 
     def show(self, q: Array | None, color: Color | None = None,
              robot_q: Array | None = None) -> None:
-        """Show it at q (nq,), beside the robot at `robot_q`; None hides it."""
+        """Show the robot at q (nq,), None hides it; a ghost needs `robot_q`, the robot's q."""
+        # viser sends every assignment to all browsers: assign changed values only
         if self.visible != (q is not None):
             self._root.visible = q is not None
         shown = (color, *(tuple(each.tolist()) for each in (q, robot_q) if each is not None))
@@ -100,13 +101,13 @@ class RobotBodies:
         others = {} if robot_q is None else self._model.poses(robot_q)
         for link, frame in self.frames.items():
             place(frame, poses[link])
-            apart = link not in others or not poses[link].isApprox(others[link], SAME)
-            if frame.visible != apart:
-                frame.visible = apart
+            differs = link not in others or not poses[link].isApprox(others[link], SAME_POSE)
+            if frame.visible != differs:
+                frame.visible = differs
 
 
 class ShownObject(NamedTuple):
-    """An object on the page: its look, its frame and its surfaces."""
+    """An object on the page: its appearance, its frame and its surfaces."""
 
     look: tuple[object, ...]
     frame: viser.FrameHandle
@@ -121,25 +122,27 @@ class SceneBodies:
         self._shown: dict[str, ShownObject] = {}
 
     def show(self, scene: Scene, q: Array, touched: Collection[str] = ()) -> None:
-        """Show the objects, with the robot at q (nq,); `touched` ones are translucent."""
-        items = {item.id: (item, pose, usual) for item, pose, usual in placed_objects(scene, q)}
-        looks = {id: (item.parts, item.color, usual, id in touched)
-                 for id, (item, _, usual) in items.items()}
+        """Show the objects, with the robot at q (nq,); objects in `touched` are translucent."""
+        items = {item.id: (item, pose, default)
+                 for item, pose, default in placed_objects(scene, q)}
+        # remove objects that changed or disappeared; a new pose alone moves the existing object
+        looks = {id: (item.parts, item.color, default, id in touched)
+                 for id, (item, _, default) in items.items()}
         for id in [id for id, shown in self._shown.items() if shown.look != looks.get(id)]:
             self._shown.pop(id).frame.remove()
-        for id, (item, pose, usual) in items.items():
+        for id, (item, pose, default) in items.items():
             if id not in self._shown:
                 name = f'{self._root}/{branch(id)}'
                 frame = self._server.scene.add_frame(name, show_axes=False)
                 self._shown[id] = ShownObject(looks[id], frame, [
                     add_surface(self._server, f'{name}/{number}', surface, in_item,
                                 TOUCHED if id in touched else None)
-                    for number, (surface, in_item) in enumerate(drawn_object(item, usual))])
+                    for number, (surface, in_item) in enumerate(drawn_object(item, default))])
             place(self._shown[id].frame, pose)
 
 
 class ContactPoints:
-    """Contacts as red points with the names."""
+    """Contacts on the page: red points, labelled with the names of the bodies."""
 
     def __init__(self, server: viser.ViserServer, root: str) -> None:
         self._server, self._root = server, root
@@ -148,20 +151,20 @@ class ContactPoints:
         self._shown: tuple[Contact, ...] = ()
 
     def show(self, contacts: Sequence[Contact]) -> None:
-        """Show the deepest contacts."""
-        shown = tuple(contacts[:MOST_CONTACTS])
+        """Show the first contacts, which are the deepest."""
+        shown = tuple(contacts[:MAX_CONTACTS])
         if shown == self._shown:
             return
         scene, self._shown = self._server.scene, shown
         for point in self._points:
-            point.remove()    # with its label
+            point.remove()    # also removes its label
         names = [f'{self._root}/{number}' for number in range(len(shown))]
         self._points = [
             scene.add_icosphere(name, CONTACT_RADIUS, rgb(CONTACT), cast_shadow=False,
                                 position=contact.point)
             for name, contact in zip(names, shown, strict=True)]
-        # above the points, and one above the other: contacts are often close together
+        # labels at different heights, because contacts are often close together
         self.labels = [
             scene.add_label(f'{name}/names', contact_text(contact), anchor='bottom-left',
-                            position=(0.0, 0.0, LABEL_APART * number))
+                            position=(0.0, 0.0, LABEL_SPACING * number))
             for number, (name, contact) in enumerate(zip(names, shown, strict=True), start=1)]

@@ -1,4 +1,4 @@
-"""Gizmos of viser, by which people drag targets."""
+"""Gizmos (viser's transform controls) for dragging targets."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from ros2_ik.view.bodies import branch, place, pose_of
 if TYPE_CHECKING:
     from ros2_ik.view.page import Event, Page
 
-ROUNDING = 1e-9    # of poses on their way to the page and back [m, 1]
+ROUNDING = 1e-9    # largest rounding error of a pose sent to the page and back [m, 1]
 
 
 class Gizmos:
@@ -22,7 +22,7 @@ class Gizmos:
     def __init__(self, page: 'Page', size: float) -> None:
         self._page, self._size = page, size
         self.handles: dict[str, viser.TransformControlsHandle] = {}
-        self._poses: dict[str, Array] = {}    # at which the page shows them
+        self._poses: dict[str, Array] = {}    # poses (4, 4) at which the page shows the gizmos
 
     def show(self, targets: Mapping[str, Array]) -> None:
         """Show gizmos at the targets (4, 4)."""
@@ -40,11 +40,13 @@ class Gizmos:
             f'/gizmos/{branch(tip)}', scale=self._size, depth_test=False, line_width=3.0)
 
         def dragged(event: 'Event') -> None:
-            if self.handles.get(tip) is not handle:    # removed since
+            # an event that was queued before the gizmo was removed
+            if self.handles.get(tip) is not handle:
                 return
+            # after an invalid pose `show` adds a new gizmo at the last valid target
             try:
                 T = pose_of(*event.value)
-            except IKError:    # `show` adds another gizmo at the last good pose
+            except IKError:
                 self._remove(tip)
                 raise
             self._poses[tip] = T

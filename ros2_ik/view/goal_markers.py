@@ -1,4 +1,4 @@
-"""Goals to drag as markers for RViz: handles, the ghost of an answer, and a text."""
+"""Markers for RViz: handles of a goal, the ghost of an answer, and a text."""
 
 from collections.abc import Iterable, Iterator, Sequence
 import math
@@ -22,21 +22,23 @@ from ros2_ik.messages.markers import shape_marker
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.view.answer import Answer
 
-GHOST = 0.5                     # opacity of the ghost
-CONTACT = Sphere(0.015)         # marks a contact [m]
-LETTERS, ABOVE = 0.05, 0.45     # height of the text; its distance above the tip [m]
-SPACE = 0.03                    # width of a space, which is 1.3 m by RViz's default [m]
-LINE = 40                       # letters in a line of the text
+GHOST_OPACITY = 0.5
+CONTACT = Sphere(0.015)         # shape that marks a contact [m]
+LETTER_HEIGHT = 0.05            # of the text [m]
+TEXT_DISTANCE = 0.45            # distance of the text above the tip [m]
+SPACE_WIDTH = 0.03              # width of a space, for which RViz's default is 1.3 m [m]
+LINE_LENGTH = 40                # letters in a line of the text
 SCALE = 0.25                    # size of the handles [m]
-BALL = Sphere(0.03)             # handle for free motion, and for the menu [m]
-HALF = math.sqrt(0.5)
-AXES = {'x': (HALF, 0.0, 0.0), 'y': (0.0, 0.0, HALF), 'z': (0.0, HALF, 0.0)}
+BALL = Sphere(0.03)             # handle for free motion and for the menu [m]
+COS_45 = math.sqrt(0.5)         # w of a quaternion of 90 degrees
+# x y z of the quaternions that turn the x axis of a control to each axis of the marker
+AXES = {'x': (COS_45, 0.0, 0.0), 'y': (0.0, 0.0, COS_45), 'z': (0.0, COS_45, 0.0)}
 
 
 def ghost_markers(robot: Robot, visuals: Sequence[GeometryElement],
                   answer: Answer) -> Iterator[Marker]:
-    """Return the markers of an answer: the robot there in one colour, and contacts."""
-    at, color = Configuration(robot, answer.q), _color(answer.reached.value, GHOST)
+    """Yield the markers of an answer: the robot's visuals in one colour, and contacts."""
+    at, color = Configuration(robot, answer.q), _color(answer.reached.value, GHOST_OPACITY)
     for visual in visuals:
         pose = at.placement(visual.link) * visual.in_link
         if isinstance(visual.shape, Shape):
@@ -54,18 +56,19 @@ def ghost_markers(robot: Robot, visuals: Sequence[GeometryElement],
 
 
 def text_marker(text: str, point: Array) -> Marker:
-    """Return a text above a point (3,)."""
-    lines = [line for part in text.splitlines() for line in wrap(part, LINE)]
+    """Return the marker of a text above a point (3,) in the root frame."""
+    lines = [line for part in text.splitlines() for line in wrap(part, LINE_LENGTH)]
     marker = Marker(type=Marker.TEXT_VIEW_FACING, action=Marker.ADD, text='\n'.join(lines),
                     color=_color((1.0, 1.0, 1.0), 1.0), ns='text')
-    marker.scale.x, marker.scale.z = SPACE, LETTERS
-    above = ABOVE + LETTERS * len(lines) / 2
-    fill_pose(marker.pose, pin.SE3(np.eye(3), point + [0.0, 0.0, above]))
+    marker.scale.x, marker.scale.z = SPACE_WIDTH, LETTER_HEIGHT
+    # RViz centres the text on the marker's position
+    height = TEXT_DISTANCE + LETTER_HEIGHT * len(lines) / 2
+    fill_pose(marker.pose, pin.SE3(np.eye(3), point + [0.0, 0.0, height]))
     return marker
 
 
 def replacing_all(robot: Robot, markers: Iterable[Marker]) -> MarkerArray:
-    """Return markers in the robot's root frame, in place of those before."""
+    """Return a message that replaces all markers shown before, in the robot's root frame."""
     header = Header(frame_id=robot.root_frame)
     array = MarkerArray(markers=[Marker(header=header, action=Marker.DELETEALL), *markers])
     for number, marker in enumerate(array.markers):
@@ -79,14 +82,14 @@ def _color(rgb: tuple[float, float, float], alpha: float) -> ColorRGBA:
 
 
 def handles(name: str, frame_id: str, pose: Pose, menu: Sequence[MenuEntry]) -> InteractiveMarker:
-    """Return a marker to drag along and about its own axes, with a menu."""
+    """Return an interactive marker with handles along and about its own axes, and a menu."""
     marker = InteractiveMarker(header=Header(frame_id=frame_id), pose=pose, name=name,
                                description=name, scale=SCALE, menu_entries=list(menu))
     control = InteractiveMarkerControl
     for axis, (x, y, z) in AXES.items():
         for kind, mode in (('move', control.MOVE_AXIS), ('turn', control.ROTATE_AXIS)):
             marker.controls.append(control(name=f'{kind} {axis}', interaction_mode=mode,
-                                           orientation=Quaternion(w=HALF, x=x, y=y, z=z)))
+                                           orientation=Quaternion(w=COS_45, x=x, y=y, z=z)))
     ball = shape_marker(BALL, pin.SE3.Identity(), color=_color((0.3, 0.6, 1.0), 0.8))
     marker.controls.append(control(name='ball', interaction_mode=control.MOVE_ROTATE_3D,
                                    always_visible=True, markers=[ball]))

@@ -1,4 +1,4 @@
-"""Server of interactive markers, with the protocol of the package interactive_markers."""
+"""Server of interactive markers; implements the protocol of the package interactive_markers."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,35 +13,35 @@ from visualization_msgs.msg import (
 )
 from visualization_msgs.srv import GetInteractiveMarkers
 
-DEPTH = 100      # queue of updates, none of which a client may miss
-FEEDBACK = 10    # queue of feedback: a press, a pose and a release come at once
+UPDATE_DEPTH = 100      # depth of the queue of updates, of which a client must not miss any
+FEEDBACK_DEPTH = 10     # depth of the queue of feedback: press, pose and release come in bursts
 
 
 class InteractiveMarkers:
     """
-    Markers to drag in RViz; `taken` is called with the feedback on them, of any client.
+    Markers that can be dragged in RViz; `on_feedback` is called with the feedback of any client.
 
-    A client asks the service for all markers, and receives changes as numbered updates. When it
-    misses an update, it asks the service again.
+    A client calls the service for all markers once, then receives changes as numbered updates. A
+    client that misses an update calls the service again.
     """
 
     def __init__(self, node: Node, name: str,
-                 taken: Callable[[InteractiveMarkerFeedback], None]) -> None:
-        self._taken = taken
+                 on_feedback: Callable[[InteractiveMarkerFeedback], None]) -> None:
+        self._on_feedback = on_feedback
         self._markers: dict[str, InteractiveMarker] = {}
         self._number = 0
         self._updates = node.create_publisher(InteractiveMarkerUpdate, f'{name}/update',
-                                              QoSProfile(depth=DEPTH))
+                                              QoSProfile(depth=UPDATE_DEPTH))
         node.create_service(GetInteractiveMarkers, f'{name}/get_interactive_markers', self._get)
-        node.create_subscription(InteractiveMarkerFeedback, f'{name}/feedback', self._take,
-                                 QoSProfile(depth=FEEDBACK))
+        node.create_subscription(InteractiveMarkerFeedback, f'{name}/feedback', self._receive,
+                                 QoSProfile(depth=FEEDBACK_DEPTH))
 
     def show(self, markers: Iterable[InteractiveMarker]) -> None:
-        """Show these markers in place of all others."""
-        given = {marker.name: marker for marker in markers}
-        changed = [marker for name, marker in given.items() if marker != self._markers.get(name)]
-        erased = [name for name in self._markers if name not in given]
-        self._markers = given
+        """Replace all markers by `markers`; publish the differences."""
+        new = {marker.name: marker for marker in markers}
+        changed = [marker for name, marker in new.items() if marker != self._markers.get(name)]
+        erased = [name for name in self._markers if name not in new]
+        self._markers = new
         if changed or erased:
             self._publish(InteractiveMarkerUpdate(markers=changed, erases=erased))
 
@@ -64,6 +64,6 @@ class InteractiveMarkers:
         response.markers = list(self._markers.values())
         return response
 
-    def _take(self, feedback: InteractiveMarkerFeedback) -> None:
+    def _receive(self, feedback: InteractiveMarkerFeedback) -> None:
         if feedback.marker_name in self._markers:
-            self._taken(feedback)
+            self._on_feedback(feedback)

@@ -1,4 +1,4 @@
-"""The page of a session in browsers."""
+"""The web page of a session: controls, and the robot, its ghost and its scene in 3D."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,7 @@ from ros2_ik.view.access import Access
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
 from ros2_ik.view.gizmos import Gizmos
 from ros2_ik.view.pose_form import PoseForm
-from ros2_ik.view.robot_model import BACK, extent, RobotModel
+from ros2_ik.view.robot_model import extent, RobotModel, TO_CAMERA
 from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.server import InputHandle, listening, stop
 from ros2_ik.view.session import problem_text, Session
@@ -21,17 +21,18 @@ from ros2_ik.view.status import copy_html, kinds_html, LEGEND, SMALL, status_htm
 from ros2_ik.view.worker import MOVE, Worker
 from ros2_ik.view.yaml_form import YamlForm
 
-CLOSE = 0.25    # size of the gizmos of targets, as a part of the robot's
-FIELD_OF_VIEW = math.radians(45)    # of the first camera; viser's 75 degrees distort a robot
-DISTANCE = 1.7    # of the first camera, in sizes of the robot
-STEP = {True: 0.1, False: 1e-3}    # of the sliders of rotary joints [deg] and others [m]
+GIZMO_RATIO = 0.25    # size of the gizmos of targets / size of the robot
+FIELD_OF_VIEW = math.radians(45)    # of the initial camera; viser's 75 degrees distort a robot
+CAMERA_RATIO = 1.7    # distance of the initial camera / size of the robot
+STEP = {True: 0.1, False: 1e-3}    # steps of sliders; True: rotary joints [deg], False: others [m]
 
 
 class Event(NamedTuple):
     """
-    An event of a browser; `value` is that of the control, or the pose of the gizmo.
+    An event of a browser; `value` is the value of the control, or the pose of the gizmo.
 
-    The control may have another value by the time at which the worker processes the event.
+    The value is stored here because the control may have changed when the worker processes the
+    event.
     """
 
     client: viser.ClientHandle
@@ -41,9 +42,9 @@ class Event(NamedTuple):
 
 class Page:
     """
-    A session for any number of browsers, which all show and control the same.
+    The page of one session, for any number of browsers, which show and control the same state.
 
-    `url` is its address. Raises OSError where the port is taken.
+    `url` is the address to open. Raises OSError if the port is in use.
     """
 
     def __init__(self, session: Session, access: Access, port: int) -> None:
@@ -74,20 +75,26 @@ class Page:
 
     def bind(self, register: Callable[[Any], object], job: Callable[[Event], None],
              kind: str | None = None) -> None:
-        """Have the worker do a job of a kind at each event of a handle; see `Worker.post`."""
-        def do(event: Event) -> None:
+        """
+        Run `job` in the worker's thread at each event of a control; `kind`: see `Worker.post`.
+
+        `register` is the control's method that registers a callback, such as `on_click`.
+        """
+        def work(event: Event) -> None:
             self.session.forget_refusal()
             job(event)
-        self._bind(register, lambda event: self.worker.post(partial(do, event), kind))
+        self._bind(register, lambda event: self.worker.post(partial(work, event), kind))
 
     def _bind(self, register: Callable[[Any], object], react: Callable[[Event], None]) -> None:
-        async def happened(event: Any) -> None:    # async: in the order of the events
-            if event.client is not None:           # else this program has set the control
+        # async: viser calls other functions in a thread pool, which can change their order
+        async def on_event(event: Any) -> None:
+            # without a client the program itself has set the control
+            if event.client is not None:
                 handle = event.target
                 value = (np.array(handle.wxyz), np.array(handle.position)) if hasattr(
                     handle, 'wxyz') else getattr(handle, 'value', None)
                 react(Event(event.client, value, getattr(event, 'phase', '')))
-        register(happened)
+        register(on_event)
 
     def _add_controls(self) -> None:
         gui, session = self.server.gui, self.session
@@ -151,13 +158,15 @@ class Page:
         return save_scene(self.session.arm.scene)
 
     def _load_scene(self, text: str) -> None:
-        arm = self.session.arm    # the '\n' below keeps the text from being taken for a file name
+        arm = self.session.arm
+        # with '\n' load_scene reads the argument as YAML, never as a file name
         self.session.change_scene(load_scene(text + '\n', arm.robot,
                                              Configuration(arm.robot, arm.q)))
 
     # -- display ---------------------------------------------------------------------------
 
     def _show(self) -> None:
+        """Show the session's state; called by the worker after each job and step."""
         session, answer = self.session, self.session.answer
         q, contacts = session.arm.q, () if answer is None else answer.contacts
         with self.server.atomic():
@@ -184,8 +193,9 @@ class Page:
         for name, slider in self.sliders.items():
             joint = session.robot.joint(name)
             value = slider_value(joint, session.arm.q)
-            apart = abs(slider.value - value) > STEP[joint.rotary]
-            if apart and slider.min <= value <= slider.max:
+            # a slider that a user has moved differs by rounding only: do not send the value back
+            differs = abs(slider.value - value) > STEP[joint.rotary]
+            if differs and slider.min <= value <= slider.max:
                 slider.value = value
         self._pose.show()
 
@@ -195,27 +205,29 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
     server.scene.world_axes.visible = False
     server.scene.add_grid('/grid', 4.0, 4.0, cell_size=0.1, section_size=1.0,
                           cell_color=(225, 225, 225), section_color=(190, 190, 190))
-    back = np.array(BACK) / np.linalg.norm(BACK)
-    right = np.array([-back[1], back[0], 0.0])
-    look_at = middle + 0.15 * size * right    # the panel covers the right side
-    server.initial_camera.position = tuple((look_at + DISTANCE * size * back).tolist())
+    to_camera = np.array(TO_CAMERA) / np.linalg.norm(TO_CAMERA)
+    right = np.array([-to_camera[1], to_camera[0], 0.0])
+    # to the left of the centre, because the panel covers the right side
+    look_at = middle + 0.15 * size * right
+    server.initial_camera.position = tuple((look_at + CAMERA_RATIO * size * to_camera).tolist())
     server.initial_camera.look_at = tuple(look_at.tolist())
     server.initial_camera.fov = FIELD_OF_VIEW
 
 
 def gizmo_size(size: float) -> float:
-    """Return the length of the arms of a gizmo [m] for a robot of some size [m]."""
-    return min(max(CLOSE * size, 0.05), 0.4)
+    """Return the length of a gizmo's axes [m] for a robot of `size` [m]."""
+    return min(max(GIZMO_RATIO * size, 0.05), 0.4)
 
 
 def slider_value(joint: Joint, q: Array) -> float:
-    """Return the value of a joint at q (nq,), rounded to the step of its slider."""
+    """Return the value of a joint at q (nq,) [deg, m], rounded to the step of its slider."""
     value = float(q[joint.index])
     return round(math.degrees(value), 1) if joint.rotary else round(value, 3)
 
 
 def slider_ends(robot: Robot, joint: Joint) -> tuple[float, float]:
-    """Return the ends of the slider of a joint, within its limits."""
+    """Return the range of a joint's slider [deg, m], rounded to steps within the limits."""
+    # finite also for joints without limits
     lower, upper = (float(limits[joint.index])
                     for limits in robot.sampling_limits(np.array(robot.neutral)))
     steps = 1 / STEP[joint.rotary]

@@ -1,4 +1,4 @@
-"""A solved path on a page: the line of the tool, and a slider that moves the robot along it."""
+"""A solved path on a page: the line of the tool, and a slider that moves the robot."""
 
 import numpy as np
 import viser
@@ -6,19 +6,25 @@ import viser
 from ros2_ik.core import Array, Configuration, Path
 from ros2_ik.view.page import Event, Page
 
-REACHED, BEYOND = (40, 160, 60), (210, 40, 40)    # colours of the line
-SPACING = 5e-3    # of the points of the line beyond the reached part [m]
+REACHED, BEYOND = (40, 160, 60), (210, 40, 40)    # colours of the solved and the unsolved part
+SPACING = 5e-3    # distance between points of the unsolved part [m]
 
 
 class PathOnPage:
-    """The line of a path, green where it is reached; the slider goes over its configurations."""
+    """
+    The line of a path on a page: green up to the last pose reached, red beyond.
+
+    The slider places the robot at the configurations of the path.
+    """
 
     def __init__(self, page: Page, path: Path, tip: str) -> None:
         self._page, self._path = page, path
         self.lines = dict[str, viser.LineSegmentsHandle]()
         reached = [Configuration(page.session.robot, q).transform(tip) for q in path.q]
         self._draw('reached', [T[:3, 3] for T in reached], REACHED)
-        if reached:     # the frame of the path, by the last pose that is reached
+        if reached:
+            # the path may be relative to a moving frame: its present pose follows from the last
+            # pose reached
             last = path.parameters[-1]
             frame = reached[-1] @ np.linalg.inv(path.tool_path.pose(last))
             self._draw('beyond', [

@@ -1,4 +1,4 @@
-"""Pictures of robots in their scenes, without a browser."""
+"""Pictures (PNG) of robots in their scenes, without a browser or a graphics card."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ import pinocchio as pin
 
 from ros2_ik.core import Array, Cone, Contact, Cylinder, Scene, Sphere
 from ros2_ik.view.raster import Body, camera_on, render, vertices
-from ros2_ik.view.robot_model import BACK, extent, RobotModel
+from ros2_ik.view.robot_model import extent, RobotModel, TO_CAMERA
 from ros2_ik.view.scene_model import (
     CONTACT,
     CONTACT_RADIUS,
     contact_text,
     drawn_object,
-    MOST_CONTACTS,
+    MAX_CONTACTS,
     placed_objects,
     TOUCHED,
     touched_names,
@@ -26,19 +26,20 @@ from ros2_ik.view.scene_model import (
 from ros2_ik.view.surface import Color, shape_surface
 
 AXES: tuple[Color, ...] = ((0.87, 0.15, 0.15), (0.1, 0.62, 0.2), (0.15, 0.35, 0.9))
-AXES_SIZE = 0.16     # length of a target's axes, in sizes of the robot
+AXES_RATIO = 0.16    # length of a target's axes / size of the robot
 BLACK: Color = (0.13, 0.13, 0.13)
-FONT, SMALLEST = 0.022, 12    # height of letters, as a part of the picture and, half as much, of
-                              # its panels, and at least [px]
-FAR = 1.25           # distance above which a body need not be in the picture, in robot sizes
+FONT_RATIO = 0.022   # height of letters / geometric mean of the edges of picture and panels
+MIN_FONT = 12        # smallest height of letters [px]
+FAR_RATIO = 1.25     # distance from the robot / its size, beyond which bodies may be cut off
 
 
 @dataclass(frozen=True)
 class Panel:
     """
-    A robot at q (nq,), in its own colours or in one, and lines of text, in one colour.
+    A panel of a picture: a robot at `q` (nq,) and lines of text above it.
 
-    `targets` are poses (4, 4), drawn as frames; contacts are red, and named below the text.
+    `color` replaces the robot's own colours. `targets` are poses (4, 4), drawn as coordinate
+    frames. Contacts are drawn in red and named below the lines.
     """
 
     q: Array
@@ -49,32 +50,33 @@ class Panel:
     targets: Sequence[Array] = ()
 
     def text(self) -> list[tuple[str, Color]]:
-        """Return all lines with their colours."""
+        """Return all lines of text with their colours."""
         return [*((line, self.lines_color) for line in self.lines),
-                *((contact_text(one), CONTACT) for one in self.contacts[:MOST_CONTACTS])]
+                *((contact_text(one), CONTACT) for one in self.contacts[:MAX_CONTACTS])]
 
 
 def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[Panel],
                   size: tuple[int, int], back: Array | None = None) -> None:
     """
-    Write panels side by side to a PNG file of size (width, height), all with the same view.
+    Write panels side by side to a PNG file of `size` (width, height) [px], with the same view.
 
-    `back` (3,) leads from the robot to the camera, by default as on a page of the viewer. Raises
-    OSError where the file cannot be written.
+    `back` (3,) is the direction from the robot to the camera, by default that of the viewer.
+    Raises OSError if the file cannot be written.
     """
-    # the number of columns by which the panels are nearly square
+    # the number of columns with which the panels are as square as possible
     columns = min(range(1, len(panels) + 1), key=lambda count: abs(math.log(
         size[0] / count / (size[1] / math.ceil(len(panels) / count)))))
     width, height = size[0] // columns, size[1] // math.ceil(len(panels) / columns)
-    letters = max(FONT * math.sqrt(math.sqrt(size[0] * size[1] * width * height)), SMALLEST)
-    font, step = ImageFont.load_default(letters), 1.3 * letters    # from line to line
+    letters = max(FONT_RATIO * math.sqrt(math.sqrt(size[0] * size[1] * width * height)), MIN_FONT)
+    font, step = ImageFont.load_default(letters), 1.3 * letters    # step: line spacing [px]
     picture = Image.new('RGB', size, 'white')
     pen = ImageDraw.Draw(picture)
-    count = max(int((width - step) / pen.textlength('n', font)), 1)    # of letters in a line
+    count = max(int((width - step) / pen.textlength('n', font)), 1)    # letters in a line
     texts = [[(part, color) for line, color in panel.text() for part in wrap(line, count)]
              for panel in panels]
+    # text takes at most half of a panel; all panels have the same height of text
     most = min(int(height / 2 / step), max(map(len, texts)))
-    above = math.ceil(step * most)    # height of the lines above a panel's picture
+    above = math.ceil(step * most)
     images = panel_images(model, scene, panels, (width, height - above), back)
     for number, (text, image) in enumerate(zip(texts, images, strict=True)):
         x, y = number % columns * width, number // columns * height
@@ -87,32 +89,35 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
 
 def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size: tuple[int, int],
                  back: Array | None = None) -> Iterator[Image.Image]:
-    """Yield an image of size (width, height) of each panel, without text, with the same view."""
+    """Yield the image of each panel, without text, of `size` (width, height) [px]."""
     middle, length = extent(model.robot, panels[0].q)
-    drawn = [list(_bodies(model, scene, panel, AXES_SIZE * length)) for panel in panels]
+    drawn = [list(_bodies(model, scene, panel, AXES_RATIO * length)) for panel in panels]
+    # one camera for all panels; it shows all bodies near the robot, not a large floor or wall
     points = [vertices(body) for bodies in drawn for body in bodies]
-    near = [each for each in points if np.linalg.norm(each - middle, axis=1).max() < FAR * length]
+    near = [each for each in points
+            if np.linalg.norm(each - middle, axis=1).max() < FAR_RATIO * length]
     # a robot may have no visible link
     near = near or [middle + length * np.array([[-0.5] * 3, [0.5] * 3])]
-    camera = camera_on(np.concatenate(near), np.array(BACK if back is None else back),
+    camera = camera_on(np.concatenate(near), np.array(TO_CAMERA if back is None else back),
                        size[0] / size[1])
     ball = shape_surface(Sphere(CONTACT_RADIUS), CONTACT)
     for panel, bodies in zip(panels, drawn, strict=True):
         balls = [(ball, pin.SE3(np.eye(3), np.array(one.point)))
-                 for one in panel.contacts[:MOST_CONTACTS]]
+                 for one in panel.contacts[:MAX_CONTACTS]]
         pixels = render(bodies, camera, *size, in_front=balls)
         yield Image.fromarray(np.rint(255 * pixels).astype(np.uint8))
 
 
 def _bodies(model: RobotModel, scene: Scene, panel: Panel, length: float) -> Iterator[Body]:
-    """Yield the bodies of a panel, without contacts; target axes are drawn `length` [m] long."""
+    """Yield the bodies of a panel, without contacts; `length` is that of target axes [m]."""
     poses, touched = model.poses(panel.q), touched_names(panel.contacts)
     for link, surface, in_link in model.surfaces:
         yield surface._replace(color=panel.color or surface.color), poses[link] * in_link
-    for item, pose, usual in placed_objects(scene, panel.q):
-        most = TOUCHED if item.id in touched else 1.0
-        for surface, in_item in drawn_object(item, usual):
-            yield surface._replace(opacity=min(surface.opacity, most)), pose * in_item
+    for item, pose, default in placed_objects(scene, panel.q):
+        opacity = TOUCHED if item.id in touched else 1.0
+        for surface, in_item in drawn_object(item, default):
+            yield surface._replace(opacity=min(surface.opacity, opacity)), pose * in_item
+    # each axis of a target is an arrow: a cylinder and a cone along z, turned to the axis
     for T in panel.targets:
         for column, color in zip(np.eye(3), AXES, strict=True):
             along = pin.SE3(T[:3, :3], np.array(T[:3, 3])) * pin.SE3(

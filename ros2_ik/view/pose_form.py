@@ -1,4 +1,4 @@
-"""Fields with the targets in numbers."""
+"""Input fields for the targets: position, roll, pitch and yaw."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class PoseFields:
-    """The fields of one target, in a folder; they show the pose T (4, 4)."""
+    """The input fields of one target, in a folder; `T` (4, 4) is the pose shown."""
 
     folder: viser.GuiFolderHandle
     xyz: InputHandle
@@ -25,15 +25,17 @@ class PoseFields:
     T: Array | None = None
 
     def show(self, T: Array) -> None:
-        """Show a pose, unless it was typed here: then the numbers stay as typed."""
+        """Show a pose T (4, 4)."""
+        # a pose that was typed here is not written back: the numbers stay as typed
         if T is not self.T:
             self.T = T
-            self.xyz.value = np.round(T[:3, 3], 4) + 0.0     # + 0.0: no -0
+            # + 0.0 turns -0 into 0
+            self.xyz.value = np.round(T[:3, 3], 4) + 0.0
             self.rpy.value = np.round(np.degrees(pin.rpy.matrixToRpy(T[:3, :3])), 2) + 0.0
 
 
 class PoseForm:
-    """Position, roll, pitch and yaw of each tip's target; typed numbers need no confirmation."""
+    """The input fields of all targets; typed numbers are applied without confirmation."""
 
     def __init__(self, page: 'Page') -> None:
         self._page, self._session = page, page.session
@@ -52,11 +54,12 @@ class PoseForm:
         self._page.bind(fields.rpy.on_update, partial(self._set, tip, True), f'rotation {tip}')
         return fields
 
-    def _set(self, tip: str, turns: bool, event: 'Event') -> None:
-        if tip not in self.fields:    # removed since
+    def _set(self, tip: str, rotates: bool, event: 'Event') -> None:
+        # an event that was queued before the target was removed
+        if tip not in self.fields:
             return
         T = self._session.problem.targets[tip].copy()
-        if turns:
+        if rotates:
             T[:3, :3] = pin.rpy.rpyToMatrix(np.radians(event.value))
         else:
             T[:3, 3] = event.value
@@ -64,7 +67,7 @@ class PoseForm:
         self._session.drag(tip, T)
 
     def show(self) -> None:
-        """Show the present targets."""
+        """Show the targets of the session."""
         targets = self._session.problem.targets
         for tip in [tip for tip in self.fields if tip not in targets]:
             self.fields.pop(tip).folder.remove()

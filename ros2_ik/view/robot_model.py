@@ -1,4 +1,4 @@
-"""The surfaces of a robot, and their poses at joint values."""
+"""The surfaces of a robot, and the poses of its links in a configuration."""
 
 from typing import NamedTuple
 
@@ -9,12 +9,12 @@ from ros2_ik.core import Array, Configuration, Robot
 from ros2_ik.core.internals import visual_geometry
 from ros2_ik.view.surface import shape_surface, Surface
 
-USUAL = (0.82, 0.83, 0.85)    # colour of links without one
-BACK = (0.95, -0.8, 0.45)      # direction from the robot to the camera
+DEFAULT_COLOR = (0.82, 0.83, 0.85)    # of links without a colour (red, green, blue)
+TO_CAMERA = (0.95, -0.8, 0.45)        # default direction from the robot to the camera
 
 
 class LinkSurface(NamedTuple):
-    """A surface on a link, and its pose in the link's frame."""
+    """A surface of a link, and its pose in the link frame."""
 
     link: str
     surface: Surface
@@ -23,17 +23,17 @@ class LinkSurface(NamedTuple):
 
 class RobotModel:
     """
-    The surfaces of a robot in their own colours, and the poses of its links.
+    The visual surfaces of a robot, and the poses of its links.
 
-    `notes` name missing geometry and what is drawn instead.
+    `notes` are texts about missing geometry and its replacements.
     """
 
     def __init__(self, robot: Robot) -> None:
         geometry = visual_geometry(robot)
         self.robot, self.notes = robot, geometry.warnings
         self.surfaces = tuple(
-            LinkSurface(body.link, shape_surface(body.shape, body.color or USUAL), body.in_link)
-            for body in geometry.bodies)
+            LinkSurface(body.link, shape_surface(body.shape, body.color or DEFAULT_COLOR),
+                        body.in_link) for body in geometry.bodies)
         self.links = geometry.links
 
     def poses(self, q: Array) -> dict[str, pin.SE3]:
@@ -43,7 +43,7 @@ class RobotModel:
 
 
 def extent(robot: Robot, q: Array) -> tuple[Array, float]:
-    """Return the middle (3,) and the size [m] of a robot at q (nq,)."""
+    """Return centre (3,) and diagonal [m] of the box around all frames of a robot at q (nq,)."""
     at = Configuration(robot, q)
     points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])
     return (points.min(axis=0) + points.max(axis=0)) / 2, max(

@@ -1,4 +1,4 @@
-"""A session in RViz: a marker to drag at each tip, its menu, and the ghost of the answer."""
+"""A session in RViz: an interactive marker with a menu for each tip, and the ghost."""
 
 from collections.abc import Callable
 
@@ -24,30 +24,30 @@ POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_
 AVOID, BACK, NEXT, EXECUTE, STOP = TITLES = (
     'avoid collisions', 'back to the arm', 'next solution', 'execute', 'stop')
 MENU = dict(enumerate(TITLES, start=1))
-FARTHEST = 1e6      # distance of a marker [m]; squares of larger numbers overflow
+MAX_DISTANCE = 1e6  # of a marker from the root frame; squares of larger numbers overflow [m]
 
 
 class RvizGoals:
     """
-    A session for any number of RViz, which all show and control the same.
+    A session for any number of RViz instances, which show and control the same state.
 
-    Its topics and its service are `name`/goals/*. Only the session's arm may spin the node.
+    Topics and the service are `name`/goals/*. Only the session's arm may spin the node.
     """
 
     def __init__(self, session: Session, node: Node, name: str,
                  ended: Callable[[], bool] = lambda: False) -> None:
         self._session, self._ended = session, ended
         self._worker = Worker(session, self._show)
-        self._markers = InteractiveMarkers(node, f'{name}/goals', self._take)
+        self._markers = InteractiveMarkers(node, f'{name}/goals', self._on_feedback)
         self._ghost = node.create_publisher(MarkerArray, f'{name}/goals/ghost', LATCHED)
         self._visuals = visual_elements(session.robot)
-        self._marker_at: dict[str, Array] = {}
-        self._shown = session.answer, ''    # answer and status
+        self._marker_at: dict[str, Array] = {}    # poses (4, 4) of the markers by tip
+        self._shown = session.answer, ''    # answer and status that RViz shows
         self._actions = {AVOID: self._switch_collisions, BACK: self._back,
                          NEXT: session.next_solution, EXECUTE: session.move_there}
 
     def run(self) -> None:
-        """Serve until it has `ended`."""
+        """Serve until `ended()` is True."""
         self._session.step()
         self._session.back_to_robot()
         self._show_handles()
@@ -60,7 +60,7 @@ class RvizGoals:
 
     # -- events ----------------------------------------------------------------------------
 
-    def _take(self, feedback: InteractiveMarkerFeedback) -> None:
+    def _on_feedback(self, feedback: InteractiveMarkerFeedback) -> None:
         name, title = feedback.marker_name, ''
         if feedback.event_type == InteractiveMarkerFeedback.MENU_SELECT:
             title = MENU.get(feedback.menu_entry_id, '')
@@ -77,6 +77,7 @@ class RvizGoals:
 
     def _switch_collisions(self) -> None:
         self._session.avoid_collisions = not self._session.avoid_collisions
+        # the menu has the new state of the check box
         self._show_handles()
         self._session.solve(dragging=True)
 
@@ -106,6 +107,7 @@ class RvizGoals:
         if self._ended():
             self._worker.end()
         session, moved = self._session, False
+        # move markers whose target changed; in RViz they would snap back otherwise
         for tip, T in session.problem.targets.items():
             if T is not self._marker_at[tip]:
                 self._markers.move(tip, _pose(T))
@@ -129,12 +131,12 @@ class RvizGoals:
 def _read_pose(feedback: InteractiveMarkerFeedback, root_frame: str) -> Array:
     """Return the pose (4, 4) to which a marker was dragged; raises IKError."""
     what, frame = f"the pose of marker '{feedback.marker_name}'", feedback.header.frame_id
-    # RViz answers in the marker's own frame, as its stamp is 0
+    # RViz reports poses in the marker's own frame, because the marker's stamp is 0
     if frame.removeprefix('/') not in ('', root_frame):
-        raise IKError(f"{what} is in frame '{frame}'; valid: that of the marker, '{root_frame}'")
+        raise IKError(f"{what} is in frame '{frame}'; valid: the marker's frame '{root_frame}'")
     T = np.array(read_pose(feedback.pose, what).homogeneous)
-    if np.abs(T[:3, 3]).max() > FARTHEST:
-        raise IKError(f'{what} is further away than {FARTHEST:g} m')
+    if np.abs(T[:3, 3]).max() > MAX_DISTANCE:
+        raise IKError(f'{what} is further away than {MAX_DISTANCE:g} m')
     return T
 
 

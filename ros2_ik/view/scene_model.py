@@ -1,4 +1,4 @@
-"""Colours, surfaces and texts of the objects and contacts of a scene."""
+"""Colours, surfaces and texts for the objects and contacts of a scene."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,25 +7,25 @@ import pinocchio as pin
 from ros2_ik.core import Array, Configuration, Contact, Scene, SceneObject
 from ros2_ik.view.surface import Color, shape_surface, Surface
 
-WORLD, ATTACHED = (0.55, 0.6, 0.55), (0.65, 0.4, 0.75)    # of objects without a colour
+WORLD, ATTACHED = (0.55, 0.6, 0.55), (0.65, 0.4, 0.75)    # default colours of objects
 TOUCHED = 0.45                      # opacity of an object in contact
-MOST_CONTACTS = 8                   # that are shown
-CONTACT_RADIUS = 0.015              # of the ball at a contact [m]
-CONTACT = (0.9, 0.08, 0.08)         # its colour
+MAX_CONTACTS = 8                    # number of contacts shown
+CONTACT_RADIUS = 0.015              # of the ball that marks a contact [m]
+CONTACT = (0.9, 0.08, 0.08)         # colour of that ball
 
 
-def drawn_object(item: SceneObject, usual: Color = WORLD) -> list[tuple[Surface, pin.SE3]]:
+def drawn_object(item: SceneObject, default: Color = WORLD) -> list[tuple[Surface, pin.SE3]]:
     """
-    Return the surfaces of an object, each with its pose in the object.
+    Return the surfaces of an object, each with its pose in the object frame.
 
-    `usual` is its colour where it has none.
+    `default` is the colour of an object without a colour, or with opacity 0.
     """
-    r, g, b, opacity = item.color if item.color and item.color[3] > 0 else (*usual, 1.0)
+    r, g, b, opacity = item.color if item.color and item.color[3] > 0 else (*default, 1.0)
     return [(shape_surface(part.shape, (r, g, b), opacity), part.pose) for part in item.parts]
 
 
 def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, pin.SE3, Color]]:
-    """Yield the objects, their poses with the robot at q (nq,), and their usual colours."""
+    """Yield objects, their poses in the root frame at q (nq,), and their default colours."""
     for item in scene.objects.values():
         yield item, item.pose, WORLD
     at = Configuration(scene.robot, q)
@@ -34,10 +34,10 @@ def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, pin.SE
 
 
 def touched_names(contacts: Sequence[Contact]) -> set[str]:
-    """Return the names of the bodies in contact."""
+    """Return the names of all bodies in contact."""
     return {name for one in contacts for name in (one.first, one.second)}
 
 
 def contact_text(contact: Contact) -> str:
-    """Return the names of the bodies in contact, and the depth."""
+    """Return a text with the names of the bodies in contact and the depth."""
     return f'{contact.first} - {contact.second}: {1e3 * contact.depth:.1f} mm'

@@ -1,4 +1,4 @@
-"""viser's server behind access control."""
+"""viser's web server, with access control."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -17,23 +17,26 @@ from ros2_ik.view.access import Access, POLICY
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
-InputHandle = Any    # of viser 1.1, to whose type checkers find `value` read-only
+InputHandle = Any    # a control of viser 1.1, whose types declare `value` as read-only
 
 
 def listening(access: Access, port: int) -> viser.ViserServer:
-    """Return a server on a port of `access.host`; raises OSError if it cannot listen there."""
+    """Start a server on a port of `access.host`; raises OSError if it cannot listen there."""
     host = access.host
-    try:    # viser waits for ever if it cannot listen
+    # viser itself would wait forever if it could not listen
+    try:
         socket.create_server((host, port), family=socket.AF_INET6 if ':' in host
                              else socket.AF_INET).close()
     except OSError as error:
         raise OSError(error.errno,
                       f'cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}') from None
-    with redirect_stdout(io.StringIO()), _checked(access):    # viser prints its address
+    # viser prints its address, which lacks the token
+    with redirect_stdout(io.StringIO()), _checked(access):
         server = viser.ViserServer(host=host, port=port, verbose=False)
-    if server.get_port() != port:    # taken since, and viser has chosen another one
+    # viser chooses another port if another process took this one after the check above
+    if server.get_port() != port:
         stop(server)
-        raise OSError(errno.EADDRINUSE, f'port {port} of {host} is taken')
+        raise OSError(errno.EADDRINUSE, f'port {port} of {host} is in use')
     return server
 
 
@@ -46,12 +49,12 @@ def stop(server: viser.ViserServer) -> None:
 @contextmanager
 def _checked(access: Access) -> Iterator[None]:
     """
-    Make a server that starts to listen meanwhile refuse what `access` refuses.
+    Context manager: a viser server started inside it refuses the requests that `access` refuses.
 
-    viser has no check and no option for one: `websockets.asyncio.server.serve` is replaced
-    meanwhile. Raises RuntimeError if viser has not called the replacement.
+    viser has neither access control nor an option for it, so `websockets.asyncio.server.serve` is
+    replaced inside the context. Raises RuntimeError if viser did not call the replacement.
     """
-    usual, checked = websockets.serve, list[bool]()
+    original, checked = websockets.serve, list[bool]()
 
     def serve(*arguments: Any, process_request: 'Callable[..., Response | None]',
               **options: Any) -> websockets.serve:
@@ -66,12 +69,12 @@ def _checked(access: Access) -> Iterator[None]:
                 response.headers['Content-Security-Policy'] = POLICY
             return response
         checked.append(True)
-        return usual(*arguments, process_request=answer, **options)
+        return original(*arguments, process_request=answer, **options)
     websockets.serve = serve    # type: ignore[assignment, misc]
     try:
         yield
     finally:
-        websockets.serve = usual    # type: ignore[misc]
+        websockets.serve = original    # type: ignore[misc]
     if not checked:
-        raise RuntimeError(f'viser {viser.__version__} serves in another way than 1.1: the page '
-                           'would be open to every web page')
+        raise RuntimeError(f'viser {viser.__version__} starts its server differently from viser '
+                           '1.1: the page would be open to every web page')

@@ -1,4 +1,4 @@
-"""The state and the actions of a page, or of goals in RViz; one thread uses them."""
+"""The state and the actions of a page, or of goals in RViz; used by one thread."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,24 +13,25 @@ from ros2_ik.core.internals import read_yaml
 from ros2_ik.view.answer import Answer
 from ros2_ik.view.arm import Arm, Question, Reader
 
-SOLUTIONS = 8    # of a search for several solutions
-NOT_DONE = 'not done: '
-POSES = ('tips', 'targets')    # fields of a problem file
+SOLUTIONS = 8    # number of solutions that 'next solution' searches for
+NOT_DONE = 'not done: '    # beginning of the status after an error
+POSES = ('tips', 'targets')    # fields of a problem file that define the targets
 
 
 @dataclass
 class Problem:
     """
-    A problem to solve: `targets` are poses (4, 4) by tip, in the root frame.
+    A problem to solve.
 
-    `rest` are the other fields of a problem file, such as constraints and costs.
+    `targets` are poses (4, 4) in the root frame, by tip. `rest` are all other fields of a problem
+    file, such as constraints and costs.
     """
 
     targets: dict[str, Array]
     rest: dict[str, object] = field(default_factory=dict)
 
     def content(self) -> dict[str, object]:
-        """Return the content of a problem file."""
+        """Return the problem as the content of a problem file."""
         targets = []
         for T in self.targets.values():
             values = pin.SE3ToXYZQUAT(pin.SE3(T[:3, :3], np.array(T[:3, 3]))).tolist()
@@ -44,8 +45,8 @@ class Session:
     """
     A robot, a problem and its answers.
 
-    `answers` are the last ones, of which number `shown` is displayed; empty before the first
-    question. `status` is a sentence for the user.
+    `answers` are the answers to the last question, empty before the first; `shown` is the index of
+    the displayed answer. `status` is a message for the user.
     """
 
     def __init__(self, arm: Arm, tips: Sequence[str], read: Reader) -> None:
@@ -54,7 +55,7 @@ class Session:
         self.avoid_collisions = True
         self.answers: tuple[Answer, ...] = ()
         self.shown, self._answered_in = 0, arm.scene
-        self._last_q: Array | None = None    # of the last displayed answer
+        self._last_q: Array | None = None    # q (nq,) of the last displayed answer
         self.status = 'drag the gizmo at the tip, or solve'
 
     @property
@@ -64,7 +65,7 @@ class Session:
 
     @property
     def answer(self) -> Answer | None:
-        """The answer that is displayed, None before the first."""
+        """The displayed answer, None before the first question."""
         return self.answers[self.shown] if self.answers else None
 
     def _at_robot(self) -> dict[str, Array]:
@@ -79,20 +80,20 @@ class Session:
             self.status = NOT_DONE + str(error)
 
     def forget_refusal(self) -> None:
-        """Replace a status that says that something was not done: another action follows."""
+        """Reset the status of a failed action, because another action follows."""
         if self.status.startswith(NOT_DONE):
             self.status = 'done'
 
     # -- the problem -----------------------------------------------------------------------
 
     def load_problem(self, content: dict[str, object]) -> None:
-        """Replace the problem by a file's content; raises IKError and changes nothing."""
+        """Replace the problem by the content of a file; on IKError nothing is changed."""
         request, _ = self._read(content, self.arm.scene, self.arm.q)
         targets = dict[str, Array]()
         for target in request.targets:
             if target.relative_to is not None:
                 raise IKError(f"the target of '{target.tip}' is in frame '{target.relative_to}'; "
-                              f"here all are in the root frame '{self.robot.root_frame}'")
+                              f"valid: the root frame '{self.robot.root_frame}'")
             targets[target.tip] = np.array(target.transform)
         self.tips = (*targets, *(tip for tip in self.tips if tip not in targets))
         rest = {name: value for name, value in content.items()
@@ -104,9 +105,9 @@ class Session:
 
     def load_yaml(self, text: str) -> None:
         """
-        Replace the problem by a file's text, and solve it; raises IKError and changes nothing.
+        Replace the problem by YAML text and solve the problem; on IKError nothing is changed.
 
-        Without targets and tips in the text, the targets stay.
+        If the text has neither tips nor targets, the present targets stay.
         """
         try:
             content = read_yaml(text)
@@ -114,7 +115,7 @@ class Session:
             raise IKError(f'the problem is not YAML: {error}') from None
         content = {} if content is None else content
         if not isinstance(content, dict):
-            raise IKError(f'a problem has fields by name, this is {content!r:.60}')
+            raise IKError(f'a problem is a mapping from fields to values, not {content!r:.60}')
         if content.keys().isdisjoint(POSES):
             content = Problem(self.problem.targets, content).content()
         before = self.problem, self.tips, self.avoid_collisions
@@ -126,11 +127,11 @@ class Session:
             raise
 
     def content(self) -> dict[str, Any]:
-        """Return the problem as a problem file's content."""
+        """Return the problem and `avoid_collisions` as the content of a problem file."""
         return {**self.problem.content(), 'avoid_collisions': self.avoid_collisions}
 
     def problem_yaml(self) -> str:
-        """Return the problem as YAML for `ros2_ik constrained`, with the answer as its seed."""
+        """Return the problem as YAML for `ros2_ik constrained`; the seed is the answer."""
         content = self.content()
         if self.answer is not None:
             q = self.answer.q.tolist()
@@ -142,9 +143,9 @@ class Session:
 
     def drag(self, tip: str, T: Array, released: bool = False) -> None:
         """
-        Move the tip's target to T (4, 4), and solve.
+        Move the target of `tip` to T (4, 4), and solve.
 
-        A `released` target that is not reached is searched for once more, for longer.
+        If the target is not reached when it is `released`, a longer search follows.
         """
         self.problem.targets[tip] = T
         self.solve(dragging=True)
@@ -152,13 +153,13 @@ class Session:
             self.solve(near=True)
 
     def switch_collisions(self, on: bool) -> None:
-        """Make answers and motions avoid collisions or not."""
+        """Switch collision avoidance of answers and motions on or off."""
         self.avoid_collisions = on
         if self.answers:
             self.solve(dragging=True)
 
     def back_to_robot(self) -> None:
-        """Put each tip's target where the tip is on the robot, and drop the answers."""
+        """Reset the targets to the present poses of the tips, and delete the answers."""
         self.problem.targets.update(self._at_robot())
         self.answers, self._last_q = (), None
         self.status = 'the targets are where the robot is'
@@ -167,9 +168,10 @@ class Session:
 
     def solve(self, dragging: bool = False, near: bool = False, solutions: int = 1) -> None:
         """
-        Solve the problem from the robot's state; raises IKError, and then there is no answer.
+        Solve the problem; on IKError there is no answer.
 
-        While `dragging`, or `near`, the search starts at the last displayed answer.
+        The search starts at the robot's state or, with `dragging` or `near`, at the last displayed
+        answer.
         """
         if self.answer is not None:
             self._last_q = self.answer.q
@@ -182,7 +184,7 @@ class Session:
         self.status = answer.message
 
     def next_solution(self) -> None:
-        """Display the next answer; the first time several are searched for."""
+        """Display the next answer; the first call searches for several solutions."""
         if len(self.answers) < 2:
             self.solve(solutions=SOLUTIONS)
         else:
@@ -193,25 +195,25 @@ class Session:
     # -- motions ---------------------------------------------------------------------------
 
     def place_joint(self, name: str, value: float) -> None:
-        """Set a joint of the robot's state."""
+        """Set the value of a joint in the robot's state [rad, m]."""
         self.arm.place(self.robot.to_q({name: value}, self.arm.q))
 
     def move_there(self) -> None:
-        """Move the robot to the answer; raises IKError unless that was accepted."""
+        """Move the robot to the answer; raises IKError if the answer was not accepted."""
         answer = self.answer
         if answer is None:
-            raise IKError('there is no answer to go to: solve first')
+            raise IKError('there is no answer to move to: solve first')
         if not answer.accepted:
             raise IKError(f'the answer was not accepted ({answer.message})')
         self.status = self.arm.go_to(answer.q, self.avoid_collisions)
 
     def stop(self) -> None:
-        """Brake the robot."""
+        """Stop the robot."""
         self.arm.stop()
         self.status = 'stopped'
 
     def step(self) -> None:
-        """Step the arm, and solve again in a scene that others have changed."""
+        """Step the arm; solve again if another client has changed the scene."""
         try:
             if text := self.arm.step():
                 self.status = text
@@ -222,7 +224,7 @@ class Session:
     # -- the scene -------------------------------------------------------------------------
 
     def change_scene(self, scene: Scene) -> None:
-        """Replace the scene, and solve again in it if there was an answer."""
+        """Replace the scene; solve again if there was an answer."""
         self.arm.change_scene(scene)
         self._check_scene()
 
@@ -233,6 +235,6 @@ class Session:
 
 
 def problem_text(content: Mapping[str, object]) -> str:
-    """Return fields of a problem file as YAML, '' for none."""
+    """Return fields of a problem file as YAML, '' if there are none."""
     text: str = yaml.safe_dump(dict(content), sort_keys=False, default_flow_style=None, width=99)
     return text if content else ''

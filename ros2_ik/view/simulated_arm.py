@@ -1,4 +1,4 @@
-"""A robot that is only drawn: it stands where it is placed."""
+"""A simulated robot for the viewer: solved by the library, moved by placing it."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,12 +23,12 @@ from ros2_ik.core.internals import IKRequest, prepare, StaticWorld
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import Question, Reader
 
-DRAG_TIMEOUT = 0.02      # of a search during a drag [s]
-JUMP = 0.5               # joint change above which a drag searches on for a nearer answer [rad, m]
+DRAG_TIMEOUT = 0.02      # time for each search during a drag [s]
+JUMP = 0.5               # joint change above which a drag searches for a nearer solution [rad, m]
 
 
 class SimulatedArm:
-    """An `Arm` without a robot: the library solves, and nothing moves by itself."""
+    """`Arm` of a robot that exists only in the viewer; it does not move by itself."""
 
     moving = False
 
@@ -45,70 +45,74 @@ class SimulatedArm:
         self.q = self.robot.to_q(q)
 
     def solve(self, question: Question) -> Answer:
-        """Answer a question."""
+        """Solve a question."""
         request, checker = self._read(question.problem, self.scene, question.seed)
         request = replace(request, seed=self.robot.to_joints(question.seed))
         world = StaticWorld(self.robot, question.seed, checker)
         if not question.dragging:
             return Answer.of(_searched(request, world, solutions=question.solutions))
+        # first only from the seed, so that the ghost follows the drag continuously ...
         request = replace(request, more_seeds=())
         near = _searched(request, world, timeout=DRAG_TIMEOUT, select='first',
                          allow_restarts=False)
         if near.success and not (near.travel and near.travel.change > JUMP):
             return Answer.of(near)
+        # ... then with restarts, if the first search failed or its solution is a jump
         found = _searched(request, world, timeout=DRAG_TIMEOUT, select='nearest')
         answer = Answer.of(found)
-        if answer.reached is Reached.NO:    # best attempts of a search with restarts would flicker
+        # best attempts of a search with restarts differ in each frame: the ghost would flicker
+        if answer.reached is Reached.NO:
             answer = replace(Answer.of(near), message=answer.message)
         return replace(answer, seconds=near.seconds + found.seconds)
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """
-        Set the robot's state to q (nq,), if the straight path there in joint space is free.
+        Set the robot's state to q (nq,) if the straight path in joint space is free.
 
-        Raises IKError where it is not free, and for a base that moves.
+        Raises IKError if the path is not free, or if a floating or planar joint has to move.
         """
         joints = [joint for joint in self.robot.joints if joint.is_scalar]
-        places, count = [joint.index for joint in joints], len(joints)
-        if np.abs(np.delete(q - self.q, places)).max(initial=0.0) > 1e-6:
+        indices, count = [joint.index for joint in joints], len(joints)
+        if np.abs(np.delete(q - self.q, indices)).max(initial=0.0) > 1e-6:
             raise IKError('the base would have to move: only joints of one value can be moved')
+        # the limits do not matter: only the path is checked
         limits = MotionLimits(np.ones(count), np.ones(count), np.full(count, np.inf))
-        motion = straight_motion(self.robot, [joint.name for joint in joints], self.q[places],
-                                 q[places], limits)
+        motion = straight_motion(self.robot, [joint.name for joint in joints], self.q[indices],
+                                 q[indices], limits)
         if avoid_collisions and (found := blocked(checker_of(self.scene), motion, self.q)):
-            touching = '; '.join(f"'{one.first}' - '{one.second}'" for one in found.contacts[:3])
-            raise IKError(f'the way there is not free: contact after {100 * found.fraction:.0f} % '
-                          f'of it ({touching})')
+            pairs = '; '.join(f"'{one.first}' - '{one.second}'" for one in found.contacts[:3])
+            raise IKError(f'the path is not free: contact after {100 * found.fraction:.0f} % of '
+                          f'the path ({pairs})')
         self.q = q
         return 'arrived'
 
     def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Do nothing: no answer is waited for."""
+        """Do nothing: this arm waits for no responses."""
 
     def wait(self, seconds: float) -> None:
-        """Wait until `wake` is called or the time [s] is over."""
+        """Wait for a call of `wake`, at most for `seconds`."""
         self._woken.wait(seconds)
         self._woken.clear()
 
     def wake(self) -> None:
-        """End the wait, or the next one; any thread may call."""
+        """End the present or the next call of `wait`; thread-safe."""
         self._woken.set()
 
     def stop(self) -> None:
-        """Do nothing: it stands."""
+        """Do nothing: this arm never moves by itself."""
 
     def step(self) -> str:
-        """Do nothing: it stands."""
+        """Do nothing: this arm never moves by itself."""
         return ''
 
 
 def _searched(request: IKRequest, world: StaticWorld, **options: Any) -> IKSolution:
-    """Return the solution of a search with other options."""
+    """Run a search with some options replaced, and return its solution."""
     search = prepare(replace(request, options=replace(request.options, **options)), world)
     search.run()
     return search.solution()
 
 
 def checker_of(scene: Scene) -> CollisionChecker:
-    """Return the checker of a scene; its answers name what it cannot check."""
+    """Return the collision checker of a scene; meshes that are missing are not checked."""
     return collision_checker(scene.robot, scene, missing='skip')

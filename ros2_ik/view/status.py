@@ -1,4 +1,4 @@
-"""HTML texts of the page: the answer, and its joints to copy."""
+"""HTML texts of the page: status, figures of the answer, joint values to copy."""
 
 from html import escape
 from inspect import getdoc
@@ -16,15 +16,15 @@ from ros2_ik.view.session import Session
 from ros2_ik.view.surface import Color
 
 SMALL = 'font-size:12px;padding:0 12px 6px'
-# the same height for all short texts: otherwise the panel below jumps during a drag
+# a minimum height, because the controls below would jump during a drag otherwise
 STYLE = f'{SMALL};line-height:1.5;min-height:160px'
-# texts that stay the same: one line, all of it under the mouse
+# for texts that rarely change: one line, with the whole text as a tooltip
 ONE_LINE = 'white-space:nowrap;overflow:hidden;text-overflow:ellipsis;opacity:0.6'
-# one click selects all of the text
+# one click selects the whole text
 CODE = ('user-select:all;white-space:pre-wrap;overflow-wrap:anywhere;max-height:10em;'
         'overflow-y:auto;background:#8882;border-radius:4px;padding:4px 8px;margin:2px 0 8px')
 GREY = (0.45, 0.47, 0.5)
-# in messages: the change from the seed, which is the last answer during a drag
+# a part of messages that is removed: during a drag the seed is the last answer, not the robot
 FROM_SEED = re.compile(r'; largest joint change \S+ \S+ \([^)]*\)')
 
 
@@ -41,7 +41,7 @@ LEGEND = (f'<div style="{SMALL}">ghost: {_square(Reached.YES)} reached, '
 
 
 def status_html(session: Session) -> str:
-    """Return the status, with the colour of the ghost, and figures of the answer as HTML."""
+    """Return the status, in the colour of the ghost, and figures of the answer as HTML."""
     answer, color, lines = session.answer, GREY, list[str]()
     if answer is not None:
         if session.status == answer.message or session.status.startswith('solution '):
@@ -61,7 +61,7 @@ def status_html(session: Session) -> str:
 
 
 def copy_html(session: Session) -> str:
-    """Return the joints [rad, m] of the answer, and a command that repeats it, as HTML."""
+    """Return the answer's joint values [rad, m], and a command that repeats it, as HTML."""
     if session.answer is None:
         return f'<div style="{SMALL}">no answer yet</div>'
     values = session.robot.to_joints(session.answer.q, include_mimic=True)
@@ -76,14 +76,14 @@ def copy_html(session: Session) -> str:
 
 
 def kinds_html() -> str:
-    """Return the kinds of functions, each with a sentence, as HTML."""
+    """Return the kinds of functions, each with a description of one line, as HTML."""
     lines = [f'<b>{escape(kind)}</b>: {escape((getdoc(function) or "").partition(chr(10))[0])}'
              for kind, function in written_kinds().items()]
     return f'<div style="{SMALL}">{"<br>".join(lines)}</div>'
 
 
 def largest_change(robot: Robot, before: Array, after: Array) -> str:
-    """Return the largest joint change between two q (nq,) in words, '' without joints."""
+    """Return a text about the largest joint change between two q (nq,), '' without joints."""
     changes = [change for joint in robot.joints for change in joint_changes(joint, before, after)]
     most = max(changes, key=lambda change: change.change, default=None)
     if most is None:

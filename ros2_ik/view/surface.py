@@ -1,4 +1,4 @@
-"""Triangles to be drawn, with sharp edges and round ones."""
+"""Surfaces to be drawn: triangles with smooth shading, except at sharp edges."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ import trimesh
 from ros2_ik.core import Array, Shape
 from ros2_ik.core.internals import Indices
 
-CREASE = 0.7     # angle between faces above which their edge is drawn as an edge [rad]
+CREASE = 0.7     # angle between faces above which their common edge is shaded as sharp [rad]
 Color = tuple[float, ...]    # red, green, blue in [0, 1]
 
 
@@ -16,7 +16,7 @@ class Surface(NamedTuple):
     """
     Triangles of one colour: `vertices` (n, 3) [m], `faces` (m, 3).
 
-    Each side of a sharp edge has vertices of its own, for its own shading.
+    At a sharp edge the vertices exist twice, once for each side, so that normals differ.
     """
 
     vertices: Array
@@ -26,7 +26,7 @@ class Surface(NamedTuple):
 
 
 def shape_surface(shape: Shape, color: Color, opacity: float = 1.0) -> Surface:
-    """Return the surface of a shape, in its own frame; of an infinite one, a part."""
+    """Return the surface of a shape in the shape's frame; unbounded shapes are cut."""
     mesh = trimesh.graph.smooth_shade(trimesh.Trimesh(*shape.surface(), process=False),
                                       angle=CREASE, facet_minarea=None)
     return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), color, opacity)

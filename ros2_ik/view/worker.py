@@ -1,4 +1,4 @@
-"""The worker thread of a page, or of goals in RViz."""
+"""The worker of a page, or of goals in RViz: runs all jobs on a session in one thread."""
 
 from collections.abc import Callable
 import sys
@@ -11,11 +11,11 @@ from ros2_ik.view.mailbox import Job, Mailbox
 from ros2_ik.view.session import Session
 
 STOP, MOVE = 'stop', 'move'    # kinds of jobs
-IDLE = 1.0    # time between two looks for a job, besides those that `wake` causes [s]
+IDLE = 1.0    # longest time to wait for `wake` before the queue is checked again [s]
 
 
 class Worker:
-    """Does jobs on a session, steps its arm, and calls `show` after each job and step."""
+    """Runs jobs on a session, steps its arm, and calls `show` after each job and each step."""
 
     def __init__(self, session: Session, show: Callable[[], None]) -> None:
         self.session, self._show = session, show
@@ -28,53 +28,54 @@ class Worker:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread after the present job."""
+        """End the thread after the jobs queued before."""
         self.post(self.end)
         self._thread.join(2.0)
 
     def post(self, job: Job, kind: str | None = None) -> None:
-        """Queue a job, in place of a queued one of its kind; any thread may call."""
+        """Queue a job, or replace the queued job of its kind; thread-safe."""
         self._mailbox.put(job, kind)
         self.session.arm.wake()
 
     def post_stop(self, job: Job) -> None:
-        """Queue a job before all others, and drop a queued motion; any thread may call."""
+        """Queue a job before all others, and remove a queued motion; thread-safe."""
         self._mailbox.put_first(job, STOP, drops=MOVE)
         self.session.arm.wake()
 
     def wait(self, seconds: float = 10.0) -> None:
-        """Wait until all posted jobs are done and shown; raises TimeoutError."""
+        """Wait until all jobs posted before are done and shown; raises TimeoutError."""
         done = threading.Event()
         self.post(done.set)
         if not done.wait(seconds):
-            raise TimeoutError(f'the page is busy for more than {seconds} s')
+            raise TimeoutError(f'the page has been busy for more than {seconds} s')
 
     def end(self) -> None:
-        """Make `run` return; only a job may call."""
+        """End `run` after the present job; to be called by a job only."""
         self._ended = True
 
     def run(self) -> None:
-        """Work until `end`."""
+        """Run jobs until `end` is called."""
         while not self._ended:
+            # a defect of the viewer is reported, and must not end the page
             try:
-                self._turn(self._next_job())
-            except Exception:    # a defect of ours: reported, and the page stays
+                self._run_once(self._next_job())
+            except Exception:
                 traceback.print_exc()
                 self.session.status = (f'FAILURE, a defect of the viewer: {sys.exc_info()[1]!r} '
-                                       '(its terminal has more)')
+                                       '(see its terminal)')
 
     def _next_job(self) -> Job | None:
-        """Return the next job; None when the arm's next step is due."""
+        """Wait for a job and return it, None if the arm's next step is due before."""
         while (job := self._mailbox.take()) is None and (left := self._time_left()) > 0:
             self.session.arm.wait(left)
         return job
 
     def _time_left(self) -> float:
-        """Return the time until the arm's next step, at most IDLE [s]."""
+        """Return the time until the arm's next step [s], at most IDLE."""
         left = self._next_step - time.monotonic() if self.session.arm.moving else IDLE
         return min(left, IDLE)
 
-    def _turn(self, job: Job | None) -> None:
+    def _run_once(self, job: Job | None) -> None:
         if job is not None:
             self.session.attempt(job)
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""A part of a session as YAML: shown, edited and applied as text, saved and loaded as a file."""
+"""YAML editor for a part of a session: show, edit, apply, save as a file, load from a file."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 class YamlForm:
     """
-    A text field with buttons to show, apply, save and load.
+    A text field with buttons to show, apply, save and load a part of a session.
 
-    `dump` returns the part of the session as YAML, `load` replaces it by YAML or raises IKError,
-    and `save` returns the content of `file`.
+    `dump()` returns that part as YAML. `load(text)` replaces that part by YAML text, or raises
+    IKError. `save()` returns the content of the file to download, whose name is `file`.
     """
 
     def __init__(self, page: 'Page', file: str, dump: Callable[[], str],
@@ -29,14 +29,15 @@ class YamlForm:
             event.client.send_file_download(file, save().encode(), save_immediately=True)))
         upload = gui.add_upload_button('Load YAML', mime_type='.yaml,.yml')
         page.bind(upload.on_upload, lambda event: self.load(event.value.content))
-        self._shown: str | None = None    # nothing at first: meshes make a scene's text long
+        # empty until Show is pressed, because meshes make the text of a scene long
+        self._shown: str | None = None
 
     def show(self) -> None:
-        """Show the form's part of the session as it is now."""
+        """Write the present YAML into the text field."""
         self.text.value = self._shown = self._dump()
 
     def apply(self) -> None:
-        """Replace the shown content by the text; raises IKError if it has changed since."""
+        """Apply the edited text; raises IKError if the session has changed since `show`."""
         if self._shown != self._dump():
             raise IKError('something has changed since this text was shown: press Show, which '
                           'replaces the text, and edit again')
@@ -44,6 +45,6 @@ class YamlForm:
         self._shown = self._dump()
 
     def load(self, content: bytes) -> None:
-        """Replace the part of the session by the content of a file; raises IKError."""
+        """Apply the content of a file, and show it; raises IKError."""
         self._load(content.decode(errors='replace'))
         self.show()

@@ -26,7 +26,7 @@ def test_only_its_own_page_connects(origin, same):
     headers = {'Host': HOME, 'Upgrade': 'websocket'} | ({} if origin is None else {
         'Origin': origin})
     reason = ACCESS.refusal('/secret', headers)
-    assert reason == ('' if same else f"a page of '{origin}' cannot use this one")
+    assert reason == ('' if same else f"a page of '{origin}' must not use this server")
 
 
 @pytest.mark.parametrize(('path', 'known'), [

@@ -103,7 +103,7 @@ def test_way_that_is_not_free_is_refused(session, home):
     session.drag(TIP, moved(home, 0.1, 0.45, 0))
     assert session.answer.accepted
     session.attempt(session.move_there)
-    assert 'the way there is not free' in session.status and "'wall'" in session.status
+    assert 'the path is not free' in session.status and "'wall'" in session.status
     assert session.arm.q is before
 
 
