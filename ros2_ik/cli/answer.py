@@ -74,6 +74,7 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
         print('\n' + constraint_table(answer.constraints))
     for i, values in enumerate(answer.alternatives, 2):
         print(f'\nsolution {i}:\n{joint_table(values, robot)}')
+    # without the first line (status) and the last (figures), which are printed anyway
     if answer.constraints and not answer.success:
         print('\n' + '\n'.join(line for line in answer.explanation.splitlines()[1:-1]
                                if line.strip() not in answer.not_checked))

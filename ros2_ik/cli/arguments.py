@@ -63,6 +63,7 @@ def in_range(kind: type[int] | type[float], least: float, most: float) -> Callab
             value = kind(text)
         except ValueError:
             value = math.nan
+        # NaN fails every comparison
         if not least <= value <= most:
             raise argparse.ArgumentTypeError(
                 f"'{text.strip()}' is not a {'whole ' if kind is int else ''}number from "

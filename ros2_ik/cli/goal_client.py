@@ -49,6 +49,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     message = fill(SolveConstrainedIK.Goal(), goal)
     if seed:
         fill_state(message.seed, seed, seed)
+    # send the goal again while the node is starting
     end = time.monotonic() + wait
     while True:
         started = time.monotonic()

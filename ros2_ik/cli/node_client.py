@@ -41,6 +41,7 @@ class NodeClient:
             validate_full_topic_name(self.name)
         except InvalidTopicNameException:
             raise BadQuestion(f"'{node}' cannot be the name of a node") from None
+        # without signal handlers: rclpy's would shut the context down before a goal is cancelled
         rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
         namespace = self.name.rpartition('/')[0]
         self.node = Node(f'ros2_ik_call_{os.getpid()}', namespace=namespace or None,

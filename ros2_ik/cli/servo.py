@@ -79,6 +79,7 @@ def run(args: argparse.Namespace) -> Exit:
         if not answer.success:
             raise BadQuestion(answer.message)
         print(answer.message, flush=True)
+        # switch off also after an error, so that the servo does not keep the joints
         try:
             with Interrupt() as interrupt, ExitStack() as stack:
                 source: Keyboard | Gamepad = (

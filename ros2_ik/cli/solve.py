@@ -80,5 +80,6 @@ def run(args: argparse.Namespace) -> Exit:
     fields = goal_fields(args)
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import solve_here
+    # follow_frames: the target is relative to the pose that the frame has in the solution
     return solve_here(args, goal_of({**fields, 'follow_frames': True}), args.seed, args.deg,
                       poses.notes(args))

@@ -82,6 +82,7 @@ def serve(session: 'Session', host: str, port: int,
     from ros2_ik.view.page import Page
     # websockets logs an error for each browser that disconnects
     logging.getLogger('websockets').setLevel(logging.CRITICAL)
+    # before the page is served, as a compilation would block the first drag for minutes
     compile_all()
     try:
         page = Page(session, Access(host), port)

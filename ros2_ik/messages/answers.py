@@ -56,6 +56,7 @@ def fill_progress(feedback: 'SolveConstrainedIK.Feedback', solution: IKSolution,
 def _fill_report(message: 'ComputeIK.Response | SolveConstrainedIK.Feedback',
                  solution: IKSolution, problem: IKProblem) -> None:
     """Write errors, constraints and counters, which responses and feedback have in common."""
+    # arrays, because rclpy checks each item of a list
     message.position_errors = array('d', [error.position for error in solution.errors])
     message.orientation_errors = array('d', [error.orientation for error in solution.errors])
     message.constraints = constraint_states(problem, solution.best_q)

@@ -91,6 +91,7 @@ def _count_rows(function: KinematicFunction, before: int) -> int:
 
 def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
     """Raise RequestError for an upper bound that no angle can reach: most likely degrees."""
+    # the largest value of the function, such as pi for an angle between vectors
     most = function.spec.range[1]
     if not all('[rad]' in label for label in function.labels) or not math.isfinite(most):
         return

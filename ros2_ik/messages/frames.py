@@ -29,8 +29,8 @@ class Reference(NamedTuple):
     `offset` is the pose of the reference in `frame`, for objects of the scene, subframes and TF
     frames; None for frames of the robot.
 
-    `loose_on` is the link to which a TF frame is connected by transforms on /tf, if there is such
-    a link: /tf does not tell whether the frame moves with the link.
+    `loose_on` is the link to which transforms on /tf connect a TF frame, if there is such a link:
+    it is unknown whether the frame moves with that link.
     """
 
     frame: str | None
@@ -106,7 +106,7 @@ def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
 
 
 def has_tool(tool: 'PoseStamped') -> bool:
-    """Return whether a request has a tool: a `tool` with a frame_id or a pose that is not zero."""
+    """Return whether a request has a tool: a frame_id, or a pose other than the identity."""
     return bool(tool.header.frame_id) or not read_pose(tool.pose, 'tool').isIdentity(0.0)
 
 
@@ -123,6 +123,7 @@ def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: st
     if TOOL in scene.frame_names:
         raise wrong(f"tool: robot or scene have a frame '{TOOL}' already; valid: tips: [{TOOL}]")
     on = tool.header.frame_id
+    # the tool itself is no frame of the scene, although the request may name it
     robot = framed_robot(scene, [on, *(name for name in names if name != TOOL)])
     link = link_name(robot, on, 'tool.header', scene) if on else tip_name(robot, group, defaults)
     return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))})

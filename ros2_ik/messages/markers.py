@@ -44,6 +44,7 @@ def scene_markers(scene: Scene, made: Made) -> MarkerArray:
     shown = [(item, header, WORLD) for item in scene.objects.values()]
     shown += [(held.object, Header(frame_id=held.link), ATTACHED)
               for held in scene.attached.values()]
+    # an object that is unchanged in the same frame keeps its markers
     before = dict(made)
     made.clear()
     for item, place, usual in shown:

@@ -55,6 +55,7 @@ def changed_scene(before: SceneState, message: PlanningScene,
     # as in MoveIt, a full robot state replaces the attached objects, even in a diff of the scene
     elif has_joints(message.robot_state) and not message.robot_state.is_diff:
         scene = _without_attached(scene)
+    # frames first, as objects may be placed in them; colours last, as they name objects
     scene = _with_frames(scene, message.fixed_frame_transforms)
     scene = with_attached(scene, message.robot_state, context, 'robot_state.')
     scene = _with_allowed(scene, message)
@@ -223,6 +224,7 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     If only objects differ, the message is a diff with these objects; otherwise it is the whole
     scene, with the joint values `joints`.
     """
+    # scenes share unchanged objects, so objects are compared by identity
     old, new = before.scene if before else None, after.scene
     if old is None or not _differ_in_objects(old, new):
         return scene_message(after, joints, ALL_COMPONENTS, header)

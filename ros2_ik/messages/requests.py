@@ -66,6 +66,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
                     'true, or a tip_speed of 0')
     if not count and not has_functions(message):
         raise wrong('there is no target, and no constraint or cost either')
+    # one target without tips: the tool, if there is one, else the default tip
     names = message.tips or [TOOL] * (count == 1 and has_tool(message.tool))
     robot = with_tool(message.tool, scene, [*names, *named_frames(
         (*message.constraints, *message.costs)[:MAX_FUNCTIONS])], group or default, defaults)
@@ -212,6 +213,7 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
     if not request.max_joint_change >= 0:
         raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
                     '(not bounded; with execute: parameter max_jump)')
+    # max_jump bounds the changes only if the robot moves and the request sets no bound
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
     single: dict[str, float] = {}
     names, changes = request.joint_change_names, request.joint_changes
@@ -278,6 +280,7 @@ def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:
 def _with_allowed(scene: Scene, matrix: 'AllowedCollisionMatrix') -> Scene:
     """Add the pairs that a matrix allows; other entries of the matrix change nothing."""
     read = read_matrix(matrix)
+    # unlike in a scene, names must exist: an entry for a mistyped name would have no effect
     known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
     for name in (*matrix.entry_names, *matrix.default_entry_names):
         if name not in known:

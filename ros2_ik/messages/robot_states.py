@@ -32,6 +32,7 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
     _check_lengths(multiple.joint_names, multiple.transforms,
                    f'{what}.multi_dof_joint_state: {{}} joint_names, {{}} transforms')
     for name, position in zip(single.name, single.position, strict=True):
+        # joint_state_publisher and MoveIt also send mimic joints
         if name in robot.mimics:
             continue
         _check(_joint(robot, name, values, what).is_scalar,

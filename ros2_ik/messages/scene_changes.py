@@ -158,6 +158,7 @@ def _detach(scene: Scene, message: 'AttachedCollisionObject', context: Conversio
     id, link = message.object.id, message.link_name.removeprefix('/')
     held = [item for item in scene.attached.values()
             if (not id or item.id == id) and (not link or item.link == link)]
+    # joints whose values are needed for the poses of the detached objects
     movers = frozenset[str]().union(*(scene.robot.moving_joints(item.link) for item in held))
     for item in held:
         if item.id in scene.objects:

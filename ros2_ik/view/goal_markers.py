@@ -71,6 +71,7 @@ def replacing_all(robot: Robot, markers: Iterable[Marker]) -> MarkerArray:
     """Return a message that replaces all markers shown before, in the robot's root frame."""
     header = Header(frame_id=robot.root_frame)
     array = MarkerArray(markers=[Marker(header=header, action=Marker.DELETEALL), *markers])
+    # frame_locked: RViz updates the pose when the frame moves
     for number, marker in enumerate(array.markers):
         marker.header, marker.id, marker.frame_locked = header, number, True
     return array

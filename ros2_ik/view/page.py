@@ -169,6 +169,7 @@ class Page:
         """Show the session's state; called by the worker after each job and step."""
         session, answer = self.session, self.session.answer
         q, contacts = session.arm.q, () if answer is None else answer.contacts
+        # browsers apply all changes of the scene at once
         with self.server.atomic():
             self._robot.show(q)
             if answer is None:
@@ -181,6 +182,7 @@ class Page:
         self._show_controls()
 
     def _show_controls(self) -> None:
+        # assign changed values only, as each assignment is sent to all browsers
         session = self.session
         for html, text in (self._status, status_html(session)), (self._copy, copy_html(session)):
             if html.content != text:

@@ -44,6 +44,7 @@ class RobotModel:
 
 def extent(robot: Robot, q: Array) -> tuple[Array, float]:
     """Return centre (3,) and diagonal [m] of the box around all frames of a robot at q (nq,)."""
+    # origins of frames, not meshes: fast, and known without geometry
     at = Configuration(robot, q)
     points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])
     return (points.min(axis=0) + points.max(axis=0)) / 2, max(

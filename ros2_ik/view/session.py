@@ -99,6 +99,7 @@ class Session:
         rest = {name: value for name, value in content.items()
                 if name not in (*POSES, 'avoid_collisions')}
         weights = [float(weight) for target in request.targets for weight in target.weights]
+        # keep the weights of free axes: a target without rotation in the file implies zeros
         if min(weights, default=1) < 1:
             rest['weights'] = weights
         self.problem, self.avoid_collisions = Problem(targets, rest), request.avoid_collisions
@@ -229,6 +230,7 @@ class Session:
         self._check_scene()
 
     def _check_scene(self) -> None:
+        # identity first, as the comparison of large scenes is slow
         before, self._answered_in = self._answered_in, self.arm.scene
         if self.answers and before is not self._answered_in and before != self._answered_in:
             self.solve(dragging=True)

@@ -114,5 +114,5 @@ def _searched(request: IKRequest, world: StaticWorld, **options: Any) -> IKSolut
 
 
 def checker_of(scene: Scene) -> CollisionChecker:
-    """Return the collision checker of a scene; meshes that are missing are not checked."""
+    """Return the collision checker of a scene; answers list missing meshes as not checked."""
     return collision_checker(scene.robot, scene, missing='skip')

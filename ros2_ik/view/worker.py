@@ -80,6 +80,7 @@ class Worker:
             self.session.attempt(job)
         now = time.monotonic()
         if self.session.arm.moving and now >= self._next_step:
+            # after a long job missed steps are skipped, not made up for
             self._next_step = max(self._next_step + PERIOD, now)
             self.session.step()
         self._show()

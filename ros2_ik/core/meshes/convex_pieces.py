@@ -20,10 +20,10 @@ from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.meshes.mesh_solids import Enclosure, solids_of
 from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, mesh_volume, signed_volume
 
-MAX_PIECES = 24             # number of pieces, before similar ones are merged
+MAX_PIECES = 24             # largest number of pieces before merging
 MAX_EXCESS = 0.05           # sufficient accuracy: excess volume / volume of the mesh
 MIN_CONVEX_SHARE = 0.05     # smallest share of the volume at which a convex part is split off
-MAX_MERGE_LOSS = 0.01       # volume that merging of pieces may add / volume of the mesh
+MAX_MERGE_LOSS = 0.01       # volume added by all merges / volume of the mesh
 NAMESPACE = 'pieces-7'      # folder in the cache
 MAX_EFFORT = 10_000_000     # number of triangles that all trial cuts together may process
 PLANE_TOLERANCE = 1e-6      # distance within which faces are in one plane [m]
@@ -96,9 +96,9 @@ def _cut_cost(halves: Iterable[_Slice]) -> tuple[float, float]:
     """
     Return the cost of a cut, to be compared lexicographically.
 
-    First the (negative) volume of convex parts that the cut splits off, second the excess of both
-    halves. The excess alone does not suffice: to cut a wall off a bin does not reduce the hull of
-    the other walls before the last wall.
+    First the negative volume of convex parts that the cut splits off, second the excess of both
+    halves. The excess alone is misleading: cutting one wall off a bin does not shrink the hull of
+    the remaining walls until the last wall is cut off.
     """
     halves = tuple(halves)
     convex = sum(piece.hull.volume for piece in halves
@@ -114,6 +114,7 @@ class _Solid:
     def __init__(self, vertices: Array, triangles: Indices) -> None:
         self.corners = vertices[triangles]
         self.volume = mesh_volume(vertices, triangles)
+        # distance from a box corner at which the corner is tested, in proportion to the solid
         self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
         self._enclosure = Enclosure(self.corners)
 
@@ -150,6 +151,7 @@ class _Solid:
         floor, lower = below[away], below[~away]
         if not len(lower):
             return []
+        # the lid closes both slices; for the upper slice its orientation is reversed
         return [self.slice(lower, np.concatenate([lids_below, lid, floor]), piece.low, high),
                 self.slice(np.concatenate([above, floor]),
                            np.concatenate([lids_above, lid[:, [0, 2, 1]], floor[:, [0, 2, 1]]]),
@@ -182,7 +184,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
 
 
 def _faces_down(corners: Array, axis: int, level: float) -> Mask:
-    """Return which triangles (m, 3, 3) lie in the plane and face down or are degenerate."""
+    """Return which triangles (m, 3, 3) lie in the plane, with a normal along -axis or none."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     down = np.cross(first, second)[:, axis] < 1e-15
     faces: Mask = down & (np.abs(corners[:, :, axis] - level).max(axis=1) <= PLANE_TOLERANCE)
@@ -232,7 +234,7 @@ def _crossings(start: Array, end: Array, axis: int, level: float) -> Array:
     """Return the points (m, 3) in which edges from `start` to `end` (m, 3) cross the plane."""
     share = (level - start[:, axis]) / (end[:, axis] - start[:, axis])
     points = start + share[:, None] * (end - start)
-    # exactly: both halves must have the same points
+    # set exactly, as a point that is rounded to one side would be cut again
     points[:, axis] = level
     return points
 

@@ -50,6 +50,7 @@ def parse_mesh(kind: str, content: bytes) -> 'Arrays':
         np.tile(_color(mesh), (len(mesh.faces), 1)) for mesh in meshes)])
     if not np.isfinite(corners).all():
         raise ValueError('it has vertices that are not finite')
+    # triangles with three different corners
     kept = (corners != np.roll(corners, 1, axis=1)).any(axis=2).all(axis=1)
     if not kept.any():
         raise ValueError('it has no triangles')
@@ -62,6 +63,7 @@ def _loaded(kind: str, content: bytes) -> 'tuple[list[trimesh.Trimesh], float]':
     """Return trimesh's meshes and the unit [m]; raises errors of trimesh or pycollada."""
     import trimesh  # here, as its import takes as long as that of ros2_ik.core
 
+    # process=False: trimesh would merge vertices and drop triangles by rules of its own
     load = partial(trimesh.load_scene, file_type=kind[1:], process=False, ignore_broken=False,
                    skip_materials=True)
     try:

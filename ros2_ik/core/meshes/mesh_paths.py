@@ -1,4 +1,4 @@
-"""Search for the mesh files that a URDF names, and versions of the files of a robot."""
+"""Paths of the mesh files that a URDF names, and versions of a robot's mesh files."""
 
 from collections.abc import Hashable, Iterator
 from pathlib import Path
@@ -81,6 +81,7 @@ def _candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
 def urdf_for_others(robot: Robot) -> str:
     """Return the URDF with absolute paths of the meshes that only `package_dirs` locates."""
     def located(found: re.Match[str]) -> str:
+        # a name that is found without package_dirs stays: other programs find the mesh, too
         name = unescape(found[2])
         path = None if _find(name, ()) else _find(name, robot.package_dirs)
         return f'{found[1]}{quoteattr(f"file://{path}")}' if path else found[0]

@@ -74,7 +74,8 @@ def hull_of(points: Array) -> Hull:
 
     Flat, collinear and single points get a thickness of 0.1 mm on each side. A hull of more than
     4000 vertices, or with a vertex that has more than 255 neighbours (the tip of a fine cone), is
-    replaced by a hull of at most 255 vertices that contains it and is up to a few percent larger.
+    replaced by a hull of at most 255 vertices that contains all points and is up to a few percent
+    larger.
     """
     hull = _outward(_qhull(points))
     # in a closed triangle mesh a vertex has as many neighbours as faces
@@ -173,6 +174,7 @@ def _qhull(points: Array) -> 'scipy.spatial.ConvexHull':
     extent = float(np.ptp(points, axis=0).max())
     try:
         hull = scipy.spatial.ConvexHull(points)
+        # thinner hulls are flat up to rounding, and their normals are inaccurate
         if hull.volume > 1e-9 * extent ** 3:
             return hull
     except scipy.spatial.QhullError:
@@ -210,7 +212,8 @@ def _simplified(points: Array) -> Array:
     rounded = points @ (axes / np.sqrt(np.maximum(lengths, 1e-12 * lengths.max())))
     hull = _qhull(points[np.unique((directions @ rounded.T).argmax(axis=1))])
     few, planes = hull.points[hull.vertices], hull.equations
-    # scale about the centre by the largest ratio of a point's height above a face to the face's
+    # scale about the centre until the faces contain all points: the factor is the largest ratio
+    # of a point's distance to a face's distance from the centre, along the normal of the face
     centre = few.mean(axis=0)
     face_distances = -(planes[:, :3] @ centre + planes[:, 3])
     ratios = (planes[:, :3] @ (points - centre).T).max(axis=1) / face_distances

@@ -40,6 +40,7 @@ class PoseField:
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
+    # read on the class (instance None): dataclasses take the result as the default of the field
     def __get__(self, instance: object, owner: type | None = None) -> pin.SE3 | None:
         return None if instance is None else vars(instance)[self.name].copy()
 

@@ -216,7 +216,7 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
 
 
 def visual_elements(robot: Robot) -> tuple[GeometryElement, ...]:
-    """Return the <visual> elements that are well-formed and whose mesh exists, unread."""
+    """Return the <visual> elements that can be drawn; mesh files must exist, but are not read."""
     reader = ElementReader(robot, 'visual', 'skip')
     return tuple(element for element, _ in reader.read(lambda element: None))
 

@@ -74,6 +74,7 @@ class Scene:
                    version=uuid4().hex)
 
     def _fill(self, **values: object) -> None:
+        # a frozen dataclass; mappings are read-only views, so that scenes can share them
         for name, value in values.items():
             object.__setattr__(self, name, MappingProxyType(dict(value))
                                if isinstance(value, dict) else value)
@@ -198,7 +199,7 @@ class Scene:
         return self._with(allowed=self.allowed.with_entry(first, second, allowed))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
-        """Return the scene with padding [m], >= 0, added to all surfaces of the named links."""
+        """Set the padding [m], >= 0, of links by name; a link gets thicker on all sides."""
         padded = dict(self.padding)
         for link, value in entries(padding, 'padding', InvalidSceneError):
             # unlike in MoveIt no negative padding: a link that is made thinner hides contacts
@@ -255,6 +256,7 @@ class Scene:
         """
         if not isinstance(frame, str):
             raise InvalidSceneError(f'a frame is a name, not {frame!r}')
+        # first the exact name, as the id of an object may begin with a slash
         for name in (frame, frame.removeprefix('/')):
             if name in self.robot.frame_names:
                 return name, scene_placement(None, '')
@@ -319,7 +321,7 @@ class Scene:
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
         """
-        Return `other` with the changes that lead from `base` to this scene applied.
+        Return `other` with the changes between `base` and this scene applied to it.
 
         Raises InvalidSceneError if an object would be both in the world and attached.
         """
@@ -405,6 +407,7 @@ def _without(items: Mapping[K, V], gone: Iterable[K]) -> Mapping[K, V]:
 
 def _merged(mine: Mapping[K, V], base: Mapping[K, V],
             other: Mapping[K, V]) -> dict[K, V]:
-    """Three-way merge: apply the changes from `base` to `mine` to `other`."""
+    """Three-way merge: return `other` with the changes between `base` and `mine` applied."""
+    # compared by identity: unchanged values are shared between scenes
     changed = {name: value for name, value in mine.items() if base.get(name) is not value}
     return {**_without(other, base.keys() - mine.keys()), **changed}

@@ -15,7 +15,8 @@ Reading and writing of scenes as YAML; errors contain the location in the file.
                             # its pose in the link frame
       - {id: cup, link: hand, touch_links: [left_finger, right_finger]}
     allowed: [[cup, table], camera]                    # pairs; or one name with any other
-    checked: [[hand, table]]                           # the reverse, for pairs the SRDF allows
+    checked: [[hand, table]]                           # pairs to check although the SRDF allows
+                                                       # them; or one name with any other
     padding: {hand: 0.01}   # [m]
     frames: {camera: {xyz: [1, 0, 1]}}
 """
@@ -70,7 +71,7 @@ def load_scene(path_or_text: str | Path, robot: Robot,
 
 
 def check_scene_file(path_or_text: str | Path) -> None:
-    """Raise InvalidSceneError if the file or shipped scene is missing, or no YAML of sections."""
+    """Raise InvalidSceneError if a file is missing, is not YAML, or has unknown sections."""
     _content(path_or_text)
 
 
@@ -145,6 +146,7 @@ def _collection(value: object, kind: type, place: str) -> Any:
 
 
 def _add(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Scene:
+    # a list, because an id in YAML may be a value that cannot be hashed
     if _keys(item, OBJECT_KEYS, ('id', 'shapes'))['id'] in [*scene.objects]:
         raise InvalidSceneError(f"there is an object '{item['id']}' already")
     return scene.add(_object(item, folder), item.get('frame'), at)
@@ -157,6 +159,7 @@ def _attach(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> 
         if held.id in scene.objects:
             raise InvalidSceneError(f"there is an object '{held.id}' in the world; remove the "
                                     'shapes to attach that object')
+        # in another frame than the link's: add the object to the world, then attach it there
         if item.get('frame') not in (None, item['link']):
             scene, held = scene.add(held, item['frame'], at), held.id
     elif item.keys() & {'frame', 'pose', 'subframes', 'color'}:

@@ -141,6 +141,7 @@ def _part(part: Any, what: str) -> ShapeInstance:
     if isinstance(part, ShapeInstance):
         return part
     try:
+        # a (shape, pose) pair or a shape
         pair = isinstance(part, (tuple, list)) and len(part) == 2
         return ShapeInstance(*part) if pair else ShapeInstance(part)
     except InvalidSceneError as error:

@@ -58,6 +58,7 @@ class Barrier:
         distances = DistanceConstraints(
             self.name, function.checker, float(margins[0]), MAX_PAIRS, self.gain.in_step(dt),
             self.push, dt, function.narrowed)
+        # an upper bound of the distances remains with the function
         bounds.lower = np.full_like(bounds.lower, -np.inf)
         return [distances] if np.isinf(bounds.upper).all() else [distances, bound]
 

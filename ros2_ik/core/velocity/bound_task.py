@@ -33,6 +33,7 @@ class BoundTask:
         self.place, self._kind, self._dt = program.rows[number], kind, dt
         if task.follows_previous and not isinstance(task.function, BoundJoints):
             raise InvalidTargetError(f"velocity 'previous' is for joints, not for {task.name}")
+        # without a target the gain is 0: only the velocity is left
         has_target = task.target is not None
         numbers = rows[:, self.place]
         numbers[TARGET] = task.target if has_target else 0.0
@@ -88,6 +89,7 @@ class BoundTask:
             # written in place: 20 times as fast as to bind a new function
             values = self._row_numbers(target, what)
             parameters.reshape(len(values), -1)[:, 1] = -values
+        # functions with a reference on a manifold: bind the function with the new reference
         else:
             try:
                 function = self.task.toward(target, self._program.robot)

@@ -16,7 +16,7 @@ from ros2_ik.core.kernels.velocity_rows import DISTANCE, GAP_NUMBERS, GAP_SPEED,
 
 ROW_DISTANCE = 0.01     # distance above the margin below which a pair always gets a row [m]
 FIRST_SPEED = 3.0       # assumed speed of approach of pairs in the first step [m/s]
-LOOKAHEAD = 1.2         # search distance / distance that the last step needed
+LOOKAHEAD = 1.2         # search distance / distance within which the last step needed rows
 PATH_RATIO = 1.01       # largest ratio of path length to distance between start and end
 MIN_SLACK = 1e-6        # accepted violation of a margin, if SLACK * margin is smaller [m]
 EPSILON = 1e-9          # difference below which two distances are equal [m]
@@ -115,6 +115,7 @@ class DistanceConstraints:
         self._set_velocities(velocities)
 
     def _set_velocities(self, velocities: Mapping[str, 'ArrayLike']) -> None:
+        # kept rows are dropped, as they do not follow moving objects
         self._velocities = {name: np.array(value) for name, value in velocities.items()}
         self._last, self._next = list[KeptRow](), list[KeptRow]()
         # distance that the fastest object moves in a step [m]
@@ -129,6 +130,7 @@ class DistanceConstraints:
             self._check, self._is_new = check, False
             if self._moved:
                 check.move(self._moved, self._checker.scene.objects)
+            # no bounds of an earlier step: all distances are bounded anew
             self._here = check.near_pairs.follow(q)
             self._needed = np.full(len(self._here.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
         elif self._has_moved or not np.array_equal(q, self._here.q):
@@ -197,6 +199,7 @@ class DistanceConstraints:
         in the last second, with kept rows 75 times.)
         """
         limit, (_, rows, pairs) = self._margin + REUSE_DISTANCE, self._near
+        # rows of the present nearest points, which later steps may need
         here = [KeptRow(pair, q, row) for pair, row, distance in zip(
             pairs, rows, rows[:, DISTANCE].tolist(), strict=True) if distance < limit]
         for kept in self._last:
@@ -231,6 +234,7 @@ class DistanceConstraints:
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._ahead.q):
             self._examine(end)
+        # exact distances only if the lower bounds do not suffice
         if self._ahead.nearest >= least:
             return 0.0
         found = self._distances(self._ahead, np.full(len(self._ahead.least), least), 1).distance

@@ -59,11 +59,12 @@ class Task:
                                        InvalidOptionError)
         self.priority = whole(priority, f'priority of {self.name}', InvalidOptionError, least=0)
         self.scaled = bool(scaled)
+        # the rows of a function may depend on the robot; then `bind` checks the lengths
         if function.labels:
             self._spread(function.labels)
 
     def bind(self, robot: Robot) -> 'Task':
-        """Return the task for one robot: numbers for each row, the function bound and smooth."""
+        """Return a copy bound to a robot, with a smooth function and numbers for each row."""
         bound = copy(self)
         bound.given = self.function.spec
         bound.function = self.function.bind(robot)

@@ -112,6 +112,7 @@ class VelocityProgram:
         return [one for one in bound if isinstance(one, Barrier)]
 
     def _bind_tasks(self, soft: Sequence[Task], hard: Sequence[Task]) -> None:
+        # priorities as ranks 0, 1, 2 ..., which are the kinds of soft rows
         ranks = {priority: rank for rank, priority
                  in enumerate(sorted({task.priority for task in soft}))}
         kinds = [*(row.SCALED if task.scaled else ranks[task.priority] for task in soft),
@@ -131,6 +132,7 @@ class VelocityProgram:
     def _enter_bounds(self, barriers: Sequence[Barrier],
                       frames: Sequence[CartesianVelocityLimit]) -> list[tuple[str, slice]]:
         """Write barriers of functions and limits of frames; return their names and rows."""
+        # LOWER, UPPER bound values (barriers); SLOWEST, FASTEST bound rates (limits of frames)
         numbers, places = self._rows, self._program.rows[len(self.tasks):]
         numbers[row.LOWER] = numbers[row.SLOWEST] = -np.inf
         numbers[row.UPPER] = numbers[row.FASTEST] = np.inf
@@ -155,6 +157,7 @@ class VelocityProgram:
         for limit in limits:
             if isinstance(limit, JointLimit):
                 limit.enter(self.robot, box)
+                # the smallest gain of all limits holds for all position limits
                 self._options[2] = min(self._options[2], limit.gain)
             elif not isinstance(limit, CartesianVelocityLimit):
                 raise InvalidOptionError(
@@ -164,6 +167,7 @@ class VelocityProgram:
     def _lock_joints(self, locked: Collection[str], driven: Collection[str]) -> None:
         for joint in map(self.robot.joint, locked):
             self._box[row.SPEED, joint.columns] = 0.0
+        # acceleration 0 fixes the velocity of a driven joint to that of the last step
         for joint in map(self.robot.joint, driven):
             self._box[row.SPEED, joint.columns] = np.inf
             self._box[row.ACCELERATION, joint.columns] = 0.0
@@ -295,6 +299,7 @@ class VelocityProgram:
         return np.vstack([each.rows for each in near]) if near else self._no_gaps
 
     def _solve(self, q: Array, near: Sequence[DistanceRows]) -> StepNumbers:
+        # the compiled step moves x from q to the end and fills rows, box, step and missed
         gaps, x, step = self._stacked(near), q.copy(), np.empty(self.robot.nv)
         missed = np.empty(self._program.size + len(gaps) + len(row.LIMITS))
         code, scale = self._program.run(

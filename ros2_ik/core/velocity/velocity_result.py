@@ -77,6 +77,7 @@ class VelocityResult:
     @cached_property
     def relaxed(self) -> Mapping[str, float]:
         """Largest violation of each violated limit, barrier and hard task, by name."""
+        # order of `missed`: rows of functions, rows of pairs, limits of joints
         missed = np.abs(self._numbers.missed)
         found = [(name, float(missed[place].max(initial=0.0))) for name, place in self._names.rows]
         labels = [label for near in self._numbers.near for label in near.labels]

@@ -15,7 +15,7 @@ from ros2_ik.core.scene.shapes.shape import created, register_shape, Shape
 
 EPSILON = 1e-15         # tilt of a unit normal that changes no distance noticeably
 DRAWN_EDGE = 4.0        # edge of the part of a plane that is drawn [m]
-DRAWN_THICKNESS = 1e-3  # of that part [m]
+DRAWN_THICKNESS = 1e-3  # thickness of that part [m]
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,11 +40,11 @@ class Mesh(Shape):
     """
     A mesh of `vertices` (n, 3) [m] and `triangles` (m, 3), indices into `vertices`.
 
-    `detail` selects the geometry that is checked. With 'exact' a contact is a contact with the
-    triangles or with the volume that they enclose; distances and penetration depths are those of
-    convex parts that contain the mesh. With 'hull' everything is checked against the convex hull,
-    which fills bins and holes. Meshes of more than 500,000 triangles always use the hull. Hulls
-    and convex parts are cached on disk. Before `make_parts` has run, distances use the hull.
+    `detail` selects the geometry that is checked. With 'exact' a body is in contact if it touches
+    the triangles or the volume that they enclose; distances and penetration depths are those of
+    convex parts that contain the mesh. With 'hull' the convex hull is checked, which fills bins
+    and holes. Meshes of more than 500,000 triangles always use the hull. Hulls and convex parts
+    are cached on disk. Before `make_parts` has run, distances use the hull.
     """
 
     vertices: Points

@@ -43,7 +43,7 @@ Points = Annotated[Array, _points]      # (n, 3) [m]
 
 class Shape(ABC):
     """
-    Base class of shapes, which are frozen dataclasses; `kind` is the name of their registration.
+    Base class of shapes, which are frozen dataclasses; each is registered under its `kind`.
 
     Fields of type Length, Lengths and Points are checked when a shape is created. Raises
     InvalidSceneError for invalid dimensions.
@@ -95,6 +95,7 @@ class Shape(ABC):
 
 @lru_cache(maxsize=64)
 def _checks(shape: type[Shape]) -> dict[str, Callable[[object, str], object]]:
+    # the check of a field is the metadata of its Annotated type, see Length
     hints = get_type_hints(shape, include_extras=True)
     return {name: hint.__metadata__[0] for name, hint in hints.items()
             if get_origin(hint) is Annotated}
