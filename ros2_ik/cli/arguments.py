@@ -115,6 +115,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
     if not Path(args.robot).exists():
         error = UnknownRobotError(args.robot, tuple(shipped_robots()))
         raise BadQuestion(f"no file '{args.robot}', and {error}")
+    # the syntax of the command xacro
     if wrong := [given for given in args.xacro_arg if ':=' not in given]:
         raise BadQuestion(f"--xacro-arg is '{wrong[0]}'; valid: NAME:=VALUE")
     robot = Robot.from_urdf(Path(args.robot), args.package_dir, args.srdf and Path(args.srdf),

@@ -133,6 +133,7 @@ class _ActiveGoal:
 
 def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | None) -> Answer:
     """Convert a result to an answer; raises BadQuestion if the node rejected the request."""
+    # the solution is empty if the search failed, or if its request was rejected
     state = result.solution
     found = bool(state.joint_state.name or state.multi_dof_joint_state.joint_names)
     try:

@@ -98,6 +98,7 @@ def _read(default: object, content: object, place: str) -> object:
         return [_read(default[0], item, f'{place}[{i}]') for i, item in enumerate(content)]
     if isinstance(default, float) and (number := _number(content)) is not None:
         return number
+    # exact types, because a bool is an int in Python
     if type(content) is not type(default):
         raise BadQuestion(f'{place} must be {_form(default)}, not {brief(content)}')
     if type(content) is int:

@@ -143,6 +143,7 @@ class Keyboard:
 
     def signs(self) -> tuple[float, ...] | None:
         """Return the twist (6,) as fractions of full speed, None if x was pressed."""
+        # all keys pressed since the last call; the last key counts
         now, pressed = time.monotonic(), ''
         while select.select([sys.stdin], [], [], 0)[0] and (read := os.read(0, 64)):
             pressed += read.decode(errors='ignore')

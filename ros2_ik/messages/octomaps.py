@@ -71,6 +71,7 @@ def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
         if edge == 1 and any(states):
             break
         at, half = at + size, edge // 2
+        # child i is in the upper half of x, y, z if bits 0, 1, 2 of i are set
         children = [((x + half * (i & 1), y + half * (i >> 1 & 1), z + half * (i >> 2 & 1)), half)
                     for i in range(8)]
         yield from (children[i] for i in range(8) if states[i] == OCCUPIED)

@@ -180,6 +180,7 @@ def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...
     if len(numbers) not in (6, 6 * count):
         valid = f'6, or {6 * count} for {count} targets' if count > 1 else '6'
         raise wrong(f'{len(numbers)} weights; valid: none, {valid}')
+    # six weights for all targets, or six for each
     rows = tuple(tuple(numbers[i:i + 6]) for i in range(0, len(numbers), 6))
     return rows if len(rows) == count else rows * count
 
@@ -255,6 +256,7 @@ def read_options(pairs: 'Iterable[KeyValue]') -> dict[str, bool | int | float | 
 
 
 def _scalar(text: str) -> bool | int | float | str:
+    # int before float, as solvers distinguish counts from tolerances
     for number in (int, float):
         with suppress(ValueError):
             return number(text)

@@ -90,6 +90,7 @@ class RobotBodies:
         # viser sends every assignment to all browsers: assign changed values only
         if self.visible != (q is not None):
             self._root.visible = q is not None
+        # nothing to do if neither colour nor configurations have changed
         shown = (color, *(tuple(each.tolist()) for each in (q, robot_q) if each is not None))
         if q is None or shown == self._shown:
             return

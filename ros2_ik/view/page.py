@@ -137,6 +137,7 @@ class Page:
         session, self.sliders = self.session, dict[str, InputHandle]()
         self.server.gui.add_html(f'<div style="{SMALL}">angles in degrees, slides in m</div>')
         for joint in session.robot.joints:
+            # joints without a range, and those with several values, have no slider
             step = STEP[joint.rotary]
             lower, upper = slider_ends(session.robot, joint)
             if joint.is_scalar and upper - lower > step:

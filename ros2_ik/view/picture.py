@@ -79,6 +79,7 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     above = math.ceil(step * most)
     images = panel_images(model, scene, panels, (width, height - above), back)
     for number, (text, image) in enumerate(zip(texts, images, strict=True)):
+        # panels from left to right, then from top to bottom
         x, y = number % columns * width, number // columns * height
         picture.paste(image, (x, y + above))
         for row, (line, color) in enumerate(text[:most]):

@@ -45,6 +45,7 @@ def camera_on(points: Array, back: Array, aspect: float) -> Camera:
     `aspect` is the width of the picture divided by its height.
     """
     forward = -back / np.linalg.norm(back)
+    # z of the root frame is up in the picture
     right = np.cross(forward, np.array([0.0, 0, 1]))
     right /= np.linalg.norm(right)
     R = np.array([right, np.cross(forward, right), forward])
@@ -122,6 +123,7 @@ def _draw(corners: Array, normals: Array, colors: Array, focal: float, near: flo
                 a = shares[0, 0] * ray[0] + shares[0, 1] * ray[1] + shares[0, 2]
                 b = shares[1, 0] * ray[0] + shares[1, 1] * ray[1] + shares[1, 2]
                 c = shares[2, 0] * ray[0] + shares[2, 1] * ray[1] + shares[2, 2]
+                # outside the triangle, behind a nearer one, or nearer than the near plane
                 if min(a, b, c) < 0 or not depth[row, column] < a + b + c <= 1 / near:
                     continue
                 depth[row, column] = a + b + c

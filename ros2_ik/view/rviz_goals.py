@@ -48,6 +48,7 @@ class RvizGoals:
 
     def run(self) -> None:
         """Serve until `ended()` is True."""
+        # read joint_states first, so that the markers start at the robot's tips
         self._session.step()
         self._session.back_to_robot()
         self._show_handles()

@@ -135,6 +135,7 @@ class Session:
         """Return the problem as YAML for `ros2_ik constrained`; the seed is the answer."""
         content = self.content()
         if self.answer is not None:
+            # joint_state has one value per joint: floating and planar joints are left out
             q = self.answer.q.tolist()
             scalar = [joint for joint in self.robot.joints if joint.is_scalar]
             content['seed'] = {**content.get('seed', {}), 'joint_state': {

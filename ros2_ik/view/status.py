@@ -44,6 +44,7 @@ def status_html(session: Session) -> str:
     """Return the status, in the colour of the ghost, and figures of the answer as HTML."""
     answer, color, lines = session.answer, GREY, list[str]()
     if answer is not None:
+        # grey for notes that are not about the displayed answer
         if session.status == answer.message or session.status.startswith('solution '):
             color = answer.reached.value
         change = largest_change(session.robot, session.arm.q, answer.q)

@@ -88,6 +88,7 @@ def _write(path: Path, arrays: Arrays) -> None:
     try:
         with os.fdopen(handle, 'wb') as file:
             np.savez(file, **arrays)  # type: ignore[arg-type]
+        # atomic on POSIX: a reader sees the whole file or none
         os.replace(name, path)
     except OSError:
         Path(name).unlink(missing_ok=True)

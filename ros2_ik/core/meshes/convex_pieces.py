@@ -128,6 +128,7 @@ class _Solid:
             if np.isfinite(corner).all()
             and self._enclosure.contains(np.array([near for _, near in corner]))]
         hull = hull_of(np.concatenate([surface.reshape(-1, 3), np.reshape(inner, (-1, 3))]))
+        # without a volume (open mesh) the whole hull counts as excess, so that cuts go on
         volume = 0.0 if self.volume is None else signed_volume(np.concatenate([surface, lids]))
         return _Slice(self, surface, lids, low, high, hull,
                       max(hull.volume - max(volume, 0.0), 0.0))
@@ -167,6 +168,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
     for axis in range(3):
         low, high = piece.hull.vertices[:, axis].min(), piece.hull.vertices[:, axis].max()
         extent = high - low
+        # triangles whose normal is along the axis, up to 2.6 degrees
         flat = areas[:, axis] > 0.999 * np.linalg.norm(areas, axis=1)
         # coordinates of flat faces, grouped within the tolerance; the highest face of each group,
         # so that the plane cuts none of them
@@ -250,6 +252,7 @@ def _merged(hulls: list[Hull], max_loss: float) -> list[Hull]:
         return both.volume - _least_union(hulls[i], hulls[j]), both
 
     hulls = list(hulls)
+    # the common hulls of all pairs; after a merge those of the new piece with all others
     merges = {(i, j): merge(i, j) for j in range(len(hulls)) for i in range(j)}
     gone: set[int] = set()
     while merges:

@@ -48,9 +48,11 @@ def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indi
     # equal vertices get equal numbers, so that triangles of different parts share edges
     _, same = np.unique(vertices, axis=0, return_inverse=True)
     points = same.reshape(-1)[triangles]
+    # a degenerate triangle has the same vertex twice
     proper = (points != np.roll(points, 1, axis=1)).all(axis=1)
     if proper.any():
         triangles, points = triangles[proper], points[proper]
+    # distinct triangles, whatever their orientation
     _, first = np.unique(np.sort(points, axis=1), axis=0, return_index=True)
     if len(first) < TWO_SIDED * len(points):
         triangles, points = triangles[first], points[first]

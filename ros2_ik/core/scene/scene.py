@@ -140,6 +140,7 @@ class Scene:
             in_world = self._world_object(object)
             in_link = in_world.with_pose(self.frame_pose(link, at).actInv(in_world.pose))
         item = AttachedObject(in_link, link, touch_links)
+        # attached objects that touch_links names must have been attached before
         valid = [*self.robot.tree.links, *self.attached, item.id]
         for name in sorted(item.touch_links):
             if name not in valid:
@@ -313,6 +314,7 @@ class Scene:
             if robot.moving_joints(link):
                 raise InvalidSceneError(f"frame '{link}' moves with the robot: give the "
                                         'configuration `at`')
+            # any configuration: no joint moves the link
             at = Configuration(robot, data=robot.scratch_data())
         elif instance(at, Configuration, 'at', InvalidSceneError).robot.key != robot.key:
             raise InvalidSceneError(f"at is a configuration of robot '{at.robot.name}', "

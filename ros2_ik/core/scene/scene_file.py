@@ -251,6 +251,7 @@ def save_scene(scene: Scene, path: str | Path | None = None) -> str:
                       'touch_links': sorted(held.touch_links - {held.link})}
                      for held in scene.attached.values()],
         **_written_allowed(scene), 'padding': dict(scene.padding)}
+    # an empty scene is written as 'objects: []', which is clearer than '{}'
     content = {key: value for key, value in written.items() if value} or {'objects': []}
     text: str = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=99)
     if path is not None:

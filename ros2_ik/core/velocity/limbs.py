@@ -26,6 +26,7 @@ def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice
         row_columns = [(row, columns) for function, place in functions for row, columns in
                        zip(range(place.start, place.stop), _columns_of_rows(function, robot),
                            strict=True) if len(columns)]
+        # a row joins the limbs of all its columns
         for _, columns in row_columns:
             limb[np.isin(limb, limb[columns])] = limb[columns[0]]
         for row, columns in row_columns:

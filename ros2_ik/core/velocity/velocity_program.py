@@ -92,6 +92,7 @@ class VelocityProgram:
             (*((task.name, task.place) for task in self.tasks), *bounds),
             tuple(distances.name for distances in self._distances),
             tuple(joint.name for joint in robot.joints for _ in range(joint.velocity_size)))
+        # numbers of the joints: limits, and state between steps (see velocity_rows)
         self._box = np.empty((row.COLUMN_NUMBERS, robot.nv))
         self._no_gaps = np.zeros((0, robot.nv + row.GAP_NUMBERS))
         self._options = np.array([self.dt, self.damping, 1.0])
@@ -152,6 +153,7 @@ class VelocityProgram:
 
     def _enter_limits(self, limits: Sequence[JointLimit | CartesianVelocityLimit]) -> None:
         box = self._box
+        # no limits at first; each limit narrows its rows
         box[:], box[row.LOW] = np.inf, -np.inf
         box[row.POSITION:] = 0.0
         for limit in limits:
