@@ -78,7 +78,7 @@ positive = in_range(float, 1e-9, 1e6)    # for times, lengths and angles
 # -- a running node ----------------------------------------------------------------------------
 
 def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
-    """Add --node, and --wait, whose help names what is waited for."""
+    """Add --node and --wait; `wait` names, for the help text, the thing to wait for."""
     parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
                         help=f'seconds to wait for {wait} (default: %(default)g)')

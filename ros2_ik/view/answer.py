@@ -9,7 +9,7 @@ from ros2_ik.core.internals import TargetError
 
 
 class Reached(Enum):
-    """Whether an answer solves the problem; values are colours of the ghost (r, g, b)."""
+    """Degrees of success of an answer; values are colours of the ghost (r, g, b)."""
 
     YES = (0.18, 0.72, 0.32)
     TOUCHING = (0.96, 0.58, 0.1)     # solves the problem, but is in contact

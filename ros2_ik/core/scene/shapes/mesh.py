@@ -156,7 +156,7 @@ class Mesh(Shape):
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
-        """One Enclosure for each closed surface, and one for all triangles of open surfaces."""
+        """The volumes of the closed surfaces, and that of all open surfaces together."""
         return [Enclosure(self.vertices[triangles])
                 for triangles in solids_of(self.vertices, self.triangles, MAX_PIECES)]
 
