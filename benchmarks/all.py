@@ -1,5 +1,5 @@
 """
-Run the benchmarks of docs/benchmarks.md and write their results for it.
+Run the benchmarks of docs/benchmarks.md and write their results for the page.
 
     tools/run pip install pytracik eaik roboticstoolbox-python drake yourdfpy python-fcl trimesh
     python -m venv placo && placo/bin/pip install placo
@@ -29,18 +29,18 @@ def main() -> None:
     parser.add_argument('--only', nargs='+', default=list(RUNS), choices=list(RUNS),
                         metavar='NAME', help=', '.join(RUNS))
     parser.add_argument('--placo-python', metavar='PATH', help='an interpreter that has placo')
-    parser.add_argument('--count', help='problems of a kind, for a short trial')
-    parser.add_argument('--folder', type=Path, default=RESULTS, help='where the results go')
+    parser.add_argument('--count', help='number of problems of each kind, for a short trial')
+    parser.add_argument('--folder', type=Path, default=RESULTS, help='folder of the results')
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for name in options.only:
-        given = [*RUNS[name], '--json', str(options.folder / f'{name}.json')]
+        arguments = [*RUNS[name], '--json', str(options.folder / f'{name}.json')]
         if options.count:
-            given += ['--count', options.count]
+            arguments += ['--count', options.count]
         if name == 'whole_body_ik' and options.placo_python:
-            given += ['--placo-python', options.placo_python]
-        print(f'{name}.py {" ".join(given)}', flush=True)
-        subprocess.run([sys.executable, FOLDER / f'{name}.py', *given], check=True)
+            arguments += ['--placo-python', options.placo_python]
+        print(f'{name}.py {" ".join(arguments)}', flush=True)
+        subprocess.run([sys.executable, FOLDER / f'{name}.py', *arguments], check=True)
 
 
 if __name__ == '__main__':

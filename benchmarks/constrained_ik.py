@@ -5,32 +5,29 @@ Constrained IK against Drake's SNOPT on the same problems, in one run.
     tools/run python benchmarks/constrained_ik.py [--kinds cup_level_elbow_low] [--count 100]
     tools/run python benchmarks/constrained_ik.py --kinds clearance
 
-A problem is made from a hidden random configuration, so it has an answer; it starts at random, or
-within 0.1 rad of that configuration. All solvers take turns of ten problems (`--turn 1` leaves
-none what it has in the caches of the processor), restart from random configurations
-until 200 ms are over, and are timed without the making of the problem. An answer counts when
-numpy on yourdfpy's forward kinematics finds every demand met within 1e-4 (m, rad) and every joint
-within its limits; distances are python-fcl's. "wrong" are claims of success that fail this test.
-Costs are compared twice: those of the first answer, and of the best found in 50 ms. Only ratios
-in one run say something.
+Each problem is made from a hidden random configuration, so it has a solution. Its start is
+random, or within 0.1 rad of that configuration. Both solvers take turns of ten problems (--turn),
+restart from random configurations until 200 ms are over, and are timed without the construction
+of the problem. An answer counts if numpy on yourdfpy's forward kinematics finds every constraint
+met within 1e-4 (m, rad) and every joint within its limits; python-fcl measures distances. "wrong"
+counts claims of success that fail this test. Costs are compared for the first solution, and for
+the best solution found in 50 ms. Compare ratios within one run only.
 
-`constrained/kinds.py` and `clearance_kinds.py` have the problems; what they ask for stands in
-`positions.py`, `directions.py`, `whole_body.py` and `clearance.py` there, each thing in the words
-of both libraries. Obstacles are in `obstacles.py`. How Drake is set up to do its best is in
-`drake_ik.py`, and among obstacles in `drake_world.py`.
+`constrained/kinds.py` and `clearance_kinds.py` have the problems. Their terms are in
+`positions.py`, `directions.py`, `whole_body.py` and `clearance.py`, each for both libraries;
+obstacles are in `obstacles.py`. `drake_ik.py` has Drake's settings, `drake_world.py` Drake's
+scene.
 """
 
 import argparse
 from functools import cache
 import gc
-import time
 
 import numpy as np
 from peers import leave
-from results import CPU, Results as Written, WALL
+from results import clock, CPU, Results, WALL
 
 from ros2_ik.core import compile_all, Robot
-from ros2_ik.core.errors import InvalidOptionError
 
 try:
     from constrained import clearance_kinds
@@ -38,89 +35,65 @@ try:
     from constrained.drake_world import drake_robot
     from constrained.judge import Judge
     from constrained.kinds import KINDS
-    from constrained.record import compared_costs, HEADER, Record
+    from constrained.record import compared_costs, CostRecord, TIMEOUT
 except ImportError as absent:
     leave(absent, __doc__, 'drake yourdfpy python-fcl trimesh')
 
-STARTS = {'random': 'random start', 'near': 'start within 0.1 rad'}
-DRAKE = 'Drake'
-NAMES = {'sqp': 'ros2_ik'}    # in what is written
+STARTS = ('random', 'near')
+LIMITS = 0.05, TIMEOUT    # time limits of the success rates [s]
+OURS, DRAKE = 'ros2_ik', 'Drake'
 CLEARANCE = [name for name, (_, ask, _) in KINDS.items()
              if ask.__module__ == clearance_kinds.__name__]
 FAMILIES = {'open': [name for name in KINDS if name not in CLEARANCE], 'clearance': CLEARANCE}
 
-Results = dict[str, dict[str, Record]]    # kind -> solver -> record
-
 
 @cache
-def robot_of(kind: str) -> tuple[Robot, Judge]:
-    return loaded(KINDS[kind][0])
-
-
-@cache
-def loaded(name: str) -> tuple[Robot, Judge]:
-    robot = Robot.load(name)
+def loaded(robot_name: str) -> tuple[Robot, Judge]:
+    robot = Robot.load(robot_name)
     return robot, Judge(robot)
 
 
-def run_kind(kind: str, start: str, options: argparse.Namespace) -> dict[str, Record]:
-    (robot, judge), solvers = robot_of(kind), options.solvers
+def run_kind(kind: str, start: str, options: argparse.Namespace) -> dict[str, CostRecord]:
+    robot, judge = loaded(KINDS[kind][0])
     found = cases(kind, robot, judge, start == 'near', options.count)
-    clock = time.process_time if options.cpu else time.perf_counter
-
-    def take_turns(some: list[Case]) -> dict[str, Record]:
-        records = {solver: Record() for solver in (*solvers, DRAKE)}
-        for first in range(0, len(some), options.turn):
-            asked: dict[str, list] = {solver: [] for solver in records}
-            gc.collect()    # what the making and judging of problems has left behind
-            for case in some[first:first + options.turn]:
-                question = drake_robot(case).question(case.terms, case.start_joints, case.seed)
-                for solver in solvers:
-                    asked[solver].append((case, ours(case, solver)))
-                asked[DRAKE].append((case, question.solve))
-                if case.world:    # what a scene makes when first looked at counts for nobody
-                    case.look()
-                    question.look()
-            for solver, record in records.items():
-                record.measure(asked[solver], judge, clock)
-        return records
-    take_turns(found[:1])    # what is made once counts for nobody
-    return take_turns(found)
+    take_turns(found[:1], judge, options)    # one-time preparation is not measured
+    return take_turns(found, judge, options)
 
 
-def table(start: str, options: argparse.Namespace, written: Written) -> None:
-    names = (*options.solvers, DRAKE)
-    print(f'\n{STARTS[start]}{", CPU time" * options.cpu}: % solved in 20, 50, 200 ms; mean, p99 '
-          '[ms]; wrong claims')
-    print(' ' * 24 + ''.join(f'{name:^43s}' for name in names))
-    print(' ' * 24 + (HEADER + ' ' * 4) * len(names) + f'{DRAKE} / {names[0]}')
-    results: Results = {}
+def take_turns(found: list[Case], judge: Judge, options: argparse.Namespace
+               ) -> dict[str, CostRecord]:
+    records = {OURS: CostRecord(), DRAKE: CostRecord()}
+    for first in range(0, len(found), options.turn):
+        asked: dict[str, list] = {solver: [] for solver in records}
+        gc.collect()    # garbage of constructing and judging problems
+        for case in found[first:first + options.turn]:
+            question = drake_robot(case).question(case.terms, case.start_joints, case.seed)
+            asked[OURS].append((case, ours(case)))
+            asked[DRAKE].append((case, question.solve))
+            if case.world:    # a scene's data, prepared at its first evaluation, is not measured
+                case.look()
+                question.look()
+        for solver, record in records.items():
+            record.measure(asked[solver], judge, clock(options.cpu))
+    return records
+
+
+def compare(start: str, options: argparse.Namespace, written: Results) -> None:
+    results: dict[str, dict[str, CostRecord]] = {}
     for kind in options.kinds:
         records = results[kind] = run_kind(kind, start, options)
-        written.add(kind, start, {NAMES.get(name, name): record.summary()
+        written.add(kind, start, {name: record.summary(LIMITS)
                                   for name, record in records.items()})
-        ratio = records[DRAKE].mean / records[names[0]].mean
-        print(f'{kind:24s}' + ''.join(f'{record!s:43s}' for record in records.values())
-              + f'{ratio:7.2f}', flush=True)
+        for name, record in records.items():
+            for text in record.wrong[:3]:
+                print(f'    {name}: {text}')
     for kind, records in results.items():
-        for solver in options.solvers if records[DRAKE].costs else ():
-            for line in compared_costs(records[solver], records[DRAKE]):
-                print(f'cost of {kind:18s} {solver}, {DRAKE}: {line}')
-    for solver in reversed(names):
-        summarize(solver, results)
-
-
-def summarize(solver: str, results: Results) -> None:
-    records = {kind: of[solver] for kind, of in results.items()}
-    ratios = [of[DRAKE].mean / of[solver].mean for of in results.values()]
-    wrong = [f'{kind} {record.wrong}' for kind, record in records.items() if record.wrong]
-    short = [f'{kind} {record.within(0.05):.0f} %' for kind, record in records.items()
-             if record.within(0.05) < 100]
-    mean = f'mean {DRAKE} / {solver} {np.exp(np.mean(np.log(ratios))):.2f} (geometric mean)'
-    print(f'{solver}: ' + '; '.join([
-        *([] if solver == DRAKE else [mean]),
-        f'wrong claims {sum(len(record.wrong) for record in records.values())} {", ".join(wrong)}',
-        f'below 100 % at 50 ms: {", ".join(short) or "none"}']))
+        if records[DRAKE].costs:
+            for line in compared_costs(records[OURS], records[DRAKE]):
+                print(f'cost of {kind:18s} {line}')
+    ratios = [np.mean(of[DRAKE].seconds) / np.mean(of[OURS].seconds) for of in results.values()]
+    print(f'{start} start: mean {DRAKE} / {OURS} {np.exp(np.mean(np.log(ratios))):.2f} '
+          f'(geometric mean)')
 
 
 def main() -> None:
@@ -130,23 +103,18 @@ def main() -> None:
                         help='; '.join(f'{family}: {", ".join(names)}'
                                        for family, names in FAMILIES.items()))
     parser.add_argument('--count', type=int, default=100)
-    parser.add_argument('--starts', nargs='+', default=list(STARTS), choices=list(STARTS))
-    parser.add_argument('--solvers', nargs='+', default=['sqp'],
-                        help="ros2_ik's, the first one is compared; 'slsqp' is scipy's")
-    parser.add_argument('--turn', type=int, default=10, help='problems that one of them solves')
+    parser.add_argument('--starts', nargs='+', default=STARTS, choices=STARTS)
+    parser.add_argument('--turn', type=int, default=10, help='problems in one turn of a solver')
     parser.add_argument('--cpu', action='store_true',
-                        help='take the time this process computes, for a machine with other work')
-    parser.add_argument('--json', metavar='FILE', help='write the results there, too')
+                        help='measure the CPU time of this process, for a machine with other work')
+    parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     options = parser.parse_args()
     options.kinds = [kind for name in options.kinds for kind in FAMILIES.get(name, [name])]
     compile_all()
-    written = Written('constrained_ik', CPU if options.cpu else WALL, '1 problem each',
-                      [DRAKE.lower()])
-    try:
-        for start in options.starts:
-            table(start, options, written)
-    except InvalidOptionError as error:    # not every solver takes constraints
-        parser.error(str(error))
+    written = Results('constrained_ik', CPU if options.cpu else WALL,
+                      f'{options.turn} problems each', [DRAKE.lower()])
+    for start in options.starts:
+        compare(start, options, written)
     written.write(options.json)
 
 

@@ -1,12 +1,12 @@
 """
-How long a drag of an interactive marker takes until the ghost of its answer is there.
+The time from the drag of an interactive marker to the ghost of its answer.
 
     tools/run python benchmarks/drag_latency.py [--robot panda] [--scene table] [--seconds 20]
 
-Starts the mock robot, the node and `ros2_ik goals`, collisions on, and drags the marker as RViz
-does, 30 poses a second: along circles of random size and tilt around where the arm
-stands. The time goes from the sending of a pose to the arrival of the ghost for that pose, at
-whose marker its text is; a pose that a newer one has overtaken has none.
+Starts the mock robot, the node and `ros2_ik goals`, with collision checks, and drags the marker as
+RViz does: 30 poses a second, on circles of random size and tilt through the arm's pose. Measures
+from the sending of a pose to the arrival of its ghost. A pose that a newer one replaced before its
+search has no ghost.
 """
 
 import argparse
@@ -31,20 +31,21 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from visualization_msgs.msg import InteractiveMarkerFeedback, MarkerArray
 from visualization_msgs.srv import GetInteractiveMarkers
 
-RATE, ROUND = 30.0, 3.0        # poses a second, seconds for a circle
-LARGEST = 0.15                 # radius of a circle [m]
-START = 60.0                   # patience for the node [s]
+RATE = 30.0                    # poses per second
+ROUND = 3.0                    # duration of a circle [s]
+MAX_RADIUS = 0.15              # of a circle [m]
+PATIENCE = 60.0                # longest wait for the marker [s]
 
 
 class Dragger:
-    """A client that drags, and takes down when which ghost has come."""
+    """A client that drags the marker and records when each ghost arrives."""
 
     def __init__(self) -> None:
         rclpy.init()
         self.node = Node('dragger')
         self.executor = SingleThreadedExecutor()
         self.executor.add_node(self.node)
-        self.shown: dict[tuple[float, ...], float] = {}
+        self.shown: dict[tuple[float, ...], float] = {}    # key of a pose -> arrival [s]
         self.node.create_subscription(MarkerArray, 'ros2_ik/goals/ghost', self._take, QoSProfile(
             depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
         self._feedback = self.node.create_publisher(
@@ -55,10 +56,10 @@ class Dragger:
         self.shown.setdefault(_key(text.pose), time.perf_counter())
 
     def marker(self) -> tuple[str, pin.SE3]:
-        """Wait for the marker; return its name and place."""
+        """Wait for the marker; return its name and pose."""
         client = self.node.create_client(GetInteractiveMarkers,
                                          'ros2_ik/goals/get_interactive_markers')
-        end = time.perf_counter() + START
+        end = time.perf_counter() + PATIENCE
         while time.perf_counter() < end:
             if client.service_is_ready():
                 future = client.call_async(GetInteractiveMarkers.Request())
@@ -66,16 +67,16 @@ class Dragger:
                     self.executor.spin_once(timeout_sec=1)
                 if future.result().markers:
                     marker = future.result().markers[0]
-                    return marker.name, _place(marker.pose)
+                    return marker.name, _se3(marker.pose)
             self.executor.spin_once(timeout_sec=0.1)
-        return sys.exit('the node shows no marker')
+        return sys.exit(f'no marker for {PATIENCE} s')
 
-    def drag(self, name: str, place: pin.SE3) -> tuple[float, ...]:
-        """Send a pose; return what tells its ghost."""
+    def drag(self, name: str, target: pin.SE3) -> tuple[float, ...]:
+        """Send a pose; return its key."""
         pose = Pose()
         (pose.position.x, pose.position.y, pose.position.z, pose.orientation.x,
          pose.orientation.y, pose.orientation.z, pose.orientation.w) = pin.SE3ToXYZQUAT(
-             place).tolist()
+             target).tolist()
         self._feedback.publish(InteractiveMarkerFeedback(
             client_id='dragger', marker_name=name, pose=pose,
             event_type=InteractiveMarkerFeedback.POSE_UPDATE))
@@ -87,11 +88,11 @@ class Dragger:
 
 
 def _key(pose: Pose) -> tuple[float, ...]:
-    """Return what a pose and the text above its ghost have in common."""
+    """Return x and y: the text of a ghost is above its marker, at another z."""
     return round(pose.position.x, 9), round(pose.position.y, 9)
 
 
-def _place(pose: Pose) -> pin.SE3:
+def _se3(pose: Pose) -> pin.SE3:
     return pin.XYZQUATToSE3(np.array([
         pose.position.x, pose.position.y, pose.position.z, pose.orientation.x,
         pose.orientation.y, pose.orientation.z, pose.orientation.w]))
@@ -100,13 +101,13 @@ def _place(pose: Pose) -> pin.SE3:
 def poses(start: pin.SE3, generator: np.random.Generator):
     """Yield poses on circles through the start."""
     while True:
-        radius, axis = generator.uniform(0.03, LARGEST), generator.normal(size=3)
+        radius, axis = generator.uniform(0.03, MAX_RADIUS), generator.normal(size=3)
         turn, tilt = pin.exp3(generator.normal(size=3)), generator.uniform(0, 0.3)
         for k in range(int(ROUND * RATE)):
             angle = 2 * np.pi * k / (ROUND * RATE)
-            way = radius * turn @ [np.cos(angle) - 1, np.sin(angle), 0]
+            offset = radius * turn @ [np.cos(angle) - 1, np.sin(angle), 0]
             rotation = pin.exp3(tilt * np.sin(angle) * axis / np.linalg.norm(axis))
-            yield pin.SE3(start.rotation @ rotation, start.translation + way)
+            yield pin.SE3(start.rotation @ rotation, start.translation + offset)
 
 
 def main() -> None:
@@ -134,14 +135,14 @@ def main() -> None:
 def measure(options: argparse.Namespace) -> None:
     dragger = Dragger()
     name, start = dragger.marker()
-    time.sleep(8)    # the loops are compiled or loaded, the geometry is read
-    way = poses(start, np.random.default_rng(options.seed))
+    time.sleep(8)    # meanwhile the node loads its loops and reads the collision geometry
+    drags = poses(start, np.random.default_rng(options.seed))
     sent: dict[tuple[float, ...], float] = {}
     begin = time.perf_counter()
     for k in range(int(options.seconds * RATE)):
         dragger.until(begin + k / RATE)
         now = time.perf_counter()
-        sent.setdefault(dragger.drag(name, next(way)), now)
+        sent.setdefault(dragger.drag(name, next(drags)), now)
     dragger.until(time.perf_counter() + 0.5)
     times = [1e3 * (dragger.shown[key] - then) for key, then in sent.items()
              if key in dragger.shown]

@@ -1,4 +1,4 @@
-"""Goals of the action SolveConstrainedIK, one at a time and beside the service; see service.py."""
+"""Client of the action SolveConstrainedIK, and the round trip times of its goals."""
 
 from collections.abc import Callable, Iterator
 import sys
@@ -16,8 +16,8 @@ from rclpy.qos import QoSProfile
 
 from ros2_ik.action import SolveConstrainedIK
 
-PATIENCE = 20.0   # for anything [s]
-ENDLESS = Duration(sec=10)
+PATIENCE = 20.0            # longest wait for the server or an answer [s]
+LONG = Duration(sec=10)    # timeout of a goal that is cancelled before
 
 
 class Goals:
@@ -40,22 +40,22 @@ class Goals:
                 sys.exit(f'solve_constrained_ik has not answered for {PATIENCE} s')
 
     def send(self, target: PoseStamped, timeout: Duration | None = None) -> Any:
-        """Send a goal; gives its handle and the future of its result."""
+        """Send a goal; return its handle and the future of its result."""
         goal = SolveConstrainedIK.Goal(targets=[target], timeout=timeout or Duration())
         sent = self._client.send_goal_async(goal)
         self.wait(sent.done)
         return sent.result(), sent.result().get_result_async()
 
     def round_trip(self, target: PoseStamped) -> tuple[Any, float]:
-        """Return the answer to a goal and the time from its sending on [s]."""
+        """Return the result of a goal and the time from its sending [s]."""
         begin = time.perf_counter()
         _, result = self.send(target)
         self.wait(result.done)
         return result.result(), time.perf_counter() - begin
 
     def cancelled(self, target: PoseStamped, after: float) -> float:
-        """Return the time from the request to cancel a running goal to its result [s]."""
-        handle, result = self.send(target, ENDLESS)
+        """Cancel a goal `after` some time [s]; return the time from that request to its result."""
+        handle, result = self.send(target, LONG)
         end = time.perf_counter() + after
         while time.perf_counter() < end:
             self._executor.spin_once(timeout_sec=after / 5)
@@ -68,6 +68,6 @@ class Goals:
 
 
 def cancel_times(goals: Goals, targets: Iterator[PoseStamped], count: int) -> list[float]:
-    """Cancel goals out of reach, each some time after it was sent."""
+    """Return the times to cancel goals [s], each cancelled 0.02 to 0.3 s after it was sent."""
     after = np.random.default_rng(0).uniform(0.02, 0.3, count)
     return [goals.cancelled(next(targets), float(seconds)) for seconds in after]

@@ -5,14 +5,14 @@ Weld seams of 1000 poses: solve_path against seeding each pose with the last ans
     tools/run python benchmarks/path_ik.py [--robot ur5] [--seams 20] [--starts 4] [--poses 1000]
 
 Each seam is a smooth curve through six random poses of a torch that points down, tilted by up to
-0.9 rad about each axis; the first one is known to be hard. All solvers take turns on the same
-seams with the same random starts. Contacts are allowed: TRAC-IK knows none. Seams of which a
-twentieth pose is out of reach are left out.
+0.9 rad about each axis; the first seam is known to be hard. Seams are left out if one in twenty
+of their poses is out of reach. All solvers take turns on the same seams with the same random
+starts. No solver checks collisions, since TRAC-IK cannot.
 
-A seam is passed where all poses are reached and no joint moves by more than 0.2 rad from one to
+A seam is passed if all poses are reached and no joint moves by more than 0.2 rad from one pose to
 the next; yourdfpy's forward kinematics judges all poses (1e-5 m, 1e-4 rad). "fraction" is the
-mean part of the poses before the first failure or jump, "largest step" that of all seams [rad].
-Times are CPU times of this process, per pose of the seam.
+mean fraction of the poses before the first failure or jump; "largest step" is the largest joint
+change from pose to pose in all seams [rad]. Times are CPU times of this process, per pose.
 """
 
 import argparse
@@ -26,44 +26,28 @@ from seams import HARD, seam, seam_starts
 from ros2_ik.core import compile_all, PoseSolver, Robot, shipped_robots, solve_path, SolveOptions
 
 try:
-    from pose_ik import Judge
-    from pose_peers import trac_ik
+    from constrained.judge import Judge
+    from pose_ik import bound, TIMEOUT
+    from pose_peers import Solve, trac_ik
 except ImportError as absent:
     leave(absent, __doc__, 'pytracik yourdfpy')
 
 JUMP = 0.2      # a larger step of a joint is a jump [rad]
-TIMEOUT = 0.05  # of one pose [s]
 # poses (n, 4, 4), start (nq,) -> configurations (k, nq) at the first k poses, k <= n
 Follow = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def whole_path(robot: Robot, tip: str) -> Follow:
+    """Solve all poses together, by solve_path."""
     def follow(poses: np.ndarray, start: np.ndarray) -> np.ndarray:
         path = solve_path(robot, tip, poses, start, collisions=False, max_joint_step=JUMP)
-        given = np.isin(path.parameters, path.tool_path.knots)     # without those added between
-        return path.q[given]
+        at_poses = np.isin(path.parameters, path.tool_path.knots)   # others are in between
+        return path.q[at_poses]
     return follow
 
 
-def seeded(robot: Robot, tip: str) -> Follow:
+def seeded(robot: Robot, solve: Solve) -> Follow:
     """Seed each pose with the last answer."""
-    solver = PoseSolver(robot, tip, collisions=False,
-                        options=SolveOptions(timeout=TIMEOUT, random_state=0))
-
-    def follow(poses: np.ndarray, start: np.ndarray) -> np.ndarray:
-        q = [start]
-        for T in poses:
-            solution = solver.solve(T, q[-1])
-            if not solution.success:
-                break
-            q.append(solution.q)
-        return np.array(q[1:])
-    return follow
-
-
-def seeded_trac_ik(robot: Robot, tip: str) -> Follow:
-    solve = trac_ik(robot, tip, TIMEOUT)
-
     def follow(poses: np.ndarray, start: np.ndarray) -> np.ndarray:
         q = [start]
         for T in poses:
@@ -75,23 +59,21 @@ def seeded_trac_ik(robot: Robot, tip: str) -> Follow:
     return follow
 
 
-SOLVERS = {'solve_path': whole_path, 'seeded ros2_ik': seeded, 'seeded TRAC-IK': seeded_trac_ik}
-
-
 class Score:
-    """What one solver did."""
+    """Fractions, largest joint steps and times of one solver."""
 
     def __init__(self) -> None:
         self.fractions, self.steps, self.seconds = list[float](), list[float](), list[float]()
 
-    def add(self, robot: Robot, judge: Judge, poses: np.ndarray, q: np.ndarray,
+    def add(self, judge: Judge, tip: str, poses: np.ndarray, q: np.ndarray,
             seconds: float) -> None:
-        reached = [judge.accepts(robot.to_joints(each), T)
+        """Add configurations (k, nq) at the first k poses of a seam."""
+        reached = [not judge.complaint(judge.robot.to_joints(each), {tip: T})
                    for each, T in zip(q, poses, strict=False)]
         steps = np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) if len(q) else np.zeros(0)
         good = np.array(reached) & np.append(True, steps <= JUMP)[:len(q)]
-        first = int(np.argmin(good)) if not good.all() else len(good)
-        self.fractions.append(first / len(poses))
+        first_bad = int(np.argmin(good)) if not good.all() else len(good)
+        self.fractions.append(first_bad / len(poses))
         self.steps.append(float(steps.max(initial=0.0)))
         self.seconds.append(seconds / len(poses))
 
@@ -103,7 +85,7 @@ class Score:
 
 
 def reachable_seams(robot: Robot, tip: str, count: int, poses: int) -> list[np.ndarray]:
-    """Return the first seams of which each twentieth pose is reached, the hard one first."""
+    """Return the hard seam, then the first seams with every twentieth pose in reach."""
     solver = PoseSolver(robot, tip, collisions=False, options=SolveOptions(random_state=0))
     found, number = [seam(HARD, poses)], 0
     while len(found) < count:
@@ -120,23 +102,25 @@ def main() -> None:
     parser.add_argument('--seams', type=int, default=20)
     parser.add_argument('--starts', type=int, default=4)
     parser.add_argument('--poses', type=int, default=1000)
-    arguments = parser.parse_args()
+    options = parser.parse_args()
     compile_all()
-    robot, tip = Robot.load(arguments.robot), shipped_robots()[arguments.robot].tip
-    judge, scores = Judge(robot, tip), {name: [Score(), Score()] for name in SOLVERS}
-    solvers = {name: make(robot, tip) for name, make in SOLVERS.items()}
-    seams = reachable_seams(robot, tip, arguments.seams, arguments.poses)
-    starts = seam_starts(arguments.starts, robot.nq)
-    for follow in solvers.values():     # what is prepared once counts for nobody
+    robot, tip = Robot.load(options.robot), shipped_robots()[options.robot].tip
+    solvers = {'solve_path': whole_path(robot, tip),
+               'seeded ros2_ik': seeded(robot, bound(robot, tip)),
+               'seeded TRAC-IK': seeded(robot, trac_ik(robot, tip, TIMEOUT))}
+    judge, scores = Judge(robot), {name: [Score(), Score()] for name in solvers}
+    seams = reachable_seams(robot, tip, options.seams, options.poses)
+    starts = seam_starts(options.starts, robot.nq)
+    for follow in solvers.values():     # one-time preparation is not measured
         follow(seams[0][:3], starts[0])
     for number, poses in enumerate(seams):
         for start in starts:
             for name, follow in solvers.items():
                 begin = time.process_time()
                 q = follow(poses, start)
-                scores[name][number > 0].add(robot, judge, poses, q, time.process_time() - begin)
-    for k, title in enumerate(('the hard seam', f'{arguments.seams - 1} other seams')):
-        print(f'{arguments.robot}, {title}, {arguments.starts} starts each:')
+                scores[name][number > 0].add(judge, tip, poses, q, time.process_time() - begin)
+    for k, title in enumerate(('the hard seam', f'{options.seams - 1} other seams')):
+        print(f'{options.robot}, {title}, {options.starts} starts each:')
         for name, both in scores.items():
             if both[k].fractions:
                 print(f'    {name:15s} {both[k]}')

@@ -1,17 +1,18 @@
-"""Packages that a benchmark compares with, or has its answers judged by."""
+"""Packages that a benchmark compares ros2_ik with, or that judge its answers."""
 
 import sys
 from typing import NoReturn
 
+# name of a module -> name of the package to install
 PACKAGES = {'fcl': 'python-fcl', 'pydrake': 'drake', 'trimesh': 'trimesh', 'yourdfpy': 'yourdfpy'}
 
 
 def leave(absent: ImportError, text: str, needed: str) -> NoReturn:
     """
-    End for want of a package, with the command that installs all `needed`.
+    Exit because a package is missing, with the command that installs all `needed` packages.
 
-    With --help it prints `text` first, the description of the benchmark, and all is well.
-    Raises `absent` if it is of another module.
+    With --help, print `text`, the description of the benchmark, first and exit with code 0.
+    Raises `absent` if its module is not in PACKAGES.
     """
     package = PACKAGES.get((absent.name or '').partition('.')[0])
     if package is None:

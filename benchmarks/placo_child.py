@@ -1,8 +1,8 @@
 """
-placo's side of whole_body_ik.py: a process of its own, run by an interpreter that has placo.
+placo as a solver for whole_body_ik.py, run as a process by an interpreter that has placo.
 
-placo needs another release of Pinocchio than ros2_ik. Reads lines of JSON, writes one for each:
-first what to solve (URDF, tips, joints), then one problem a line. It takes the time itself.
+placo needs another release of Pinocchio than ros2_ik. Reads lines of JSON, and writes one line for
+each: first the robot (URDF, tips, joints), then one problem a line. Answers have the CPU time.
 """
 
 from importlib.metadata import version
@@ -14,71 +14,71 @@ import time
 import numpy as np
 import placo
 
-CLOSE, ALIGNED = 5e-6, 5e-5     # aimed at [m, rad], half of what is asked for
-DROP, PATIENCE = 0.8, 4         # of the squared error, within so many iterations
-LONGEST = 40                    # iterations of an attempt
+POSITION, ORIENTATION = 5e-6, 5e-5      # tolerances of placo: half of the judge's [m], [rad]
+DROP, PATIENCE = 0.8, 4         # an attempt stalls if 4 iterations leave over 0.8 of the error^2
+MAX_ITERATIONS = 40             # of an attempt
 ORIENTATION_WEIGHT, REGULARIZATION = 1.0, 1e-6
 
 
 class Solver:
     """placo's QP iterated on frame tasks, from the start and then from random configurations."""
 
-    def __init__(self, given: dict) -> None:
-        flags = 0 if given.get('pairs') else placo.Flags.ignore_collisions
-        self.robot = placo.RobotWrapper(given['urdf'], flags)
+    def __init__(self, question: dict) -> None:
+        flags = 0 if question.get('pairs') else placo.Flags.ignore_collisions
+        self.robot = placo.RobotWrapper(question['urdf'], flags)
         self.solver = placo.KinematicsSolver(self.robot)
-        self.solver.mask_fbase(not given['free_base'])
-        self.free_base, joints = given['free_base'], given['joints']
+        self.solver.mask_fbase(not question['free_base'])
+        self.free_base, joints = question['free_base'], question['joints']
         for name in self.robot.joint_names():
             if name in joints:
                 self.robot.set_joint_limits(name, *joints[name])
             else:
                 self.solver.mask_dof(name)
-        self.places = [self.robot.get_joint_offset(name) for name in joints]
+        self.index = [self.robot.get_joint_offset(name) for name in joints]
         self.lower, self.upper = np.array(list(joints.values())).T
-        self.tasks = [self.solver.add_frame_task(tip, np.eye(4)) for tip in given['tips']]
+        self.tasks = [self.solver.add_frame_task(tip, np.eye(4)) for tip in question['tips']]
         for task in self.tasks:
             task.configure('pose', 'soft', 1.0, ORIENTATION_WEIGHT)
         self.parts = [(task.position(), task.orientation()) for task in self.tasks]
         self.solver.add_regularization_task(REGULARIZATION)
 
-    def solve(self, given: dict) -> dict:
-        """Return the configuration that reaches all poses, or none, and the CPU time [s]."""
-        targets = [np.array(T) for T in given['targets']]
-        start, base = np.array(given['start']), np.array(given['base'])
-        random, robot = np.random.default_rng(given['seed']), self.robot
+    def solve(self, question: dict) -> dict:
+        """Return whether all poses are reached, the configuration, and the CPU time [s]."""
+        targets = [np.array(T) for T in question['targets']]
+        start, base = np.array(question['start']), np.array(question['base'])
+        random, robot = np.random.default_rng(question['seed']), self.robot
         begin = time.process_time()
         for task, T in zip(self.tasks, targets, strict=True):
             task.T_world_frame = T
         q = robot.state.q.copy()
-        q[:7], q[self.places] = base, start
+        q[:7], q[self.index] = base, start
         found, attempts = self.attempt(q), 1
-        while not found and time.process_time() - begin < given['timeout']:
-            q[self.places] = random.uniform(self.lower, self.upper)
+        while not found and time.process_time() - begin < question['timeout']:
+            q[self.index] = random.uniform(self.lower, self.upper)
             if self.free_base:
                 q[:3], turn = base[:3] + random.uniform(-1, 1, 3), random.normal(size=4)
                 q[3:7] = turn / np.linalg.norm(turn)
             found, attempts = self.attempt(q), attempts + 1
         seconds = time.process_time() - begin
         q = robot.state.q
-        return {'found': found, 'q': q[self.places].tolist(), 'base': q[:7].tolist(),
+        return {'found': found, 'q': q[self.index].tolist(), 'base': q[:7].tolist(),
                 'seconds': seconds, 'attempts': attempts}
 
     def attempt(self, q: np.ndarray) -> bool:
-        """Iterate from q until every pose is reached or it gets no further."""
+        """Iterate from q; return True if every pose is reached, False if the error stalls."""
         robot, solver, parts = self.robot, self.solver, self.parts
         robot.state.q = q
         robot.update_kinematics()
         best, stall = math.inf, 0
-        for _ in range(LONGEST):
-            error, there = 0.0, True
+        for _ in range(MAX_ITERATIONS):
+            error, reached = 0.0, True
             for position, orientation in parts:
                 position.update()
                 orientation.update()
                 shift, turn = position.error_norm(), orientation.error_norm()    # [m], [rad]
-                there = there and shift < CLOSE and turn < ALIGNED
+                reached = reached and shift < POSITION and turn < ORIENTATION
                 error += shift * shift + turn * turn
-            if there:
+            if reached:
                 return True
             if error < DROP * best:
                 best, stall = error, 0
@@ -88,7 +88,7 @@ class Solver:
                     return False
             try:
                 solver.solve(True)
-            except RuntimeError:      # its QP has no solution
+            except RuntimeError:      # the QP has no solution
                 return False
             robot.update_kinematics()
         return False

@@ -1,4 +1,4 @@
-"""The solvers of other packages that pose_ik.py compares with, set up to do their best."""
+"""Solvers of other packages that pose_ik.py compares with, with their best settings found."""
 
 from collections.abc import Callable
 import io
@@ -11,36 +11,37 @@ from ros2_ik.core import Robot
 
 Solve = Callable[[np.ndarray, np.ndarray], dict[str, float] | None]
 
-SAMPLES = 64     # of the joint that EAIK holds in an arm of seven
+SAMPLES = 64     # values of the joint that EAIK locks in an arm of seven joints
 
 
 class Unsuited(Exception):
-    """Why a peer cannot solve for a robot."""
+    """Raised, with the reason, if a peer cannot solve for a robot."""
 
 
 class Chain(NamedTuple):
     """
-    The joints that move a tip, at zero values in the robot's root frame.
+    The n joints that move a tip, with poses at joint values 0 in the robot's root frame.
 
-    `frames` (n, 4, 4) turn about their z axes; `tip` (4, 4) is where the tip is.
+    `frames` (n, 4, 4) are the joints' frames, each with its z axis along the joint's axis; `tip`
+    (4, 4) is the pose of the tip.
     """
 
     names: list[str]
-    index: list[int]         # places in q
+    index: list[int]         # indices in q
     lower: np.ndarray
     upper: np.ndarray
     frames: np.ndarray
     tip: np.ndarray
 
     def within(self, x: np.ndarray) -> np.ndarray:
-        """Bring angles (..., n) within the limits by full turns where that is possible."""
+        """Bring angles (..., n) within the limits by full turns, if possible."""
         turns = np.ceil((self.lower - x) / (2 * np.pi)) * (x < self.lower) \
             + np.floor((self.upper - x) / (2 * np.pi)) * (x > self.upper)
         return x + 2 * np.pi * turns
 
 
 def chain(robot: Robot, tip: str) -> Chain:
-    """Read the chain to a tip; raises Unsuited where a joint is not revolute."""
+    """Return the chain to a tip; raise Unsuited if a joint of the chain is not revolute."""
     urdf = yourdfpy.URDF.load(io.BytesIO(robot.urdf.encode()), load_meshes=False,
                               build_scene_graph=True)
     urdf.update_cfg(dict.fromkeys(urdf.actuated_joint_names, 0.0))
@@ -74,7 +75,7 @@ def trac_ik(robot: Robot, tip: str, timeout: float) -> Solve:
     moving = robot.moving_joints(tip)
     joints = [j for j in robot.joints if j.name in moving]
     names, index = [j.name for j in joints], [j.index for j in joints]
-    # it reads a <safety_controller> without soft limits as limits of zero
+    # TRAC-IK reads a <safety_controller> without soft limits as limits of zero
     bounds = [(j.lower, j.upper) for j in joints]
     if np.isfinite(bounds).all():
         pytracik.set_joint_limits(solver, *zip(*bounds, strict=True))
@@ -92,7 +93,7 @@ def quaternion(R: np.ndarray) -> np.ndarray:
 
 
 def robotics_toolbox(robot: Robot, tip: str, timeout: float) -> Solve:
-    """Its compiled Levenberg-Marquardt, which draws its own random starts; it has no clock."""
+    """Use the compiled ik_LM, which draws its own random starts and has no timeout."""
     from roboticstoolbox import ET, ETS
     arm, parts, before = chain(robot, tip), [], np.eye(4)
     for F, low, high in zip(arm.frames, arm.lower, arm.upper, strict=True):
@@ -101,7 +102,7 @@ def robotics_toolbox(robot: Robot, tip: str, timeout: float) -> Solve:
     ets = ETS([*parts, ET.SE3(np.linalg.solve(before, arm.tip))])
 
     def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
-        # E = e'e / 2 of both parts of the error together
+        # tol bounds e'e / 2 of the whole pose error e: position [m] and orientation [rad]
         answer = ets.ik_LM(target, start[arm.index], ilimit=30, slimit=100, tol=1.25e-11, k=0.1,
                            method='chan')
         return dict(zip(arm.names, answer.q.tolist(), strict=True)) if answer.success else None
@@ -109,7 +110,7 @@ def robotics_toolbox(robot: Robot, tip: str, timeout: float) -> Solve:
 
 
 def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
-    """Solve in closed form; of seven joints one is held at values that are tried in turn."""
+    """Solve in closed form; with seven joints, lock one at one value after another."""
     from eaik.IK_HP import HPRobot
     arm = chain(robot, tip)
     H = arm.frames[:, :3, 2]
@@ -119,20 +120,20 @@ def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
     if count == 6:
         robots = [HPRobot(H, P)]
     elif count == 7:
-        held = next((i for i in range(7)
-                     if HPRobot(H, P, [(i, 0.3)]).hasKnownDecomposition()), None)
-        if held is None:
-            raise Unsuited('no joint leads to a closed form when held')
+        locked = next((i for i in range(7)
+                       if HPRobot(H, P, [(i, 0.3)]).hasKnownDecomposition()), None)
+        if locked is None:
+            raise Unsuited('no joint leads to a closed form when locked')
         values = np.random.default_rng(0).permutation(
-            np.linspace(arm.lower[held], arm.upper[held], SAMPLES + 2)[1:-1])
-        robots = [HPRobot(H, P, [(held, float(value))]) for value in values]
+            np.linspace(arm.lower[locked], arm.upper[locked], SAMPLES + 2)[1:-1])
+        robots = [HPRobot(H, P, [(locked, float(value))]) for value in values]
     if count not in (6, 7) or not robots[0].hasKnownDecomposition():
-        raise Unsuited('it has no closed form')
+        raise Unsuited('no closed form')
     turn = arm.tip[:3, :3].T
 
     def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
         pose, near = target.copy(), start[arm.index]
-        pose[:3, :3] = target[:3, :3] @ turn    # its frames are parallel at zero values
+        pose[:3, :3] = target[:3, :3] @ turn    # EAIK's frames are parallel at joint values 0
         for robot in robots:
             found = robot.IK(pose)
             exact = ~np.asarray(found.is_LS, dtype=bool)
@@ -145,7 +146,7 @@ def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
     return solve
 
 
-# name: (how to make it, the module it needs, what to install)
+# name: (function that makes the solver, its module, its package)
 PEERS = {
     'TRAC-IK': (trac_ik, 'pytracik', 'pytracik'),
     'RTB': (robotics_toolbox, 'roboticstoolbox', 'roboticstoolbox-python'),

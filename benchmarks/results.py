@@ -1,6 +1,6 @@
-"""Results of benchmarks as JSON, for docs/benchmarks.py."""
+"""Records of what solvers did, printed as text and written as JSON for docs/benchmarks.py."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 import json
 import os
@@ -14,31 +14,44 @@ import numpy as np
 CPU, WALL = "CPU time of the solver's process", 'wall clock'
 
 
-def summary(seconds: Sequence[float], good: Sequence[bool], wrong: int,
-            within: Sequence[float]) -> dict[str, Any]:
-    """
-    Summarize one solver's times [s] and successes, one for each problem.
-
-    `success` has the percentages solved within so many seconds, by milliseconds, and in `all`.
-    """
-    times, solved = np.array(seconds), np.array(good, dtype=bool)
-    success = {f'{1e3 * limit:g}': 100 * float(np.mean(solved & (times <= limit)))
-               for limit in within}
-    return {'count': len(times), 'success': success | {'all': 100 * float(np.mean(solved))},
-            'wrong': int(wrong), 'mean_ms': 1e3 * float(times.mean()),
-            'median_ms': 1e3 * float(np.median(times)),
-            'p99_ms': 1e3 * float(np.percentile(times, 99))}
+def clock(cpu: bool) -> Callable[[], float]:
+    """Return the clock of a benchmark [s]."""
+    return time.process_time if cpu else time.perf_counter
 
 
-def table_row(found: dict[str, Any]) -> str:
-    """Return a summary as text."""
-    rates = '  '.join(f'{limit} {share:6.2f} %' for limit, share in found['success'].items())
-    return (f'success by ms: {rates}   wrong {found["wrong"]:3d}   mean {found["mean_ms"]:7.3f} '
-            f'ms   median {found["median_ms"]:7.3f}   p99 {found["p99_ms"]:7.3f}')
+class Record:
+    """Times, successes and false claims of one solver on one kind of problem."""
+
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+        self.good: list[bool] = []     # success was claimed, and the judge agrees
+        self.wrong: list[str] = []     # the judge's complaints about claims of success
+
+    def add(self, seconds: float, claimed: bool, complaint: str) -> None:
+        """Add one problem; an empty `complaint` means that the judge accepts the answer."""
+        self.seconds.append(seconds)
+        self.good.append(claimed and not complaint)
+        if claimed and complaint:
+            self.wrong.append(complaint)
+
+    def summary(self, limits: Sequence[float]) -> dict[str, Any]:
+        """
+        Return counts, percentages and times [ms].
+
+        `success` has the percentage solved within each of the time limits [s], under the limit in
+        milliseconds, and the percentage solved at all, under 'all'.
+        """
+        times, solved = np.array(self.seconds), np.array(self.good, dtype=bool)
+        success = {f'{1e3 * limit:g}': 100 * float(np.mean(solved & (times <= limit)))
+                   for limit in limits}
+        return {'count': len(times), 'success': success | {'all': 100 * float(np.mean(solved))},
+                'wrong': len(self.wrong), 'mean_ms': 1e3 * float(times.mean()),
+                'median_ms': 1e3 * float(np.median(times)),
+                'p99_ms': 1e3 * float(np.percentile(times, 99))}
 
 
 class Results:
-    """What a benchmark found: for each kind of problem what each solver did, the first ours."""
+    """Results of one benchmark: for each kind of problem a summary of each solver, ours first."""
 
     def __init__(self, benchmark: str, clock: str, turns: str, packages: Sequence[str]) -> None:
         self._head = {
@@ -48,7 +61,12 @@ class Results:
         self._rows: list[dict[str, Any]] = []
 
     def add(self, kind: str, start: str, solvers: dict[str, dict[str, Any]]) -> None:
-        """Add what solvers did, summaries by name, on problems of a kind."""
+        """Print and store the solvers' summaries, by name, of one kind of problem."""
+        print(f'{kind}, {start} start:')
+        ours = next(iter(solvers.values()))['mean_ms']
+        for name, row in solvers.items():
+            print(f'    {name:15s} {_text(row)}   mean / ours {row["mean_ms"] / ours:6.2f}',
+                  flush=True)
         self._rows.append({'kind': kind, 'start': start, 'solvers': solvers})
 
     def add_versions(self, found: dict[str, str]) -> None:
@@ -60,8 +78,14 @@ class Results:
             Path(path).write_text(text + '\n', encoding='utf-8')
 
 
+def _text(row: dict[str, Any]) -> str:
+    rates = '  '.join(f'{limit} {share:6.2f} %' for limit, share in row['success'].items())
+    return (f'success by ms: {rates}   wrong {row["wrong"]:3d}   mean {row["mean_ms"]:7.3f} '
+            f'ms   median {row["median_ms"]:7.3f}   p99 {row["p99_ms"]:7.3f}')
+
+
 def machine() -> str:
-    """Return the processor and how many cores of it this process may use."""
+    """Return the processor's name and the number of cores that this process may use."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path('/proc/cpuinfo')
     if cpuinfo.exists():
@@ -73,7 +97,7 @@ def machine() -> str:
 
 
 def versions(packages: Sequence[str]) -> dict[str, str]:
-    """Return the versions of those packages that are installed."""
+    """Return the versions of the installed ones among some packages."""
     found = {}
     for name in ('ros2_ik', 'numpy', 'numba', 'pin', *packages):
         try:

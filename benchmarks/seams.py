@@ -5,12 +5,12 @@ import pinocchio as pin
 
 from ros2_ik.core import Spline
 
-HARD = 161      # random state of a seam that a UR5 passes from one of its four starts only
-TILT = 0.9      # of the torch at a knot, up to, about each axis [rad]
+HARD = 161      # random state of a seam that a UR5 can follow from only one of the four starts
+TILT = 0.9      # largest tilt of the torch at a knot, about each axis [rad]
 
 
 def seam(random_state: int, count: int = 1000) -> np.ndarray:
-    """Return the poses (count, 4, 4) of a smooth curve through six random ones."""
+    """Return `count` poses (count, 4, 4) along a smooth curve through six random poses."""
     generator = np.random.default_rng(random_state)
     angle, knots = generator.uniform(-np.pi, np.pi), []
     for _ in range(6):
@@ -25,6 +25,6 @@ def seam(random_state: int, count: int = 1000) -> np.ndarray:
 
 
 def seam_starts(count: int = 4, joints: int = 6) -> list[np.ndarray]:
-    """Return random joint values (joints,) to start from."""
+    """Return random joint values (joints,), the starts of a seam."""
     generator = np.random.default_rng(100)
     return [generator.uniform(-np.pi, np.pi, joints) for _ in range(count)]

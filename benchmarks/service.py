@@ -3,18 +3,16 @@ ComputeIK and SolveConstrainedIK of a running node, over DDS between processes.
 
     tools/run python benchmarks/service.py [--robot panda] [--count 500]
 
-Starts two empty services (std_srvs/Trigger, and one of the type ComputeIK that answers at once
-with nothing) and the node with a shipped robot, in two processes, and prints round trips:
+Starts two empty services (std_srvs/Trigger, and a service of the type ComputeIK that answers at
+once) and the node with a shipped robot, in two processes, and prints round trip times:
 
-1. the empty services: what DDS and rclpy cost without, and with, this type's fields;
-2. ComputeIK for random reachable poses, as a whole and less the solver's own time, with the
-   ratios of the latter to the empty services, all three asked in turns;
-3. ComputeIK for reachable poses while four other processes ask for unreachable ones without a
-   pause, and the empty service beside it: what the machine itself costs under that load;
-4. goals of the action for the poses of 2, from sending to result, and the time from a request to
-   cancel a goal for an unreachable pose to its result;
-5. ComputeIK as in 2, and the empty service, in turns without and with goals for unreachable poses
-   that run in the goals' worker processes.
+1. of the empty services: the cost of DDS and rclpy without, and with, this type's fields;
+2. of ComputeIK for random reachable poses, as a whole and without the solver's own time, with the
+   ratios of the latter to the empty services; all three take turns;
+3. of goals of the action for random reachable poses, from sending to the result, and from a
+   request to cancel a goal for an unreachable pose to its result;
+4. of ComputeIK and the empty service, in turns without and with four goals for unreachable poses
+   in the worker processes.
 """
 
 import argparse
@@ -30,7 +28,7 @@ os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 os.environ.setdefault('ROS_DOMAIN_ID', str(1 + os.getpid() % 100))
 
 from geometry_msgs.msg import PoseStamped
-from goal_round_trips import cancel_times, ENDLESS, Goals
+from goal_round_trips import cancel_times, Goals, LONG
 import numpy as np
 import pinocchio as pin
 import rclpy
@@ -48,7 +46,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 from ros2_ik.srv import ComputeIK
 from std_srvs.srv import Trigger
-rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # so that SIGTERM ends it
+rclpy.init(signal_handler_options=SignalHandlerOptions.NO)   # SIGTERM ends the process
 node = rclpy.create_node('empty')
 node.create_service(Trigger, 'empty', lambda request, response: response)
 node.create_service(ComputeIK, 'empty_compute_ik', lambda request, response: response)
@@ -59,7 +57,7 @@ executor.spin()
 
 
 class Client:
-    """One caller, one open call at a time."""
+    """A client with one open call at a time."""
 
     def __init__(self) -> None:
         self.node = Node(f'client_{os.getpid()}')
@@ -67,7 +65,8 @@ class Client:
         self.executor.add_node(self.node)
 
     def service(self, kind: type, name: str) -> Callable:
-        # answers to other clients pass through this one's queue, too
+        """Return a function: request -> answer, round trip time [s]."""
+        # a deep queue: with Fast DDS the answers to other clients pass through it, too
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
         if not client.wait_for_service(20):
             sys.exit(f'no service {name}')
@@ -97,7 +96,7 @@ def request(target: np.ndarray) -> ComputeIK.Request:
 
 
 def targets(robot: Robot, tip: str, seed: int, shift: float = 0.0) -> Iterator[np.ndarray]:
-    """Yield poses that are reached without contact."""
+    """Yield poses (4, 4) of collision-free configurations, shifted along x by `shift` [m]."""
     generator, checker = np.random.default_rng(seed), CollisionChecker(robot)
     while True:
         q = robot.random_q(generator)
@@ -115,14 +114,6 @@ def report(name: str, seconds: Sequence[float]) -> float:
     return float(np.median(ms))
 
 
-def disturb(robot: Robot, tip: str) -> None:
-    """Ask for unreachable poses until killed."""
-    call = Client().service(ComputeIK, 'ros2_ik/compute_ik')
-    print('disturbing', flush=True)
-    for target in targets(robot, tip, os.getpid(), shift=50.0):
-        call(request(target))
-
-
 def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
     client = Client()
     empty = client.service(Trigger, 'empty')
@@ -130,29 +121,29 @@ def measure(robot: Robot, tip: str, arguments: argparse.Namespace) -> None:
     compute_ik = client.service(ComputeIK, 'ros2_ik/compute_ik')
     poses = targets(robot, tip, 0)
     rounds = []
-    for _ in range(50 + arguments.count):     # in turns; the first ones warm up
-        ask = request(next(poses))
-        rounds.append((empty(Trigger.Request())[1], same_type(ask)[1], compute_ik(ask)))
+    for _ in range(50 + arguments.count):     # the first 50 warm up
+        each = request(next(poses))
+        rounds.append((empty(Trigger.Request())[1], same_type(each)[1], compute_ik(each)))
     empties, same, answers = zip(*rounds[50:], strict=True)
     base = report('empty service (Trigger)', empties)
     typed = report('empty service of the type ComputeIK', same)
     report('ComputeIK', [seconds for _, seconds in answers])
-    rest = report('ComputeIK less the solve', [s - answer.seconds for answer, s in answers])
+    rest = report('ComputeIK without the solve', [s - answer.seconds for answer, s in answers])
     solved = sum(answer.status == 1 for answer, _ in answers)
     print(f'  {rest / base:.2f} times Trigger, {rest / typed:.2f} times the empty service of its '
           f'type; solved {solved} of {len(answers)}')
-    def both() -> tuple[float, tuple[ComputeIK.Response, float]]:
-        return empty(Trigger.Request())[1], compute_ik(request(next(poses)))
-
-    with_disturbance(arguments, both)
     goals = Goals(client.node, client.executor)
     far = (pose(target) for target in targets(robot, tip, 2, shift=50.0))
     action(goals, poses, far, arguments)
+
+    def both() -> tuple[float, float]:
+        return empty(Trigger.Request())[1], compute_ik(request(next(poses)))[1]
     beside_goals(goals, far, arguments.count, both)
 
 
 def action(goals: Goals, poses: Iterator[np.ndarray], far: Iterator[PoseStamped],
            arguments: argparse.Namespace) -> None:
+    """Measure goals one at a time, then cancelled goals."""
     answers = [goals.round_trip(pose(next(poses))) for _ in range(20 + arguments.count)][20:]
     report('SolveConstrainedIK', [seconds for _, seconds in answers])
     solved = sum(answer.result.status == 1 for answer, _ in answers)
@@ -162,37 +153,22 @@ def action(goals: Goals, poses: Iterator[np.ndarray], far: Iterator[PoseStamped]
 
 
 def beside_goals(goals: Goals, far: Iterator[PoseStamped], count: int, both: Callable) -> None:
-    """Ask without and with goals that run, in turns of a hundred: the machine's load changes."""
+    """Measure without and with running goals; they alternate, since the machine's load changes."""
     idle, loaded = [], []
     for _ in range(max(1, count // 100)):
         idle += [both() for _ in range(100)]
-        running = [goals.send(next(far), ENDLESS) for _ in range(4)]
+        running = [goals.send(next(far), LONG) for _ in range(4)]
         loaded += [both() for _ in range(100)]
         for handle, _ in running:
             handle.cancel_goal_async()
         goals.wait(lambda running=running: all(result.done() for _, result in running))
     for name, rounds in (('without goals', idle), ('beside 4 goals', loaded)):
         report(f'empty service {name}', [seconds for seconds, _ in rounds])
-        report(f'ComputeIK {name}', [seconds for _, (_, seconds) in rounds])
-
-
-def with_disturbance(arguments: argparse.Namespace, ask: Callable) -> None:
-    command = [sys.executable, __file__, '--robot', arguments.robot, '--disturb']
-    others = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(4)]
-    try:
-        for other in others:
-            other.stdout.readline()
-        empties, answers = zip(*(ask() for _ in range(arguments.count)), strict=True)
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
-    report('empty service while four clients ask', empties)
-    report('ComputeIK while four clients ask for the unreachable', [s for _, s in answers])
-    print(f'  solved {sum(answer.status == 1 for answer, _ in answers)} of {len(answers)}')
+        report(f'ComputeIK {name}', [seconds for _, seconds in rounds])
 
 
 def node_command(name: str, robot: Robot) -> tuple[list[str], Path]:
+    """Return the command that starts a node, and its parameter file."""
     from ament_index_python.packages import get_package_prefix
     executable = Path(get_package_prefix('ros2_ik')) / 'lib' / 'ros2_ik' / 'ik_node'
     parameters = {'/**': {'ros__parameters': {
@@ -208,13 +184,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--robot', default='panda')
     parser.add_argument('--count', type=int, default=500)
-    parser.add_argument('--disturb', action='store_true', help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     robot, tip = Robot.load(arguments.robot), shipped_robots()[arguments.robot].tip
     rclpy.init()
-    if arguments.disturb:
-        disturb(robot, tip)
-        return
     command, parameters = node_command(arguments.robot, robot)
     processes = [subprocess.Popen(command), subprocess.Popen([sys.executable, '-c',
                                                               EMPTY_SERVICE])]

@@ -5,15 +5,16 @@ Loops of velocity IK against Pink, mink and placo: the same targets, limits and 
     tools/run pip install pin-pink mink 'mujoco<4' daqp yourdfpy trimesh
     tools/run python benchmarks/velocity_ik.py [--placo-python placo/bin/python] [--targets 20]
 
-A Panda's tool, Baxter's two grippers, and Talos' hands and feet go from random target to random
-target under position and velocity limits, 250 steps of 0.01 s each, with a weak posture task;
-Baxter's and Talos' targets are within 0.5 rad. A Panda does the same among ten obstacles without
-touching these or itself. Each solver integrates its own way.
-Judged from the joint values alone: how far beyond position and velocity limits a step goes, how
-near the targets the frames are at last (forward kinematics of yourdfpy), how often joint
-speeds change their sign in the last second, in which all is to be at rest, and how near two links
-come to each other (Pinocchio). Time is the CPU time of a step [us]; only ratios in one run say
-something: pin it (`taskset -c 0 tools/run ...`).
+A Panda's tool, Baxter's two grippers, and Talos' hands and feet move from random target to random
+target under position and velocity limits, 250 steps of 0.01 s each, with a weak posture task.
+Baxter's and Talos' targets are within 0.5 rad of the start. A Panda does the same among ten
+obstacles, without contact with these or itself. Each solver integrates its own velocities.
+
+Joint values alone are judged: the largest violation of position and velocity limits, the final
+distance of the frames from their targets (yourdfpy's forward kinematics), sign changes of joint
+velocities in the last second, when the arm should be at rest, and the smallest distance of two
+links (Pinocchio). Times are CPU times of a step [us]. Compare ratios within one run only, on one
+core (`taskset -c 0 tools/run ...`).
 """
 
 import argparse
@@ -49,15 +50,17 @@ except ImportError as absent:
     leave(absent, __doc__, 'yourdfpy, trimesh, pin-pink, mink, mujoco')
 
 CHILD = Path(__file__).with_name('velocity_placo_child.py')
-DT, STEPS, POSTURE, GAIN = 0.01, 250, 1e-3, 0.5
-MARGIN, ROWS = 0.01, 20    # between links [m]; pairs that Pink looks at
-MOVES = 1e-3               # slower joints are at rest [rad/s, m/s]
+DT, STEPS = 0.01, 250      # duration of a step [s], steps for each target
+POSTURE, GAIN = 1e-3, 0.5  # weight of the posture task, gain of all tasks
+MARGIN = 0.01              # between links [m]
+PINK_PAIRS = 20            # pairs in Pink's barrier
+REST = 1e-3                # joints with a lower speed are at rest [rad/s, m/s]
 OBSTACLES = 'panda, ten obstacles'
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A robot, the frames that follow targets, and how far these are in joint space [rad]."""
+    """A robot, the frames with targets, and the targets' distance from the start [rad]."""
 
     robot_name: str
     frames: tuple[str, ...]
@@ -76,9 +79,9 @@ KINDS = {
 @dataclass(frozen=True)
 class Course:
     """
-    Where a loop starts (n,), and which poses (4, 4) of each frame it is to go to.
+    The start (n,) of a loop, and its targets: poses (4, 4) of each frame.
 
-    `urdf` is what the others read; in a world its links and obstacles are to stay apart.
+    `urdf` is the file for the other libraries. With a world, its pairs are kept apart.
     """
 
     robot: Robot
@@ -118,100 +121,115 @@ class Course:
 
 @dataclass
 class Run:
-    """Joint values after each step (k, n), CPU times of the steps [s], and exceptions."""
+    """Joint values after each step (k, n), CPU times (k,) [s], and the number of exceptions."""
 
     path: np.ndarray
     seconds: np.ndarray
     raised: int
 
 
-def ours(given: Course) -> Run:
-    program = VelocityProgram(given.robot, [
-        *(frame_task(frame, gain=GAIN) for frame in given.frames),
-        posture_task(given.start, weight=POSTURE, gain=GAIN)], DT,
-        barriers=[CollisionBarrier(given.world.checker, MARGIN)] if given.world else [])
-    q, path, seconds = given.start, [], []
-    for targets in given.targets:
-        for frame, T in zip(given.frames, targets, strict=True):
-            program.set_target(frame, T)
+def run(course: Course, set_targets: Callable[[list[np.ndarray]], None],
+        step: Callable[[], tuple[np.ndarray, bool]]) -> Run:
+    """Run a loop of `step`, which returns joint values and whether an exception was raised."""
+    path, seconds, raised = [], [], 0
+    for targets in course.targets:
+        set_targets(targets)
         for _ in range(STEPS):
             begin = time.process_time()
-            q = program.step(q).q
+            q, failed = step()
             seconds.append(time.process_time() - begin)
             path.append(q)
-    return Run(np.array(path), np.array(seconds), 0)
-
-
-def pinks(given: Course) -> Run:
-    robot = given.robot
-    model = pin.buildModelFromUrdf(str(given.urdf)) if given.world else pin.Model(robot.model)
-    model.velocityLimit = np.array(list(given.speeds.values()))
-    tasks = [pink.FrameTask(frame, 1.0, 1.0, lm_damping=1.0, gain=GAIN)
-             for frame in given.frames]
-    posture = pink.PostureTask(cost=POSTURE ** 0.5, gain=GAIN)
-    posture.set_target(given.start)
-    geometry, barriers = given.world and given.world.geometry(model), []
-    if geometry:
-        # its safe displacement would hold the arm where it is, see Pink's barriers
-        barriers.append(pink.barriers.SelfCollisionBarrier(
-            ROWS, gain=1.0, safe_displacement_gain=0.0, d_min=MARGIN))
-    at = pink.Configuration(model, model.createData(), given.start, collision_model=geometry,
-                            collision_data=geometry and geometry.createData())
-    path, seconds, raised = [], [], 0
-    for targets in given.targets:
-        for task, T in zip(tasks, targets, strict=True):
-            task.set_target(pin.SE3(T))
-        for _ in range(STEPS):
-            begin = time.process_time()
-            try:
-                v = pink.solve_ik(at, [*tasks, posture], DT, solver='daqp', safety_break=False,
-                                  barriers=barriers)
-                at.integrate_inplace(v, DT)
-            except pink.exceptions.PinkError:
-                raised += 1
-            seconds.append(time.process_time() - begin)
-            path.append(np.array(at.q))
+            raised += failed
     return Run(np.array(path), np.array(seconds), raised)
 
 
-def minks(given: Course) -> Run:
-    solver = Mink(given.urdf, given.frames, given.speeds, GAIN, POSTURE, given.pairs, MARGIN)
-    path, seconds, raised = zip(*solver.run(given.start, given.targets, STEPS, DT), strict=True)
-    return Run(np.array(path), np.array(seconds), sum(raised))
+def ours(course: Course) -> Run:
+    program = VelocityProgram(course.robot, [
+        *(frame_task(frame, gain=GAIN) for frame in course.frames),
+        posture_task(course.start, weight=POSTURE, gain=GAIN)], DT,
+        barriers=[CollisionBarrier(course.world.checker, MARGIN)] if course.world else [])
+    q = course.start
+
+    def set_targets(targets: list[np.ndarray]) -> None:
+        for frame, T in zip(course.frames, targets, strict=True):
+            program.set_target(frame, T)
+
+    def step() -> tuple[np.ndarray, bool]:
+        nonlocal q
+        q = program.step(q).q
+        return q, False
+    return run(course, set_targets, step)
 
 
-def placos(given: Course, python: str) -> Run:
+def pinks(course: Course) -> Run:
+    robot = course.robot
+    model = pin.buildModelFromUrdf(str(course.urdf)) if course.world else pin.Model(robot.model)
+    model.velocityLimit = np.array(list(course.speeds.values()))
+    tasks = [pink.FrameTask(frame, 1.0, 1.0, lm_damping=1.0, gain=GAIN)
+             for frame in course.frames]
+    posture = pink.PostureTask(cost=POSTURE ** 0.5, gain=GAIN)
+    posture.set_target(course.start)
+    geometry, barriers = course.world and course.world.geometry(model), []
+    if geometry:
+        # with a safe displacement Pink's arm would stay at its start
+        barriers.append(pink.barriers.SelfCollisionBarrier(
+            PINK_PAIRS, gain=1.0, safe_displacement_gain=0.0, d_min=MARGIN))
+    at = pink.Configuration(model, model.createData(), course.start, collision_model=geometry,
+                            collision_data=geometry and geometry.createData())
+
+    def set_targets(targets: list[np.ndarray]) -> None:
+        for task, T in zip(tasks, targets, strict=True):
+            task.set_target(pin.SE3(T))
+
+    def step() -> tuple[np.ndarray, bool]:
+        try:
+            v = pink.solve_ik(at, [*tasks, posture], DT, solver='daqp', safety_break=False,
+                              barriers=barriers)
+            at.integrate_inplace(v, DT)
+        except pink.exceptions.PinkError:
+            return np.array(at.q), True
+        return np.array(at.q), False
+    return run(course, set_targets, step)
+
+
+def minks(course: Course) -> Run:
+    solver = Mink(course.urdf, course.frames, course.speeds, GAIN, POSTURE, course.pairs, MARGIN)
+    solver.start(course.start)
+    return run(course, solver.set_targets, lambda: solver.step(DT))
+
+
+def placos(course: Course, python: str) -> Run:
     question = json.dumps({
-        'urdf': str(given.urdf), 'tips': given.frames, 'free_base': False, 'dt': DT,
-        'steps': STEPS, 'pairs': given.pairs, 'margin': MARGIN, 'speeds': given.speeds,
-        'joints': {joint.name: (joint.lower, joint.upper) for joint in given.robot.joints},
-        'start': given.start.tolist(),
-        'targets': [[T.tolist() for T in targets] for targets in given.targets]})
+        'urdf': str(course.urdf), 'tips': course.frames, 'free_base': False, 'dt': DT,
+        'steps': STEPS, 'pairs': course.pairs, 'margin': MARGIN, 'speeds': course.speeds,
+        'joints': {joint.name: (joint.lower, joint.upper) for joint in course.robot.joints},
+        'start': course.start.tolist(),
+        'targets': [[T.tolist() for T in targets] for targets in course.targets]})
     done = subprocess.run([python, CHILD], input=question + '\n', capture_output=True,
                           text=True, check=True)
     found = json.loads(done.stdout.splitlines()[-1])
     return Run(np.array(found['path']), np.array(found['seconds']), found['raised'])
 
 
-def judged(given: Course, run: Run) -> str:
-    robot, judge = given.robot, Judge(given.robot)
-    v = np.diff(run.path, axis=0, prepend=given.start[None]) / DT
+def judged(course: Course, done: Run) -> str:
+    robot, judge = course.robot, Judge(course.robot)
+    v = np.diff(done.path, axis=0, prepend=course.start[None]) / DT
     limits = np.array([joint.velocity_limit for joint in robot.joints])
-    beyond = max(0.0, (robot.lower - run.path).max(), (run.path - robot.upper).max())
+    beyond = max(0.0, (robot.lower - done.path).max(), (done.path - robot.upper).max())
     faster = max(0.0, (np.abs(v) - limits).max())
     errors, turns = [], 0
-    for i, targets in enumerate(given.targets):
+    for i, targets in enumerate(course.targets):
         last = slice(i * STEPS + STEPS - 100, (i + 1) * STEPS)
-        look = judge.look(robot.to_joints(run.path[last.stop - 1]))
+        look = judge.look(robot.to_joints(done.path[last.stop - 1]))
         errors += [np.linalg.norm(look.T(frame)[:3, 3] - T[:3, 3])
-                   for frame, T in zip(given.frames, targets, strict=True)]
-        moving = np.where(np.abs(v[last]) > MOVES, np.sign(v[last]), 0)
+                   for frame, T in zip(course.frames, targets, strict=True)]
+        moving = np.where(np.abs(v[last]) > REST, np.sign(v[last]), 0)
         turns += int((moving[1:] * moving[:-1] < 0).sum())
-    nearest = (f'   nearest {given.world.nearest(run.path[::5]):7.4f} m of {MARGIN} m'
-               if given.world else '')
-    return (f'{1e6 * np.median(run.seconds):7.1f} {1e6 * run.seconds.mean():7.1f} us   '
-            f'beyond limits {beyond:8.1e}  {faster:8.1e}   raised {run.raised:4d}   '
-            f'error {np.median(errors):8.1e} m   turns {turns / len(given.targets):6.1f} a target'
+    nearest = (f'   nearest {course.world.nearest(done.path[::5]):7.4f} m of {MARGIN} m'
+               if course.world else '')
+    return (f'{1e6 * np.median(done.seconds):7.1f} {1e6 * done.seconds.mean():7.1f} us   '
+            f'beyond limits {beyond:8.1e}  {faster:8.1e}   raised {done.raised:4d}   '
+            f'error {np.median(errors):8.1e} m   turns {turns / len(course.targets):6.1f} a target'
             f'{nearest}')
 
 
@@ -226,15 +244,15 @@ def main() -> None:
     compile_all()
     solvers: dict[str, Callable[[Course], Run]] = {'ros2_ik': ours, 'Pink': pinks, 'mink': minks}
     if options.placo_python:
-        solvers['placo'] = lambda given: placos(given, options.placo_python)
+        solvers['placo'] = lambda course: placos(course, options.placo_python)
     print('CPU time of a step: median, mean; largest violation [rad, m], [rad/s, m/s]')
     for name in options.kinds:
         with tempfile.TemporaryDirectory() as folder:
-            given = Course.of(KINDS[name], options.targets, np.random.default_rng(options.seed),
+            course = Course.of(KINDS[name], options.targets, np.random.default_rng(options.seed),
                               Path(folder), name == OBSTACLES)
-            ours(replace(given, targets=given.targets[:1]))
-            for solver, run in solvers.items():
-                print(f'{name:24s} {solver:8s}{judged(given, run(given))}', flush=True)
+            ours(replace(course, targets=course.targets[:1]))
+            for solver, make_run in solvers.items():
+                print(f'{name:24s} {solver:8s}{judged(course, make_run(course))}', flush=True)
 
 
 if __name__ == '__main__':

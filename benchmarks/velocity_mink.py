@@ -1,19 +1,17 @@
-"""mink's side of velocity_ik.py: the same tasks and limits, in MuJoCo's words."""
+"""mink as a solver for velocity_ik.py."""
 
-from collections.abc import Iterator
 from pathlib import Path
-import time
 from xml.etree import ElementTree
 
 import mink
 import mujoco
 import numpy as np
 
-DAMPING = 1e-12
+DAMPING = 1e-12    # of the QP, Levenberg-Marquardt damping of all joints
 
 
 class Mink:
-    """One robot of a URDF file; `pairs` of links are to stay `margin` [m] apart."""
+    """A robot from a URDF file, with barriers of `margin` [m] between `pairs` of links."""
 
     def __init__(self, urdf: Path, frames: tuple[str, ...], speeds: dict[str, float], gain: float,
                  posture: float, pairs: list[tuple[str, str]], margin: float) -> None:
@@ -32,30 +30,31 @@ class Mink:
                 minimum_distance_from_collisions=margin,
                 collision_detection_distance=margin + 0.05))
 
-    def run(self, start: np.ndarray, targets: list[list[np.ndarray]], steps: int, dt: float
-            ) -> Iterator[tuple[np.ndarray, float, bool]]:
-        """Yield joint values, CPU time [s] and whether an exception was raised, step by step."""
-        at = self.configuration
-        q = at.q.copy()
+    def start(self, start: np.ndarray) -> None:
+        """Set the joint values (n,), which are also the posture task's target."""
+        q = self.configuration.q.copy()
         q[self.joints] = start
-        at.update(q)
+        self.configuration.update(q)
         self.posture.set_target(q)
-        for poses in targets:
-            for task, T in zip(self.tasks, poses, strict=True):
-                task.set_target(mink.SE3.from_matrix(T))
-            for _ in range(steps):
-                begin, raised = time.process_time(), False
-                try:
-                    v = mink.solve_ik(at, [*self.tasks, self.posture], dt, solver='daqp',
-                                      damping=DAMPING, limits=self.limits)
-                    at.integrate_inplace(v, dt)
-                except mink.NoSolutionFound:
-                    raised = True
-                yield at.q[self.joints].copy(), time.process_time() - begin, raised
+
+    def set_targets(self, poses: list[np.ndarray]) -> None:
+        for task, T in zip(self.tasks, poses, strict=True):
+            task.set_target(mink.SE3.from_matrix(T))
+
+    def step(self, dt: float) -> tuple[np.ndarray, bool]:
+        """Return joint values (n,) after a step, and whether an exception was raised."""
+        at, raised = self.configuration, False
+        try:
+            v = mink.solve_ik(at, [*self.tasks, self.posture], dt, solver='daqp',
+                              damping=DAMPING, limits=self.limits)
+            at.integrate_inplace(v, dt)
+        except mink.NoSolutionFound:
+            raised = True
+        return at.q[self.joints].copy(), raised
 
 
 def _for_mujoco(urdf: Path) -> str:
-    """Return the URDF with what MuJoCo's reader needs to keep its links and bear its inertias."""
+    """Return the URDF with MuJoCo's options to keep fixed links and to accept all inertias."""
     tree = ElementTree.parse(urdf).getroot()
     ElementTree.SubElement(ElementTree.SubElement(tree, 'mujoco'), 'compiler', {
         'fusestatic': 'false', 'strippath': 'false', 'discardvisual': 'true',

@@ -1,9 +1,9 @@
 """
-placo's side of velocity_ik.py: a process of its own, run by an interpreter that has placo.
+placo as a solver for velocity_ik.py, run as a process by an interpreter that has placo.
 
 Reads one line of JSON (URDF, tips, joints with their limits, speeds, start, targets, steps) and
-writes one: joint values after each step, the CPU time of each [s], and how many steps raised an
-exception.
+writes one line: joint values after each step, the CPU time of each step [s], and the number of
+steps that raised an exception.
 """
 
 import json
@@ -14,11 +14,12 @@ import time
 import numpy as np
 from placo_child import Solver
 
-POSTURE, TRIGGER = 1e-3, 0.05
+POSTURE = 1e-3      # weight of the posture task
+TRIGGER = 0.05      # distance beyond the margin from which pairs count [m]
 
 
 def keep_apart(placo: Solver, pairs: list[tuple[str, str]], margin: float) -> None:
-    """Keep pairs of links apart, convex ones: distances of bare triangles take far longer."""
+    """Keep pairs of links apart, as convex shapes: distances of triangles take far longer."""
     shapes: dict[str, list[int]] = {}
     for i, item in enumerate(placo.robot.collision_model.geometryObjects):
         shapes.setdefault(placo.robot.model.frames[item.parentFrame].name, []).append(i)
@@ -36,27 +37,27 @@ def keep_apart(placo: Solver, pairs: list[tuple[str, str]], margin: float) -> No
 
 
 def main() -> None:
-    given = json.loads(sys.stdin.readline())
-    placo = Solver(given)
+    question = json.loads(sys.stdin.readline())
+    placo = Solver(question)
     robot, solver = placo.robot, placo.solver
-    if given['pairs']:
-        keep_apart(placo, given['pairs'], given['margin'])
-    for name, speed in given['speeds'].items():
+    if question['pairs']:
+        keep_apart(placo, question['pairs'], question['margin'])
+    for name, speed in question['speeds'].items():
         robot.set_velocity_limit(name, speed)
-    solver.dt = given['dt']
+    solver.dt = question['dt']
     solver.enable_velocity_limits(True)
     posture = solver.add_joints_task()
-    posture.set_joints(dict(zip(given['joints'], given['start'], strict=True)))
+    posture.set_joints(dict(zip(question['joints'], question['start'], strict=True)))
     posture.configure('posture', 'soft', POSTURE)
     q = robot.state.q.copy()
-    q[placo.places] = given['start']
+    q[placo.index] = question['start']
     robot.state.q = q
     robot.update_kinematics()
     path, seconds, raised = [], [], 0
-    for targets in given['targets']:
+    for targets in question['targets']:
         for task, T in zip(placo.tasks, targets, strict=True):
             task.T_world_frame = np.array(T)
-        for _ in range(given['steps']):
+        for _ in range(question['steps']):
             begin = time.process_time()
             try:
                 solver.solve(True)
@@ -64,7 +65,7 @@ def main() -> None:
             except RuntimeError:
                 raised += 1
             seconds.append(time.process_time() - begin)
-            path.append(robot.state.q[placo.places].tolist())
+            path.append(robot.state.q[placo.index].tolist())
     print(json.dumps({'path': path, 'seconds': seconds, 'raised': raised}))
 
 

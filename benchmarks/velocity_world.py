@@ -1,8 +1,8 @@
 """
-Ten obstacles around an arm, in one URDF that every library of velocity_ik.py reads.
+An arm among ten obstacles, in one URDF file that every library of velocity_ik.py reads.
 
-The meshes of the links are their convex hulls, in files; the obstacles are links of the root, and
-the fingers of a gripper are held.
+Links have the convex hulls of their meshes; obstacles are links fixed to the root; prismatic
+joints (the fingers of a gripper) are fixed.
 """
 
 from dataclasses import dataclass
@@ -16,17 +16,16 @@ import trimesh
 
 from ros2_ik.core import Box, CollisionChecker, Robot, Scene, SceneObject, Sphere
 
-SIZE, RADIUS = 0.1, 0.06    # of the boxes, of the spheres [m]
-AROUND = 0.6                # the arm's foot [m]
+SIZE, RADIUS = 0.1, 0.06    # edge of a box, radius of a sphere [m]
+DISTANCE = 0.6              # of the obstacles from the axis through the arm's base [m]
 
 
 @dataclass(frozen=True)
 class World:
     """
-    An arm of hulls, and a checker of it among the obstacles.
+    An arm, and its collision checker among the obstacles.
 
-    `urdf` is the file of both together, `pairs` are the names of the links that are to stay
-    apart there.
+    `urdf` is the file with arm and obstacles; `pairs` are the pairs of links to keep apart.
     """
 
     robot: Robot
@@ -36,13 +35,13 @@ class World:
 
     @classmethod
     def around(cls, robot: Robot, generator: np.random.Generator, folder: Path) -> 'World':
-        """Write the files to a folder."""
+        """Make the world of a robot; write its files to a folder."""
         text = _with_hulls(robot, folder)
         bare = Robot.from_urdf(text, srdf=robot.srdf)
         scene, tree = Scene(bare), ElementTree.fromstring(text)
         for i in range(10):
             T, angle = np.eye(4), 2 * np.pi * i / 10
-            T[:3, 3] = [AROUND * np.cos(angle), AROUND * np.sin(angle),
+            T[:3, 3] = [DISTANCE * np.cos(angle), DISTANCE * np.sin(angle),
                         generator.uniform(0.2, 0.9)]
             shape = Sphere(RADIUS) if i % 2 else Box([SIZE] * 3)
             scene = scene.add(SceneObject(f'obstacle_{i}', [shape], T))
@@ -54,7 +53,7 @@ class World:
         return cls(bare, checker, urdf, sorted(set(names)))
 
     def geometry(self, model: pin.Model) -> pin.GeometryModel:
-        """Return the same shapes and pairs for Pinocchio."""
+        """Return the shapes and pairs as Pinocchio's geometry."""
         found = pin.buildGeomFromUrdf(model, str(self.urdf), pin.GeometryType.COLLISION)
         of_link: dict[str, list[int]] = {}
         for i, item in enumerate(found.geometryObjects):
@@ -69,7 +68,7 @@ class World:
         return found
 
     def nearest(self, path: np.ndarray) -> float:
-        """Return the least distance of two links at any of the joint values (k, nq) [m]."""
+        """Return the smallest distance of any pair along joint values (k, nq) [m]."""
         model = pin.buildModelFromUrdf(str(self.urdf))
         geometry = self.geometry(model)
         data, found = model.createData(), geometry.createData()
@@ -81,7 +80,7 @@ class World:
 
 
 def _with_hulls(robot: Robot, folder: Path) -> str:
-    """Return the URDF without visuals, with files of hulls in place of its meshes."""
+    """Return the URDF with hull files instead of meshes, without visuals and moving fingers."""
     tree = ElementTree.fromstring(robot.urdf)
     for joint in tree.iter('joint'):
         if joint.get('type') == 'prismatic':

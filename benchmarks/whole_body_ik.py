@@ -5,17 +5,20 @@ Poses of several frames at once against placo, on the same problems, in one run.
     tools/run pip install yourdfpy
     tools/run python benchmarks/whole_body_ik.py [--placo-python placo/bin/python] [--count 300]
 
-Baxter's two grippers, and Talos' two hands and two feet with a fixed and with a free base. Each
-problem is made from a random configuration; it starts at random, or within 0.1 rad (0.1 m for the
-base) of that configuration. placo runs in a process of its own (it needs another release of
-Pinocchio): its QP is iterated on soft frame tasks (`placo_child.py`), from random configurations
-once it stalls. Both take turns problem by problem, have 0.2 s and count the CPU time of their own
-process. An answer counts when yourdfpy's forward kinematics puts every frame within 1e-5 m and
-1e-4 rad of its target and every joint is within its limits; "wrong" are claims of success that
-fail this test. Only ratios in one run say something: pin it (`taskset -c 0 tools/run ...`).
+The frames are Baxter's two grippers, and the hands and feet of Talos with a fixed and with a free
+base. Each problem is made from a random configuration. Its start is random, or within 0.1 rad
+(0.1 m for the base) of that configuration. placo runs in a process of its own, since it needs
+another release of Pinocchio; `placo_child.py` iterates its QP on soft frame tasks, and starts
+again from a random configuration when the error stalls. Both solvers take turns problem by
+problem, with 0.2 s each, and measure the CPU time of their own process.
+
+An answer counts if yourdfpy's forward kinematics puts every frame within 1e-5 m and 1e-4 rad of
+its target, and every joint is within its limits. "wrong" counts claims of success that fail this
+test. Compare ratios within one run only, on one core (`taskset -c 0 tools/run ...`).
 """
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 import json
@@ -28,7 +31,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 from peers import leave
-from results import CPU, Results, summary, table_row
+from results import CPU, Record, Results
 
 from ros2_ik.core import compile_all, Configuration, Robot, solve_pose
 
@@ -39,16 +42,14 @@ except ImportError as absent:
 
 CHILD = Path(__file__).with_name('placo_child.py')
 TIMEOUT = 0.2         # [s]
-WITHIN = 0.005, 0.05
-STARTS = {'random': 'random start', 'near': 'start within 0.1'}
-NEAR = 0.1            # [rad, m]
-POSITION, ORIENTATION = 1e-5, 1e-4
-PLACO = 'placo'
+LIMITS = 0.005, 0.05  # time limits of the success rates [s]
+NEAR = 0.1            # largest distance of a near start, of each joint and of the base [rad, m]
+STARTS = ('random', 'near')
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A robot and the frames whose poses are asked for."""
+    """A robot and the frames that have target poses."""
 
     robot_name: str
     root_joint: str
@@ -84,11 +85,15 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Case:
-    """Target poses (4, 4) of a kind's frames, and where to start (nq,)."""
+    """Target poses (4, 4) of a kind's frames, and the start (nq,)."""
 
     targets: list[np.ndarray]
     start: np.ndarray
     seed: int
+
+
+# case -> solution (nq,) or None, CPU time [s]
+Solve = Callable[[Case], tuple[np.ndarray | None, float]]
 
 
 def cases(kind: Kind, start: str, count: int) -> list[Case]:
@@ -103,23 +108,21 @@ def cases(kind: Kind, start: str, count: int) -> list[Case]:
     return found
 
 
-class Ours:
-    """ros2_ik in this process."""
+def ours(kind: Kind) -> Solve:
+    """Return ros2_ik in this process as a solver."""
+    random_state = np.random.default_rng(0)
 
-    def __init__(self, kind: Kind) -> None:
-        self._kind, self._random = kind, np.random.default_rng(0)
-
-    def solve(self, case: Case) -> tuple[np.ndarray | None, float]:
-        kind = self._kind
+    def solve(case: Case) -> tuple[np.ndarray | None, float]:
         begin = time.process_time()
         answer = solve_pose(kind.robot, kind.tips, case.targets, case.start, timeout=TIMEOUT,
-                            random_state=self._random, collisions=False)
+                            random_state=random_state, collisions=False)
         seconds = time.process_time() - begin
         return answer.q, seconds
+    return solve
 
 
 def without_shapes(urdf: str) -> str:
-    """Leave out the meshes, which placo looks for in other places."""
+    """Remove visual and collision elements: placo does not find their mesh files."""
     root = ElementTree.fromstring(urdf)
     for link in root.iter('link'):
         for shape in [*link.findall('visual'), *link.findall('collision')]:
@@ -128,11 +131,11 @@ def without_shapes(urdf: str) -> str:
 
 
 class Placo:
-    """placo in a process of its own, problems sent through a pipe."""
+    """placo in a process of its own, which gets the problems through a pipe."""
 
     def __init__(self, kind: Kind, python: str) -> None:
         self._kind = kind
-        urdf = tempfile.NamedTemporaryFile('w', suffix='.urdf')   # noqa: SIM115, as long as it
+        urdf = tempfile.NamedTemporaryFile('w', suffix='.urdf')   # noqa: SIM115, lives with self
         urdf.write(without_shapes(kind.robot.urdf))
         urdf.flush()
         self._file = urdf
@@ -144,21 +147,22 @@ class Placo:
             'urdf': urdf.name, 'tips': kind.tips, 'free_base': kind.free_base,
             'joints': {j.name: (j.lower, j.upper) for j in kind.moving}})['placo']
 
-    def _ask(self, given: dict) -> dict:
+    def _ask(self, question: dict) -> dict:
         assert self._child.stdin and self._child.stdout
-        print(json.dumps(given), file=self._child.stdin, flush=True)
+        print(json.dumps(question), file=self._child.stdin, flush=True)
         return json.loads(self._child.stdout.readline())
 
     def solve(self, case: Case) -> tuple[np.ndarray | None, float]:
-        kind, places = self._kind, [j.index for j in self._kind.moving]
+        """Return the solution (nq,) or None, and the CPU time of placo's process [s]."""
+        kind, index = self._kind, [j.index for j in self._kind.moving]
         base = case.start[:7] if kind.free_base else np.array([0, 0, 0, 0, 0, 0, 1.0])
         answer = self._ask({
-            'targets': [T.tolist() for T in case.targets], 'start': case.start[places].tolist(),
+            'targets': [T.tolist() for T in case.targets], 'start': case.start[index].tolist(),
             'base': base.tolist(), 'seed': case.seed, 'timeout': TIMEOUT})
         if not answer['found']:
             return None, answer['seconds']
         q = case.start.copy()
-        q[places] = answer['q']
+        q[index] = answer['q']
         if kind.free_base:
             q[:7] = answer['base']
         return q, answer['seconds']
@@ -168,90 +172,59 @@ class Placo:
         self._child.wait(10)
 
 
-class Record:
-    """Times [s], successes and wrong claims of one solver."""
-
-    def __init__(self) -> None:
-        self._seconds: list[float] = []
-        self._good: list[bool] = []
-        self._wrong = 0
-
-    def add(self, kind: Kind, case: Case, q: np.ndarray | None, seconds: float) -> None:
-        good = q is not None and is_right(kind, case, q)
-        self._seconds.append(seconds)
-        self._good.append(good)
-        self._wrong += q is not None and not good
-
-    def summary(self) -> dict:
-        return summary(self._seconds, self._good, self._wrong, WITHIN)
-
-
-def is_right(kind: Kind, case: Case, q: np.ndarray) -> bool:
-    """Judge an answer (nq,) by other code than the solvers'."""
-    joints, base = kind.robot.to_joints(q), np.eye(4)
+def complaint(kind: Kind, case: Case, q: np.ndarray) -> str:
+    """Return why an answer (nq,) is wrong, or '' if it is right."""
+    joints, T_root = kind.robot.to_joints(q), None
     if kind.free_base:
-        value = joints.pop(kind.robot.joints[0].name)
-        base[:3, :3], base[:3, 3] = rotation(value[3:]), value[:3]
-    at = kind.judge.look(joints)
-    if not at.is_within_limits():
-        return False
-    for tip, target in zip(kind.tips, case.targets, strict=True):
-        T = base @ at.T(tip)
-        if np.linalg.norm(T[:3, 3] - target[:3, 3]) > POSITION \
-                or angle(target[:3, :3].T @ T[:3, :3]) > ORIENTATION:
-            return False
-    return True
+        base, T_root = joints.pop(kind.robot.joints[0].name), np.eye(4)
+        T_root[:3, :3], T_root[:3, 3] = rotation(base[3:]), base[:3]
+    return kind.judge.complaint(joints, dict(zip(kind.tips, case.targets, strict=True)), T_root)
 
 
 def rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Return the matrix of a quaternion x y z w, (3, 3)."""
+    """Return the matrix (3, 3) of a quaternion x y z w."""
     x, y, z, w = quaternion / np.linalg.norm(quaternion)
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + 2 * w * K + 2 * K @ K
 
 
-def angle(R: np.ndarray) -> float:
-    sine = np.linalg.norm([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2
-    return float(np.arctan2(sine, (np.trace(R) - 1) / 2))
-
-
-def take_turns(kind: Kind, solvers: dict, found: list[Case]) -> dict[str, dict]:
+def take_turns(kind: Kind, solvers: dict[str, Solve], found: list[Case]) -> dict[str, dict]:
+    """Return a summary of each solver."""
     records = {name: Record() for name in solvers}
-    for solver in solvers.values():    # what is made once counts for nobody
-        solver.solve(found[0])
+    for solver in solvers.values():    # one-time preparation is not measured
+        solver(found[0])
     for case in found:
         for name, solver in solvers.items():
-            records[name].add(kind, case, *solver.solve(case))
-    return {name: record.summary() for name, record in records.items()}
+            q, seconds = solver(case)
+            records[name].add(seconds, q is not None,
+                              '' if q is None else complaint(kind, case, q))
+    return {name: record.summary(LIMITS) for name, record in records.items()}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split('\n\n')[0])
     parser.add_argument('--placo-python', metavar='PATH', help='an interpreter that has placo; '
-                        'without one ros2_ik is measured alone')
+                        'without it only ros2_ik is measured')
     parser.add_argument('--kinds', nargs='+', default=list(KINDS), choices=list(KINDS),
                         metavar='KIND', help=', '.join(KINDS))
-    parser.add_argument('--starts', nargs='+', default=list(STARTS), choices=list(STARTS))
+    parser.add_argument('--starts', nargs='+', default=STARTS, choices=STARTS)
     parser.add_argument('--count', type=int, default=300)
-    parser.add_argument('--json', metavar='FILE', help='write the results there, too')
+    parser.add_argument('--json', metavar='FILE', help='also write the results to this file')
     options = parser.parse_args()
     compile_all()
     results = Results('whole_body_ik', CPU, '1 problem each', ['yourdfpy'])
     for name in options.kinds:
         kind = KINDS[name]
-        solvers: dict = {'ros2_ik': Ours(kind)}
+        solvers, placo = {'ros2_ik': ours(kind)}, None
         if options.placo_python:
-            solvers[PLACO] = Placo(kind, options.placo_python)
-            results.add_versions({PLACO: solvers[PLACO].version})
+            placo = Placo(kind, options.placo_python)
+            solvers['placo'] = placo.solve
+            results.add_versions({'placo': placo.version})
         for start in options.starts:
-            found = take_turns(kind, solvers, cases(kind, start, options.count))
-            print(f'{name}, {kind.robot_name}, {STARTS[start]}:')
-            for solver, row in found.items():
-                print(f'    {solver:8s} {table_row(row)}   mean / ours '
-                      f'{row["mean_ms"] / found["ros2_ik"]["mean_ms"]:5.2f}', flush=True)
-            results.add(name, start, found)
-        if options.placo_python:
-            solvers[PLACO].close()
+            found = cases(kind, start, options.count)
+            results.add(name, start, take_turns(kind, solvers, found))
+        if placo:
+            placo.close()
     results.write(options.json)
 
 

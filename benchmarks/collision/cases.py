@@ -1,27 +1,26 @@
-"""Instances with an answer, and what ros2_ik and TRAC-IK make of them."""
+"""Collision-free IK problems that have a solution, and ros2_ik and TRAC-IK as their solvers."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 import time
 import zlib
 
 import numpy as np
-import pinocchio as pin
+from pose_peers import trac_ik
 
-from collision.scenes import KINDS, scattered, Targets
-from ros2_ik.core import Configuration, IKProblem, PoseTarget, Robot, solve
+from collision.scenes import KINDS, Targets
+from ros2_ik.core import IKProblem, PoseTarget, Robot, solve
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.scene import Scene
 
-TRIES = 30           # random restarts that ignore the scene, to find the hidden answer
-EACH = 5             # targets in one scene
-Ask = Callable[[float], np.ndarray | None]    # timeout -> q, if it claims success
+TRIES = 30           # random restarts that ignore the scene, to find a solution
+EACH = 5             # cases in one scene
+TRAC_IK_TIMEOUT = 0.005    # of one attempt [s]
+Ask = Callable[[float], np.ndarray | None]    # timeout [s] -> q (nq,) if success is claimed
 
 
 @dataclass
 class Case:
-    """One problem; `start` is where the search begins and joints at rest stay."""
+    """One problem; joints that do not move the tips stay at their values in `start` (nq,)."""
 
     checker: CollisionChecker
     targets: Targets
@@ -32,13 +31,14 @@ class Case:
     def robot(self) -> Robot:
         return self.checker.robot
 
-    def problem(self, checker: CollisionChecker | None) -> IKProblem:
+    def problem(self, collisions: bool = True) -> IKProblem:
         return IKProblem(self.robot, [PoseTarget(tip, T) for tip, T in self.targets.items()],
-                         start=self.start, checker=checker, collisions=checker is not None)
+                         start=self.start, checker=self.checker if collisions else None,
+                         collisions=collisions)
 
 
 def cases(kind: str, robot: Robot, count: int, first: int = 0) -> list[Case]:
-    """Make instances; a kind and the `first` seed give the same ones, each scene has its own."""
+    """Make the cases of a kind, which depend only on the `first` seed; each scene has one seed."""
     found: list[Case] = []
     _, make_scene, make_targets = KINDS[kind]
     seed = first
@@ -59,46 +59,30 @@ def cases(kind: str, robot: Robot, count: int, first: int = 0) -> list[Case]:
 
 
 def free_answer(case: Case, generator: np.random.Generator) -> np.ndarray | None:
-    """Look for an answer that touches nothing, by restarts that know nothing of the scene."""
+    """Find a collision-free solution (nq,) by random restarts that ignore the scene."""
     robot = case.robot
     for _ in range(TRIES):
-        start = robot.random_q(generator)
-        problem = IKProblem(robot, [PoseTarget(tip, T) for tip, T in case.targets.items()],
-                            start=start, collisions=False)
-        answer = solve(problem, [start], timeout=0.05, allow_restarts=False).q
+        problem = replace(case, start=robot.random_q(generator)).problem(collisions=False)
+        answer = solve(problem, timeout=0.05, allow_restarts=False).q
         if answer is not None and not case.checker.collides(answer):
             return answer
     return None
 
 
-def _start(robot: Robot, tips: Iterable[str], hidden: np.ndarray,
+def _start(robot: Robot, targets: Targets, hidden: np.ndarray,
            generator: np.random.Generator) -> np.ndarray:
-    """Start anywhere, with the joints that do not move the tips where the answer has them."""
+    """Return a random start; joints that do not move the tips have their values in `hidden`."""
     start = robot.random_q(generator)
-    moving = frozenset().union(*(robot.moving_joints(tip) for tip in tips))
+    moving = frozenset().union(*(robot.moving_joints(tip) for tip in targets))
     for joint in robot.joints:
         if joint.name not in moving:
-            place = slice(joint.index, joint.index + joint.size)
-            start[place] = hidden[place]
+            index = slice(joint.index, joint.index + joint.size)
+            start[index] = hidden[index]
     return start
 
 
-def many_cases(kind: str, robot: Robot, count: int, seed: int) -> Iterator[Case]:
-    """Make many cases of free configurations among scattered boxes, 100 in a scene."""
-    generator, made = np.random.default_rng(seed), 0
-    (tip,) = KINDS[kind][2](Scene(robot), generator)
-    while made < count:
-        checker = CollisionChecker(robot, scattered(robot, generator))
-        drawn = (robot.random_q(generator) for _ in range(20_000))
-        free = (q for q in drawn if not checker.collides(q))
-        for q in islice(free, min(100, count - made)):
-            T = Configuration(robot, q).transform(tip)
-            yield Case(checker, {tip: T}, _start(robot, [tip], q, generator), made)
-            made += 1
-
-
 def ours(case: Case) -> Ask:
-    problem = case.problem(case.checker)
+    problem = case.problem()
 
     def ask(timeout: float) -> np.ndarray | None:
         return solve(problem, timeout=timeout, random_state=case.seed).q
@@ -106,40 +90,31 @@ def ours(case: Case) -> Ask:
 
 
 class TracIK:
-    """TRAC-IK on each tip, from random starts until coal finds the whole robot free."""
+    """TRAC-IK for each tip, from random starts until coal finds no contact of the whole robot."""
 
     def __init__(self, robot: Robot, tips: list[str]) -> None:
-        import pytracik
-        self._ik, self._robot, self._solvers = pytracik.ik, robot, {}
-        for tip in tips:
-            solver = pytracik.TRAC_IK(robot.root_frame, tip, robot.urdf, 0.005, 5e-6,
-                                      pytracik.SolveType.Speed)
-            joints = [j for j in robot.joints if j.name in robot.moving_joints(tip)]
-            bounds = [(j.lower, j.upper) for j in joints]
-            if np.isfinite(bounds).all():
-                pytracik.set_joint_limits(solver, *zip(*bounds, strict=True))
-            self._solvers[tip] = solver, [j.index for j in joints]
+        self._robot = robot
+        self._solvers = {tip: trac_ik(robot, tip, TRAC_IK_TIMEOUT) for tip in tips}
 
     def question(self, case: Case) -> Ask:
         def ask(timeout: float) -> np.ndarray | None:
-            end, q = time.perf_counter() + timeout, case.start.copy()
+            end, start = time.perf_counter() + timeout, case.start
             generator = np.random.default_rng(case.seed)
             while True:
-                answer = self._reach(case, q)
+                answer = self._reach(case, start)
                 if answer is not None and not case.checker.collides(answer):
                     return answer
                 if time.perf_counter() >= end:
                     return None
-                q = self._robot.random_q(generator)
+                start = self._robot.random_q(generator)
         return ask
 
     def _reach(self, case: Case, start: np.ndarray) -> np.ndarray | None:
         q = case.start.copy()
         for tip, T in case.targets.items():
-            solver, index = self._solvers[tip]
-            quaternion = pin.Quaternion(T[:3, :3]).coeffs()
-            answer = self._ik(solver, start[index], *T[:3, 3], *quaternion)
-            if answer[0] < 0:
+            joints = self._solvers[tip](T, start)
+            if joints is None:
                 return None
-            q[index] = answer[1:]
+            for name, value in joints.items():
+                q[self._robot.joint(name).index] = value
         return q

@@ -1,4 +1,4 @@
-"""Scenes, and where in them the tips have to go. Each kind gives scene and targets by chance."""
+"""Random scenes, and random target poses of the tips in each scene."""
 
 from collections.abc import Callable
 
@@ -11,7 +11,7 @@ from ros2_ik.core.scene import Box, Capsule, Cylinder, Scene, SceneObject
 Targets = dict[str, np.ndarray]      # tip -> pose
 FINGERS = ('panda_leftfinger', 'panda_rightfinger')
 PANDA, LEFT, RIGHT = 'panda_hand_tcp', 'left_gripper', 'right_gripper'
-FORWARD = Rotation.from_euler('y', np.pi / 2)     # of z, the way a hand points
+FORWARD = Rotation.from_euler('y', np.pi / 2)     # the hand's z axis points forward
 DOWN = Rotation.from_euler('x', np.pi)
 
 
@@ -23,7 +23,7 @@ def pose(xyz, turn: Rotation | None = None) -> np.ndarray:
 
 
 def tilted(turn: Rotation, generator: np.random.Generator, most: float) -> Rotation:
-    """Turn anyhow about the way the hand points, and by up to `most` [rad] off it."""
+    """Add a random rotation about the hand's z axis, and a tilt of up to `most` [rad]."""
     about = Rotation.from_euler('z', generator.uniform(-np.pi, np.pi))
     return turn * Rotation.from_rotvec(generator.uniform(-most, most, 3)) * about
 
@@ -37,7 +37,7 @@ def boxes(robot: Robot, **named: tuple) -> Scene:
 
 
 def scattered(robot: Robot, generator: np.random.Generator) -> Scene:
-    """Make ten boxes anywhere but where the robot stands."""
+    """Make ten random boxes, none within 0.35 m of the robot's vertical axis."""
     scene = Scene(robot)
     while len(scene.objects) < 10:
         place = generator.uniform((-0.8, -0.8, 0), (0.8, 0.8, 1.0))
@@ -60,7 +60,7 @@ def shelf(robot: Robot, generator: np.random.Generator) -> Scene:
 
 
 def in_shelf(scene: Scene, generator: np.random.Generator) -> Targets:
-    """Between the boards, the hand flat (its fingers open sideways), either side up."""
+    """Return a pose between the boards, with fingers that open sideways, either side up."""
     z = scene.objects['lower'].pose.translation[2] + 0.01
     side, off = generator.uniform(-0.3, 0.3), generator.uniform(-0.1, 0.1)
     about = Rotation.from_euler('z', generator.choice([0, np.pi]) + off)
@@ -70,7 +70,7 @@ def in_shelf(scene: Scene, generator: np.random.Generator) -> Targets:
 
 
 def bin_(robot: Robot, generator: np.random.Generator) -> Scene:
-    """Make a box without a lid, 30 cm wide and 25 cm deep."""
+    """Make an open box, 30 cm wide and 25 cm deep."""
     x, y = generator.uniform((0.4, -0.3), (0.6, 0.3))
     wall, length, deep = 0.02, 0.34, 0.25
     return boxes(robot, bottom=((length, length, wall), (x, y, 0.01)),
@@ -81,13 +81,14 @@ def bin_(robot: Robot, generator: np.random.Generator) -> Scene:
 
 
 def in_bin(scene: Scene, generator: np.random.Generator) -> Targets:
+    """Return a pose in the bin that points down."""
     middle = scene.objects['bottom'].pose.translation
     place = middle + generator.uniform((-0.09, -0.09, 0.05), (0.09, 0.09, 0.12))
     return {PANDA: pose(place, tilted(DOWN, generator, 0.2))}
 
 
 def table(robot: Robot, generator: np.random.Generator) -> Scene:
-    """Make a board on two legs, the arm before it."""
+    """Make a board on two legs in front of the arm."""
     z = generator.uniform(0.4, 0.55)
     return boxes(robot, board=((0.6, 1.2, 0.03), (0.65, 0, z)),
                  left=((0.05, 0.05, z), (0.9, 0.55, z / 2)),
@@ -96,6 +97,7 @@ def table(robot: Robot, generator: np.random.Generator) -> Scene:
 
 
 def under_table(scene: Scene, generator: np.random.Generator) -> Targets:
+    """Return a pose below the board."""
     z = scene.objects['board'].pose.translation[2]
     turn = Rotation.from_euler('y', generator.uniform(np.pi / 2, 2.4))
     place = (generator.uniform(0.45, 0.65), generator.uniform(-0.3, 0.3),
@@ -104,13 +106,14 @@ def under_table(scene: Scene, generator: np.random.Generator) -> Targets:
 
 
 def tool_beside_table(robot: Robot, generator: np.random.Generator) -> Scene:
-    """Put a stick of 25 cm into the hand, and a table to the side of which it has to come down."""
+    """Put a stick of 25 cm into the hand, and a table beside the arm."""
     scene = boxes(robot, table=((0.8, 0.6, 0.3), (0.5, generator.uniform(0.35, 0.45), 0.15)))
     stick = SceneObject('stick', [(Capsule(0.015, 0.25), pose((0, 0, 0.08)))])
     return scene.attach(stick, PANDA, ('panda_hand', *FINGERS))
 
 
 def beside_table(scene: Scene, generator: np.random.Generator) -> Targets:
+    """Return a pose beside the table's edge that points down."""
     edge = scene.objects['table'].pose.translation[1] - 0.3
     place = (generator.uniform(0.3, 0.6), edge - generator.uniform(0.03, 0.06),
              generator.uniform(0.25, 0.4))
@@ -118,7 +121,7 @@ def beside_table(scene: Scene, generator: np.random.Generator) -> Targets:
 
 
 def clutter(robot: Robot, generator: np.random.Generator) -> Scene:
-    """Make a board over a table full of boxes and cylinders of all heights, before the arm."""
+    """Make a table full of boxes and cylinders in front of the arm, and a board above it."""
     scene = boxes(robot, table=((0.8, 1.4, 0.04), (0.65, 0, -0.02)),
                   board=((0.35, 1.4, 0.02), (0.75, 0, generator.uniform(0.6, 0.7))))
     while len(scene.objects) < 42:
@@ -133,14 +136,14 @@ def clutter(robot: Robot, generator: np.random.Generator) -> Scene:
 
 
 def in_clutter(scene: Scene, generator: np.random.Generator) -> Targets:
-    """Between the things, pointing down or away from the arm."""
+    """Return a pose between the objects that points down or away from the arm."""
     x, y = generator.uniform((0.5, -0.45), (0.75, 0.45))
     turn = Rotation.from_euler('zy', [np.arctan2(y, x), generator.uniform(np.pi / 2, np.pi)])
     return {PANDA: pose((x, y, generator.uniform(0.08, 0.3)), tilted(turn, generator, 0.1))}
 
 
 def cage(robot: Robot, generator: np.random.Generator) -> Scene:
-    """Make bars round the arm, as near as its joints leave room, and a roof of bars."""
+    """Make a narrow cage of vertical bars around the arm, with a roof of bars."""
     scene, wide, high = Scene(robot), generator.uniform(0.28, 0.32), generator.uniform(0.6, 0.7)
     for k, (x, y) in enumerate(side * np.array(at) for at in [
             *((wide, y) for y in np.linspace(-wide, wide, 5)),
@@ -154,7 +157,7 @@ def cage(robot: Robot, generator: np.random.Generator) -> Scene:
 
 
 def through_cage(scene: Scene, generator: np.random.Generator) -> Targets:
-    """Outside the bars, the hand pointing outward between two of them."""
+    """Return a pose outside the cage, with the hand pointing outward between two bars."""
     wide = scene.objects['bar 0'].pose.translation[0]
     place = (wide + generator.uniform(0.0, 0.1), wide * generator.choice([-0.25, 0.25]),
              generator.uniform(0.2, 0.6))
@@ -163,11 +166,8 @@ def through_cage(scene: Scene, generator: np.random.Generator) -> Targets:
     return {PANDA: pose(side.apply(place), turn)}
 
 
-def nothing(robot: Robot, generator: np.random.Generator) -> Scene:
-    return Scene(robot)
-
-
 def anywhere(tip: str) -> Callable[[Scene, np.random.Generator], Targets]:
+    """Return a function that draws the pose of a random configuration."""
     def targets(scene: Scene, generator: np.random.Generator) -> Targets:
         robot = scene.robot
         return {tip: Configuration(robot, robot.random_q(generator)).transform(tip)}
@@ -175,7 +175,7 @@ def anywhere(tip: str) -> Callable[[Scene, np.random.Generator], Targets]:
 
 
 def both_hands(scene: Scene, generator: np.random.Generator) -> Targets:
-    """Return the hands of a configuration, 10 to 25 cm from each other."""
+    """Return poses of both hands of a random configuration, 10 to 25 cm apart."""
     robot = scene.robot
     while True:
         at = Configuration(robot, robot.random_q(generator))
@@ -184,7 +184,7 @@ def both_hands(scene: Scene, generator: np.random.Generator) -> Targets:
             return found
 
 
-# robot, scene, targets
+# name -> (robot, function that makes a scene, function that draws targets in the scene)
 KINDS = {
     'scattered_panda': ('panda', scattered, anywhere(PANDA)),
     'scattered_ur5': ('ur5', scattered, anywhere('tool0')),
@@ -195,5 +195,5 @@ KINDS = {
     'tool_beside_table': ('panda', tool_beside_table, beside_table),
     'clutter': ('panda', clutter, in_clutter),
     'cage': ('panda', cage, through_cage),
-    'two_arms': ('baxter', nothing, both_hands),
+    'two_arms': ('baxter', lambda robot, generator: Scene(robot), both_hands),
 }

@@ -1,4 +1,4 @@
-"""The instances of a kind of problem, and ros2_ik's answer to one."""
+"""Cases of a kind of problem, and ros2_ik as their solver."""
 
 from collections.abc import Callable
 import zlib
@@ -11,11 +11,11 @@ from constrained.term import Term
 from ros2_ik.core import Configuration, Constraint, IKProblem, PoseTarget, Robot, solve
 
 Answer = dict[str, float] | None
-Ask = Callable[..., Answer]    # (timeout, best=False) -> joint values, if it claims success
+Ask = Callable[..., Answer]    # (timeout, best=False) -> joint values if success is claimed
 
 
 class Case:
-    """One problem: its terms, ros2_ik's problem made of them, and where to start."""
+    """One problem: its terms, ros2_ik's problem of these terms, and the start (nq,)."""
 
     def __init__(self, robot: Robot, terms: list[Term], start: np.ndarray, seed: int,
                  group: str | None = None) -> None:
@@ -30,14 +30,14 @@ class Case:
             collisions=False)
 
     def look(self) -> None:
-        """Evaluate what must hold once."""
+        """Evaluate all constraints once."""
         at = Configuration(self.problem.robot, self.start)
         for constraint in self.problem.constraints:
             constraint.function.value(at)
 
 
 def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list[Case]:
-    """Make instances from hidden random configurations; a kind and a seed give the same one."""
+    """Make cases from hidden random configurations; they depend only on the kind and a seed."""
     found, (_, ask, group) = [], KINDS[kind]
     still = np.ones(robot.nq, dtype=bool) if group else np.zeros(robot.nq, dtype=bool)
     for name in robot.group(group).joint_names if group else ():
@@ -45,7 +45,7 @@ def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list
     for seed in range(count):
         generator = np.random.default_rng([zlib.crc32(kind.encode()), seed])
         terms = None
-        while not terms:      # not every configuration will do
+        while not terms:      # None: the kind rejects this configuration
             q = np.where(still, 0.0, robot.random_q(generator))
             terms = ask(judge.look(robot.to_joints(q)), generator)
         start = robot.random_q(generator)
@@ -55,8 +55,8 @@ def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list
     return found
 
 
-def ours(case: Case, solver: str) -> Ask:
+def ours(case: Case) -> Ask:
     def ask(timeout: float, best: bool = False) -> Answer:
-        return solve(case.problem, [case.start], timeout=timeout, solver=solver,
+        return solve(case.problem, [case.start], timeout=timeout,
                      select='cost' if best else 'first', random_state=case.seed).joints
     return ask

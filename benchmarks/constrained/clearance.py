@@ -1,4 +1,4 @@
-"""How near things may be: everything, or one pair."""
+"""Bounds on distances: of all pairs, or of one pair."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,15 @@ from constrained.obstacles import World
 from constrained.term import Term
 from ros2_ik.core import Constraint, MinimumDistance, PairDistance
 
-AHEAD, FAR = 0.1, 100.0      # [m]; as add_minimum_distance_..._bound_constraint has them
-LOWER_INFLUENCE, UPPER_INFLUENCE = 0.01, 0.3      # [m], with which Drake does best
+# influence beyond the bound and of an upper bound, of InverseKinematics in ros2_ik [m]
+AHEAD, FAR = 0.1, 100.0
+# influence of a lower and of an upper bound: the best settings found for Drake [m]
+LOWER_INFLUENCE, UPPER_INFLUENCE = 0.01, 0.3
 
 
 @dataclass
 class Clear(Term):
-    """Everything at least so far from everything."""
+    """A lower bound on the distances of all pairs [m]."""
 
     world: World
     lower: float
@@ -30,7 +32,7 @@ class Clear(Term):
 
 @dataclass
 class Near(Term):
-    """Something at most so far from something."""
+    """An upper bound on the smallest distance of all pairs [m]."""
 
     world: World
     upper: float
@@ -47,7 +49,7 @@ class Near(Term):
 
 @dataclass
 class PairApart(Term):
-    """The distance of two links or objects, each of one piece."""
+    """Bounds on the distance of two links or objects, each of one shape [m]."""
 
     world: World
     first: str

@@ -1,8 +1,8 @@
 """
-The kinds of problem about distances, as `kinds.py` has the others.
+The kinds of problems with bounds on distances; `kinds.py` has the others.
 
-Each among obstacles of its own that leave room in the hidden configuration; None where that
-configuration is too near itself. Fingers stay closed.
+Each case has obstacles of its own, which keep their distance from the hidden configuration. A
+kind returns None if that configuration is too near itself. Fingers stay closed.
 """
 
 from constrained.clearance import Clear, Near, PairApart
@@ -35,7 +35,7 @@ def clear_pose_six_joints(at, random):
 
 @kind('panda', ARM)
 def clear_gaze(at, random):
-    """Look at a point from within a box."""
+    """Look at a point, with the hand in a box."""
     world, target = cluttered(at, random, 0.02), at.point(TCP, 0.5 * Z)
     return world and [Looking(TCP, Z, target, 0.1), Clear(world, 0.02),
                       Inside(TCP, *box(at.point(TCP, ORIGIN), 0.1, 0.1, 0.1))]
@@ -43,27 +43,28 @@ def clear_gaze(at, random):
 
 @kind('panda', ARM)
 def near_something(at, random):
-    """Come near to anything, with the hand in a box."""
+    """Come near an obstacle, with the hand in a box."""
     world = ball_beside_hand(at, random, 0.001)
     return world and [Inside(TCP, *box(at.point(TCP, ORIGIN), 0.1, 0.1, 0.1)), Near(world, 0.01)]
 
 
 @kind('panda', ARM)
 def skimming(at, random):
-    """Do the same without touching: the smallest distance between 5 and 10 mm."""
+    """Keep the smallest distance between 5 and 10 mm, with the hand in a box."""
     world = ball_beside_hand(at, random, 0.006)
     return world and [Inside(TCP, *box(at.point(TCP, ORIGIN), 0.1, 0.1, 0.1)),
                       Near(world, 0.01), Clear(world, 0.005)]
 
 
 def ball_beside_hand(at, random, apart):
+    """Put a ball 9 mm from the hand; all other distances are at least `apart` [m]."""
     world = cluttered(at, random, 0.02)
     return world and with_ball(world, at, random, 'panda_hand', 0.009, apart)
 
 
 @kind('panda', ARM)
 def elbow_from_ball(at, random):
-    """Reach a point with the elbow 0.1 to 0.2 m from a ball."""
+    """Reach a point, with the elbow 0.1 to 0.2 m from a ball."""
     world, p = cluttered(at, random, 0.01), at.point(TCP, ORIGIN)
     world = world and with_ball(world, at, random, ELBOW, random.uniform(0.1, 0.2))
     return world and [Inside(TCP, p, p), PairApart(world, ELBOW, 'ball', 0.1, 0.2)]
@@ -71,7 +72,7 @@ def elbow_from_ball(at, random):
 
 @kind('panda', ARM)
 def clear_tray(at, random):
-    """Hold a tray level at a place."""
+    """Hold a tray level at a point."""
     world, p = cluttered(at, random, 0.02), at.point(TCP, ORIGIN)
     return world and [Inside(TCP, p, p), Angle(TCP, up_in(TCP, at), Z, 0, 0.02),
                       Clear(world, 0.02)]

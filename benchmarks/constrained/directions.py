@@ -1,4 +1,4 @@
-"""How frames are turned and where they look."""
+"""Orientations, angles and directions of view."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,12 @@ from ros2_ik.core import (
     PoseTarget,
 )
 
-CLOSEST = 0.01    # [m], of a target that Drake looks at
+CLOSEST = 0.01    # smallest distance of a gaze target for Drake [m]
 
 
 @dataclass
 class Turned(Term):
-    """A frame's orientation within an angle of a reference."""
+    """A frame's orientation within an angle of a reference [rad]."""
 
     frame: str
     R: np.ndarray
@@ -34,7 +34,8 @@ class Turned(Term):
 
     def drake(self, program):
         frame, relative = program.frame(self.frame), program.frame(self.relative_to)
-        # at a feasibility of 1e-9 "exactly 0" does better so than as right angles between axes
+        # with a feasibility of 1e-9 SNOPT solves a bound of 0 better in this form than as right
+        # angles between axes
         program.ik.AddOrientationConstraint(relative, RotationMatrix(self.R), frame,
                                             RotationMatrix(), self.upper)
 
@@ -56,7 +57,7 @@ class Pose(Term):
 
     def drake(self, program):
         # the origin, a point on x and a point on y: six equalities, each with a gradient at the
-        # solution, which "theta_bound = 0" has not; x, y > 0.05 keeps off half a turn
+        # solution, unlike "theta_bound = 0"; x, y > 0.05 excludes half a turn
         for point, lower, upper in ((ORIGIN, (0, 0, 0), (0, 0, 0)),
                                     (0.3 * X, (0.05, 0, 0), (INF, 0, 0)),
                                     (0.3 * Y, (-INF, 0.05, 0), (INF, INF, 0))):
@@ -69,7 +70,7 @@ class Pose(Term):
 
 @dataclass
 class Angle(Term):
-    """The angle between a vector of a frame and one of another."""
+    """Bounds on the angle between a vector of a frame and a vector of another frame [rad]."""
 
     frame: str
     vector: np.ndarray
@@ -94,7 +95,7 @@ class Angle(Term):
 
 @dataclass
 class Looking(Term):
-    """A camera's axis within an angle of the ray to a target."""
+    """A camera's axis within an angle of the ray to a target [rad]."""
 
     frame: str
     axis: np.ndarray
@@ -109,13 +110,14 @@ class Looking(Term):
     def drake(self, program):
         frame, target_frame = program.frame(self.frame), program.frame(self.target_frame)
         if self.upper == 0:
-            # half angle 0 has no gradient at the solution; a point on the axis has
+            # a half angle of 0 has no gradient at the solution; the distances of the target
+            # from the axis have one
             program.add_position(self.target_frame, self.target, self.frame,
                                  frame_along(self.axis, ORIGIN), (0, 0, CLOSEST), (0, 0, INF))
             return
         program.ik.AddGazeTargetConstraint(frame, ORIGIN, self.axis, target_frame, self.target,
                                            self.upper)
-        # its squared form is met, in any direction, by a target at the camera
+        # Drake's squared form also holds if the target is at the camera
         program.ik.AddPointToPointDistanceConstraint(frame, ORIGIN, target_frame, self.target,
                                                      CLOSEST, INF)
 
@@ -126,7 +128,7 @@ class Looking(Term):
 
 @dataclass
 class TurnedTowards(Term):
-    """A cost: 1 - cos of the angle of a frame's rotation from a reference."""
+    """A cost: 1 - cos(angle of the rotation from a reference to a frame)."""
 
     frame: str
     R: np.ndarray
@@ -145,7 +147,7 @@ class TurnedTowards(Term):
 
 @dataclass
 class PointedTowards(Term):
-    """A cost: 1 - cos of the angle between an axis of a frame and a direction."""
+    """A cost: 1 - cos(angle between an axis of a frame and a direction)."""
 
     frame: str
     axis: np.ndarray

@@ -1,9 +1,10 @@
 """
-Drake's InverseKinematics with SNOPT at its best.
+Drake's InverseKinematics with SNOPT, with the best settings found.
 
-Tighter feasibility than its default, short steps, an iteration limit, restarts from random
-configurations, first what must hold and then the cost from there; joints that the problem does
-not need are fixed in the plant. Each of these was chosen by trying others on these kinds.
+Feasibility is tighter than SNOPT's default, steps are short, and iterations are limited. Failed
+descents restart from random configurations. Costs are minimized from a configuration that meets
+all constraints. Joints that the problem does not move are fixed in the plant. Each setting was
+chosen by trials on these kinds of problems.
 """
 
 import logging
@@ -35,7 +36,7 @@ def options(chosen: dict[str, float]) -> SolverOptions:
 
 
 class Program:
-    """A program of Drake, to which the terms of a problem are added."""
+    """A program of Drake with the terms of a problem."""
 
     def __init__(self, robot: 'DrakeRobot') -> None:
         self._robot, self.plant, self.ik = robot, robot.plant, robot.inverse_kinematics()
@@ -51,7 +52,7 @@ class Program:
         return self._robot.pair(one, other)
 
     def add_position(self, frame, point, relative_to, T, lower, upper):
-        """Keep a point in a box given in a frame T fixed to `relative_to`."""
+        """Keep a point in a box, whose frame has the pose T (4, 4) in `relative_to`."""
         self.ik.AddPositionConstraint(self.frame(frame), point, self.frame(relative_to),
                                       RigidTransform(T), lower, upper)
 
@@ -83,7 +84,7 @@ class DrakeRobot:
                        for name in joint_names}
 
     def _empty_plant(self) -> MultibodyPlant:
-        return MultibodyPlant(0.0)
+        return MultibodyPlant(0.0)    # time step 0: continuous
 
     def _finish(self) -> None:
         self.plant.Finalize()
@@ -102,7 +103,7 @@ class DrakeRobot:
 
 
 class Question:
-    """One problem, its programs made."""
+    """One problem with its programs: the constraints alone, and with the costs."""
 
     def __init__(self, robot: DrakeRobot, terms: list, start: np.ndarray, seed: int) -> None:
         hard = [term for term in terms if not term.is_cost]
@@ -113,13 +114,13 @@ class Question:
         self._options, self._for_cost = options(SNOPT), options(SNOPT | FOR_COST)
 
     def look(self) -> None:
-        """Evaluate what must hold once."""
+        """Evaluate all constraints once."""
         program = self._feasible.ik.prog()
         for constraint in program.GetAllConstraints():
             program.EvalBinding(constraint, self._start)
 
     def solve(self, timeout: float, best: bool = False) -> dict[str, float] | None:
-        """Return joint values that Drake calls a success: the first found, or the best in time."""
+        """Return the first solution that Drake claims, or the one of least cost in the time."""
         generator, end = np.random.default_rng(self._seed), time.perf_counter() + timeout
         start, found, cost = self._start, None, np.inf
         while True:
@@ -131,7 +132,10 @@ class Question:
             start = generator.uniform(self._robot.lower, self._robot.upper)
 
     def _descend(self, start: np.ndarray) -> tuple[np.ndarray, float] | None:
-        result = self._run(self._feasible, start, self._options)
+        try:
+            result = self._run(self._feasible, start, self._options)
+        except RuntimeError:        # Drake cannot compute a distance
+            return None
         if not result.is_success():
             return None
         if self._whole is None:
@@ -147,7 +151,7 @@ class Question:
 
 
 def reduced(robot: Robot, joint_names: tuple[str, ...]) -> str:
-    """Return the URDF without what Drake would only read, all other joints fixed at zero."""
+    """Return the URDF without shapes and dynamics; joints other than `joint_names` are fixed."""
     root = ET.fromstring(robot.urdf)
     for parent in root.iter():
         for child in [c for c in parent if c.tag in LEFT_OUT]:

@@ -1,16 +1,24 @@
 """
-Drake's robot among obstacles, on the hulls that ros2_ik has.
+Drake's robot among the objects of a scene.
 
-Exactly the pairs that ros2_ik's checker looks at count, the others are filtered out.
+Drake gets the hulls of ros2_ik's geometry; pairs that ros2_ik's checker does not check are
+filtered out.
 """
 
 from functools import cache
 from itertools import combinations
 from typing import Any
 
-from collision.drake_ik import drake_shape
 import numpy as np
-from pydrake.geometry import CollisionFilterDeclaration, GeometrySet
+from pydrake.geometry import (
+    Box,
+    Capsule,
+    CollisionFilterDeclaration,
+    Convex,
+    Cylinder,
+    GeometrySet,
+    Sphere,
+)
 from pydrake.math import RigidTransform
 from pydrake.multibody.inverse_kinematics import InverseKinematics
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, CoulombFriction, MultibodyPlant
@@ -18,20 +26,19 @@ from pydrake.systems.framework import DiagramBuilder
 
 from constrained.cases import Case
 from constrained.drake_ik import DrakeRobot
-from constrained.obstacles import World
-from ros2_ik.core import Robot
+from ros2_ik.core import Robot, Scene
 from ros2_ik.core.collision import self_pairs
 from ros2_ik.core.scene import robot_geometry
 
 
 class DrakeWorld(DrakeRobot):
-    """A robot of which only `joint_names` move, in the scene of a world."""
+    """A robot of which only `joint_names` move, in a scene."""
 
-    def __init__(self, robot: Robot, joint_names: tuple[str, ...], world: World) -> None:
-        self._world, self._builder = world, DiagramBuilder()
-        self._ids: dict[str, list] = {}
+    def __init__(self, robot: Robot, joint_names: tuple[str, ...], scene: Scene) -> None:
+        self._robot, self._scene, self._builder = robot, scene, DiagramBuilder()
+        self._ids: dict[str, list] = {}      # geometries of a link or object
         super().__init__(robot, joint_names)
-        self._leave_out()
+        self._filter_pairs()
         self._diagram = self._builder.Build()
         self._context = self._diagram.CreateDefaultContext()
 
@@ -40,48 +47,71 @@ class DrakeWorld(DrakeRobot):
         return plant
 
     def _finish(self) -> None:
-        for body in robot_geometry(self._world.robot).bodies:
-            self._register(body.link, self.plant.GetBodyByName(body.link), body.shape,
-                           body.in_link.homogeneous)
-        for thing in self._world.scene.objects.values():
+        for body in robot_geometry(self._robot).bodies:
+            self._register(body.link, body.link, body.shape, body.in_link.homogeneous)
+        for thing in self._scene.objects.values():
             for part in thing.parts:
-                self._register(thing.id, self.plant.world_body(), part.shape,
-                               (thing.pose * part.pose).homogeneous)
+                self._register(thing.id, None, part.shape, (thing.pose * part.pose).homogeneous)
+        for held in self._scene.attached.values():
+            for part in held.object.parts:
+                self._register(held.id, held.link, part.shape,
+                               (held.object.pose * part.pose).homogeneous)
         super()._finish()
 
-    def _register(self, name: str, body: Any, shape: Any, T: np.ndarray) -> None:
-        known = self._ids.setdefault(name, [])
-        known.append(self.plant.RegisterCollisionGeometry(
-            body, RigidTransform(T), drake_shape(shape), f'{name} {len(known)}',
+    def _register(self, name: str, link: str | None, shape: Any, T: np.ndarray) -> None:
+        body = self.plant.GetBodyByName(link) if link else self.plant.world_body()
+        ids = self._ids.setdefault(name, [])
+        ids.append(self.plant.RegisterCollisionGeometry(
+            body, RigidTransform(T), drake_shape(shape), f'{name} {len(ids)}',
             CoulombFriction(0.5, 0.5)))
 
-    def _leave_out(self) -> None:
-        robot, objects = self._world.robot, self._world.scene.objects
-        checked = self_pairs(robot).checked
-        manager = self._graph.collision_filter_manager()
+    def _filter_pairs(self) -> None:
+        checked, manager = self_pairs(self._robot).checked, self._graph.collision_filter_manager()
         for one, other in combinations(self._ids, 2):
-            links = [name for name in (one, other) if name not in objects]
-            counts = ((min(one, other), max(one, other)) in checked if len(links) == 2
-                      else bool(links) and bool(robot.moving_joints(links[0])))
-            if not counts:
+            if not self._is_checked(one, other, checked):
                 manager.Apply(CollisionFilterDeclaration().ExcludeBetween(
                     GeometrySet(self._ids[one]), GeometrySet(self._ids[other])))
+
+    def _is_checked(self, one: str, other: str, checked: Any) -> bool:
+        """Return whether ros2_ik checks a pair; `checked` are the pairs of links."""
+        robot, objects, attached = self._robot, self._scene.objects, self._scene.attached
+        for name, against in ((one, other), (other, one)):
+            if name in attached and against in attached[name].touch_links:
+                return False
+        links = [attached[name].link if name in attached else name
+                 for name in (one, other) if name not in objects]
+        if len(links) < 2:
+            return bool(links) and bool(robot.moving_joints(links[0]))
+        if one in attached or other in attached:
+            return bool(robot.moving_joints(*links))
+        return (min(one, other), max(one, other)) in checked
 
     def inverse_kinematics(self) -> InverseKinematics:
         return InverseKinematics(self.plant, self.plant.GetMyMutableContextFromRoot(self._context))
 
     def pair(self, one: str, other: str) -> tuple[Any, Any]:
-        """Return the geometries of two names, each of one piece."""
+        """Return the geometries of two links or objects, each of one shape."""
         (first,), (second,) = self._ids[one], self._ids[other]
         return first, second
 
 
+def drake_shape(shape: Any) -> Any:
+    """Return Drake's shape of one of ours."""
+    if shape.kind == 'box':
+        return Box(*shape.size)
+    if shape.kind == 'sphere':
+        return Sphere(shape.radius)
+    if shape.kind in ('cylinder', 'capsule'):
+        return {'cylinder': Cylinder, 'capsule': Capsule}[shape.kind](shape.radius, shape.length)
+    return Convex(points=np.asarray(shape.vertices).T, label=shape.kind)
+
+
 def drake_robot(case: Case) -> DrakeRobot:
-    """Return the robot of a case, made anew where it has a world of its own."""
+    """Return the robot of a case; a case with a scene gets a robot of its own."""
     robot, names = case.problem.robot, case.problem.joint_names
-    return DrakeWorld(robot, names, case.world) if case.world else alone(robot, names)
+    return DrakeWorld(robot, names, case.world.scene) if case.world else _alone(robot, names)
 
 
 @cache
-def alone(robot: Robot, joint_names: tuple[str, ...]) -> DrakeRobot:
+def _alone(robot: Robot, joint_names: tuple[str, ...]) -> DrakeRobot:
     return DrakeRobot(robot, joint_names)

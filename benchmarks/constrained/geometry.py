@@ -1,4 +1,4 @@
-"""What is measured of directions and boxes, and where frames stand."""
+"""Angles, boxes and frames."""
 
 import numpy as np
 
@@ -7,21 +7,24 @@ X, Y, Z = np.eye(3)
 
 
 def outside(value, lower, upper) -> float:
-    """Return how far the worst of some numbers is outside its bounds."""
+    """Return the largest distance of a component from its bounds; 0 if all are within them."""
     return float(np.max(np.maximum(np.maximum(lower - value, value - upper), 0)))
 
 
 def angle(a: np.ndarray, b: np.ndarray) -> float:
+    """Return the angle between two vectors [rad]."""
     return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
 
 
-def rotation_angle(R):
+def rotation_angle(R) -> float:
+    """Return the angle of a rotation matrix [rad]."""
+    # |axis| = 2 sin(angle), trace - 1 = 2 cos(angle)
     axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     return float(np.arctan2(np.linalg.norm(axis), np.trace(R) - 1))
 
 
 def frame_along(z, origin):
-    """Give a pose (4, 4) at `origin` with its z along a vector."""
+    """Return a pose (4, 4) at `origin` whose z axis is along the vector `z`."""
     T = np.eye(4)
     T[:3, 2] = z / np.linalg.norm(z)
     x = np.cross(np.eye(3)[np.abs(z).argmin()], T[:3, 2])

@@ -1,18 +1,20 @@
-"""A configuration seen by other code than the solvers': yourdfpy and numpy."""
+"""Judge of configurations by other code than the solvers': yourdfpy and numpy."""
 
 import io
 
 import numpy as np
 import yourdfpy
 
+from constrained.geometry import rotation_angle
 from ros2_ik.core import Robot
 
-TOLERANCE = 1e-4          # [m, rad] of every demand
-LIMIT_TOLERANCE = 1e-6    # [m, rad] of the joint limits
+TOLERANCE = 1e-4                          # violation of a demand [m, rad]
+POSITION, ORIENTATION = 1e-5, 1e-4        # error of a pose [m], [rad]
+LIMIT_TOLERANCE = 1e-6                    # of joint limits, which TRAC-IK has as float32 [m, rad]
 
 
 class Judge:
-    """Forward kinematics, centre of mass and limits of a robot at `joints`."""
+    """Forward kinematics, centre of mass and joint limits of a robot at `joints`."""
 
     def __init__(self, robot: Robot) -> None:
         self.robot = robot
@@ -23,15 +25,18 @@ class Judge:
         self.joints: dict[str, float] = {}
 
     def look(self, joints: dict[str, float]) -> 'Judge':
-        self.joints = joints
-        self._urdf.update_cfg(joints)
+        """Set the joint values; values of mimic joints are ignored."""
+        self.joints = {name: value for name, value in joints.items() if name in self._limits}
+        self._urdf.update_cfg(self.joints)
         return self
 
     def T(self, frame: str | None, relative_to: str | None = None) -> np.ndarray:
+        """Return the pose of a frame (4, 4); None is the root frame."""
         return self._urdf.get_transform(frame or self._root, relative_to or self._root)
 
     def point(self, frame: str | None, point: np.ndarray,
               relative_to: str | None = None) -> np.ndarray:
+        """Return the coordinates (3,) of a frame's point in the frame `relative_to`."""
         T = self.T(frame, relative_to)
         return T[:3, :3] @ point + T[:3, 3]
 
@@ -46,20 +51,40 @@ class Judge:
         return moment / mass
 
     def is_within_limits(self) -> bool:
-        for name, (lower, upper) in self._limits.items():
-            if not lower - LIMIT_TOLERANCE <= self.joints[name] <= upper + LIMIT_TOLERANCE:
-                return False
-        return True
+        return all(lower - LIMIT_TOLERANCE <= self.joints[name] <= upper + LIMIT_TOLERANCE
+                   for name, (lower, upper) in self._limits.items() if name in self.joints)
 
-    def accepts(self, joints: dict[str, float], terms: list) -> bool:
-        """Return whether all that is not a cost holds."""
+    def complaint(self, joints: dict[str, float], targets: dict[str, np.ndarray],
+                  T_root: np.ndarray | None = None) -> str:
+        """
+        Return why an answer is wrong, or '' if it is right.
+
+        `targets` are the wanted poses (4, 4) of frames; `T_root` is the pose of a free base.
+        """
         at = self.look(joints)
-        return at.is_within_limits() and all(
-            term.violation(at) <= TOLERANCE for term in terms if not term.is_cost)
+        if not at.is_within_limits():
+            return 'a joint is outside its limits'
+        for frame, target in targets.items():
+            T = at.T(frame) if T_root is None else T_root @ at.T(frame)
+            position = np.linalg.norm(T[:3, 3] - target[:3, 3])
+            orientation = rotation_angle(target[:3, :3].T @ T[:3, :3])
+            if not (position <= POSITION and orientation <= ORIENTATION):
+                return f'{frame} is off by {position:.2g} m, {orientation:.2g} rad'
+        return ''
+
+    def term_complaint(self, joints: dict[str, float], terms: list) -> str:
+        """Return why an answer is wrong, or '' if all terms other than costs hold."""
+        at = self.look(joints)
+        if not at.is_within_limits():
+            return 'a joint is outside its limits'
+        for term in terms:
+            if not term.is_cost and not term.violation(at) <= TOLERANCE:
+                return f'{type(term).__name__} is violated by {term.violation(at):.2g}'
+        return ''
 
     def cost(self, start: dict[str, float], joints: dict[str, float] | None,
              terms: list) -> float:
-        """Sum of the costs; infinite without an answer."""
+        """Return the sum of the costs; infinity without an answer."""
         if joints is None:
             return np.inf
         at = self.look(start | joints)

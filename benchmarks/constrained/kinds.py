@@ -1,8 +1,8 @@
 """
-The kinds of problem: each is a list of terms that a hidden random configuration meets.
+The kinds of problems: each returns terms that a hidden random configuration meets.
 
-`at` is the judge's view of that configuration, `random` a generator. What a term says in the
-words of each library stands in its class.
+`at` is the judge at that configuration, `random` a generator. The terms' classes say how each
+library gets them.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ from constrained.geometry import angle, frame_along, ORIGIN, X, Z
 from constrained.positions import Apart, Between, Inside, NearLine
 from constrained.whole_body import Balanced, Coupled, Posture
 
-KINDS = {}    # name -> (robot, function, group); without a group all joints may move
+KINDS = {}    # name -> (robot, function, group); group None: all joints may move
 HAND_CAMERA = 'left_hand_camera_axis_link'
 
 PANDA_HOME = {f'panda_joint{i + 1}': value
@@ -34,7 +34,7 @@ TALOS_HOME = {'torso_1_joint': 0.0, 'torso_2_joint': 0.0} | {
 
 
 def kind(robot, group=None):
-    """Register a kind of problem for a robot, of which only a group moves."""
+    """Register a kind of problem for a robot, of which only the group moves."""
     def register(function):
         KINDS[function.__name__] = (robot, function, group)
         return function
@@ -51,11 +51,11 @@ def some_direction(random):
 
 
 def up_in(frame, at):
-    """Which way is up, seen from a frame."""
+    """Return the upward direction (3,) in coordinates of a frame."""
     return at.T(frame)[2, :3]
 
 
-# -- each demand alone
+# -- single constraints
 
 
 @kind('panda')
@@ -120,7 +120,7 @@ def point_on_line(at, random):
 
 @kind('panda')
 def fingers_in_slot(at, random):
-    """Put both finger tips between six walls."""
+    """Put both finger tips between six planes."""
     points = np.array([[0, 0.04, 0], [0, -0.04, 0]])
     walls = np.vstack([np.eye(3), -np.eye(3)]) @ some_rotation(random)
     A = np.block([[walls, np.zeros((6, 3))], [np.zeros((6, 3)), walls]])
@@ -141,7 +141,7 @@ def center_of_mass(at, random):
 
 @kind('ur5')
 def coupled_joints(at, random):
-    """Reach a point while the last joint turns against two others."""
+    """Reach a point, with a linear relation of three joints."""
     point, ratios = 0.1 * X + 0.1 * Z, np.array([1.0, 1.0, 0.5])
     names = 'shoulder_lift_joint', 'elbow_joint', 'wrist_3_joint'
     p, q = at.point('tool0', point), np.array([at.joints[name] for name in names])
@@ -158,12 +158,12 @@ def pose_between_hands(at, random):
     return [Pose('left_gripper', at.T('left_gripper', 'right_gripper'), 'right_gripper')]
 
 
-# -- realistic mixes
+# -- realistic combinations
 
 
 @kind('panda')
 def cup_level_elbow_low(at, random):
-    """Hold a cup level at a place, with the elbow low."""
+    """Hold a cup level at a point, with the elbow low."""
     elbow = at.point('panda_link4', ORIGIN)[2]
     p = at.point('panda_hand_tcp', ORIGIN)
     return [Inside('panda_hand_tcp', p, p),
@@ -173,7 +173,7 @@ def cup_level_elbow_low(at, random):
 
 @kind('ur5')
 def look_at_part(at, random):
-    """Look at a part from 0.4 to 0.6 m, from within a region, the camera nearly upright."""
+    """Look at a part from 0.4 to 0.6 m, with the camera in a region and nearly upright."""
     part = at.point('tool0', 0.5 * Z + random.uniform(-0.01, 0.01, 3))
     return [Looking('tool0', Z, part, 0.05), Apart('tool0', ORIGIN, part, 0.4, 0.6),
             Inside('tool0', *box(at.point('tool0', ORIGIN), 0.3, 0.3, 0.05)),
@@ -182,7 +182,7 @@ def look_at_part(at, random):
 
 @kind('baxter')
 def look_at_other_hand(at, random):
-    """Look with the left hand's camera at the right hand, which is at a place."""
+    """Look with the left hand's camera at the right hand, which is at a point."""
     axis, p = (at.point('right_gripper', ORIGIN, frame) for frame in (HAND_CAMERA, None))
     d = np.linalg.norm(axis)
     return [Looking(HAND_CAMERA, axis, ORIGIN, 0, 'right_gripper'),
@@ -192,7 +192,7 @@ def look_at_other_hand(at, random):
 
 @kind('panda')
 def screwdriver_on_line(at, random):
-    """Put the tip on a line, within 5 cm along it, and the shaft along the line."""
+    """Put the tip on a line, within 5 cm of a point, and the shaft along the line."""
     T = at.T('panda_hand_tcp')
     axis, tip = T[:3, 2], T[:3, 3]
     along, b = axis @ tip, 0.05
@@ -204,7 +204,7 @@ def screwdriver_on_line(at, random):
 
 @kind('talos')
 def tray_in_both_hands(at, random):
-    """Hold a level tray in both hands, feet as they stand, the centre of mass over a foot."""
+    """Hold a level tray in both hands, with fixed feet and the centre of mass over a foot."""
     left, right = 'gripper_left_base_link', 'gripper_right_base_link'
     return [Pose(left, at.T(left, right), right),
             Angle(left, up_in(left, at), Z, 0, 0.05),
@@ -247,7 +247,7 @@ def arm_near_posture(at, random):
 
 @kind('panda')
 def point_turned_towards(at, random):
-    """Reach a point with the hand turned as near to some rotation as can be."""
+    """Reach a point, with the orientation as near to a reference as possible."""
     p, axis = at.point('panda_hand_tcp', ORIGIN), some_direction(random)
     R = at.T('panda_hand_tcp')[:3, :3] @ frame_along(axis, ORIGIN)[:3, :3]
     return [Inside('panda_hand_tcp', p, p), TurnedTowards('panda_hand_tcp', R)]
@@ -255,7 +255,7 @@ def point_turned_towards(at, random):
 
 @kind('ur5')
 def elbow_high_pointing_towards(at, random):
-    """Reach a point, the elbow at its height, with the tool along some direction."""
+    """Reach a point, with the elbow at a height and the tool near a direction."""
     p, elbow = at.point('tool0', ORIGIN), at.point('forearm_link', ORIGIN)
     return [Inside('tool0', p, p), Inside('forearm_link', *box(elbow, 9, 9, 0.05)),
             PointedTowards('tool0', Z, some_direction(random))]
@@ -263,7 +263,7 @@ def elbow_high_pointing_towards(at, random):
 
 @kind('baxter')
 def cup_pointing_towards(at, random):
-    """Hold a cup level in a box, with its handle towards some direction."""
+    """Hold a cup level in a box, with the handle near a direction."""
     return [Angle('left_gripper', up_in('left_gripper', at), Z, 0, 0.1),
             Inside('left_gripper', *box(at.point('left_gripper', ORIGIN), 0.02, 0.02, 0.02)),
             PointedTowards('left_gripper', X, some_direction(random))]

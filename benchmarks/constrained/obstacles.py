@@ -1,4 +1,4 @@
-"""Obstacles round a robot in a given configuration, none of them nearer to it than wanted."""
+"""Obstacles around a robot, with a minimum distance from its hidden configuration."""
 
 from collections.abc import Callable
 from functools import cache, cached_property
@@ -18,29 +18,29 @@ from ros2_ik.core import Robot  # noqa: E402
 from ros2_ik.core.collision import CollisionChecker  # noqa: E402
 from ros2_ik.core.scene import Box, Scene, SceneObject, Shape, Sphere  # noqa: E402
 
-TRIES = 200
+TRIES = 200                           # random poses of one obstacle
 Place = tuple[Shape, np.ndarray]      # a shape and its pose (4, 4)
 
 
 class World:
-    """A robot in a scene; distances are those of python-fcl, `checker` is what solvers get."""
+    """A robot in a scene; python-fcl measures distances, and solvers use `checker`."""
 
     def __init__(self, robot: Robot, scene: Scene) -> None:
         self.robot, self.scene = robot, scene
 
     @cached_property
     def checker(self) -> CollisionChecker:
-        return CollisionChecker(self.robot, self.scene, 'hull')    # as the judge has it
+        return CollisionChecker(self.robot, self.scene, 'hull')    # the judge has hulls, too
 
     def with_object(self, name: str, shape: Shape, pose: np.ndarray) -> 'World':
         return World(self.robot, self.scene.add(SceneObject(name, [shape], pose)))
 
     def distance(self, joints: dict[str, float], one: str, other: str) -> float:
-        """Measure the signed distance of two links or objects."""
+        """Return the signed distance of two links or objects [m]."""
         return self._judge.place(joints).distance(one, other)
 
     def clearance(self, joints: dict[str, float]) -> float:
-        """Measure the smallest signed distance of all that may not touch."""
+        """Return the smallest signed distance of all pairs that may not touch [m]."""
         judge = self._judge.place(joints)
         return min(judge.distance(*pair) for pair in judge.pairs)
 
@@ -58,7 +58,7 @@ def fcl_judge(robot: Robot) -> FclJudge:
 
 
 def cluttered(at: Judge, random: np.random.Generator, apart: float) -> World | None:
-    """Put a table, two boxes and two balls near the robot; None if it touches itself."""
+    """Put a table, two boxes and two balls near the robot; None if there is no room."""
     world = World(at.robot, Scene(at.robot))
     if world.clearance(at.joints) < apart:
         return None
@@ -73,7 +73,7 @@ def cluttered(at: Judge, random: np.random.Generator, apart: float) -> World | N
 
 def placed(world: World, name: str, draw: Callable[[], Place], at: Judge,
            apart: float) -> World | None:
-    """Draw places until one is as far from the robot as wanted."""
+    """Draw poses until one is at least `apart` [m] from the robot; None after TRIES poses."""
     for _ in range(TRIES):
         found = world.with_object(name, *draw())
         if found.clearance(at.joints) >= apart:
@@ -82,7 +82,7 @@ def placed(world: World, name: str, draw: Callable[[], Place], at: Judge,
 
 
 def table(at: Judge, random: np.random.Generator) -> Place:
-    """Make a board of any height before the robot."""
+    """Make a board at a random height in front of the robot."""
     return Box((0.8, 1.2, 0.04)), upright((0.75, 0, random.uniform(-0.1, 0.6)))
 
 
@@ -96,7 +96,7 @@ def ball_near(at: Judge, random: np.random.Generator) -> Place:
 
 
 def near(at: Judge, random: np.random.Generator) -> np.ndarray:
-    """Return a point 0.1 to 0.35 m from the frame of some link that moves."""
+    """Return a point (3,) 0.1 to 0.35 m from the frame of a random moving link."""
     links = [name for name in fcl_judge(at.robot).links if at.robot.moving_joints(name)]
     direction = random.normal(size=3)
     offset = random.uniform(0.1, 0.35) * direction / np.linalg.norm(direction)
@@ -105,7 +105,7 @@ def near(at: Judge, random: np.random.Generator) -> np.ndarray:
 
 def with_ball(world: World, at: Judge, random: np.random.Generator, link: str, gap: float,
               apart: float = -np.inf) -> World | None:
-    """Add a ball exactly `gap` [m] from a link, everything still at least `apart`."""
+    """Add a ball exactly `gap` [m] from a link; all other distances are at least `apart` [m]."""
     for _ in range(TRIES):
         direction = random.normal(size=3)
         direction /= np.linalg.norm(direction)
@@ -119,10 +119,10 @@ def with_ball(world: World, at: Judge, random: np.random.Generator, link: str, g
 
 
 def to_point(world: World, at: Judge, link: str, point: np.ndarray) -> float:
-    """Measure the distance of a link to a point, as that to a speck less its radius."""
-    speck = Sphere(1e-3)
-    return speck.radius + world.with_object('speck', speck, upright(point)).distance(
-        at.joints, link, 'speck')
+    """Return the distance of a link to a point, measured to a small sphere at the point [m]."""
+    probe = Sphere(1e-3)
+    return probe.radius + world.with_object('probe', probe, upright(point)).distance(
+        at.joints, link, 'probe')
 
 
 def upright(point: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Where points are: in a box, near a line, at a distance, between walls."""
+"""Bounds on points: in a box, near a line, at a distance, in a polyhedron."""
 
 from dataclasses import dataclass
 
@@ -63,7 +63,7 @@ class Between(Term):
 
 @dataclass
 class Apart(Term):
-    """The distance from a point of a frame to a point of another."""
+    """Bounds on the distance from a point of a frame to a point of another frame [m]."""
 
     frame: str
     point: np.ndarray
@@ -88,7 +88,7 @@ class Apart(Term):
 
 @dataclass
 class NearLine(Term):
-    """The distance from a point of a frame to a line."""
+    """An upper bound on the distance from a point of a frame to a line [m]."""
 
     frame: str
     point: np.ndarray

@@ -1,4 +1,4 @@
-"""What may be asked of a robot, said to ros2_ik, said to Drake, and checked from outside."""
+"""Terms: constraints and costs for ros2_ik, for Drake and for the judge."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -9,9 +9,9 @@ from ros2_ik.core import Constraint, Cost, PoseTarget, Robot
 
 class Term(ABC):
     """
-    One demand, or one cost, of a problem.
+    One constraint or one cost of a problem.
 
-    Frames are named; None is the root frame. Costs have `cost(at)` instead of `violation(at)`.
+    Frames are names; None is the root frame. Costs have `cost(at)` instead of `violation(at)`.
     """
 
     is_cost = False
@@ -22,12 +22,12 @@ class Term(ABC):
 
     @abstractmethod
     def drake(self, program: Any) -> None:
-        """Add the same to a program of `drake_ik`, in the form that SNOPT does best with."""
+        """Add the term to a program of `drake_ik`, in the form that SNOPT solves best."""
 
     def violation(self, at: Judge) -> float:
-        """Measure how far it is from being met [m, rad] in a configuration."""
+        """Return the violation of the constraint [m, rad] in a configuration."""
         raise NotImplementedError
 
     def cost(self, at: Judge) -> float:
-        """Measure the cost in a configuration."""
+        """Return the cost in a configuration."""
         raise NotImplementedError

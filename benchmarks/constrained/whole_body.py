@@ -1,4 +1,4 @@
-"""What all joints together do: balance, couplings, posture."""
+"""Terms of many joints: balance, couplings, posture."""
 
 from dataclasses import dataclass
 from xml.etree import ElementTree
@@ -12,7 +12,7 @@ from ros2_ik.core import CenterOfMass, Constraint, JointCoupling, JointPositions
 
 @dataclass
 class Balanced(Term):
-    """The centre of mass of all links in a box, seen from a frame."""
+    """The centre of mass of all links, in a frame's coordinates, in a box [m]."""
 
     relative_to: str
     lower: np.ndarray
@@ -31,7 +31,7 @@ class Balanced(Term):
 
 @dataclass
 class Coupled(Term):
-    """Linear relations of joint values: ratios q = offset."""
+    """A linear relation of joint values: ratios . q = offset."""
 
     names: tuple[str, ...]
     ratios: np.ndarray
@@ -69,7 +69,7 @@ class Posture(Term):
 
 
 def links_with_mass(robot):
-    """Names of all links with a mass, which Drake counts, too, when they stand still."""
+    """Return the links with a mass, fixed links included: Drake counts these, too."""
     masses = ((link.get('name'), link.find('inertial/mass'))
               for link in ElementTree.fromstring(robot.urdf).findall('link'))
     return [name for name, mass in masses if mass is not None and float(mass.get('value')) > 0]
