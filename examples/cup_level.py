@@ -1,8 +1,8 @@
 """
 Hold a cup level, with the elbow low.
 
-The cup must be at its place and upright to a degree: these are constraints. The elbow should be
-below 0.5 m, and the arm should not bend more than it must: these are costs, and give way.
+Constraints: the cup is within 1 cm of a point, and upright within one degree. Costs: the elbow
+should be below 0.5 m, and three joints should be near zero.
 """
 
 import math
@@ -17,7 +17,7 @@ def main():
     robot = Robot.load('panda')
     ik = InverseKinematics(robot)
 
-    # the hand grips the cup from the side: its x axis is the cup's
+    # the hand grips the cup from the side: the hand's x axis is the cup's axis
     ik.add_position_constraint('panda_hand_tcp', [0, 0, 0], None,
                                [p - 0.01 for p in CUP], [p + 0.01 for p in CUP])
     ik.add_angle_between_vectors_constraint(None, UP, 'panda_hand_tcp', [1, 0, 0],
@@ -27,7 +27,7 @@ def main():
     ik.add_cost(LeastSquares(height_of_elbow, upper=0.5, weight=100, name='elbow low'))
     ik.add_posture_cost({'panda_joint1': 0, 'panda_joint3': 0, 'panda_joint5': 0}, weight=0.1)
 
-    # all of the time goes into better answers: the cheapest counts
+    # search for the whole timeout, and return the solution of lowest cost
     solution = ik.solve(timeout=0.5, select='cost', random_state=0)
     print(solution.explain())
     for name, cost in solution.costs:

@@ -1,8 +1,8 @@
 """
 Look at a part with the camera on the hand, from 0.4 to 0.6 m and from above.
 
-Drake's gaze cone, a distance and a cone of views from the part: where the camera goes within
-them is left to the arm, which stays as near as it can to where it is.
+Constraints: a gaze cone, a distance, and a cone of directions of view. A cost keeps the arm near
+its home within these constraints.
 """
 
 import math
@@ -10,7 +10,7 @@ import math
 from ros2_ik.core import InverseKinematics, Robot, shipped_robots
 
 PART = [0.55, 0.15, 0.05]       # [m] in the robot's root frame
-CAMERA = [0.05, 0, 0.04]        # its lens in the hand, looking along the hand's z axis
+CAMERA = [0.05, 0, 0.04]        # lens in the hand's frame [m]; looks along the hand's z axis
 AHEAD = [0, 0, 1]
 
 
@@ -21,7 +21,7 @@ def main():
 
     ik.add_gaze_target_constraint('panda_hand', CAMERA, AHEAD, None, PART, math.radians(3))
     ik.add_point_to_point_distance_constraint('panda_hand', CAMERA, None, PART, 0.4, 0.6)
-    # the line of sight falls steeply, so that nothing beside the part hides it
+    # a steep line of sight, so that no object beside the part hides the part
     ik.add_angle_between_vectors_constraint(None, [0, 0, -1], 'panda_hand', AHEAD,
                                             0, math.radians(30))
     ik.add_posture_cost(robot.to_q(home))

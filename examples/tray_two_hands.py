@@ -1,8 +1,8 @@
 """
 Carry a tray with both hands of a Baxter.
 
-The hands face each other across the tray: the right one has a pose relative to the left, which
-itself may be anywhere, as long as the tray is level and its middle is where it should be.
+The hands face each other across the tray. The right hand has a pose relative to the left hand.
+Constraints on the left hand keep the tray level, and the middle of the tray near a point.
 """
 
 import math
@@ -21,7 +21,8 @@ def main():
     home = shipped_robots()['baxter'].home
     ik = InverseKinematics(robot, locked={'head_pan': 0.0})
 
-    # grippers point along their z axes: the right one is WIDTH ahead of the left and looks back
+    # grippers point along their z axes: the right gripper is WIDTH in front of the left gripper,
+    # and points back at it
     facing = np.diag([1.0, -1.0, -1.0, 1.0])
     facing[2, 3] = WIDTH
     ik.add_pose_target('right_gripper', facing, relative_to='left_gripper',

@@ -1,8 +1,8 @@
 """
-Follow targets that are within a wall and below the floor without touching either.
+Follow targets inside a wall and below a floor without contact.
 
-The equal of mink's arm_ur5e: all parts of the arm keep 1 cm from what is in the scene, and from
-each other, and no joint is faster than 180 degrees per second.
+Counterpart of mink's arm_ur5e: all links keep 1 cm from the objects of the scene and from each
+other, and no joint is faster than 180 degrees per second.
 """
 
 import numpy as np
@@ -25,11 +25,11 @@ from ros2_ik.core import (
 
 DT = 0.005                  # [s]
 MARGIN = 0.01               # [m]
-WALL, FLOOR = 0.6, -0.1     # [m]: the wall begins at that x, the floor is that high
+WALL, FLOOR = 0.6, -0.1     # x of the wall, z of the floor [m]
 
 
 def placed(x, y, z):
-    """Return the pose of something that stands upright, (4, 4)."""
+    """Return an upright pose at a point, (4, 4)."""
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
     return pose

@@ -1,9 +1,9 @@
 """
-Take steps of velocity IK until the tool is at its pose: to 1e-8.
+Iterate velocity IK until the tool is within 1e-8 of its pose.
 
-The equal of Pink's inverse_kinematics_ur10 and, with `--hit-limit`, of its
-inverse_kinematics_piper_viz: there the wrist ends at its limit. (To solve for a pose use
-`solve_pose`: it tries again where a descent ends in a limit.)
+Counterpart of Pink's inverse_kinematics_ur10 and, with `--hit-limit`, of its
+inverse_kinematics_piper_viz, where the wrist ends at its limit. To solve for a pose use
+`solve_pose`, which restarts if a descent ends at a limit.
 """
 
 import sys
@@ -33,7 +33,7 @@ def main(*options):
     target = Configuration(robot, goal).transform('tool0')
 
     program = VelocityProgram(robot, [frame_task('tool0', target)], DT,
-                              limits=[ConfigurationLimit()])    # no velocity limits: fewest steps
+                              limits=[ConfigurationLimit()])    # no velocity limits
     path = [start]
     while len(path) < 500:
         step = program.step(path[-1])

@@ -1,8 +1,8 @@
 """
-Move a tool over a dome, always upright on its surface.
+Move a tool over a dome, perpendicular to its surface.
 
-The equal of mink's arm_panda_engrave: the tip goes along a line on the dome, the tool's axis
-along the surface's normal, and turning about that axis is free.
+Counterpart of mink's arm_panda_engrave: the tip follows a line on the dome, and the tool's axis
+the surface's normal; the rotation about that axis is free.
 """
 
 import numpy as np
@@ -19,11 +19,11 @@ from ros2_ik.core import (
 
 DT = 0.01                               # [s]
 TIP = 'panda_hand_tcp'
-CENTRE, RADIUS = (0.5, 0.0, 0.0), 0.26  # [m] of the sphere that the dome is part of
+CENTRE, RADIUS = (0.5, 0.0, 0.0), 0.26  # of the dome's sphere [m]
 
 
 def surface_at(t):
-    """Return a point of a figure eight on the dome [m] and the normal there."""
+    """Return a point of a figure eight on the dome [m], and the normal at this point."""
     x, y = 0.08 * np.sin(t), 0.08 * np.sin(2 * t)
     normal = np.array([x, y, np.sqrt(RADIUS ** 2 - x ** 2 - y ** 2)]) / RADIUS
     return CENTRE + RADIUS * normal, normal

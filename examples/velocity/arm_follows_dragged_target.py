@@ -1,9 +1,9 @@
 """
-Follow a target that somebody drags about, and change on the way what matters.
+Follow a target that is dragged, and change weights during the loop.
 
-The equal of Pink's arm_panda (its handle and sliders) and mink's arm_panda. The target jumps;
-velocity limits and the gain make a smooth way of it. The last target is out of reach: the arm
-ends in rest, stretched towards it. Weights change while the loop runs.
+Counterpart of Pink's arm_panda (with its handle and sliders) and mink's arm_panda. The target
+jumps; velocity limits and the gain make the motion smooth. The last target is out of reach: the
+arm comes to rest, stretched towards the target.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ def main():
     for place in PLACES:
         target[:3, 3] = place
         program.set_target(TIP, target)
-        if place == PLACES[-1]:     # let the hand turn as it likes, and the arm go far
+        if place == PLACES[-1]:     # free the orientation, and let the arm move far
             program.set_weight(TIP, [1, 1, 1, 0, 0, 0])
             program.set_weight('posture', 0)
         for _ in range(600):

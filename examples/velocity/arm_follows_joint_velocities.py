@@ -1,8 +1,8 @@
 """
-Follow joint velocities, and only as far as the joints go.
+Follow joint velocities within the joint limits.
 
-The equal of Pink's arm_z1_joint_velocity_tracking: all joints should move with 2 sin(t) rad/s.
-Those that come to a limit brake before it and wait there until the velocity turns round.
+Counterpart of Pink's arm_z1_joint_velocity_tracking: all joints should move with 2 sin(t) rad/s.
+Joints brake before their limits, and rest there until the velocity changes sign.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
-Hold the first three joints of an arm for a while, and let them go again.
+Lock the first three joints of an arm for some time, then free them.
 
-The equal of mink's arm_panda_dof_freezing: a target swings round the base. While joints are held
-the arm does not reach it; as soon as they are free it does. A second program takes over with the
-velocity of the first.
+Counterpart of mink's arm_panda_dof_freezing: a target swings around the base. With locked joints
+the arm does not reach the target; with free joints it does. A second program starts with the
+velocity of the first program.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ HELD = ('panda_joint1', 'panda_joint2', 'panda_joint3')
 
 
 def swung(pose, t):
-    """Return the pose turned about the base's z axis by up to 60 degrees, and back in 5 s."""
+    """Return a pose that swings about the base's z axis by 60 degrees, with a period of 5 s."""
     angle = np.radians(60) * abs(np.sin(0.2 * np.pi * t))
     turn = np.eye(4)
     turn[:2, :2] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]

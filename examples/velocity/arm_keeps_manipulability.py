@@ -1,8 +1,8 @@
 """
-Track a target with and without keeping away from singular postures.
+Track a target with and without a task that avoids singularities.
 
-The equal of Pink's arm_panda_manipulability_comparison: with a manipulability task of little
-weight the arm uses its freedom to stay where it can move in all directions.
+Counterpart of Pink's arm_panda_manipulability_comparison: a manipulability task of small weight
+uses the arm's redundancy to keep its manipulability high.
 """
 
 import numpy as np

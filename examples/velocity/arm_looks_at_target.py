@@ -1,8 +1,8 @@
 """
-Keep a moving target in the middle of the picture of a camera on the wrist.
+Keep a moving target in the middle of the image of a camera on the wrist.
 
-The equal of mink's arm_ur5e_wrist_cam_lookat: only where the camera looks is wanted; turning
-about its own axis is free, and a posture task keeps the arm from wandering off.
+Counterpart of mink's arm_ur5e_wrist_cam_lookat: the task aims the camera's axis only; the rotation
+about the axis is free, and a posture task prevents drift.
 """
 
 import numpy as np
@@ -19,11 +19,11 @@ from ros2_ik.core import (
 )
 
 DT = 0.005                  # [s]
-LENS = (0.0, 0.0, 0.05)     # [m] in the frame tool0, looking along its z axis
+LENS = (0.0, 0.0, 0.05)     # position in tool0 [m]; the camera looks along z of tool0
 
 
 def target_at(t):
-    """Return where the target is [m]: on a loop in front of the arm."""
+    """Return the position of the target [m], on a loop in front of the arm."""
     return np.array([0.9 + 0.1 * np.cos(t), 0.5 * np.sin(t), 0.5 + 0.15 * np.sin(2 * t)])
 
 

@@ -1,8 +1,8 @@
 """
-Follow a figure eight with the least kinetic energy that it takes.
+Follow a figure eight with minimum kinetic energy.
 
-The equal of mink's kinetic_energy_reg: only the place of the tool is wanted, so that joints are
-left free, and light links move rather than heavy ones.
+Counterpart of mink's kinetic_energy_reg: the task has only the position of the tool, so joints are
+redundant, and light links move rather than heavy links.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
 Track a target that suddenly moves, without and with smooth velocities.
 
-The equal of Pink's arm_ur3_velocity_smoothing: a lower gain, a damping task and an acceleration
-limit, which is kept exactly, in each step. A limited arm lags, because it is ready to brake for a
-target that might stop; told how the target moves it does not.
+Counterpart of Pink's arm_ur3_velocity_smoothing: a lower gain, a damping task and an acceleration
+limit, which holds exactly in each step. An arm with this limit lags, since it must be able to stop
+at the target; with the target's velocity it does not lag.
 """
 
 import numpy as np
@@ -23,11 +23,11 @@ from ros2_ik.core import (
 
 UR3 = ShippedRobot('ur3', 'Universal Robots UR3', 'ur_description/urdf/ur3_robot.urdf')
 DT = 0.005              # [s]
-MOST = 5.0              # [rad/s^2]
+MOST = 5.0              # acceleration limit [rad/s^2]
 
 
 def track(robot, program, q, knows_velocity):
-    """Return q of each step while the target swings left and right, (n, 6), and the errors."""
+    """Track a target that swings left and right; return q (n, 6) and the errors of each step."""
     pose, path, away = Configuration(robot, q).transform('tool0').copy(), [q], []
     middle = pose[1, 3]
     for t in np.arange(0, 4, DT):

@@ -1,9 +1,9 @@
 """
-Want the same pose as a soft task, and as a hard one that gives way where limits ask for it.
+Track the same pose by a soft task and by a hard task.
 
-The equal of mink's arm_panda_elastic: a posture draws a soft task off its target; a hard task
-is exact, and out of reach it comes as near as it can. There is always a step, so that it needs
-neither penalties nor a second program.
+Counterpart of mink's arm_panda_elastic: a posture pulls a soft task off its target; a hard task is
+exact, and comes as near as possible if the target is out of reach. Every step has a result, so no
+penalties and no second program are needed.
 """
 
 import numpy as np

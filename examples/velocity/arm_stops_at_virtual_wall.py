@@ -1,8 +1,8 @@
 """
-Track a target that goes through a wall, and stop before it.
+Track a target that moves through a wall, and stop before the wall.
 
-The equal of Pink's barriers/arm_ur5: a barrier on one coordinate of the tool. The target swings
-to y = 0.65 m and back; the tool stays below 0.4 m, and goes on along the wall.
+Counterpart of Pink's barriers/arm_ur5: a barrier on one coordinate of the tool. The target swings
+to y = 0.65 m and back; the tool stays below 0.4 m, and moves along the wall.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
-Track a target that goes round a circle with the tool of an arm.
+Track a target on a circle with the tool of an arm.
 
-The equal of Pink's arm_ur3, arm_kinova_gen2 and arm_ur3_sparse_solver, and of mink's arm_iiwa,
-arm_ur5e_actuators and arm_so101: name another robot to see it do the same, as in
-`python arm_tracks_target.py kinova`. (There is no solver to choose: one serves all sizes.)
+Counterpart of Pink's arm_ur3, arm_kinova_gen2 and arm_ur3_sparse_solver, and of mink's arm_iiwa,
+arm_ur5e_actuators and arm_so101. The argument selects another robot: `python arm_tracks_target.py
+kinova`. There is only one QP solver, for all sizes.
 """
 
 import sys
@@ -23,11 +23,11 @@ DT = 0.005          # [s]
 RADIUS = 0.05       # [m]
 RATE = 1.0          # [rad/s]
 STARTS = {'kinova': {'j2s6s200_joint_1': 1.4, 'j2s6s200_joint_2': 1.3, 'j2s6s200_joint_3': 1.2,
-                     'j2s6s200_joint_4': -0.4, 'j2s6s200_joint_5': 1.4}}    # others: at home
+                     'j2s6s200_joint_4': -0.4, 'j2s6s200_joint_5': 1.4}}    # others: home
 
 
 def target_at(t, start):
-    """Return the pose of the target, (4, 4): a circle in the plane x = const."""
+    """Return the pose of the target, (4, 4), on a circle in a plane x = const."""
     pose = start.copy()
     pose[:3, 3] += RADIUS * np.array([0, np.sin(RATE * t), np.cos(RATE * t) - 1])
     return pose

@@ -1,9 +1,9 @@
 """
-Move an arm with a hand on it, while the fingers keep their places in the palm.
+Move an arm with a hand, while the finger tips keep their positions relative to the palm.
 
-The equal of mink's arm_hand_iiwa_allegro and arm_hand_xarm_leap and, with `--mobile`, of its
-mobile_kinova_leap: an Allegro hand is put on an xArm 7, which may stand on a planar base. The
-finger tips have tasks relative to the palm, which moves.
+Counterpart of mink's arm_hand_iiwa_allegro and arm_hand_xarm_leap and, with `--mobile`, of its
+mobile_kinova_leap: an xArm 7 with an Allegro hand, with `--mobile` on a planar base. The finger
+tips have tasks relative to the moving palm.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """
-Send a floating base far away, and keep its velocity within limits.
+Move a floating base to a distant target, within velocity limits.
 
-The equal of Pink's floating_base_velocity_limit, here with a Bolt, a biped on a free-flyer joint.
+Counterpart of Pink's floating_base_velocity_limit, with a Bolt, a biped on a free-flyer joint.
 """
 
 import numpy as np

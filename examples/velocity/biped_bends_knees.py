@@ -1,9 +1,9 @@
 """
-Lift and lower the feet of a biped that hangs, as if it bent its knees.
+Lift and lower the feet of a suspended biped, as if it bent its knees.
 
-The equal of Pink's upkie_crouching and visualize_in_meshcat (visualize_in_yourdfpy is the same):
-feet go up and down, sideways they may move. Here with a Bolt; with the argument `freeflyer` its
-base is held by a task instead of by its mounting.
+Counterpart of Pink's upkie_crouching, visualize_in_meshcat and visualize_in_yourdfpy, with a Bolt:
+the feet move up and down, and sideways motion is free. With the argument `freeflyer` a task holds
+the base instead of its mounting.
 """
 
 import sys
@@ -39,7 +39,7 @@ def main(root_joint='fixed'):
     program = VelocityProgram(robot, [
         *tasks, posture_task(BOLT.home, names=joints, weight=1e-6)], DT)
 
-    # weights count along the target's axes: these are to be the world's
+    # weights apply along the target's axes, which must be those of the world
     path, away = [q], []
     for foot in FEET:
         targets[foot][:3, :3] = np.eye(3)

@@ -1,9 +1,9 @@
 """
-Move a mechanism whose links close a loop.
+Move a mechanism whose links form a closed loop.
 
-The equal of mink's biped_cassie, whose legs have such loops (and of Pink's humanoid_draco3 where
-one joint follows another): a URDF is a tree, so the loop is cut at one pin, and a hard task keeps
-both halves of the pin together. Here a four-bar linkage, which is driven by one joint.
+Counterpart of mink's biped_cassie, whose legs have such loops, and of Pink's humanoid_draco3,
+where one joint follows another. A URDF is a tree, so the loop is cut at a pin, and a hard task
+keeps both halves of the pin together. The mechanism is a four-bar linkage, driven by one joint.
 """
 
 import numpy as np
@@ -21,14 +21,14 @@ DT = 0.005          # [s]
 
 
 def bar(name, parent, child, xyz):
-    """Write a link on a pin that turns about y."""
+    """Return the URDF of a link on a pin that turns about y."""
     return (f'<link name="{child}"/><joint name="{name}" type="continuous">'
             f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}"/>'
             '<axis xyz="0 1 0"/><limit velocity="10" effort="10"/></joint>')
 
 
 def end(child, parent, xyz):
-    """Write a frame at the end of a bar."""
+    """Return the URDF of a frame at the end of a bar."""
     return (f'<link name="{child}"/><joint name="to_{child}" type="fixed">'
             f'<parent link="{parent}"/><child link="{child}"/><origin xyz="{xyz}"/></joint>')
 

@@ -1,9 +1,9 @@
 """
-Fly with two arms whose hands track targets in the world while the body goes up and down.
+Move the body of a flying robot up and down, while its hands track targets in the world.
 
-The equal of Pink's flying_dual_arm_ur3 and mink's flying_dual_arm_ur5e, here with a Baxter on a
-free-flyer joint: q has a quaternion, velocities have six numbers for the body, and steps go
-along the manifold.
+Counterpart of Pink's flying_dual_arm_ur3 and mink's flying_dual_arm_ur5e, with a Baxter on a
+free-flyer joint: q has a quaternion, velocities have six numbers for the body, and steps are
+integrated on the manifold.
 """
 
 import numpy as np

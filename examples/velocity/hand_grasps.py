@@ -1,8 +1,8 @@
 """
-Close the fingers of a hand round a ball.
+Close the fingers of a hand around a ball.
 
-The equal of mink's hand_shadow, here with an Allegro hand: each finger tip has a place of its
-own, and the posture decides what is left.
+Counterpart of mink's hand_shadow, with an Allegro hand: each finger tip has a target position, and
+a posture task determines the remaining freedom.
 """
 
 import numpy as np
@@ -18,7 +18,7 @@ from ros2_ik.core import (
 
 ALLEGRO = ShippedRobot('allegro', 'Allegro hand, right',
                        'allegro_hand_description/urdf/allegro_right_hand.urdf')
-TIPS = ('link_3.0_tip', 'link_7.0_tip', 'link_11.0_tip', 'link_15.0_tip')   # the last: the thumb
+TIPS = ('link_3.0_tip', 'link_7.0_tip', 'link_11.0_tip', 'link_15.0_tip')   # the last is the thumb
 DT = 0.005          # [s]
 CLOSED = {f'joint_{i}.0': value for i, value in enumerate(
     (0.1, 0.9, 0.8, 0.6, 0.0, 0.9, 0.8, 0.6, -0.1, 0.9, 0.8, 0.6, 1.2, 0.3, 0.5, 0.7))}
@@ -27,7 +27,7 @@ CLOSED = {f'joint_{i}.0': value for i, value in enumerate(
 def main():
     robot = Robot.load(ALLEGRO)
     q = robot.to_q({'joint_12.0': 0.6})
-    grasp = Configuration(robot, CLOSED)    # it tells where the tips go
+    grasp = Configuration(robot, CLOSED)    # has the target positions of the tips
     program = VelocityProgram(robot, [
         *(frame_task(tip, grasp.transform(tip), orientation_weight=0, gain_per_second=5)
           for tip in TIPS),

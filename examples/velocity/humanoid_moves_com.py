@@ -1,8 +1,8 @@
 """
-Squat by moving the centre of mass up and down, with feet on the floor and hands in place.
+Squat by moving the centre of mass up and down, with fixed feet and hands.
 
-The equal of Pink's humanoid_g1_com and humanoid_jvrc_com and of mink's humanoid_g1, humanoid_h1
-and humanoid_apollo. The feet are hard: they do not move, whatever else is wanted.
+Counterpart of Pink's humanoid_g1_com and humanoid_jvrc_com and of mink's humanoid_g1, humanoid_h1
+and humanoid_apollo. The feet have hard tasks: they do not move for any other task.
 """
 
 import numpy as np

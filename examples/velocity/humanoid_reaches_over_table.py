@@ -1,8 +1,8 @@
 """
-Reach over a table with both wrists, standing, without touching the table.
+Reach over a table with both wrists, standing, without contact with the table.
 
-The equal of mink's humanoid_g1_teleop: a barrier on chosen pairs only, wrists and table, wrists
-and thighs. The right one's target is within the table top: it rests above.
+Counterpart of mink's humanoid_g1_teleop: a barrier on selected pairs only (wrists and table,
+wrists and thighs). The right wrist's target is inside the table top, so the wrist stops above it.
 """
 
 import numpy as np
@@ -32,11 +32,11 @@ G1 = ShippedRobot('g1', 'Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf
                                            ('ankle_pitch', -0.3), ('elbow', 0.8))})
 DT = 0.01                       # [s]
 MARGIN = 0.05                   # [m]
-TABLE = (0.45, 0.0, -0.1)       # [m] from where the pelvis begins, of 0.4 x 1.0 x 0.04 m
+TABLE = (0.45, 0.0, -0.1)       # centre, from the pelvis at the start [m]
 
 
 def scene_of(robot):
-    """Return a table, and which pairs count: all else may come as near as it likes."""
+    """Return a scene with a table, in which only the selected pairs are kept apart."""
     pose = np.eye(4)
     pose[:3, 3] = TABLE
     pairs = {(f'{side}_wrist_yaw_link', other): False for side in ('left', 'right')

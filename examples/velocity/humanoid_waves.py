@@ -1,8 +1,8 @@
 """
-Stand on both feet, step one of them forward, and wave with the right hand.
+Stand on both feet, move one foot forward, and wave with the right hand.
 
-The equal of Pink's humanoid_jvrc, humanoid_sigmaban and humanoid_draco3 (with its coupled knees),
-here with a Talos on a free-flyer joint; `python humanoid_waves.py g1` does it with a Unitree G1.
+Counterpart of Pink's humanoid_jvrc, humanoid_sigmaban and humanoid_draco3 (with its coupled
+knees), with a Talos on a free-flyer joint, or a Unitree G1: `python humanoid_waves.py g1`.
 """
 
 import sys
@@ -25,7 +25,7 @@ G1 = ShippedRobot('g1', 'Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf
                       f'{side}_{joint}_joint': value for side in ('left', 'right')
                       for joint, value in (('hip_pitch', -0.5), ('knee', 1.0),
                                            ('ankle_pitch', -0.5), ('elbow', 0.8))})
-# feet, pelvis, hand, knees
+# frames of each robot: feet, pelvis, hand, knees
 FRAMES = {'talos': ('left_sole_link', 'right_sole_link', 'base_link', 'gripper_right_base_link',
                     ('leg_left_4_joint', 'leg_right_4_joint')),
           'g1': ('left_ankle_roll_link', 'right_ankle_roll_link', 'pelvis', 'right_rubber_hand',

@@ -1,9 +1,9 @@
 """
-Drive a mobile manipulator round a circle while its hand stays where it is.
+Drive a mobile manipulator on a circle, while its hand stays at a point.
 
-The equal of Pink's mobile_stretch and stretch_world_target, of mink's mobile_stretch, and with
-`--relative` of Pink's stretch_relative_target, where the hand keeps its place over the base and
-moves up and down. Here with a Tiago on a planar joint; the hand counts more than the base.
+Counterpart of Pink's mobile_stretch and stretch_world_target, of mink's mobile_stretch, and with
+`--relative` of Pink's stretch_relative_target, where the hand's target is relative to the base and
+moves up and down. The robot is a Tiago on a planar joint; the hand's task has the larger weight.
 """
 
 import sys

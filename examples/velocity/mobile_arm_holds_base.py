@@ -1,8 +1,8 @@
 """
-Reach with a mobile manipulator, first with the base held, then with the base free.
+Reach with a mobile manipulator, first with a fixed base, then with a free base.
 
-The equal of mink's mobile_tidybot and mobile_kinova: a damping task of large weight holds the
-base, and is switched off while the loop runs. Here with a Tiago on a planar joint.
+Counterpart of mink's mobile_tidybot and mobile_kinova: a damping task of large weight holds the
+base; its weight is set to 0 during the loop. The robot is a Tiago on a planar joint.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
 Move an omnidirectional base between two targets that jump, on straight lines.
 
-The equal of Pink's mobile_omni_wheeled_robot. There a base that turns on its way drives an arc
-(the screw of its error); here place and direction are errors of their own, and the way is
-straight. Any robot will do as a base: this one is a Tiago's, on a planar joint.
+Counterpart of Pink's mobile_omni_wheeled_robot, where a base that also turns drives an arc (the
+screw of its error). In ros2_ik the errors of position and heading are separate, and the base
+drives straight. The robot is a Tiago on a planar joint.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
-See a step-by-step method end at a joint limit, and the search for a pose find the way round.
+Compare velocity IK, which stops at a joint limit, with a search that finds the pose.
 
-The equal of Pink's one_dof_configuration_limit: a pendulum may turn from 0 to 2 pi. From 0.5 rad
-the short way to 5.5 rad leads through the limit. Velocity IK goes that way and rests there, as it
-should; `solve_pose` starts again elsewhere and has the answer.
+Counterpart of Pink's one_dof_configuration_limit: a pendulum may turn from 0 to 2 pi. From 0.5 rad
+the shorter direction to 5.5 rad leads through the limit. Velocity IK moves in that direction and
+rests at the limit; `solve_pose` restarts from other configurations and finds the solution.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """
-Swing the tip of a double pendulum left and right, of a URDF of one's own.
+Swing the tip of a double pendulum left and right, with a URDF in the script.
 
-The equal of Pink's double_pendulum and load_custom_urdf.
+Counterpart of Pink's double_pendulum and load_custom_urdf.
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ PENDULUM = """<robot name="double_pendulum">
 
 
 def main():
-    robot = Robot.from_urdf(PENDULUM)       # or the path of a file
+    robot = Robot.from_urdf(PENDULUM)       # or the path of a URDF file
     q = np.array([0.5, -1.0])
     target = Configuration(robot, q).transform('tip').copy()
     program = VelocityProgram(robot, [

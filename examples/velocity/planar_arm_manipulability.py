@@ -1,9 +1,9 @@
 """
-Bend a planar arm until it moves equally well everywhere, or stretch it until it does not.
+Bend a planar arm to maximum manipulability, or stretch it to the minimum.
 
-The equal of Pink's planar_2dof_manipulability: Yoshikawa's measure of the tip in the plane grows
-(the elbow goes to 90 degrees), or with a negative rate shrinks (the arm ends stretched or
-folded). Only the rows x and y of the Jacobian count.
+Counterpart of Pink's planar_2dof_manipulability: Yoshikawa's measure of the tip in the plane grows
+until the elbow is at 90 degrees, or with a negative rate shrinks until the arm is stretched or
+folded. Only the rows x and y of the Jacobian count.
 """
 
 import numpy as np

@@ -1,8 +1,8 @@
 """
-Move the trunk of a quadruped over its feet, and the hand of its arm if it has one.
+Move the trunk of a quadruped over its feet, and the hand of its arm, if any.
 
-The equal of mink's quadruped_go1, here with a Unitree Go1, and with the argument `anymal` of its
-quadruped_spot: an ANYmal that carries an arm, whose hand stays where it is.
+Counterpart of mink's quadruped_go1, with a Unitree Go1, and with the argument `anymal` of its
+quadruped_spot: an ANYmal with an arm, whose hand stays at its pose.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """
-Squat and sway with a quadruped whose trunk must not leave a window.
+Squat and sway with a quadruped whose trunk must stay within bounds.
 
-The equal of Pink's barriers/go2_squat: the trunk should sway to both sides and rise by 20 cm; a
+Counterpart of Pink's barriers/go2_squat: the trunk should sway to both sides and rise by 20 cm; a
 barrier keeps it at y <= 0 and below a height.
 """
 
@@ -24,7 +24,7 @@ GO2 = ShippedRobot('go2', 'Unitree Go2', 'go2_description/urdf/go2.urdf',
                        for joint, value in (('thigh', 0.8), ('calf', -1.57))})
 FEET = ('FL_foot', 'FR_foot', 'RL_foot', 'RR_foot')
 DT = 0.005                  # [s]
-HIGHEST = 0.05              # [m] above where the trunk begins
+HIGHEST = 0.05              # of the trunk above its start [m]
 
 
 def main():

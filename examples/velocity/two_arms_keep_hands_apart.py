@@ -1,8 +1,8 @@
 """
-Move two hands towards each other and stop in time.
+Move two hands towards each other, and stop in time.
 
-The equal of Pink's barriers/yumi_self_collision: a sphere round each hand, and a barrier on the
-distance of their middles. Here with a Baxter; no meshes are looked at.
+Counterpart of Pink's barriers/yumi_self_collision, with a Baxter: a sphere around each hand, and a
+barrier on the distance of the spheres' centres. Meshes are not used.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
 """
-Let two hands swap places over a table, without any part of the arms coming near another.
+Swap two hands over a table, and keep all links of the arms apart.
 
-The equal of Pink's barriers/kukas_self_collision and of mink's dual_iiwa, dual_panda and
-arm_aloha (with its table), here with the two arms of a Baxter: the targets go through each other;
-the hands go round.
+Counterpart of Pink's barriers/kukas_self_collision and of mink's dual_iiwa, dual_panda and
+arm_aloha (with its table), with the two arms of a Baxter: the targets move through each other, and
+the hands around each other.
 """
 
 from itertools import combinations
@@ -26,11 +26,11 @@ from ros2_ik.core import (
 
 DT = 0.01                   # [s]
 MARGIN = 0.05               # [m]
-TABLE = (0.9, 0.0, -0.25)   # [m] the middle of a box of 0.8 x 1.6 x 0.1 m
+TABLE = (0.9, 0.0, -0.25)   # centre of a box of 0.8 x 1.6 x 0.1 [m]
 
 
 def scene_of(robot):
-    """Return a table, and the parts of each gripper as one."""
+    """Return a scene with a table, in which the parts of each gripper may touch."""
     pose = np.eye(4)
     pose[:3, 3] = TABLE
     scene = Scene(robot).add(SceneObject('table', [Box((0.8, 1.6, 0.1))], pose))

@@ -1,9 +1,9 @@
 """
 Drive a wheeled biped whose wheels roll without slipping.
 
-The equal of Pink's upkie_rolling: two wheels must roll on the floor (hard tasks), the body drives
-forward, and the wheels swing ahead and back of it in turns. The robot is written here: two legs
-with hip, knee and wheel on a free-flyer joint.
+Counterpart of Pink's upkie_rolling: two wheels must roll on the floor (hard tasks), the body
+drives forward, and the wheels swing in front of and behind the body in turns. The URDF in the
+script has two legs with hip, knee and wheel on a free-flyer joint.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ SPEED = 0.1         # [m/s]
 
 
 def joint(name, parent, child, xyz, limit=None):
-    """Write a joint about y; without a limit it turns on and on."""
+    """Return the URDF of a joint about y; without a limit the joint is continuous."""
     kind = 'continuous' if limit is None else 'revolute'
     bounds = '' if limit is None else f'lower="-{limit}" upper="{limit}"'
     return (f'<link name="{child}"/><joint name="{name}" type="{kind}"><parent link="{parent}"/>'
@@ -35,7 +35,7 @@ def main():
     robot = Robot.from_urdf(BIPED, root_joint='freeflyer')
     q = robot.to_q({f'{side}_{name}': value for side in ('left', 'right')
                     for name, value in (('hip', 0.6), ('knee', -1.2))})
-    q[2] = RADIUS + 0.5 * np.cos(0.6)       # so that the wheels stand on the floor
+    q[2] = RADIUS + 0.5 * np.cos(0.6)       # the wheels touch the floor
     at = Configuration(robot, q)
     poses = {frame: at.transform(frame).copy() for frame in ('body', 'left_wheel', 'right_wheel')}
     for wheel in ('left_wheel', 'right_wheel'):
