@@ -1,5 +1,5 @@
 """
-Draw the animation of the README: a Panda's hand goes round a box, each pose answered anew.
+Draw the README's animation: a Panda's hand moves around a box, and each pose is solved from home.
 
     tools/run python docs/animation.py
 """
@@ -28,28 +28,28 @@ from ros2_ik.view.robot_model import RobotModel
 
 ANIMATION = Path(__file__).with_name('panda.webp')
 TIP, FRAMES, SECONDS = 'panda_hand_tcp', 96, 6.0
-SIZE, CAPTION = (720, 480), 40     # of the picture, and of the part of it below the robot [px]
-BACK = np.array([0.6, -1.0, 0.55])    # from the robot to the camera
-MIDDLE = np.array([0.5, 0.0, 0.14])    # of the box [m]
+SIZE, CAPTION = (720, 480), 40     # size of the picture, height of the caption in it [px]
+BACK = np.array([0.6, -1.0, 0.55])    # direction from the robot to the camera
+MIDDLE = np.array([0.5, 0.0, 0.14])    # centre of the box [m]
 WOOD, BLUE = (0.72, 0.53, 0.34, 1.0), (0.25, 0.45, 0.75, 1.0)
 
 
 def box_on_table(robot: Robot) -> Scene:
-    """Return a low table before the robot, with a box on it."""
+    """Return a scene with a box on a low table in front of the robot."""
     return Scene(robot).add(
         SceneObject('table', [Box([0.6, 0.85, 0.04])], pose(0.52, 0, 0.02), color=WOOD)).add(
         SceneObject('box', [Box([0.12, 0.12, 0.2])], pose(*MIDDLE), color=BLUE))
 
 
 def pose(*position: float) -> Array:
-    """Return a place without rotation, (4, 4)."""
+    """Return a pose without rotation, (4, 4)."""
     T = np.eye(4)
     T[:3, 3] = position
     return T
 
 
 def targets() -> Iterator[Array]:
-    """Yield poses (4, 4) round the box; the hand points down and leans as it goes."""
+    """Yield poses (4, 4) around the box; the hand points down, with a tilt that changes."""
     for phase in np.linspace(0, 2 * np.pi, FRAMES, endpoint=False):
         lean = 0.25 * np.array([np.sin(phase), np.cos(phase)])
         T = pose(*MIDDLE + (0.17 * np.cos(phase), 0.25 * np.sin(phase),
@@ -59,7 +59,7 @@ def targets() -> Iterator[Array]:
 
 
 def answers(robot: Robot, scene: Scene) -> tuple[list[Panel], float]:
-    """Return a panel for each target, searched from home, and the median time of a search [ms]."""
+    """Return a panel for each target, solved from home, and the median time of a search [ms]."""
     checker, home = collision_checker(robot, scene), robot.to_q(shipped_robots()['panda'].home)
     panels, seconds = [], []
     for T in targets():

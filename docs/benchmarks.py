@@ -26,7 +26,7 @@ TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
 def ratios(found: dict[str, Any]) -> list[tuple[str, dict[str, float]]]:
-    """Return for each kind of problem the peers' mean times over ours."""
+    """Return for each kind of problem the ratios of the peers' mean times to ours."""
     rows = []
     for row in found['rows']:
         ours, *peers = row['solvers']
@@ -41,12 +41,12 @@ def label(row: dict[str, Any]) -> str:
 
 
 def picture(found: dict[str, Any]) -> str:
-    """Draw the ratios of a benchmark."""
+    """Draw the ratios of one benchmark, as SVG."""
     return bars(ratios(found))
 
 
 def summary(found: dict[str, dict[str, Any]]) -> str:
-    """Draw for each benchmark and peer the geometric means of the ratios."""
+    """Draw the geometric means of the ratios for each benchmark and peer, as SVG."""
     rows: dict[str, dict[str, float]] = {}
     for name, words in TITLES.items():
         for start, of_start in STARTS.items():
@@ -100,7 +100,7 @@ def text(x: float, y: float, words: str, anchor: str = 'start') -> str:
 
 
 def table(found: dict[str, Any]) -> str:
-    """Return a table in Markdown: of each solver success, mean, p99 and false successes."""
+    """Return a Markdown table with success, mean, p99 and false successes of each solver."""
     solvers = list(dict.fromkeys(name for row in found['rows'] for name in row['solvers']))
     limit = next(name for name in found['rows'][0]['solvers'][solvers[0]]['success'])
     versions = ', '.join(f'{name} {value}' for name, value in found['versions'].items())
@@ -126,7 +126,7 @@ def means(found: dict[str, Any]) -> Iterator[str]:
 
 
 def geometric_means(found: dict[str, Any], start: str) -> dict[str, float]:
-    """Return for each peer the mean of its ratios from such starts."""
+    """Return for each peer the geometric mean of its ratios from these starts."""
     rows = [of for row, (_, of) in zip(found['rows'], ratios(found), strict=True)
             if row['start'] == start]
     return {peer: statistics.geometric_mean(of[peer] for of in rows if peer in of)
@@ -142,7 +142,7 @@ def cell(found: dict[str, Any] | None, limit: str) -> str:
 
 
 def filled(page: str, results: dict[str, dict[str, Any]]) -> str:
-    """Put the results in their places, which HTML comments with their names mark."""
+    """Replace the sections between the HTML comments with the benchmarks' names."""
     for name, found in results.items():
         body = f'![ratios of mean times](results/{name}.svg)\n\n{table(found)}'
         start, end = f'<!-- {name} -->\n', '<!-- end -->'

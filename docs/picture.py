@@ -1,5 +1,5 @@
 """
-Draw the picture of the README: one pose of the hand, four configurations that reach it.
+Draw the README's picture: one pose of the hand, and four configurations that reach it.
 
     tools/run python docs/picture.py
 """

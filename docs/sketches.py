@@ -10,8 +10,8 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 PICTURE = Path(__file__).with_name('sketches.svg')
-WIDTH, HEIGHT, COLUMNS, TOP = 230, 196, 4, 34      # of a panel, of the legend [px]
-ALLOWED, EDGE = '#cdebc9', '#3c9a3c'               # what the bounds allow
+WIDTH, HEIGHT, COLUMNS, TOP = 230, 196, 4, 34      # panel size, columns, legend height [px]
+ALLOWED, EDGE = '#cdebc9', '#3c9a3c'               # of regions that bounds allow
 OWN, GIVEN, LINK, INK = '#1f5fbf', '#d9660a', '#a9adb3', '#333'
 Point = tuple[float, float]
 
@@ -41,7 +41,7 @@ class Sketch:
 
     def arc(self, middle: Point, radius: float, start: float, end: float, stroke: str = INK,
             ends: bool = False) -> None:
-        """Draw a part of a circle between angles [deg], with an arrow's head at its end."""
+        """Draw an arc between angles [deg]; `ends` adds an arrow head."""
         points = [polar(radius, start + (end - start) * i / 24, middle) for i in range(25)]
         self.path(*points, stroke=stroke, width=1.4)
         if ends:
@@ -81,12 +81,12 @@ def polar(radius: float, angle: float, middle: Point = (0, 0)) -> Point:
 
 
 def space(x: float, y: float, z: float = 0) -> Point:
-    """Return where a point in space is drawn: x to the right below, y to the right above."""
+    """Project a point (x, y, z): x to the lower right, y to the upper right."""
     return 0.85 * x + 0.75 * y, -0.32 * x + 0.38 * y + z
 
 
 def box(s: Sketch, low: tuple[float, ...], high: tuple[float, ...]) -> None:
-    """Draw a box of what is allowed, seen from its front and above."""
+    """Draw an allowed box, seen from the front and above."""
     (x, y, z), (X, Y, Z) = low, high
     s.area(space(x, y, z), space(X, y, z), space(X, Y, z), space(X, Y, Z), space(x, Y, Z),
            space(x, y, Z))
@@ -318,7 +318,7 @@ def user_function(s: Sketch) -> None:
     s.caption('lower ≤ f(q) ≤ upper')
 
 
-# -- what is wanted of a function ------------------------------------------------------------
+# -- bounds, targets and weights of a function -----------------------------------------------
 
 def _graph(s: Sketch, *price: Point) -> None:
     s.arrow((-92, -40), (96, -40), INK, 1.4)
@@ -363,7 +363,7 @@ SKETCHES: dict[str, Callable[[Sketch], None]] = {function.__name__: function for
 
 
 def picture() -> str:
-    """Return all of them as SVG."""
+    """Return all sketches as SVG."""
     panels = [*SKETCHES.items(), *USES.items()]
     rows = math.ceil(len(panels) / COLUMNS)
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{COLUMNS * WIDTH}" '

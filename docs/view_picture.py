@@ -21,15 +21,15 @@ from ros2_ik.view.page import Page  # noqa: E402
 
 PORT = 8099
 PICTURE = Path(__file__).with_name('viewer.png')
-FRAME = 10.0    # time for one frame of a processor without graphics [s]
-TIP, TARGET = 'panda_link7', (0.45, 0.05, 0.395)    # its gizmo hides no contacts of the fingers
-STANDS = 1.3    # of the first joint: beside the ghost [rad]
-# from near, and to the right of the robot: the panel covers what is there
+FRAME = 10.0    # rendering time of one frame without a graphics card [s]
+TIP, TARGET = 'panda_link7', (0.45, 0.05, 0.395)    # this gizmo hides no contacts of the fingers
+JOINT1 = 1.3    # first joint of the robot, which then is beside the ghost [rad]
+# camera near the robot; its right side is free for the panel
 POSITION, LOOK_AT = (1.45, -1.15, 0.95), (0.38, 0.16, 0.3)
 
 
 def until_still(tab: Tab) -> None:
-    """Write the picture when nothing moves any more: the page fades in."""
+    """Write the picture until two screenshots are equal: the page fades in."""
     before = b''
     while not before or PICTURE.read_bytes() != before:
         before = PICTURE.read_bytes()
@@ -40,7 +40,7 @@ def until_still(tab: Tab) -> None:
 def main() -> None:
     session = make_session(Namespace(robot='panda', srdf=None, package_dir=[], xacro_arg=[],
                                      tip=[TIP], scene='table', problem=None))
-    session.place_joint('panda_joint1', STANDS)
+    session.place_joint('panda_joint1', JOINT1)
     page = Page(session, Access('127.0.0.1'), PORT)
     camera = page.server.initial_camera
     camera.position, camera.look_at = POSITION, LOOK_AT

@@ -12,22 +12,22 @@ namespace
 using namespace std::chrono_literals;
 using Code = moveit_msgs::msg::MoveItErrorCodes;
 
-// Longest wait for a silent server. Most answers take 2-5 ms.
+// Longest wait for a silent server; most answers take 2-5 ms.
 constexpr auto PATIENCE = 100ms;
-// A server that has not yet discovered this client does not answer its first requests.
+// Requests are sent again to a server that may not have discovered this client yet.
 constexpr auto RESEND_PERIOD = 100ms;
-// Between two checks that the service still exists.
+// Period of the check that the service still exists.
 constexpr auto CHECK_PERIOD = 20ms;
-// Late answers are awaited for this long: they show that the server is alive.
+// How long late answers are awaited, which show that the server is alive.
 constexpr auto KEEP_PENDING = 60s;
-constexpr size_t QUEUE_DEPTH = 100;  // open requests of all threads
+constexpr size_t QUEUE_DEPTH = 100;  // requests of all threads
 
 rclcpp::Node::SharedPtr make_node(rclcpp::Node & host)
 {
   static std::atomic<unsigned> count{0};
   rclcpp::NodeOptions options;
   options.context(host.get_node_base_interface()->get_context());
-  options.use_global_arguments(false);  // __node:= of the process would rename this node, too
+  options.use_global_arguments(false);  // else __node:= of the process renames this node, too
   options.start_parameter_services(false).start_parameter_event_publisher(false);
   options.enable_rosout(false);
   const auto name = std::string(host.get_name()) + "_ik_" + std::to_string(count++);
@@ -52,14 +52,14 @@ IKClient::IKClient(rclcpp::Node & host, const std::string & service)
   executor_.add_node(node_);
   thread_ = std::thread([this] {executor_.spin();});
   while (!executor_.is_spinning() && rclcpp::ok(base->get_context())) {
-    std::this_thread::sleep_for(1ms);  // a cancel before spin is lost (rclcpp#3172)
+    std::this_thread::sleep_for(1ms);  // cancel() before spin() has no effect (rclcpp#3172)
   }
 }
 
 IKClient::~IKClient()
 {
   executor_.cancel();
-  thread_.join();  // before the library is unloaded, whose code runs in the thread
+  thread_.join();  // the library is unloaded next, and the thread runs its code
 }
 
 IKClient::Service::Response::SharedPtr IKClient::ask(

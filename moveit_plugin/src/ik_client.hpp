@@ -13,14 +13,14 @@
 namespace ros2_ik
 {
 
-/// Uses a node and a thread of its own: callers may be inside a callback of any executor.
+/// A client with a node and a thread of its own: callers may run in a callback of any executor.
 class IKClient
 {
 public:
   using Service = srv::ComputeIK;
   using Clock = std::chrono::steady_clock;
 
-  /// The service name is resolved by the host, whose context is used, too.
+  /// The host resolves the service name; the client's node uses the host's context.
   IKClient(rclcpp::Node & host, const std::string & service);
   ~IKClient();
   IKClient(const IKClient &) = delete;
@@ -32,7 +32,7 @@ public:
     moveit_msgs::msg::MoveItErrorCodes & code);
 
 private:
-  /// Of the server. SILENT: it missed a deadline, and no answer has arrived since.
+  /// State of the server. SILENT: a deadline was missed, and no answer has arrived since.
   enum class Server {UNKNOWN, ANSWERING, SILENT};
 
   rclcpp::Node::SharedPtr node_;

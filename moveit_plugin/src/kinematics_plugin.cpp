@@ -28,12 +28,12 @@ using Values = std::vector<double>;
 
 namespace
 {
-constexpr uint32_t CANDIDATES = 8;      // of one request, where some may be refused
-constexpr double MIN_REMAINING = 1e-3;  // [s] a shorter search is not worth a request
+constexpr uint32_t CANDIDATES = 8;      // solutions of a request whose callback may reject some
+constexpr double MIN_REMAINING = 1e-3;  // shortest search that is worth a request [s]
 // Largest difference between MoveIt's robot model and the node's [m, rad].
 constexpr double MODEL_TOLERANCE = 1e-3;
 constexpr double QUATERNION_TOLERANCE = 0.01;
-// As with KDL, the best attempt is accepted however far away it is [m], [rad].
+// Approximate solutions are accepted at any distance, as by KDL [m], [rad].
 const Values ANY_DISTANCE{1e3, 10.0};
 
 rclcpp::Logger logger() {return rclcpp::get_logger("ros2_ik_moveit_plugin");}
@@ -49,7 +49,7 @@ T parameter(rclcpp::Node & node, const std::string & name, const T & fallback)
   try {
     return node.has_parameter(name) ? node.get_parameter(name).get_value<T>() :
            node.declare_parameter<T>(name, fallback);
-  } catch (const rclcpp::ParameterTypeException & error) {  // does not name the parameter
+  } catch (const rclcpp::ParameterTypeException & error) {  // its text lacks the parameter's name
     throw std::invalid_argument("parameter " + name + ": " + error.what());
   }
 }
@@ -62,12 +62,12 @@ struct Query
   const Values & limits;            // largest changes from the seed; empty: not bounded
   const kinematics::KinematicsBase::IKCallbackFn & callback;
   const Options & options;
-  const RobotState * context;       // where the other joints are; nullptr: at their defaults
-  bool restarts;                    // whether random starts follow the seed
+  const RobotState * context;       // values of the other joints; nullptr: their defaults
+  bool restarts;                    // whether the search also has random starts
 };
 }  // namespace
 
-/// All solving calls are const and share no state; each ends by its deadline.
+/// Calls that solve are const and share no state; each call ends by its deadline.
 class KinematicsPlugin : public kinematics::KinematicsBase
 {
 public:
@@ -221,7 +221,7 @@ private:
           return true;
         }
       }
-      request->random_state++;  // all were refused: search from other random starts
+      request->random_state++;  // all candidates were rejected: search from other random starts
       request->solutions = CANDIDATES;
       seconds = std::chrono::duration<double>(end - Clock::now()).count();
     } while (request->allow_restarts && seconds > MIN_REMAINING);
@@ -269,7 +269,7 @@ private:
   Request::SharedPtr make_request(const Query & query, const RobotState & start) const
   {
     const auto request = std::make_shared<Request>(form_);
-    // In the root link's frame: the node knows no virtual joint, hence no model frame.
+    // Targets are in the root link's frame: the node has no virtual joint, hence no model frame.
     const Eigen::Isometry3d T_root_base = in_root(start, base_frame_);
     for (const auto & pose : query.poses) {
       Eigen::Isometry3d T_base_target;
@@ -278,7 +278,7 @@ private:
       request->targets.back().header.frame_id = robot_model_->getRootLinkName();
       request->targets.back().pose = tf2::toMsg(T_root_base * T_base_target);
     }
-    // Attached bodies may have large meshes, and matter only for collisions.
+    // Attached bodies, which may have large meshes, are sent only if collisions are checked.
     moveit::core::robotStateToRobotStateMsg(start, request->seed, form_.avoid_collisions);
     auto & multi_dof = request->seed.multi_dof_joint_state;
     const auto & names = multi_dof.joint_names;
@@ -291,7 +291,7 @@ private:
     request->allow_restarts = query.restarts;
     if (query.options.return_approximate_solution) {
       request->approximate = ANY_DISTANCE;
-      request->allow_restarts = false;  // the best attempt has to be near the seed
+      request->allow_restarts = false;  // the best attempt should be near the seed
     }
     if (query.options.lock_redundant_joints) {
       for (const unsigned index : redundant_joint_indices_) {
@@ -304,7 +304,7 @@ private:
     return request;
   }
 
-  /// A joint of several variables gets the smallest of their limits; mimic joints follow.
+  /// Set the bounds of the group's joints; a joint with several variables gets the smallest limit.
   void limit_joint_changes(const Values & limits, Request & request) const
   {
     for (const auto * joint : group_->getActiveJointModels()) {
@@ -320,7 +320,7 @@ private:
     }
   }
 
-  /// Return the configurations of an answer; log why the node refused the request, if it did.
+  /// Return the configurations of an answer; log the reason if the node refused the request.
   std::vector<moveit_msgs::msg::RobotState> candidates_of(
     const IKClient::Service::Response & answer, Code & code) const
   {
@@ -331,7 +331,7 @@ private:
       found.insert(found.begin(), answer.solution);
       return found;
     }
-    if (answer.status == Status::APPROXIMATE) {  // only where the request allows it
+    if (answer.status == Status::APPROXIMATE) {  // only if the request allows it
       return {answer.best_attempt};
     }
     if (answer.status != Status::NO_IK_SOLUTION && answer.status != Status::TIMED_OUT &&
@@ -362,7 +362,7 @@ private:
     return code.val == Code::SUCCESS;
   }
 
-  /// Check by MoveIt's own kinematics: the node may have been started with another robot.
+  /// Check the tips by MoveIt's kinematics: the node may have another robot.
   bool is_reached(const Request & request, const RobotState & state) const
   {
     const auto & weights = request.weights;
@@ -399,7 +399,7 @@ private:
   const moveit::core::JointModelGroup * group_ = nullptr;
   std::vector<std::string> joint_names_;        // mimic joints included
   double min_timeout_ = 0, answer_margin_ = 0;  // [s]
-  Request form_;                                // what all requests have in common
+  Request form_;                                // the fields that all requests have in common
   std::unique_ptr<IKClient> client_;
 };
 

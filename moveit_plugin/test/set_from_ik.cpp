@@ -1,4 +1,4 @@
-// RobotState::setFromIK by the plugin and a running node; judged by MoveIt's own kinematics.
+// Tests of RobotState::setFromIK with the plugin and a running node; MoveIt's kinematics judge.
 #include <signal.h>
 
 #include <atomic>
@@ -26,14 +26,14 @@ using Values = std::vector<double>;
 
 namespace
 {
-constexpr double TIMEOUT = 2.0;  // [s] generous: the machine may be busy
+constexpr double TIMEOUT = 2.0;  // [s], long enough for a busy machine
 
 double seconds_since(Clock::time_point start)
 {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-/// The robot, its group `arm` and MoveIt's loader, from this process's parameters.
+/// Fixture: the robot, its group `arm` and MoveIt's loader, from this process's parameters.
 class SetFromIK : public testing::Test
 {
 protected:
@@ -60,7 +60,7 @@ protected:
     wait_for_node();
   }
 
-  /// The node starts later than the plugin: calls fail until it is there.
+  /// Wait for the node, which starts later than the plugin: calls fail before.
   static void wait_for_node()
   {
     const auto start = Clock::now();
@@ -114,7 +114,7 @@ protected:
       state.getGlobalLinkTransform(tip));
   }
 
-  /// Return another instance of the plugin, for other tips or another robot than the loader's.
+  /// Return an instance of the plugin with tips or a robot that differ from the loader's.
   kinematics::KinematicsBasePtr plugin_for(
     const std::vector<std::string> & tips, const moveit::core::RobotModel & robot = *model) const
   {
@@ -299,7 +299,7 @@ TEST_F(SetFromIK, rejects_solutions_for_another_robot)
   EXPECT_EQ(code.val, Code::FAILURE);
 }
 
-// The node's process is stopped, as if it hung or had been killed without DDS noticing.
+// SIGSTOP of the node: like a process that hangs, or was killed and is still listed by DDS.
 TEST_F(SetFromIK, fails_at_once_while_the_node_is_lost_and_finds_it_again)
 {
   const char * pid = std::getenv("IK_NODE_PID");

@@ -1,4 +1,4 @@
-"""Runs the gtest set_from_ik beside a node of the same robot."""
+"""Run the gtest set_from_ik together with a node of the same robot."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ import yaml
 
 from ros2_ik.core import Robot
 
-# As in MoveIt's configuration of the Panda; the node's Panda has no free base.
+# The virtual joint of MoveIt's Panda configuration; the node's Panda has no free base.
 VIRTUAL_JOINT = ('<virtual_joint name="virtual_joint" type="floating" parent_frame="world" '
                  'child_link="panda_link0"/></robot>')
 DOMAIN = str(1 + os.getpid() % 100)
@@ -18,7 +18,7 @@ DOMAIN = str(1 + os.getpid() % 100)
 
 @pytest.fixture
 def parameters(tmp_path):
-    """Give a parameter file for the node and for MoveIt's loader."""
+    """Write the parameter file of the node and of MoveIt's loader."""
     robot = Robot.load('panda')
     file = tmp_path / 'parameters.yaml'
     file.write_text(yaml.safe_dump({'/**': {'ros__parameters': {
@@ -31,12 +31,12 @@ def parameters(tmp_path):
 
 @pytest.fixture
 def node(parameters):
-    """Give the process of a node."""
+    """Start a node; yield its process."""
     process = subprocess.Popen(
         [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node', '--ros-args', '--params-file',
          parameters], env={**os.environ, 'ROS_DOMAIN_ID': DOMAIN})
     yield process
-    process.send_signal(signal.SIGCONT)   # a failing test may have left it stopped
+    process.send_signal(signal.SIGCONT)   # a failed test may have left the node stopped
     process.terminate()
     assert process.wait(10) == 0
 
