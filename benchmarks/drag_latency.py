@@ -105,6 +105,7 @@ def poses(start: pin.SE3, generator: np.random.Generator):
         turn, tilt = pin.exp3(generator.normal(size=3)), generator.uniform(0, 0.3)
         for k in range(int(ROUND * RATE)):
             angle = 2 * np.pi * k / (ROUND * RATE)
+            # a circle through the start, in a random plane
             offset = radius * turn @ [np.cos(angle) - 1, np.sin(angle), 0]
             rotation = pin.exp3(tilt * np.sin(angle) * axis / np.linalg.norm(axis))
             yield pin.SE3(start.rotation @ rotation, start.translation + offset)
@@ -142,6 +143,7 @@ def measure(options: argparse.Namespace) -> None:
     for k in range(int(options.seconds * RATE)):
         dragger.until(begin + k / RATE)
         now = time.perf_counter()
+        # equal keys: the first of two poses counts
         sent.setdefault(dragger.drag(name, next(drags)), now)
     dragger.until(time.perf_counter() + 0.5)
     times = [1e3 * (dragger.shown[key] - then) for key, then in sent.items()

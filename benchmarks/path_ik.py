@@ -71,6 +71,7 @@ class Score:
         reached = [not judge.complaint(judge.robot.to_joints(each), {tip: T})
                    for each, T in zip(q, poses, strict=False)]
         steps = np.abs(np.diff(q, axis=0)).max(axis=1, initial=0.0) if len(q) else np.zeros(0)
+        # a pose is good if it is reached without a jump from the pose before
         good = np.array(reached) & np.append(True, steps <= JUMP)[:len(q)]
         first_bad = int(np.argmin(good)) if not good.all() else len(good)
         self.fractions.append(first_bad / len(poses))

@@ -56,6 +56,7 @@ class Solver:
         while not found and time.process_time() - begin < question['timeout']:
             q[self.index] = random.uniform(self.lower, self.upper)
             if self.free_base:
+                # a random rotation is a normalized Gaussian quaternion
                 q[:3], turn = base[:3] + random.uniform(-1, 1, 3), random.normal(size=4)
                 q[3:7] = turn / np.linalg.norm(turn)
             found, attempts = self.attempt(q), attempts + 1
@@ -71,6 +72,7 @@ class Solver:
         robot.update_kinematics()
         best, stall = math.inf, 0
         for _ in range(MAX_ITERATIONS):
+            # convergence test on all poses
             error, reached = 0.0, True
             for position, orientation in parts:
                 position.update()
@@ -80,12 +82,14 @@ class Solver:
                 error += shift * shift + turn * turn
             if reached:
                 return True
+            # stall test
             if error < DROP * best:
                 best, stall = error, 0
             else:
                 stall += 1
                 if stall >= PATIENCE:
                     return False
+            # one Gauss-Newton step within the joint limits
             try:
                 solver.solve(True)
             except RuntimeError:      # the QP has no solution

@@ -47,6 +47,7 @@ def chain(robot: Robot, tip: str) -> Chain:
     urdf.update_cfg(dict.fromkeys(urdf.actuated_joint_names, 0.0))
     found, link = [], tip
     above = {joint.child: joint for joint in urdf.robot.joints}
+    # collect the moving joints from the tip up to the root
     while link != robot.root_frame:
         joint = above[link]
         if joint.type != 'fixed':
@@ -56,6 +57,7 @@ def chain(robot: Robot, tip: str) -> Chain:
         raise Unsuited('a joint is not revolute')
     frames = []
     for joint in found:
+        # complete the joint's axis to a right-handed frame with this axis as z
         F = urdf.get_transform(joint.child, robot.root_frame).copy()
         z = np.asarray(joint.axis, dtype=float)
         x = np.cross(z, np.eye(3)[np.argmin(np.abs(z))])
@@ -96,6 +98,7 @@ def robotics_toolbox(robot: Robot, tip: str, timeout: float) -> Solve:
     """Use the compiled ik_LM, which draws its own random starts and has no timeout."""
     from roboticstoolbox import ET, ETS
     arm, parts, before = chain(robot, tip), [], np.eye(4)
+    # between joints, the constant transform from one joint's frame to the next
     for F, low, high in zip(arm.frames, arm.lower, arm.upper, strict=True):
         parts += [ET.SE3(np.linalg.solve(before, F)), ET.Rz(qlim=[low, high])]
         before = F
@@ -113,6 +116,7 @@ def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
     """Solve in closed form; with seven joints, lock one at one value after another."""
     from eaik.IK_HP import HPRobot
     arm = chain(robot, tip)
+    # EAIK's robot: joint axes H, and offsets P from joint to joint, at joint values 0
     H = arm.frames[:, :3, 2]
     points = np.vstack([arm.frames[:, :3, 3], arm.tip[:3, 3]])
     P = np.diff(points, axis=0, prepend=np.zeros((1, 3)))
@@ -124,6 +128,7 @@ def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
                        if HPRobot(H, P, [(i, 0.3)]).hasKnownDecomposition()), None)
         if locked is None:
             raise Unsuited('no joint leads to a closed form when locked')
+        # in random order, since neighbouring values tend to fail together
         values = np.random.default_rng(0).permutation(
             np.linspace(arm.lower[locked], arm.upper[locked], SAMPLES + 2)[1:-1])
         robots = [HPRobot(H, P, [(locked, float(value))]) for value in values]
@@ -136,6 +141,7 @@ def eaik(robot: Robot, tip: str, timeout: float) -> Solve:
         pose[:3, :3] = target[:3, :3] @ turn    # EAIK's frames are parallel at joint values 0
         for robot in robots:
             found = robot.IK(pose)
+            # least-squares solutions miss the target
             exact = ~np.asarray(found.is_LS, dtype=bool)
             x = arm.within(np.asarray(found.Q).reshape(-1, count)[exact])
             x = x[((arm.lower <= x) & (x <= arm.upper)).all(axis=1)]

@@ -1,4 +1,4 @@
-"""Records of what solvers did, printed as text and written as JSON for docs/benchmarks.py."""
+"""Records of solvers' times and successes, printed, and written as JSON for docs/benchmarks.py."""
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version

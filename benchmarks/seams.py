@@ -16,6 +16,7 @@ def seam(random_state: int, count: int = 1000) -> np.ndarray:
     for _ in range(6):
         T = np.eye(4)
         T[:3, :3] = np.diag([1.0, -1.0, -1.0]) @ pin.exp3(generator.uniform(-TILT, TILT, 3))
+        # knots advance around the base, at random radii and heights [m]
         angle += generator.uniform(0.2, 0.6)
         radius = generator.uniform(0.25, 0.7)
         T[:3, 3] = radius * np.cos(angle), radius * np.sin(angle), generator.uniform(0.0, 0.5)

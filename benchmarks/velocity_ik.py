@@ -100,6 +100,7 @@ class Course:
             robot, urdf = world.robot, world.urdf
         else:
             urdf.write_text(without_shapes(robot.urdf), encoding='utf-8')
+        # start at zero, or inside the limits if zero is near a limit or beyond
         middle = np.clip(np.zeros(robot.nq), robot.lower + 0.3 * (robot.upper - robot.lower),
                          robot.upper - 0.3 * (robot.upper - robot.lower))
         targets = []
@@ -223,6 +224,7 @@ def judged(course: Course, done: Run) -> str:
         look = judge.look(robot.to_joints(done.path[last.stop - 1]))
         errors += [np.linalg.norm(look.T(frame)[:3, 3] - T[:3, 3])
                    for frame, T in zip(course.frames, targets, strict=True)]
+        # sign changes of joints that are not at rest
         moving = np.where(np.abs(v[last]) > REST, np.sign(v[last]), 0)
         turns += int((moving[1:] * moving[:-1] < 0).sum())
     nearest = (f'   nearest {course.world.nearest(done.path[::5]):7.4f} m of {MARGIN} m'

@@ -39,6 +39,7 @@ class World:
         text = _with_hulls(robot, folder)
         bare = Robot.from_urdf(text, srdf=robot.srdf)
         scene, tree = Scene(bare), ElementTree.fromstring(text)
+        # alternating boxes and spheres on a circle around the arm, at random heights
         for i in range(10):
             T, angle = np.eye(4), 2 * np.pi * i / 10
             T[:3, 3] = [DISTANCE * np.cos(angle), DISTANCE * np.sin(angle),
@@ -49,6 +50,7 @@ class World:
         urdf = folder / 'world.urdf'
         urdf.write_text(ElementTree.tostring(tree, encoding='unicode'), encoding='utf-8')
         checker = CollisionChecker(bare, scene)
+        # all pairs that the checker checks, for the other libraries
         names = checker.distances(bare.neutral, np.inf, checker.pair_count).names
         return cls(bare, checker, urdf, sorted(set(names)))
 
@@ -58,6 +60,7 @@ class World:
         of_link: dict[str, list[int]] = {}
         for i, item in enumerate(found.geometryObjects):
             of_link.setdefault(model.frames[item.parentFrame].name, []).append(i)
+            # a mesh of a hull becomes a convex shape, whose distances are faster
             if isinstance(item.geometry, coal.BVHModelBase):
                 item.geometry.buildConvexRepresentation(False)
                 item.geometry = item.geometry.convex

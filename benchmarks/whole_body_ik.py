@@ -101,6 +101,7 @@ def cases(kind: Kind, start: str, count: int) -> list[Case]:
     for seed in range(count):
         q, begin = robot.random_q(generator), robot.random_q(generator)
         if start == 'near':
+            # in the tangent space, since the base has a quaternion
             change = generator.uniform(-NEAR, NEAR, robot.nv)
             begin = np.clip(Configuration(robot, q).integrate(change), robot.lower, robot.upper)
         at = Configuration(robot, q)
@@ -135,6 +136,7 @@ class Placo:
 
     def __init__(self, kind: Kind, python: str) -> None:
         self._kind = kind
+        # placo reads a file; it exists as long as this object
         urdf = tempfile.NamedTemporaryFile('w', suffix='.urdf')   # noqa: SIM115, lives with self
         urdf.write(without_shapes(kind.robot.urdf))
         urdf.flush()
@@ -142,6 +144,7 @@ class Placo:
         self._child = subprocess.Popen(
             [python, CHILD], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE, text=True,
+            # PYTHONPATH has ros2_ik's Pinocchio, an incompatible release
             env={name: value for name, value in os.environ.items() if name != 'PYTHONPATH'})
         self.version = self._ask({
             'urdf': urdf.name, 'tips': kind.tips, 'free_base': kind.free_base,
@@ -183,6 +186,7 @@ def complaint(kind: Kind, case: Case, q: np.ndarray) -> str:
 
 def rotation(quaternion: np.ndarray) -> np.ndarray:
     """Return the matrix (3, 3) of a quaternion x y z w."""
+    # Rodrigues' formula with half angles: R = I + 2 w K + 2 K^2
     x, y, z, w = quaternion / np.linalg.norm(quaternion)
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + 2 * w * K + 2 * K @ K

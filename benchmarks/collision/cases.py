@@ -43,6 +43,7 @@ def cases(kind: str, robot: Robot, count: int, first: int = 0) -> list[Case]:
     _, make_scene, make_targets = KINDS[kind]
     seed = first
     while len(found) < count:
+        # crc32: the same seed in every process, unlike hash()
         generator, seed = np.random.default_rng([zlib.crc32(kind.encode()), seed]), seed + 1
         checker = CollisionChecker(robot, make_scene(robot, generator))
         before = len(found)
@@ -52,6 +53,7 @@ def cases(kind: str, robot: Robot, count: int, first: int = 0) -> list[Case]:
             case = Case(checker, make_targets(checker.scene, generator),
                         robot.random_q(generator), len(found))
             hidden = free_answer(case, generator)
+            # without a solution the target may be impossible: draw another
             if hidden is not None:
                 case.start = _start(robot, case.targets, hidden, generator)
                 found.append(case)

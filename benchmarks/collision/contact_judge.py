@@ -24,6 +24,7 @@ class Judge:
 
     def complaint(self, case: Case, q: np.ndarray) -> str:
         """Return why an answer (nq,) is wrong, or '' if it is right."""
+        # consecutive cases share a scene, whose shapes take time to convert
         if self._scene is not case.checker.scene:
             self._scene = case.checker.scene
             self._fcl.surround(case.checker.scene)

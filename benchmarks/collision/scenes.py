@@ -41,6 +41,7 @@ def scattered(robot: Robot, generator: np.random.Generator) -> Scene:
     scene = Scene(robot)
     while len(scene.objects) < 10:
         place = generator.uniform((-0.8, -0.8, 0), (0.8, 0.8, 1.0))
+        # leave room for the robot's base
         if np.hypot(*place[:2]) < 0.35:
             continue
         T = pose(place, Rotation.random(random_state=generator.integers(2**31)))
@@ -145,6 +146,7 @@ def in_clutter(scene: Scene, generator: np.random.Generator) -> Targets:
 def cage(robot: Robot, generator: np.random.Generator) -> Scene:
     """Make a narrow cage of vertical bars around the arm, with a roof of bars."""
     scene, wide, high = Scene(robot), generator.uniform(0.28, 0.32), generator.uniform(0.6, 0.7)
+    # vertical bars on the four sides of a square
     for k, (x, y) in enumerate(side * np.array(at) for at in [
             *((wide, y) for y in np.linspace(-wide, wide, 5)),
             *((x, wide) for x in np.linspace(-wide, wide, 5))] for side in (1, -1)):
@@ -161,6 +163,7 @@ def through_cage(scene: Scene, generator: np.random.Generator) -> Targets:
     wide = scene.objects['bar 0'].pose.translation[0]
     place = (wide + generator.uniform(0.0, 0.1), wide * generator.choice([-0.25, 0.25]),
              generator.uniform(0.2, 0.6))
+    # one of the four sides
     side = Rotation.from_euler('z', generator.integers(4) * np.pi / 2)
     turn = side * tilted(FORWARD, generator, 0.1)
     return {PANDA: pose(side.apply(place), turn)}

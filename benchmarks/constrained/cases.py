@@ -39,10 +39,12 @@ class Case:
 def cases(kind: str, robot: Robot, judge: Judge, near: bool, count: int) -> list[Case]:
     """Make cases from hidden random configurations; they depend only on the kind and a seed."""
     found, (_, ask, group) = [], KINDS[kind]
+    # joints outside the group stay at zero, where Drake's plant fixes them
     still = np.ones(robot.nq, dtype=bool) if group else np.zeros(robot.nq, dtype=bool)
     for name in robot.group(group).joint_names if group else ():
         still[robot.joint(name).index] = False
     for seed in range(count):
+        # crc32: the same seed in every process, unlike hash()
         generator = np.random.default_rng([zlib.crc32(kind.encode()), seed])
         terms = None
         while not terms:      # None: the kind rejects this configuration

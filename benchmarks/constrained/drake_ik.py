@@ -74,6 +74,7 @@ class DrakeRobot:
         logging.getLogger('drake').setLevel(logging.ERROR)
         self.plant = self._empty_plant()
         Parser(self.plant).AddModelsFromString(reduced(robot, joint_names), 'urdf')
+        # Drake's world frame must be ros2_ik's root frame
         if robot.root_frame != 'world':
             self.plant.WeldFrames(self.plant.world_frame(),
                                   self.plant.GetFrameByName(robot.root_frame))
@@ -140,8 +141,10 @@ class Question:
             return None
         if self._whole is None:
             return result.GetSolution(), 0.0
+        # second descent: lower the costs from the feasible configuration
         feasible = result.GetSolution()
         result = self._run(self._whole, feasible, self._for_cost)
+        # a failed descent still has the feasible configuration
         q = result.GetSolution() if result.is_success() else feasible
         program = self._whole.ik.prog()
         return q, sum(program.EvalBinding(cost, q)[0] for cost in program.GetAllCosts())
@@ -156,6 +159,7 @@ def reduced(robot: Robot, joint_names: tuple[str, ...]) -> str:
     for parent in root.iter():
         for child in [c for c in parent if c.tag in LEFT_OUT]:
             parent.remove(child)
+    # a fixed joint removes its variable from SNOPT's problem
     for joint in root.findall('joint'):
         if joint.get('name') not in joint_names:
             joint.set('type', 'fixed')

@@ -75,13 +75,16 @@ class DrakeWorld(DrakeRobot):
     def _is_checked(self, one: str, other: str, checked: Any) -> bool:
         """Return whether ros2_ik checks a pair; `checked` are the pairs of links."""
         robot, objects, attached = self._robot, self._scene.objects, self._scene.attached
+        # contacts that the attached object's touch_links allow
         for name, against in ((one, other), (other, one)):
             if name in attached and against in attached[name].touch_links:
                 return False
         links = [attached[name].link if name in attached else name
                  for name in (one, other) if name not in objects]
+        # an object and a link: checked if joints move the link
         if len(links) < 2:
             return bool(links) and bool(robot.moving_joints(links[0]))
+        # an attached object and a link: checked if joints move them relative to each other
         if one in attached or other in attached:
             return bool(robot.moving_joints(*links))
         return (min(one, other), max(one, other)) in checked

@@ -13,6 +13,7 @@ def outside(value, lower, upper) -> float:
 
 def angle(a: np.ndarray, b: np.ndarray) -> float:
     """Return the angle between two vectors [rad]."""
+    # atan2 is accurate for small angles, unlike acos
     return float(np.arctan2(np.linalg.norm(np.cross(a, b)), a @ b))
 
 
@@ -27,6 +28,7 @@ def frame_along(z, origin):
     """Return a pose (4, 4) at `origin` whose z axis is along the vector `z`."""
     T = np.eye(4)
     T[:3, 2] = z / np.linalg.norm(z)
+    # the unit vector most perpendicular to z gives a well-conditioned x axis
     x = np.cross(np.eye(3)[np.abs(z).argmin()], T[:3, 2])
     T[:3, 0] = x / np.linalg.norm(x)
     T[:3, 1] = np.cross(T[:3, 2], T[:3, 0])

@@ -41,6 +41,7 @@ class Judge:
         return T[:3, :3] @ point + T[:3, 3]
 
     def center_of_mass(self, relative_to: str | None = None) -> np.ndarray:
+        # mean of the links' centres, weighted by mass, from the URDF's inertial elements
         moment, mass = np.zeros(3), 0.0
         for link in self._urdf.robot.links:
             if link.inertial is not None:
@@ -68,6 +69,7 @@ class Judge:
             T = at.T(frame) if T_root is None else T_root @ at.T(frame)
             position = np.linalg.norm(T[:3, 3] - target[:3, 3])
             orientation = rotation_angle(target[:3, :3].T @ T[:3, :3])
+            # not (a <= b), so that NaN is a complaint, too
             if not (position <= POSITION and orientation <= ORIENTATION):
                 return f'{frame} is off by {position:.2g} m, {orientation:.2g} rad'
         return ''

@@ -122,6 +122,7 @@ def point_on_line(at, random):
 def fingers_in_slot(at, random):
     """Put both finger tips between six planes."""
     points = np.array([[0, 0.04, 0], [0, -0.04, 0]])
+    # half-spaces n . p <= n . p0 + 5 mm of a rotated cube, for each of the two points
     walls = np.vstack([np.eye(3), -np.eye(3)]) @ some_rotation(random)
     A = np.block([[walls, np.zeros((6, 3))], [np.zeros((6, 3)), walls]])
     p = np.concatenate([at.point('panda_hand_tcp', point) for point in points])
@@ -129,6 +130,7 @@ def fingers_in_slot(at, random):
 
 
 def some_rotation(random):
+    # the Q factor of a Gaussian matrix is a random rotation or reflection
     Q, _ = np.linalg.qr(random.normal(size=(3, 3)))
     return Q
 

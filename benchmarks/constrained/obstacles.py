@@ -110,6 +110,7 @@ def with_ball(world: World, at: Judge, random: np.random.Generator, link: str, g
         direction = random.normal(size=3)
         direction /= np.linalg.norm(direction)
         center = at.point(link, ORIGIN) + (gap + random.uniform(0.1, 0.4)) * direction
+        # the radius that leaves exactly the gap
         radius = to_point(world, at, link, center) - gap
         if 0.03 <= radius <= 0.15:
             found = world.with_object('ball', Sphere(radius), upright(center))

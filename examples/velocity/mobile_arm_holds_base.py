@@ -44,7 +44,7 @@ def main():
             q = program.step(q).q
             path.append(q)
         away = np.linalg.norm(Configuration(robot, q).transform(HAND)[:3, 3] - target[:3, 3])
-        print(f'base {name}: it stands at {np.round(q[:3], 3) + 0.0}, '
+        print(f'base {name}: at {np.round(q[:3], 3) + 0.0}, '
               f'the hand is {1000 * away:.2f} mm from its target')
     return robot, np.array(path)
 
