@@ -1,4 +1,4 @@
-"""numba's cache of compiled code, found by the content of the sources, not by their path."""
+"""numba's cache of compiled code, keyed by the content of the sources instead of their path."""
 
 from collections.abc import Callable
 from functools import cache
@@ -8,31 +8,33 @@ from pathlib import Path
 import shutil
 import sys
 import time
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 PACKAGE = Path(__file__).parents[2]
-OPTIONS: Any = {'nogil': True, 'error_model': 'numpy'}
-QUIET = 1.0     # compiling for longer is announced [s]
+Options: TypeAlias = dict[str, Any]     # keyword arguments of njit and cfunc
+OPTIONS: Options = {'nogil': True, 'error_model': 'numpy'}
+ANNOUNCED_AFTER = 1.0   # compiling time after which a line is printed [s]
 
+Compiled = TypeVar('Compiled')
 _sources = set[Path]()
 
 
-def add_source(function: Callable[..., Any]) -> None:
-    """Let the cache depend on the file of a function, if that is of this package."""
+def add_source(function: Callable[..., object]) -> None:
+    """Include the file of a function in the cache's key, if the file is in this package."""
     if _is_own(function):
         _sources.add(Path(function.__code__.co_filename))
 
 
-def _is_own(function: Callable[..., Any]) -> bool:
+def _is_own(function: Callable[..., object]) -> bool:
     return PACKAGE in Path(function.__code__.co_filename).parents
 
 
-def compiled(make: Callable[[dict[str, Any]], Any], function: Callable[..., Any]) -> Any:
+def compiled(make: Callable[[Options], Compiled], function: Callable[..., object]) -> Compiled:
     """
-    Return what `make` makes of a function by numba's options, loaded from the cache if possible.
+    Return make(numba's options), the compiled function, loaded from the cache if possible.
 
-    A cache that fails, damaged or on a full disk, is removed. Functions of other packages are not
-    kept: they may call parts that changed since.
+    If the cache cannot be read or written (damaged, disk full), its folder is removed. Functions
+    of other packages are not cached: numba would not notice changes of the parts they call.
     """
     from numba.core.errors import NumbaError
     _announce_compiling()
@@ -49,7 +51,7 @@ def compiled(make: Callable[[dict[str, Any]], Any], function: Callable[..., Any]
 
 @cache
 def cache_folder() -> Path | None:
-    """Return the folder of these sources, known to numba; None if it cannot be made."""
+    """Create the cache folder for these sources and register it with numba; None on failure."""
     text = b''.join(path.read_bytes() for path in sorted(_sources))
     try:
         named = os.environ.get('NUMBA_CACHE_DIR')
@@ -57,7 +59,7 @@ def cache_folder() -> Path | None:
             os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache', 'ros2_ik')
         folder /= f'numba-{hashlib.sha256(text).hexdigest()[:12]}'
         folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, RuntimeError) as error:    # the latter: no home
+    except (OSError, RuntimeError) as error:    # RuntimeError: no home directory
         print(f'ros2_ik: compiled code is not kept ({error}); set NUMBA_CACHE_DIR to a writable '
               'folder', file=sys.stderr)
         return None
@@ -66,16 +68,17 @@ def cache_folder() -> Path | None:
 
 
 def _add_locator(folder: str) -> None:
-    # numba's own locators find code by the path of its source, and miss changes of other files
+    # numba's own locators use one source file as the key, and miss changes of the files it calls
     from numba.core import caching
 
     class ContentLocator(caching._CacheLocator):
-        def __init__(self, function: Callable[..., Any], path: str) -> None:
+        def __init__(self, function: Callable[..., object], path: str) -> None:
             self._py_file = path    # numba reads it for its warnings
             self._line = function.__code__.co_firstlineno
 
         @classmethod
-        def from_function(cls, function: Callable[..., Any], path: str) -> Any:
+        def from_function(cls, function: Callable[..., object],
+                          path: str) -> 'ContentLocator | None':
             return cls(function, path) if PACKAGE in Path(path).parents else None
 
         def get_cache_path(self) -> str:
@@ -94,23 +97,23 @@ def _add_locator(folder: str) -> None:
 
 @cache
 def _announce_compiling() -> None:
-    """Print one line when numba has compiled for a second in this process."""
+    """Have a line printed when numba has compiled for a second in this process."""
     from numba.core import event
 
     class Announcement(event.Listener):
         begun, spent, depth, is_printed = 0.0, 0.0, 0, False
 
-        def on_start(self, event: Any) -> None:
+        def on_start(self, event: 'event.Event') -> None:
             self.begun = self.begun if self.depth else time.monotonic()
             self.depth += 1
 
-        def on_end(self, event: Any) -> None:
+        def on_end(self, event: 'event.Event') -> None:
             self.depth -= 1
             self.spent += 0.0 if self.depth else time.monotonic() - self.begun
-            if self.spent > QUIET and not self.is_printed:
+            if self.spent > ANNOUNCED_AFTER and not self.is_printed:
                 self.is_printed = True
                 print('ros2_ik: compiling inner loops, once: the result is kept on disk',
                       file=sys.stderr, flush=True)
 
-    # passes run where nothing is loaded
+    # numba runs passes only for functions that are not loaded from the cache
     event.register('numba:run_pass', Announcement())    # type: ignore[no-untyped-call]

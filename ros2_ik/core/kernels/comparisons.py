@@ -1,4 +1,4 @@
-"""Comparisons of a few numbers, each of which takes NumPy several calls."""
+"""Comparisons of short arrays, each of which would take several slow NumPy calls."""
 
 import math
 
@@ -7,16 +7,16 @@ import numpy as np
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.kernels.source import loop, part
 
-HUGE = 1e150    # whose square is a number
+HUGE = 1e150    # its square still is a finite double
 
 
 @loop("b1(f8[::1], i8[::1], f8[:,::1], i8[::1], Array(f8, 1, 'C', True))")
 def are_held(q, places, limits, at_rest, start):
     """
-    Return whether values of q (nq,) are within limits, and the others where `start` (nq,) is.
+    Return whether q (nq,) is within limits, with the other values equal to `start` (nq,).
 
-    Those at `places` (n,) are within limits (2, n), those `at_rest` equal, and all of them far
-    from infinite. `start` may be read-only.
+    Values at the indices `places` (n,) must be within `limits` (2, n), values at the indices
+    `at_rest` equal to those of `start`, and all magnitudes below HUGE. `start` may be read-only.
     """
     for value in q:
         if not abs(value) < HUGE:
@@ -32,31 +32,31 @@ def are_held(q, places, limits, at_rest, start):
 
 @loop("b1(f8[::1], Array(f8, 1, 'C', True), Array(f8, 1, 'C', True), f8)")
 def are_within(f, lower, upper, tolerance):
-    """Return whether values f (m,) are within bounds (m,), up to a tolerance."""
+    """Return whether values f (m,) are within bounds (m,), up to a tolerance; False for NaN."""
     for i in range(len(f)):
-        if not lower[i] - tolerance <= f[i] <= upper[i] + tolerance:    # NaN fails, too
+        if not lower[i] - tolerance <= f[i] <= upper[i] + tolerance:
             return False
     return True
 
 
 @part
 def turned(value, seed, lower, upper):
-    """Add full turns to one value, see `choose_turns`."""
-    # value is within its limits up to rounding errors, so 0 turns must remain possible
+    """Return a value [rad] plus the full turns that bring it nearest to the seed within limits."""
+    # rounding may have carried the value slightly beyond a limit: 0 turns stay allowed
     least = min(np.ceil((lower - value) / TURN), 0.0)
     most = max(np.floor((upper - value) / TURN), 0.0)
     turns = min(max(np.rint((seed - value) / TURN), least), most)
     if turns == 0:
         return value
-    return min(max(value + TURN * turns, lower), upper)    # rounding may carry it beyond one
+    return min(max(value + TURN * turns, lower), upper)
 
 
 @loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[::1])')
 def choose_turns(q, places, seed, lower, upper):
     """
-    Add full turns to the values of q (nq,) at `places` (k,), within their limits (k,) each.
+    Add full turns to the values of q (nq,) at the indices `places` (k,).
 
-    The turns are those that bring the values nearest to the seed (k,).
+    The turns bring each value nearest to `seed` (k,) within `lower` and `upper` (k,) [rad].
     """
     for k in range(len(places)):
         q[places[k]] = turned(q[places[k]], seed[k], lower[k], upper[k])
@@ -64,7 +64,11 @@ def choose_turns(q, places, seed, lower, upper):
 
 @loop('b1(f8[:,:,:], f8, f8)')
 def are_rigid(poses, rounding, farthest):
-    """Return whether all (k, 4, 4) are rigid transformations but for rounding, and not far off."""
+    """
+    Return whether all poses (k, 4, 4) are rigid transformations up to `rounding`.
+
+    Each coordinate of a position is at most `farthest` [m].
+    """
     for T in poses:
         if T[3, 0] != 0 or T[3, 1] != 0 or T[3, 2] != 0 or T[3, 3] != 1:
             return False
@@ -74,10 +78,11 @@ def are_rigid(poses, rounding, farthest):
             first += T[0, i] * T[0, i]
             second += T[1, i] * T[1, i]
             product += T[0, i] * T[1, i]
-            # written so that NaN fails, too; the last row is the cross product of the others
+            # right-handed: row 3 of R is the cross product of rows 1 and 2; `not <` refuses NaN
             if not (abs(T[0, j] * T[1, k] - T[0, k] * T[1, j] - T[2, i]) < rounding
                     and abs(T[i, 3]) <= farthest):
                 return False
+        # rows 1 and 2 are orthonormal
         if not (abs(first - 1) < rounding and abs(second - 1) < rounding
                 and abs(product) < rounding):
             return False
@@ -87,9 +92,9 @@ def are_rigid(poses, rounding, farthest):
 @loop('UniTuple(f8, 2)(f8[:,:], f8[:,:])')
 def distance_between(M, T):
     """
-    Return how far two poses (4, 4) are apart [m], and by how much they are turned [rad].
+    Return the distance [m] and the angle [rad] between two poses (4, 4).
 
-    The angle is that of the cosine and sine which trace and skew part of T^T M have.
+    The angle is atan2(sine, cosine), from the skew part and the trace of R_T^T R_M.
     """
     squared = trace = x = y = z = 0.0
     for i in range(3):

@@ -1,30 +1,33 @@
-"""Hard rows, shared by the loops of several solvers."""
+"""Bounds of rows and bookkeeping of a descent, shared by the loops of several solvers."""
 
 from ros2_ik.core.kernels.source import inner_part, part
 
-CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5    # of ExitFlag
-INTERRUPTED = -1                # by Python, which knows why
-MANY = 10**9                    # iterations, where there is no bound
-FARTHEST = 1e8                  # a value further from its bounds counts as this far
-MOST = 100.0                    # a larger error damps no more: a base may be far away
+# numbers of ExitFlag
+CONVERGED, ITERATION_LIMIT, STEP_TOO_SMALL, ERROR_CHANGE_TOO_SMALL = 1, 2, 4, 5
+INTERRUPTED = -1                # by a Python callback, which stored the reason
+MANY = 10**9                    # iteration limit of a descent without one
+FARTHEST = 1e8                  # largest violation of a row that counts: squares would overflow
+MOST = 100.0                    # largest squared error that damps: a floating base may be far away
 
 
 @inner_part
 def bound_distances(f, rows, bounds, below, above):
     """
-    Fill how far `rows` of f are above their lower and below their upper bounds, (k,) each.
+    Fill `below` (k,) and `above` (k,) with lower bound - value and upper bound - value of `rows`.
 
-    `bounds` (4, k) are lower and upper bounds, tolerance and scale; bounds and tolerances are
-    those of scaled rows. Returns the squared violation, and whether all is within tolerance.
+    The rows of `bounds` (4, k) are lower bound, upper bound, tolerance and scale; a value is scale
+    times its element of f (m,), the other three refer to the scaled value. Return the sum of
+    squared violations, and whether all violations are within their tolerance.
     """
     total, holds = 0.0, True
     for i in range(len(rows)):
         value = bounds[3, i] * f[rows[i]]
         below[i], above[i] = bounds[0, i] - value, bounds[1, i] - value
+        # signed violation: positive below the lower bound, negative above the upper bound
         away = min(max(below[i], 0.0) + min(above[i], 0.0), FARTHEST)
-        away = max(away, -FARTHEST)     # squares would overflow
+        away = max(away, -FARTHEST)
         total += away * away
-        # NaN is within no bounds
+        # value - value is NaN for NaN and infinity
         holds = holds and abs(away) <= bounds[2, i] and value - value == 0
     return total, holds
 
@@ -32,10 +35,10 @@ def bound_distances(f, rows, bounds, below, above):
 @inner_part
 def update_best(x, error, best_x, best, stall, iteration, limit, patience, drop):
     """
-    Keep the best values seen, and judge whether a descent goes on.
+    Copy x to best_x if its error is the smallest one yet; decide whether the descent continues.
 
-    Returns the squared error of the best values, how many iterations in a row it has not dropped
-    by the factor `drop`, and an exit flag, 0 to go on.
+    Return the smallest squared error, the number of iterations in a row without a decrease of the
+    error by the factor `drop`, and an exit flag, 0 to continue.
     """
     stall = 0 if error < drop * best else stall + 1
     if error < best:
@@ -49,7 +52,7 @@ def update_best(x, error, best_x, best, stall, iteration, limit, patience, drop)
 
 @part
 def scaled_rows(J, rows, bounds, out):
-    """Fill the Jacobian (k, n) of the scaled rows."""
+    """Fill `out` (k, n) with the Jacobian of the scaled rows; see `bound_distances`."""
     for i in range(len(rows)):
         for j in range(J.shape[1]):
             out[i, j] = bounds[3, i] * J[rows[i], j]

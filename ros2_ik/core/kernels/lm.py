@@ -1,4 +1,4 @@
-"""The descent of solvers/lm.py."""
+"""The Levenberg-Marquardt descent of solvers/lm.py, for rows with bounds in a box of limits."""
 
 import math
 
@@ -17,29 +17,33 @@ from ros2_ik.core.kernels.qp import factorize, solve
 from ros2_ik.core.kernels.rows import fill_slopes, fill_values, move, step_bounds
 from ros2_ik.core.kernels.source import inner_part, part
 
-PARTS = 'i8[::1], f8[::1], i8[::1]'    # of `Parts`: places, numbers, addresses
-NUMBERS, LAYOUT, ADDRESSES, GIVEN, VALUES, ROWS, BOUNDS = range(7)    # columns of their table
+PARTS = 'i8[::1], f8[::1], i8[::1]'    # arrays of `Parts`: places, numbers, addresses
+# columns of the table of `Parts`
+NUMBERS, LAYOUT, ADDRESSES, GIVEN, VALUES, ROWS, BOUNDS = range(7)
 
 
 @inner_part
 def step_within(H, g, low, high, K, d, held, at_once):
     """
-    Fill d with H d = g within low..high; a component that leaves a limit is held there.
+    Fill d (n,) with the solution of H d = g in the box low..high, by an active-set iteration.
 
-    With `at_once` that is from the first what the gradient pushes outward (Bertsekas, "Projected
-    Newton methods for optimization problems with simple constraints", SIAM J. Control 1982): it
-    mostly is the same, and takes fewer factorizations.
+    Components at a limit that the solution would cross are held at 0. With `at_once` the first
+    active set is predicted from the gradient (Bertsekas, "Projected Newton methods for
+    optimization problems with simple constraints", SIAM J. Control 1982): usually the same set,
+    with fewer factorizations. K (n, n) and `held` (n,) are scratch.
     """
     n = len(g)
+    # predict the active set: components at a limit whose gradient points outward
     for i in range(n):
         held[i] = at_once and (g[i] < 0 and low[i] == 0 or g[i] > 0 and high[i] == 0)
     for _ in range(4):
+        # copy the system; rows and columns of held components become those of the identity
         for i in range(n):
             d[i] = g[i]
             for j in range(i + 1):
                 K[i, j] = H[i, j]
         for i in range(n):
-            if held[i]:    # as if its row and column were those of the identity
+            if held[i]:
                 d[i] = 0.0
                 for j in range(i):
                     K[i, j] = 0.0
@@ -50,21 +54,24 @@ def step_within(H, g, low, high, K, d, held, at_once):
             d[:] = 0.0
             return
         solve(K, d)
+        # hold components that leave a limit, and solve again
         more = False
         for i in range(n):
             if not held[i] and (d[i] < 0 and low[i] == 0 or d[i] > 0 and high[i] == 0):
                 held[i] = more = True
         if not more:
             break
+    # components that start inside the box end at its limits
     for i in range(n):
         d[i] = min(max(d[i], low[i]), high[i])
 
 
 @inner_part
 def has_ended(g, low, high, d, error, before, iteration, options):
-    """Judge by MATLAB's tolerances; 0 where a descent goes on. d is the step that led here."""
+    """Return an exit flag by MATLAB's tolerances, 0 to continue; d (n,) is the last step."""
     least, short, same = options[5], options[6], options[7]
     length = math.sqrt(error)
+    # gradient tolerance: norm of the gradient, projected onto the box
     if least > 0:
         steepest = 0.0
         for i in range(len(g)):
@@ -73,12 +80,14 @@ def has_ended(g, low, high, d, error, before, iteration, options):
             return ERROR_CHANGE_TOO_SMALL
     if iteration == 0:
         return 0
+    # step tolerance
     if short > 0:
         longest = 0.0
         for i in range(len(d)):
             longest = max(longest, abs(d[i]))
         if longest < short:
             return STEP_TOO_SMALL
+    # error change tolerance
     if same > 0 and abs(math.sqrt(before) - length) < same:
         return ERROR_CHANGE_TOO_SMALL
     return 0
@@ -86,7 +95,11 @@ def has_ended(g, low, high, d, error, before, iteration, options):
 
 @inner_part
 def normal_equations(J, rows, bounds, below, above, H, g, slopes):
-    """Fill H = J^T J, its lower half, and g = J^T e of the `rows` that ask for something."""
+    """
+    Fill the lower half of H = J^T J (n, n) and g = J^T e (n,), with e the violations of `rows`.
+
+    Rows strictly inside their bounds do not count. `slopes` (n,) is scratch.
+    """
     n = len(g)
     H[:] = 0.0
     g[:] = 0.0
@@ -94,7 +107,8 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
         away = max(below[i], 0.0) + min(above[i], 0.0)
         if away == 0 and below[i] != above[i]:
             continue
-        for a in range(n):    # in a row of their own, which is faster to read
+        # the scaled row in contiguous memory, which is faster to read
+        for a in range(n):
             slopes[a] = bounds[3, i] * J[rows[i], a]
         for a in range(n):
             slope = slopes[a]
@@ -107,17 +121,19 @@ def normal_equations(J, rows, bounds, below, above, H, g, slopes):
 @inner_part
 def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, limit, work):
     """
-    Descend from x (nx,), which is left at the best values seen.
+    Descend from x (nx,); on return x holds the best values found.
 
-    For `limits` see `move`. `options` are damping, its bias, how many iterations in a row may not
-    lower the squared error by the factor `drop`, that factor, and MATLAB's solution, gradient,
-    step and error change tolerances (0: none). Returns the squared error, the number of
-    iterations, at most `limit`, and the exit flag.
+    `at` and `work` are a program's layout and scratch, `limits` (2, nx) the limits of x. See
+    `bound_distances` for `rows` and `bounds`. `options` (8,) are damping factor, damping bias,
+    patience (iterations in a row without a decrease of the squared error by the factor `drop`),
+    drop, and MATLAB's tolerances of solution, gradient, step and error change (0: none).
+
+    Return the squared error, the number of iterations (at most `limit`) and the exit flag.
     """
     n, m = at.columns, at.rows
     damping, bias, patience, drop, solved = (options[0], options[1], options[2], options[3],
                                              options[4])
-    # few arrays: to make one takes as long as a hundred sums
+    # views of few arrays: an allocation takes as long as a hundred additions
     J, squares, vectors, values = np.zeros((m, n)), np.empty((2, n, n)), np.zeros((6, n)), \
         np.empty((3, m))
     H, K, g, d, low, high, slopes, farthest = squares[0], squares[1], vectors[0], vectors[1], \
@@ -128,6 +144,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
     best = before = np.inf
     stall, iteration, flag = 0, 0, 0
     while True:
+        # values of the rows; the Jacobian only if the descent continues
         if not fill_values(at, parameters, addresses, x, work, f, J):
             flag = INTERRUPTED
             break
@@ -138,6 +155,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
                                         drop)
         if flag:
             break
+        # Gauss-Newton system and the box of the step
         fill_slopes(at, work, J)
         normal_equations(J, rows, bounds, below, above, H, g, slopes)
         step_bounds(at, x, limits, farthest, low, high)
@@ -145,6 +163,8 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
         if flag:
             break
         before = error
+        # damping proportional to the squared error, after Sugihara, "Solvability-unconcerned
+        # inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO 2011
         for a in range(n):
             H[a, a] += damping * min(error, MOST) + bias
         step_within(H, g, low, high, K, d, held, at.entries > 1)
@@ -156,5 +176,5 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
 
 @part
 def table_of(places):
-    """Return where the data of each part begin, see `Parts`."""
+    """Return the table (n + 1, 7) of where the data of each of n parts begin; see `Parts`."""
     return places[1:8 + 7 * places[0]].reshape(places[0] + 1, 7)

@@ -1,4 +1,4 @@
-"""The quadratic program of one step."""
+"""A dense solver of small quadratic programs with a box and soft rows, for one step."""
 
 import math
 
@@ -6,19 +6,20 @@ import numpy as np
 
 from ros2_ik.core.kernels.source import inner_part, part
 
-FEASIBLE = 1e-10  # by which a bound may be missed, as a part of 1 + its size
-CHANGES = 10      # of the working set for each row; many more than are needed
-STIFFEST = 1e10   # what a row adds to H at most: more would leave nothing of the rest of H
+FEASIBLE = 1e-10  # tolerance of a bound, relative to 1 + |bound|
+CHANGES = 10      # largest number of working-set changes per row; many more than are needed
+STIFFEST = 1e10   # largest number a soft row adds to H: more would drown H in rounding
 
 
 @inner_part
 def factorize(A):
     """
-    Make the lower half of A the L of A = L^T L; False where A is not positive definite.
+    Overwrite the lower half of A (n, n) with L of A = L^T L; False if not positive definite.
 
-    Eliminated from the last column on, what is zero in the matrix of a tree whose joints come
-    after their parents is zero in L (Featherstone, "Efficient factorization of the joint-space
-    inertia matrix for branched kinematic trees", IJRR 2005). The diagonal holds inverses.
+    Elimination from the last column to the first keeps zeros: if joints come after their parents,
+    an element that is zero in A because of the tree's branches is zero in L (Featherstone,
+    "Efficient factorization of the joint-space inertia matrix for branched kinematic trees", IJRR
+    2005). L's diagonal is stored inverted.
     """
     for k in range(len(A) - 1, -1, -1):
         if not A[k, k] > 0:
@@ -26,6 +27,7 @@ def factorize(A):
         A[k, k] = inverse = 1.0 / math.sqrt(A[k, k])
         for i in range(k):
             A[k, i] *= inverse
+        # eliminate: skip the zeros of other branches
         for i in range(k):
             factor = A[k, i]
             if factor != 0:
@@ -36,7 +38,7 @@ def factorize(A):
 
 @inner_part
 def solve_upper(L, b, count):
-    """Make b the solution of L^T b = b, whose values from `count` on are zero."""
+    """Overwrite b (n,) with L^-T b; b must be zero from index `count` on."""
     for k in range(count - 1, -1, -1):
         value = b[k] = b[k] * L[k, k]
         if value != 0:
@@ -46,7 +48,7 @@ def solve_upper(L, b, count):
 
 @inner_part
 def solve_lower(L, b):
-    """Make b the solution of L b = b."""
+    """Overwrite b (n,) with L^-1 b."""
     for i in range(len(b)):
         value = b[i]
         for j in range(i):
@@ -56,14 +58,14 @@ def solve_lower(L, b):
 
 @inner_part
 def solve(L, b):
-    """Make b the solution of L^T L b = b."""
+    """Overwrite b (n,) with (L^T L)^-1 b."""
     solve_upper(L, b, len(b))
     solve_lower(L, b)
 
 
 @inner_part
 def row_times(A, i, x):
-    """Return the product of row i and a vector."""
+    """Return the product of row i of A and x (n,)."""
     value = 0.0
     for j in range(len(x)):
         value += A[i, j] * x[j]
@@ -72,11 +74,17 @@ def row_times(A, i, x):
 
 @part
 def append(M, rows, position, softness, F, D):
-    """Extend F D F^T = M M^T + softness of the working set by its row at `position`."""
+    """
+    Extend the factorization F D F^T = M M^T + softness of the working set by one row.
+
+    The row is rows[position] of M; `softness` is added to its diagonal element. Return False if
+    the row is linearly dependent on the rows before, up to rounding.
+    """
     n, one = M.shape[1], M[rows[position]]
     squared = norm = 0.0
     for k in range(n):
         norm += one[k] * one[k]
+    # row `position` of F by forward substitution
     for j in range(position):
         other, value = M[rows[j]], 0.0
         for k in range(n):
@@ -90,8 +98,9 @@ def append(M, rows, position, softness, F, D):
 
 
 @part
-def wanted_multipliers(F, D, bound, count, out):
-    """Fill the multipliers that hold the working set at its bounds."""
+def target_multipliers(F, D, bound, count, out):
+    """Fill `out` with the multipliers at which all rows of the working set are at their bounds."""
+    # F D F^T out = -bound: forward substitution, diagonal, backward substitution
     for i in range(count):
         out[i] = -bound[i]
         for k in range(i):
@@ -105,7 +114,7 @@ def wanted_multipliers(F, D, bound, count, out):
 
 @part
 def primal_step(M, rows, multiplier, count, u):
-    """Fill the u (n,) that multipliers of the working set lead to."""
+    """Fill u (n,) = -M^T multiplier, the primal point of the working set's multipliers."""
     u[:] = 0.0
     for i in range(count):
         one = M[rows[i]]
@@ -114,16 +123,16 @@ def primal_step(M, rows, multiplier, count, u):
 
 
 @part
-def drop_row(place, rows, side, bound, multiplier, count):
-    """Take the row at a place out of the working set."""
-    for i in range(place, count - 1):
+def drop_row(position, rows, side, bound, multiplier, count):
+    """Remove the row at a position from the working set."""
+    for i in range(position, count - 1):
         rows[i], side[i] = rows[i + 1], side[i + 1]
         bound[i], multiplier[i] = bound[i + 1], multiplier[i + 1]
 
 
 @part
 def add_row(row, value, weight, H, g):
-    """Add 1/2 weight (row x - value)^2 to a quadratic form, of whose H the lower half counts."""
+    """Add 1/2 weight (row x - value)^2 to 1/2 x^T H x + g^T x; only H's lower half is filled."""
     for a in range(len(row)):
         slope = weight * row[a]
         if slope != 0:
@@ -134,7 +143,7 @@ def add_row(row, value, weight, H, g):
 
 @part
 def squared_length(row):
-    """Return the sum of the squares of a row's numbers."""
+    """Return the squared norm of a row."""
     squared = 0.0
     for value in row:
         squared += value * value
@@ -143,7 +152,7 @@ def squared_length(row):
 
 @part
 def stiffness(row, weight):
-    """Return the weight of a row's slack, less where that of a long row would be too stiff."""
+    """Return the weight of a row's slack, reduced if weight |row|^2 would exceed STIFFEST."""
     squared = squared_length(row)
     return weight if weight * squared <= STIFFEST else STIFFEST / squared
 
@@ -151,12 +160,14 @@ def stiffness(row, weight):
 @part
 def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, count, x, y):
     """
-    Fill x and y where the working set is known.
+    Fill x (n,) and y (n + m,) for the final working set; False if numerically impossible.
 
-    In the form with penalties, which conflicting rows do not make inexact, unlike the dual one.
+    Solves the primal form, with slacks as penalties: unlike the dual form, it stays accurate for
+    conflicting rows. See `solve_qp` for the arguments.
     """
     n, m = len(g), len(lower)
     K, h, fixed = H.copy(), g.copy(), np.zeros(n, dtype=np.bool_)
+    # fix variables at the box, add rows of the working set and equalities as penalties
     for i in range(count):
         j = rows[i]
         if j < n:
@@ -168,6 +179,7 @@ def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, coun
     for i in range(m):
         if lower[i] == upper[i]:
             add_row(A[i], lower[i], stiffness(A[i], weight), K, h)
+    # eliminate the fixed variables
     for a in range(n):
         h[a] = x[a] if fixed[a] else -h[a]
     for a in range(n):
@@ -182,10 +194,12 @@ def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, coun
     if not factorize(K):
         return False
     solve(K, h)
+    # clamp to the box: rounding
     finite = True
     for j in range(n):
         finite = finite and h[j] - h[j] == 0
         x[j] = min(max(h[j], low[j]), high[j])
+    # multipliers: of rows their slack forces, of fixed variables the remaining gradient
     y[:n + m] = 0.0
     for i in range(m):
         value = row_times(A, i, x)
@@ -202,7 +216,12 @@ def refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, coun
 
 @part
 def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
-    """Fill x and y where the optimum without bounds is within them, as is usual; else False."""
+    """
+    Fill x (n,) and y (n + m,) with the unconstrained optimum; False if a bound is violated.
+
+    The usual case. L and v are the factorization and L^-T g; see `solve_qp` for the other
+    arguments.
+    """
     n, m = len(v), len(lower)
     for j in range(n):
         x[j] = -v[j]
@@ -223,20 +242,21 @@ def solve_unconstrained(L, v, A, lower, upper, weight, low, high, x, y):
 @part
 def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
     """
-    Fill x (n,) with the least of 1/2 x^T H x + g^T x + 1/2 weight |slack|^2 in low..high.
+    Fill x (n,) with the minimizer of 1/2 x^T H x + g^T x + 1/2 weight |slack|^2 in a box.
 
-    A x + slack is in lower..upper (m,), the box low..high is kept, and H is positive definite.
-    y (n + m,) are the multipliers of box and rows, positive at an upper bound. False
-    where the numbers do not suffice.
+    Subject to low <= x <= high (hard) and lower <= A x + slack <= upper (m,); H must be positive
+    definite. Fill y (n + m,) with the multipliers of box and rows, positive at an upper bound.
+    Return False if the problem cannot be solved numerically.
 
-    A dual active-set method: with H = L^T L and u = L x + L^-T g the least |u| is wanted. From
-    the optimum without bounds on, the row that is violated most joins the working set, and those
-    leave it whose multiplier would change its sign. Sources: Goldfarb and Idnani, "A numerically
-    stable dual method for solving strictly convex quadratic programs", Mathematical Programming
-    27, 1983; Arnstrom et al., "A dual active-set solver for embedded quadratic programming using
-    recursive LDL^T updates", IEEE TAC 2022.
+    A dual active-set method: with H = L^T L and u = L x + L^-T g, minimize |u|. Beginning with the
+    unconstrained optimum, the most violated row joins the working set, and rows whose multiplier
+    would change its sign leave. Sources: Goldfarb and Idnani, "A numerically stable dual method
+    for solving strictly convex quadratic programs", Mathematical Programming 27, 1983; Arnstrom et
+    al., "A dual active-set solver for embedded quadratic programming using recursive LDL^T
+    updates", IEEE TAC 2022.
     """
     n, m = len(g), len(lower)
+    # refuse NaN and infinity
     total = 0.0
     for a in range(n):
         total += g[a]
@@ -247,7 +267,8 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
     if not math.isfinite(total):
         return False
     L, v, M, norm = H.copy(), g.copy(), np.zeros((n + m, n)), np.empty(n + m)
-    for i in range(m):          # rows of one value are costs
+    # rows with equal bounds are always active: add them to the cost
+    for i in range(m):
         if lower[i] == upper[i]:
             add_row(A[i], lower[i], stiffness(A[i], weight), L, v)
     if not factorize(L):
@@ -257,6 +278,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
         return True
     least_value, most_value = np.empty(n + m), np.empty(n + m)
     used = np.zeros(n + m, dtype=np.bool_)
+    # box and rows in terms of u: least_value <= M u <= most_value, with M = [I; A] L^-1
     for i in range(n + m):
         if i < n:
             M[i, i] = 1.0
@@ -274,30 +296,35 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
         used[i] = i >= n and lower[i - n] == upper[i - n]
     k = n + m
     rows, side = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    bound, multiplier, wanted = np.empty(k), np.empty(k), np.empty(k)
+    bound, multiplier, target = np.empty(k), np.empty(k), np.empty(k)
     F, D, u = np.empty((k, k)), np.empty(k), np.empty(n)
     count, factored, softness = 0, 0, 1.0 / weight
     for _ in range(CHANGES * (k + 1)):
+        # factorize the rows that joined the working set
         while factored < count:
             if append(M, rows, factored, softness if rows[factored] >= n else 0.0, F, D):
                 factored += 1
-            else:    # it says what others do, up to rounding
+            else:
+                # linearly dependent: the rows before already imply this one
                 drop_row(factored, rows, side, bound, multiplier, count)
                 count -= 1
-        wanted_multipliers(F, D, bound, count, wanted)
-        first, part_of_way = -1, 1.0
+        # dual step to the working set's multipliers, up to the first that would change its sign
+        target_multipliers(F, D, bound, count, target)
+        first, step = -1, 1.0
         for i in range(count):
-            if side[i] * wanted[i] < 0:
-                share = multiplier[i] / (multiplier[i] - wanted[i])
-                if first < 0 or share < part_of_way:
-                    first, part_of_way = i, share
+            if side[i] * target[i] < 0:
+                share = multiplier[i] / (multiplier[i] - target[i])
+                if first < 0 or share < step:
+                    first, step = i, share
         for i in range(count):
-            multiplier[i] += part_of_way * (wanted[i] - multiplier[i])
+            multiplier[i] += step * (target[i] - multiplier[i])
+        # that row leaves the working set
         if first >= 0:
             used[rows[first]] = False
             drop_row(first, rows, side, bound, multiplier, count)
             count, factored = count - 1, first
             continue
+        # primal point, and the row that violates its bound most, relative to the row's norm
         primal_step(M, rows, multiplier, count, u)
         worst, most = -1, 0.0
         for i in range(k):
@@ -310,6 +337,7 @@ def solve_qp(H, g, A, lower, upper, weight, low, high, x, y):
             if missed > FEASIBLE * (1.0 + abs(nearest)) and missed / norm[i] > most:
                 worst, most = i, missed / norm[i]
                 side[count], bound[count] = (-1 if below > above else 1), nearest
+        # no violation: optimal
         if worst < 0:
             return refine_active_set(H, g, A, lower, upper, weight, low, high, rows, side, count,
                                      x, y)

@@ -1,4 +1,4 @@
-"""Values and Jacobians of functions, and steps of joint values, as loops take them."""
+"""Evaluation of a program (values and Jacobian), and steps of joint values."""
 
 from collections import namedtuple
 import math
@@ -9,7 +9,8 @@ from ros2_ik.core.kernels.source import call, call_back, inner_part, loop, part
 
 PROGRAM = 'f8[::1], i8[::1], f8[::1], i8[::1]'    # numbers, layout, parameters, addresses
 REVOLUTE, FLOATING = 1, 2       # kinds of joints, as in robot/tree.py; 0 is prismatic
-LINEAR, PYTHON, MASSES = -1, -2, -3     # formulas of rows that have none
+# formula numbers of entries without a formula: linear in x, callback of Python, centre of mass
+LINEAR, PYTHON, MASSES = -1, -2, -3
 TURN = 2 * math.pi
 
 Layout = namedtuple('Layout', (
@@ -22,37 +23,42 @@ Work = namedtuple('Work', ('placed', 'twists', 'free', 'frame_placed', 'W', 'mas
 @part
 def layout_of(numbers, layout):
     """
-    Say where the parts of a program's two buffers begin.
+    Return the `Layout` of a program: its sizes, and where each table begins in its two buffers.
 
-    They are few arrays, as compiled code counts each that is handed on: `table` of integers,
-    `numbers` (multipliers, then offsets of bodies) and `placements` (of bodies before they are
-    moved, then of frames in their bodies).
+    Three arrays hold all tables, because passing an array to a function costs reference counting:
+    `table` of integers, whose offsets are computed here; `numbers`, the multipliers of the bodies'
+    joints, then their offsets; `placements` (bodies + frames, 12), of the bodies in their parents
+    before the joint moves, then of the frames in their bodies.
 
-    In the table `values` (columns,) are the places in x of the columns, -1 for those of floating
-    joints, of which `floating` (2 floatings,) has the first place in x and the first column.
-    Bodies and frames: see `Tree`; `motion` is the first of a body's twists, of which each has a
-    column. Entries: a formula, a frame and the one it is relative to, and where its parameters
-    and rows begin; those of entry t are moved by the bodies `moved_by` from support t to t + 1,
-    and, where it has masses, they are fixed to the frames `lump` from first lump t to t + 1.
+    An entry is a function of the program: a formula, or LINEAR, PYTHON or MASSES.
     """
     n, bodies, frames, entries, floatings = (layout[0], layout[1], layout[2], layout[3],
                                              layout[4])
+    # per column: index of its value in x, -1 for columns of floating joints
     values = 5
+    # per floating joint: index of its first value in x, and its first column
     floating = values + n
+    # per body: see `Tree`
     parent = floating + 2 * floatings
     kind = parent + bodies
     place = kind + bodies
     column = place + bodies
+    # per body: its first twist; a body has a twist for each column of its joint
     motion = column + bodies
+    # per frame: the body that carries it
     node = motion + bodies + 1
+    # per entry: number of its formula, frame, frame it is relative to, first parameter, first row
     formula = node + frames
     frame = formula + entries
     relative = frame + entries
     parameter = relative + entries
     row = parameter + entries + 1
+    # per entry t: the bodies that move one of its two frames only, moved_by[support t ... t + 1],
+    # with sign 1 for `frame` and -1 for `relative`
     support = row + entries + 1
     moved_by = support + entries + 1
     sign = moved_by + layout[support + entries]
+    # per entry t: the frames that its masses are fixed to, lump[first_lump t ... t + 1]
     first_lump = sign + layout[support + entries]
     return Layout(layout, numbers, numbers[2 * bodies:].reshape(bodies + frames, 12), n, bodies,
                   frames, entries, layout[row + entries], values, floating, floatings, parent,
@@ -62,7 +68,7 @@ def layout_of(numbers, layout):
 
 @part
 def work_of(at):
-    """Make the scratch of one evaluation."""
+    """Allocate the scratch arrays of one evaluation."""
     placed = np.zeros((at.bodies + 1, 12))
     placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0    # row 0 is the root
     return Work(placed, np.zeros((at.table[at.motion + at.bodies], 6)), np.empty((2, 12)),
@@ -70,12 +76,12 @@ def work_of(at):
                 np.empty((at.bodies + 1, 4)))
 
 
-# Placements are rows (12,) of arrays, told by array and number: views of one row, which compiled
-# code counts as well, made forward kinematics four times as slow.
+# A placement is passed as an array (k, 12) and a row number. Views of one row, which cost
+# reference counting, made forward kinematics four times as slow.
 
 @inner_part
 def compose(one, i, other, j, out, k):
-    """Fill row k of `out` with the product of two placements; must not be one of their rows."""
+    """Fill row k of `out` with one[i] other[j], a product of placements; not in place."""
     xx, xy, xz = other[j, 0], other[j, 1], other[j, 2]
     yx, yy, yz = other[j, 3], other[j, 4], other[j, 5]
     zx, zy, zz = other[j, 6], other[j, 7], other[j, 8]
@@ -90,7 +96,7 @@ def compose(one, i, other, j, out, k):
 
 @inner_part
 def turn_about_z(placed, i, value):
-    """Turn placement i about its own z axis."""
+    """Rotate placement i about its own z axis by `value` [rad]."""
     c, s = math.cos(value), math.sin(value)
     for r in range(3):
         first, second = placed[i, 3 * r], placed[i, 3 * r + 1]
@@ -99,7 +105,7 @@ def turn_about_z(placed, i, value):
 
 @inner_part
 def twist_along(placed, i, axis, factor, twists, k):
-    """Fill spatial velocity k of moving along an axis of placement i."""
+    """Fill twist k: translation along an axis of placement i, at the rate `factor`."""
     for r in range(3):
         twists[k, r] = factor * placed[i, 3 * r + axis]
         twists[k, 3 + r] = 0.0
@@ -107,7 +113,8 @@ def twist_along(placed, i, axis, factor, twists, k):
 
 @inner_part
 def twist_about(placed, i, axis, factor, twists, k):
-    """Fill spatial velocity k of turning about an axis of placement i."""
+    """Fill twist k: rotation about an axis of placement i, at the rate `factor`."""
+    # [p x w, w]: the linear part is the velocity at the root frame's origin
     x, y, z = (factor * placed[i, axis], factor * placed[i, 3 + axis],
                factor * placed[i, 6 + axis])
     px, py, pz = placed[i, 9], placed[i, 10], placed[i, 11]
@@ -117,7 +124,7 @@ def twist_about(placed, i, axis, factor, twists, k):
 
 @part
 def floating_placement(x, first, out, i):
-    """Fill placement i of seven values: a position and a quaternion x y z w."""
+    """Fill placement i from x[first:first + 7]: a position and a quaternion x y z w."""
     a, b, c, w = x[first + 3], x[first + 4], x[first + 5], x[first + 6]
     out[i, 0], out[i, 1], out[i, 2] = (1 - 2 * (b * b + c * c), 2 * (a * b - c * w),
                                        2 * (a * c + b * w))
@@ -130,13 +137,14 @@ def floating_placement(x, first, out, i):
 
 @inner_part
 def place_bodies(at, x, work):
-    """Place bodies and frames in the root frame, and find the twist of each motion."""
+    """Forward kinematics: placements of bodies and frames in the root frame, and all twists."""
     table, before, placed, twists, free = (at.table, at.placements, work.placed, work.twists,
                                            work.free)
     for k in range(at.bodies):
         parent, kind, place, motion = (table[at.parent + k] + 1, table[at.kind + k],
                                        table[at.place + k], table[at.motion + k])
         if kind == FLOATING:
+            # six twists, along and about the body's own axes
             compose(placed, parent, before, k, free, 0)
             floating_placement(x, place, free, 1)
             compose(free, 0, free, 1, placed, k + 1)
@@ -144,6 +152,7 @@ def place_bodies(at, x, work):
                 twist_along(placed, k + 1, i, 1.0, twists, motion + i)
                 twist_about(placed, k + 1, i, 1.0, twists, motion + 3 + i)
             continue
+        # one joint value: rotation about z or translation along z
         compose(placed, parent, before, k, placed, k + 1)
         multiplier = at.numbers[k]
         value = multiplier * x[place] + at.numbers[at.bodies + k]
@@ -160,7 +169,12 @@ def place_bodies(at, x, work):
 
 @inner_part
 def linear_rows(at, entry, x, parameters, f, J):
-    """Fill rows that are linear in x: for each whether it turns, a constant, and slopes."""
+    """
+    Fill f and J of an entry that is linear in x.
+
+    Parameters of each row: 1 if the row is an angle modulo 2 pi (else 0), a constant, and the
+    slopes (columns,).
+    """
     table, first = at.table, at.table[at.parameter + entry]
     for row in range(table[at.row + entry], table[at.row + entry + 1]):
         f[row] = parameters[first + 1]
@@ -169,7 +183,8 @@ def linear_rows(at, entry, x, parameters, f, J):
             J[row, j] = slope
             if slope != 0:
                 f[row] += slope * x[table[at.values + j]]
-        if parameters[first] > 0:    # in (-pi, pi], so that half a turn is pi from either side
+        # to (-pi, pi], so that half a turn is pi from both sides
+        if parameters[first] > 0:
             f[row] -= TURN * math.ceil(f[row] / TURN - 0.5)
         first += at.columns + 2
 
@@ -177,14 +192,15 @@ def linear_rows(at, entry, x, parameters, f, J):
 @part
 def mass_rows(at, entry, work, parameters, f, J):
     """
-    Fill rows of where a centre of mass is, seen from the frame the entry is relative to.
+    Fill f and J of an entry that measures a centre of mass along directions of its relative frame.
 
-    Parameters: of each lump its share of the mass, and its place in its frame; the share of the
-    centre of what stands still; of each row a direction, along which the centre is measured, and
-    what is taken from that. Each body moves the centre as all that it carries would in one lump.
+    Parameters: for each lump its fraction of the total mass and its position in its frame; the
+    contribution of the fixed mass to the centre (3,); for each row its direction (3,) in the
+    relative frame and an offset that is subtracted.
     """
     table, mass, twists, placed = at.table, work.mass, work.twists, work.frame_placed
     first, relative = table[at.parameter + entry], table[at.relative + entry]
+    # first moments of the lumps in the root frame, per body: [fraction, fraction * position]
     mass[:] = 0.0
     for i in range(table[at.first_lump + entry], table[at.first_lump + entry + 1]):
         k = table[at.lump + i]
@@ -195,6 +211,7 @@ def mass_rows(at, entry, work, parameters, f, J):
             mass[body, 1 + r] += share * (placed[k, 3 * r] * x + placed[k, 3 * r + 1] * y
                                           + placed[k, 3 * r + 2] * z + placed[k, 9 + r])
         first += 4
+    # from the leaves to the root: a body moves all that it carries like one lump
     for k in range(at.bodies, 0, -1):
         parent = table[at.parent + k - 1] + 1
         for r in range(4):
@@ -203,6 +220,7 @@ def mass_rows(at, entry, work, parameters, f, J):
                   mass[0, 3] + parameters[first + 2])
     first += 3
     for row in range(table[at.row + entry], table[at.row + entry + 1]):
+        # f: the centre relative to the frame, along the direction a in the root frame
         x, y, z = parameters[first], parameters[first + 1], parameters[first + 2]
         ax = placed[relative, 0] * x + placed[relative, 1] * y + placed[relative, 2] * z
         ay = placed[relative, 3] * x + placed[relative, 4] * y + placed[relative, 5] * z
@@ -210,6 +228,7 @@ def mass_rows(at, entry, work, parameters, f, J):
         f[row] = (ax * (cx - placed[relative, 9]) + ay * (cy - placed[relative, 10])
                   + az * (cz - placed[relative, 11]) - parameters[first + 3])
         first += 4
+        # J in the root frame: a . (fraction * v + w x first moment) for each twist [v, w]
         for j in range(at.columns):
             J[row, j] = 0.0
         for k in range(at.bodies):
@@ -220,7 +239,7 @@ def mass_rows(at, entry, work, parameters, f, J):
                 J[row, column + t - begin] += (
                     share * (ax * twists[t, 0] + ay * twists[t, 1] + az * twists[t, 2])
                     + mx * twists[t, 3] + my * twists[t, 4] + mz * twists[t, 5])
-        # the velocity of the frame's point that is at the centre does not count
+        # less the velocity of the relative frame at the centre, as the wrench of a force a there
         work.W[row, 0], work.W[row, 1], work.W[row, 2] = ax, ay, az
         work.W[row, 3], work.W[row, 4], work.W[row, 5] = (cy * az - cz * ay, cz * ax - cx * az,
                                                           cx * ay - cy * ax)
@@ -229,7 +248,7 @@ def mass_rows(at, entry, work, parameters, f, J):
 
 @inner_part
 def jacobian_rows(at, entry, work, J):
-    """Turn the wrenches of an entry's rows into rows of J."""
+    """Fill the rows of J of an entry from its wrenches."""
     for row in range(at.table[at.row + entry], at.table[at.row + entry + 1]):
         for j in range(at.columns):
             J[row, j] = 0.0
@@ -238,7 +257,7 @@ def jacobian_rows(at, entry, work, J):
 
 @inner_part
 def add_jacobian_rows(at, entry, work, J):
-    """Add to rows of J what the wrenches of an entry's rows make of the bodies that move it."""
+    """Add sign * wrench . twist to the rows of J of an entry, for each body that moves it."""
     table, twists, W = at.table, work.twists, work.W
     top, end = table[at.row + entry], table[at.row + entry + 1]
     for i in range(table[at.support + entry], table[at.support + entry + 1]):
@@ -256,18 +275,19 @@ def add_jacobian_rows(at, entry, work, J):
 @inner_part
 def fill(at, parameters, addresses, x, work, f, J):
     """
-    Fill the values f (m,) and the Jacobian J (m, n) of a program at x.
+    Fill the values f (m,) and the Jacobian J (m, n) of a program at x (nx,).
 
-    The last of the addresses is that of what Python evaluates; False where it wants to end.
+    The last of `addresses` is that of the Python callback for rows without a formula (0: none).
+    Return False if the callback interrupts.
     """
-    goes_on = fill_values(at, parameters, addresses, x, work, f, J)
+    is_filled = fill_values(at, parameters, addresses, x, work, f, J)
     fill_slopes(at, work, J)
-    return goes_on
+    return is_filled
 
 
 @inner_part
 def fill_values(at, parameters, addresses, x, work, f, J):
-    """Fill the values of a program, and of J what `fill_slopes` does not; see `fill`."""
+    """Fill f, the wrenches, and the rows of J of entries without a formula; see `fill`."""
     table = at.table
     place_bodies(at, x, work)
     for entry in range(at.entries):
@@ -285,7 +305,7 @@ def fill_values(at, parameters, addresses, x, work, f, J):
 
 @inner_part
 def fill_slopes(at, work, J):
-    """Fill the rows of J that wrenches stand for, after `fill_values`."""
+    """Fill the rows of J of entries with a formula, after `fill_values`."""
     for entry in range(at.entries):
         if at.table[at.formula + entry] >= 0:
             jacobian_rows(at, entry, work, J)
@@ -293,7 +313,11 @@ def fill_slopes(at, work, J):
 
 @part
 def free_step(values, column, v, x):
-    """Move the floating joint whose seven values begin at `values` by six of a step."""
+    """
+    Move a floating joint by a step of its tangent space: T -> T exp6(v[column:column + 6]).
+
+    Its seven values are x[values:values + 7].
+    """
     S = np.empty((3, 12))
     floating_placement(x, values, S, 0)
     exp6(v, column, S, 1)
@@ -304,21 +328,25 @@ def free_step(values, column, v, x):
 
 @part
 def exp6(v, first, out, i):
-    """Fill placement i at the end of the screw motion v[first:first + 6], as pinocchio.exp6."""
+    """Fill placement i with the screw motion of v[first:first + 6], as pinocchio.exp6."""
+    # linear part (a, b, c), rotation vector (x, y, z)
     a, b, c, x, y, z = (v[first], v[first + 1], v[first + 2], v[first + 3], v[first + 4],
                         v[first + 5])
     squared = x * x + y * y + z * z
     angle = math.sqrt(squared)
+    # sin(t) / t, (1 - cos(t)) / t^2, (t - sin(t)) / t^3; their series near zero
     if angle < 1e-4:
         sine, cosine, rest = 1 - squared / 6, 0.5 - squared / 24, 1.0 / 6 - squared / 120
     else:
         sine, cosine = math.sin(angle) / angle, (1 - math.cos(angle)) / squared
         rest = (1 - sine) / squared
+    # Rodrigues' formula
     out[i, 0], out[i, 4], out[i, 8] = (1 - cosine * (y * y + z * z), 1 - cosine * (x * x + z * z),
                                        1 - cosine * (x * x + y * y))
     out[i, 1], out[i, 3] = cosine * x * y - sine * z, cosine * x * y + sine * z
     out[i, 2], out[i, 6] = cosine * x * z + sine * y, cosine * x * z - sine * y
     out[i, 5], out[i, 7] = cosine * y * z - sine * x, cosine * y * z + sine * x
+    # translation: the left Jacobian of SO(3) times the linear part
     along = rest * (x * a + y * b + z * c)
     out[i, 9] = sine * a + cosine * (y * c - z * b) + along * x
     out[i, 10] = sine * b + cosine * (z * a - x * c) + along * y
@@ -327,7 +355,12 @@ def exp6(v, first, out, i):
 
 @part
 def quaternion(placed, i, x, first):
-    """Fill x[first:first + 4] with the quaternion x y z w of a rotation, on the side it was."""
+    """
+    Fill x[first:first + 4] with the quaternion x y z w of the rotation of placement i.
+
+    Of the two quaternions q and -q the one nearer to the previous values is taken.
+    """
+    # from w if it is large, otherwise from the largest of x, y, z: no division by a small number
     R, largest = placed[i], 0
     trace = R[0] + R[4] + R[8]
     if R[4] > R[0]:
@@ -343,6 +376,7 @@ def quaternion(placed, i, x, first):
         q[i] = 1 + R[4 * i] - R[4 * j] - R[4 * k]
         q[j], q[k] = R[3 * i + j] + R[3 * j + i], R[3 * i + k] + R[3 * k + i]
         q[3] = R[3 * k + j] - R[3 * j + k]
+    # normalize; the sign from the previous values
     length = side = 0.0
     for n in range(4):
         length += q[n] * q[n]
@@ -354,7 +388,7 @@ def quaternion(placed, i, x, first):
 
 @inner_part
 def move(at, x, step, limits):
-    """Move x by a step (n,) of the tangent space, within its limits (2, nx)."""
+    """Move x (nx,) by a step (n,) of the tangent space, then clamp x to its limits (2, nx)."""
     for j in range(at.columns):
         i = at.table[at.values + j]
         if i >= 0:
@@ -367,7 +401,7 @@ def move(at, x, step, limits):
 
 @inner_part
 def step_bounds(at, x, limits, farthest, low, high):
-    """Fill how far each column may move down and up (n,) from x, at most `farthest` (n,)."""
+    """Fill the box low..high (n,) of steps within x's limits (2, nx) and +-`farthest` (n,)."""
     for j in range(at.columns):
         low[j], high[j] = -farthest[j], farthest[j]
         i = at.table[at.values + j]
@@ -385,13 +419,13 @@ def evaluate(numbers, layout, parameters, addresses, x, f, J):
 
 @loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[:,::1])')
 def moved(numbers, layout, x, step, limits):
-    """Move x by a step, see `move`."""
+    """Move x (nx,) by a step (n,) of the tangent space; see `move`."""
     move(layout_of(numbers, layout), x, step, limits)
 
 
 @loop('void(i8, f8[:,:], f8[:,:], f8[::1], f8[::1], f8[:,::1])')
 def measure_formula(formula, B, A, parameters, f, W):
-    """Fill f (rows,) and the wrenches W (rows, 6) of a formula at two poses (4, 4)."""
+    """Fill f (m,) and the wrenches W (m, 6) of a formula, for poses B and A (4, 4)."""
     placed = np.empty((2, 12))
     for j in range(3):
         for k in range(3):

@@ -1,4 +1,4 @@
-"""Steps along the answers of a robot that has more joints than its targets have rows."""
+"""Self-motion: steps of a redundant robot from one solution to another."""
 
 import math
 
@@ -10,8 +10,8 @@ from ros2_ik.core.kernels.qp import solve_qp, squared_length
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, work_of
 from ros2_ik.core.kernels.source import loop
 
-ROW_WEIGHT = 1e9        # where a robot is singular, some rows depend on others
-MIN_PROGRESS = 0.1      # part of a step; less means that joints are at their limits
+ROW_WEIGHT = 1e9        # slack weight of rows: at a singularity rows depend on each other
+MIN_PROGRESS = 0.1      # fraction of a step; less means that joints are at their limits
 
 
 @loop(f'Tuple((b1, i8))({PROGRAM}, f8[::1], f8[::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '
@@ -19,11 +19,11 @@ MIN_PROGRESS = 0.1      # part of a step; less means that joints are at their li
 def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, bounds, options,
                length, most):
     """
-    Step from an answer x (nx,) to another, both of which fulfil the rows.
+    Step from a solution x (nx,) of the rows to another one, over a distance `length`.
 
-    The step has that length, in the direction nearest to `along` (n,) that leaves the rows as they
-    are; `along` then has it. At most `most` iterations lead back to the rows. Returns
-    whether x is an answer, away from the last one, and the number of iterations.
+    The direction is the one nearest to `along` (n,) in the null space of the rows' Jacobian;
+    `along` is overwritten with it. Up to `most` iterations of `descend_from` then correct x.
+    Return whether x is a solution other than the first one, and the number of iterations.
     """
     at = layout_of(numbers, layout)
     n, k = at.columns, len(rows)
@@ -32,17 +32,20 @@ def step_along(numbers, layout, parameters, addresses, x, along, limits, rows, b
     step, before, work = np.empty(n), x.copy(), work_of(at)
     if not fill(at, parameters, addresses, x, work, f, J):
         return False, 0
+    # project the direction onto the null space: least |d - along|^2 subject to A d = 0
     scaled_rows(J, rows, bounds, A)
     if not solve_qp(np.eye(n), -along, A, zero, zero, ROW_WEIGHT, -free, free, step, y):
         return False, 0
     squared = squared_length(step)
     if not squared > 1e-12:
         return False, 0
+    # step, then descend onto the rows
     along[:] = step / math.sqrt(squared)
     step[:] = length * along
     move(at, x, step, limits)
     _, iterations, flag = descend_from(at, parameters, addresses, x, limits, rows, bounds,
                                        options, most, work)
+    # the descent may lead back to the first solution
     farthest = 0.0
     for i in range(len(x)):
         farthest = max(farthest, abs(x[i] - before[i]))

@@ -1,38 +1,42 @@
 """
-Loops and formulas, compiled by numba at first use.
+Decorators for functions that numba compiles at first use.
 
-Python calls a `loop`, a loop calls a `formula` by its address, and compiled code calls a `part`.
-To debug a formula or a part, call its Python function: a part itself, `function` of a formula.
+Python calls a `loop`, a loop calls a `formula` by its address, loops and formulas call a `part`.
+To debug in Python, call a part directly, and a formula or a loop by its attribute `function`.
 """
 
 from collections.abc import Callable
 from functools import cache, cached_property
 from random import Random
 from threading import Lock
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TYPE_CHECKING, TypeAlias, TypeVar
 
 from ros2_ik.core.kernels.cache import add_source, compiled
 
-Part = TypeVar('Part', bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from numba.core.types import Type
+
+Part = TypeVar('Part', bound=Callable[..., object])
 
 _loops: list['Loop'] = []
 _formulas: list['Formula'] = []
-_new_parts: list[tuple[Callable[..., Any], bool]] = []  # not yet known to numba; whether inlined
+# functions that are not registered with numba yet, and whether each is inlined
+_new_parts: list[tuple[Callable[..., object], bool]] = []
 _compiling = Lock()
 add_source(lambda: None)    # this file
 
 
 def part(function: Part) -> Part:
-    """Let compiled code call a function."""
+    """Make a function callable from compiled code."""
     return _add_part(function, False)
 
 
 def inner_part(function: Part) -> Part:
     """
-    Let compiled code call a function that is inlined into each caller.
+    Make a function callable from compiled code, and inline it into each caller.
 
-    For the inside of loops: a call counts references to each array argument, which costs as much
-    as a hundred sums.
+    For innermost loops: a call counts the references to each array argument, which takes as long
+    as a hundred additions.
     """
     return _add_part(function, True)
 
@@ -44,9 +48,9 @@ def _add_part(function: Part, is_inlined: bool) -> Part:
 
 
 class Loop:
-    """A function that Python calls as `run`, with arguments of one signature."""
+    """A function of one signature; Python calls its compiled code as `run`."""
 
-    def __init__(self, function: Callable[..., Any], signature: str) -> None:
+    def __init__(self, function: Callable[..., object], signature: str) -> None:
         self.function, self.signature = function, signature
         self.__doc__, self.__name__ = function.__doc__, function.__name__
         add_source(function)
@@ -54,7 +58,7 @@ class Loop:
 
     @cached_property
     def run(self) -> Callable[..., Any]:
-        """The compiled function; read it where something is bound, not where time counts."""
+        """The compiled function; the first access compiles it, so read it before time counts."""
         from numba import njit
         with _compiling:
             _overload_parts()
@@ -63,18 +67,19 @@ class Loop:
             return run
 
 
-def loop(signature: str) -> Callable[[Callable[..., Any]], Loop]:
-    """Make a `Loop` of a function; `signature` is in numba's notation."""
+def loop(signature: str) -> Callable[[Callable[..., object]], Loop]:
+    """Decorate a function as a `Loop`; `signature` is in numba's notation."""
     return lambda function: Loop(function, signature)
 
 
 class Formula:
     """
-    Values and wrenches of how a body B moves relative to a body A.
+    The values and wrenches of a function of two bodies, B relative to A.
 
-    The function takes the placements of B and of A in the root frame as twelve numbers each
-    (rotation row by row, then position), its parameters, and fills the values f (m,) and the
-    wrenches W (6 m,), row by row. All five are pointers; to debug `function`, pass it lists.
+    The decorated function reads the placements of B and of A in the root frame (twelve numbers
+    each: rotation row by row, then position) and its parameters. It writes the values f (m,) and
+    the wrenches W (6 m,), row by row. All five arguments are pointers; to debug `function`, pass
+    lists.
     """
 
     def __init__(self, function: Callable[..., None]) -> None:
@@ -89,39 +94,42 @@ class Formula:
         from numba import cfunc, types
         with _compiling:
             _overload_parts()
-            numbers: Any = types.CPointer(types.float64)    # type: ignore[no-untyped-call]
-            signature = types.void(*[numbers] * 5)
+            pointer = types.CPointer(types.float64)     # type: ignore[no-untyped-call]
+            signature = types.void(*[pointer] * 5)
+            # kept, as its address is valid only while the object exists
             self._code = compiled(lambda options: cfunc(signature, **options)(self.function),
-                                  self.function)    # the address is valid as long as this lives
-            return int(self._code.address)
+                                  self.function)
+            assert self._code.address is not None
+            return self._code.address
 
 
 formula: TypeAlias = Formula
 
 
 def compile_all() -> None:
-    """Compile or load all loops and formulas, before a process serves or runs in real time."""
+    """Compile all loops and formulas or load them from the cache, before requests are served."""
     tasks = [*((one, 'address') for one in _formulas), *((one, 'run') for one in _loops)]
-    Random().shuffle(tasks)     # processes that start together share the work through the cache
+    # in random order, so that processes that start together compile different functions
+    Random().shuffle(tasks)
     for one, compiled_code in tasks:
         getattr(one, compiled_code)
 
 
 def call(formula, placed, b, a, parameters, first, f, W, row):    # type: ignore[no-untyped-def]
     """
-    Call a formula by its address, in compiled code.
+    Call a formula by its address (compiled code only).
 
-    The placements of B and A are rows b and a of `placed` (k, 12), its parameters begin at
-    `first`, its rows of f (m,) and W (m, 6) at `row`.
+    The placements of B and A are rows b and a of `placed` (k, 12). The formula's parameters begin
+    at index `first`, its rows of f (m,) and W (m, 6) at index `row`.
     """
 
 
 def call_back(function, x, f, J):    # type: ignore[no-untyped-def]
-    """Let Python fill its rows of f and J at x, in compiled code; False ends the loop."""
+    """Have the Python callback at an address fill its rows of f and J at x; False: interrupt."""
 
 
 def _overload_parts() -> None:
-    """Let compiled code call the parts that were added since, and formulas at their address."""
+    """Register new parts, `call` and `call_back` with numba."""
     from numba.extending import overload
     _overload_calls()
     while _new_parts:
@@ -132,7 +140,7 @@ def _overload_parts() -> None:
 
 @cache
 def _overload_calls() -> None:
-    """Let compiled code call C functions, which take pointers to numbers, at an address."""
+    """Register `call` and `call_back` with numba: calls of C functions by address."""
     from numba import types
     from numba.extending import overload
 
@@ -150,11 +158,12 @@ def _overload_calls() -> None:
                                                             (0, 0, 0)) != 0)
 
 
-def _by_address(count: int, returned: Any) -> Any:
+def _by_address(count: int, returned: 'Type') -> Any:
     """
-    Return what calls a function of `count` pointers at an address, for compiled code.
+    Return a numba intrinsic that calls a C function of `count` pointers by its address.
 
-    They point into arrays, at places told as numbers: slices would be counted.
+    Its arguments are the address, a tuple of arrays, and the index in each array that a pointer
+    points to. Slices instead of indices would cost reference counting.
     """
     from llvmlite import ir
     from numba import types
@@ -166,6 +175,7 @@ def _by_address(count: int, returned: Any) -> Any:
         for i, kind in enumerate(signature.args[1]):
             array = context.make_array(kind)(context, builder,
                                              builder.extract_value(arguments[1], i))
+            # pointer to element arguments[2][i] of array i
             data.append(builder.gep(builder.bitcast(array.data, pointer),
                                     [builder.extract_value(arguments[2], i)]))
         result = ir.VoidType() if returned is types.void else ir.IntType(32)

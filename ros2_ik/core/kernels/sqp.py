@@ -1,4 +1,4 @@
-"""The descents of solvers/sqp.py: onto the rows that must hold, then down the costs along them."""
+"""The descents of solvers/sqp.py: first to feasibility, then down the costs along the rows."""
 
 import numpy as np
 
@@ -16,18 +16,18 @@ from ros2_ik.core.kernels.qp import row_times, solve_qp, STIFFEST
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, step_bounds, work_of
 from ros2_ik.core.kernels.source import loop, part
 
-FAR = 1e4           # bounds this far away from a row's value count as this far
-SLACK_WEIGHT = 1e8          # weight of hard rows in a step along them, at first
-PENALTY = 1.0       # of their violation in the merit, at least
-GAIN = 1e-8         # of the merit, relative, below which a step is not worth making
-LEAST_STEP = 1e-9
-TRIES = 8           # lengths of one step
-ENOUGH = 0.1        # part of the gain that was predicted
+FAR = 1e4               # largest distance of a bound from a row's value that a QP contains
+SLACK_WEIGHT = 1e8      # initial weight of the hard rows' slack in a QP
+PENALTY = 1.0           # least penalty of a violation in the merit function
+GAIN = 1e-8             # relative decrease of the merit below which the descent ends
+LEAST_STEP = 1e-9       # length of a step below which the descent ends [rad, m]
+TRIES = 8               # step lengths that a line search tries
+ENOUGH = 0.1            # fraction of the predicted gain at which a step is accepted
 
 
 @part
 def clip_bounds(below, above):
-    """Bring bounds nearer that no step reaches: huge numbers would cost precision."""
+    """Clip bounds that no step reaches to +-FAR: huge numbers would cost precision."""
     for i in range(len(below)):
         below[i] = min(max(below[i], -FAR), FAR)
         above[i] = max(min(above[i], FAR), -FAR)
@@ -35,7 +35,7 @@ def clip_bounds(below, above):
 
 @part
 def goes_far(at, limits, farthest, d):
-    """Return whether a step (n,) goes as far as it may where no limit is near."""
+    """Return whether a step d (n,) moves a joint without limits by its largest step."""
     for j in range(len(d)):
         i = at.table[at.values + j]
         if (i >= 0 and abs(d[j]) > 0.99 * farthest[j] and np.isinf(limits[0, i])
@@ -46,22 +46,25 @@ def goes_far(at, limits, farthest, d):
 
 @loop(f'Tuple((f8, i8, i8, i8, i8))({PROGRAM}, f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '
       'f8, i8, i8, f8, i8)')
-def hold(numbers, layout, parameters, addresses, starts, limits, rows, bounds, farthest, damping,
-         limit, patience, drop, most):
+def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, bounds, farthest,
+                  damping, limit, patience, drop, most):
     """
-    Descend from one of `starts` (k, nx) after another until all rows are within their bounds.
+    Descend from one of `starts` (k, nx) after another, until all rows are within their tolerance.
 
-    Up to their tolerance, see `bound_distances` and `move`; a step is at most `farthest` (n,).
-    There are at most `limit` iterations from each start, and `most` from all. The starts that were
-    used are left at their best values. Returns the squared violation of the best one, its exit
-    flag and its number, the number of iterations and of starts used.
+    See `bound_distances` for `rows` and `bounds`, `move` for `limits`. A step is at most
+    `farthest` (n,) [rad, m], a descent at most `limit` iterations, all descents together `most`.
+    A descent ends after `patience` iterations without a decrease by the factor `drop`. Each start
+    that was used is overwritten with its best values.
+
+    Return the squared violation, exit flag and number of the best start, then the number of
+    iterations and of starts used.
     """
     at = layout_of(numbers, layout)
     best, best_flag, best_start, iterations, used, flag = np.inf, 0, 0, 0, 0, 0
     while used < len(starts):
-        error, done, flag = hold_from(at, parameters, addresses, starts[used], limits, rows,
-                                      bounds, farthest, damping, min(limit, most - iterations),
-                                      patience, drop)
+        error, done, flag = find_feasible_from(
+            at, parameters, addresses, starts[used], limits, rows, bounds, farthest, damping,
+            min(limit, most - iterations), patience, drop)
         if used == 0 or flag == CONVERGED or error < best:
             best, best_flag, best_start = error, flag, used
         iterations, used = iterations + done, used + 1
@@ -71,9 +74,9 @@ def hold(numbers, layout, parameters, addresses, starts, limits, rows, bounds, f
 
 
 @part
-def hold_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damping, limit,
-              patience, drop):
-    """Descend from x (nx,), which is left at the best values seen; see `hold`."""
+def find_feasible_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damping,
+                       limit, patience, drop):
+    """Descend from x (nx,); on return x holds the best values. See `find_feasible`."""
     n, m, k = at.columns, at.rows, len(rows)
     work, f, J = work_of(at), np.empty(m), np.zeros((m, n))
     below, above, A = np.empty(k), np.empty(k), np.empty((k, n))
@@ -88,7 +91,8 @@ def hold_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damp
         error, holds = bound_distances(f, rows, bounds, below, above)
         if holds:
             return error, iteration, CONVERGED
-        if far and error < best:   # a joint without limits on its way through several turns
+        # a joint without limits may need several turns: each decrease resets the patience
+        if far and error < best:
             stall = -1
         best, stall, flag = update_best(x, error, best_x, best, stall, iteration, limit, patience,
                                         drop)
@@ -96,6 +100,7 @@ def hold_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damp
             flag = STEP_TOO_SMALL
         if flag:
             break
+        # QP: the shortest damped step within limits and trust region to the rows' bounds
         step_bounds(at, x, limits, farthest, low, high)
         scaled_rows(J, rows, bounds, A)
         clip_bounds(below, above)
@@ -114,28 +119,32 @@ def hold_from(at, parameters, addresses, x, limits, rows, bounds, farthest, damp
 @part
 def cost_of(f, J, wanted, linear, factor, unit, g, H):
     """
-    Return the cost at values f, with its slope g and Gauss-Newton matrix H, in a `unit`.
+    Return the cost at values f (m,); fill its gradient g (n,) and Gauss-Newton matrix H (n, n).
 
-    `wanted` (2, m) is where rows should be, `factor` (k, m) the root of the weight of what is
-    outside; rows with `linear` (m,) are costs themselves.
+    cost = 1/2 |factor away|^2 + linear . f, with away (m,) the distance of f from its wanted
+    interval. `wanted` (2, m) are the ends of these intervals, `factor` (k, m) is a root of the
+    weight matrix, `linear` (m,) weighs rows that are costs themselves. Everything is divided by
+    `unit`.
     """
     m, n = J.shape
     slope = np.empty(n)
     total = 0.0
     g[:] = 0.0
     H[:] = 0.0
+    # scalar costs
     for i in range(m):
         if linear[i] != 0:
             total += linear[i] * f[i]
             for j in range(n):
                 g[j] += linear[i] * J[i, j]
+    # least squares: residual r and its slope for each row of the factor
     for k in range(len(factor)):
         r = 0.0
         slope[:] = 0.0
         for i in range(m):
             if factor[k, i] != 0:
                 away = f[i] - min(max(f[i], wanted[0, i]), wanted[1, i])
-                # inside its bounds a cost asks for nothing
+                # strictly inside its interval a row costs nothing
                 if away != 0 or wanted[0, i] == wanted[1, i]:
                     r += factor[k, i] * away
                     for j in range(n):
@@ -145,6 +154,7 @@ def cost_of(f, J, wanted, linear, factor, unit, g, H):
             g[a] += r * slope[a]
             for b in range(n):
                 H[a, b] += slope[a] * slope[b]
+    # scale to the unit
     for a in range(n):
         g[a] /= unit
         for b in range(n):
@@ -154,7 +164,7 @@ def cost_of(f, J, wanted, linear, factor, unit, g, H):
 
 @part
 def violation_of(below, above):
-    """Return the sum of how far rows are outside their bounds."""
+    """Return the sum of the rows' violations (1-norm); see `bound_distances`."""
     total = 0.0
     for i in range(len(below)):
         total += max(below[i], 0.0) + max(-above[i], 0.0)
@@ -163,10 +173,16 @@ def violation_of(below, above):
 
 @part
 def update_bfgs(bfgs_correction, H, s, y):
-    """Update H + bfgs_correction by Powell's damped BFGS: step s, change y of the slope."""
+    """
+    Update H + bfgs_correction (n, n) by Powell's damped BFGS formula.
+
+    s (n,) is the step, y (n,) the change of the Lagrangian's gradient (Nocedal and Wright,
+    "Numerical Optimization", procedure 18.2).
+    """
     n = len(s)
     As = np.empty(n)
     sAs = sy = 0.0
+    # As = (H + correction) s, slightly regularized
     for a in range(n):
         As[a] = 1e-8 * s[a]
         for b in range(n):
@@ -175,6 +191,7 @@ def update_bfgs(bfgs_correction, H, s, y):
         sy += s[a] * y[a]
     if not sAs > 1e-16:
         return
+    # damping: y is mixed with As so that the matrix stays positive definite
     share = 1.0 if sy >= 0.2 * sAs else 0.8 * sAs / (sAs - sy)
     sy = share * sy + (1.0 - share) * sAs
     for a in range(n):
@@ -185,13 +202,15 @@ def update_bfgs(bfgs_correction, H, s, y):
 
 @part
 def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty):
-    """Return how much the merit should fall by a step d."""
+    """Return the decrease of the merit by a step d (n,) that the quadratic model predicts."""
     n = len(d)
     gain = penalty * violation
+    # cost
     for a in range(n):
         gain -= g[a] * d[a]
         for b in range(n):
             gain -= 0.5 * d[a] * (H[a, b] + bfgs_correction[a, b]) * d[b]
+    # violation that the linearized rows leave
     for i in range(len(below)):
         value = row_times(A, i, d)
         gain -= penalty * (max(below[i] - value, 0.0) + max(value - above[i], 0.0))
@@ -203,11 +222,11 @@ def predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty
 def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, wanted, linear,
                factor, farthest, limit, last):
     """
-    Lower the cost (see `cost_of`) from x (nx,), where the rows hold.
+    Lower the cost (see `cost_of`) from a feasible x (nx,), in at most `limit` iterations.
 
-    x is left at the best values at which they hold, and `last` (nx,) at the last, at which they
-    may not quite. Returns the costs at both, the number of iterations and the exit flag. For the
-    other arguments see `hold`.
+    On return x holds the best feasible values, and `last` (nx,) the last ones, which may violate
+    the rows slightly. Return the costs of both, the number of iterations and the exit flag. See
+    `find_feasible` for the other arguments.
     """
     at = layout_of(numbers, layout)
     n, m, k = at.columns, at.rows, len(rows)
@@ -223,6 +242,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     if not fill(at, parameters, addresses, x, work, f, J):
         last[:] = x
         return np.inf, np.inf, 0, INTERRUPTED
+    # unit of the cost: its mean curvature, so that damping and weights need no scale
     cost_of(f, J, wanted, linear, factor, 1.0, g, H)
     curvature = slope = 0.0
     for j in range(n):
@@ -239,36 +259,41 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         if iteration >= limit:
             flag = ITERATION_LIMIT
             break
+        # QP: step d and multipliers y of the damped model, subject to the linearized rows
         step_bounds(at, x, limits, farthest, low, high)
         K[:] = H
         K += bfgs_correction
         for a in range(n):
             K[a, a] += damping
         if not solve_qp(K, g, A, below, above, weight, low, high, d, y):
+            # not positive definite: reset the BFGS matrix
             if np.any(bfgs_correction):
-                bfgs_correction[:] = 0.0      # not positive definite: begin to learn anew
+                bfgs_correction[:] = 0.0
                 continue
             break
-        worth = longest = let_through = 0.0
+        largest_multiplier = longest = slack_energy = 0.0
         for i in range(n, n + k):
-            worth = max(worth, abs(y[i]))
-            let_through += y[i] * y[i] / weight
+            largest_multiplier = max(largest_multiplier, abs(y[i]))
+            slack_energy += y[i] * y[i] / weight
         for j in range(n):
             longest = max(longest, abs(d[j]))
-        # a merit that charges less than the rows are worth has its least off them
-        penalty = max(PENALTY, 1.5 * worth)
+        # the L1 merit is exact only if its penalty exceeds the multipliers
+        penalty = max(PENALTY, 1.5 * largest_multiplier)
         predicted = predicted_gain(g, H, bfgs_correction, d, A, below, above, violation, penalty)
+        # converged?
         if predicted <= GAIN * (1.0 + abs(cost)) or longest < LEAST_STEP or damping > 1e8:
             if fresh:
-                if let_through <= GAIN * (1.0 + abs(cost)) or weight >= STIFFEST:
+                if slack_energy <= GAIN * (1.0 + abs(cost)) or weight >= STIFFEST:
                     break
-                weight *= 100.0       # the step leaves the rows, and must not for what it gains
+                # the cost pushes the step off the rows: weigh their slack more
+                weight *= 100.0
                 damping = 1e-2
                 continue
-            # what was learnt may mislead: it is a minimum if it is one without, too
+            # the BFGS matrix may be wrong: confirm the minimum without it
             bfgs_correction[:] = 0.0
             damping, fresh = 1e-2, True
             continue
+        # line search: d, d with a second-order correction, then shorter steps
         iteration += 1
         after[:] = x
         moved[:] = d
@@ -288,18 +313,19 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if leads_back:
                 for j in range(n):
                     moved[j] += back[j]
+            # accept; the full step only if it gains much or keeps to the rows
             if ratio >= ENOUGH and (turn or ratio >= 0.5
                                     or penalty * violation_after <= 0.1 * predicted):
                 break
             if turn == 0:
-                # the rows' curvature ate the gain: lead the step back onto them
+                # second-order correction: the shortest step back onto the curved rows
                 step_bounds(at, after, limits, farthest, low, high)
                 leads_back = solve_qp(one, zero, A, below_after, above_after, weight, low, high,
                                       back, y_back)
                 if leads_back:
                     continue
             leads_back = False
-            # where a parabola through both ends and the slope at the first one is lowest
+            # shorten to the minimum of a parabola through both values and the initial slope
             share *= min(max(0.5 / (1.0 - ratio), 0.1), 0.5) if ratio < 0 else 0.5
             after[:] = x
             for j in range(n):
@@ -307,11 +333,13 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
         if not going:
             flag = INTERRUPTED
             break
+        # BFGS with the change of the Lagrangian's gradient
         for j in range(n):
             change[j] = g_after[j] - g[j]
             for i in range(k):
                 change[j] += y[n + i] * (A_after[i, j] - A[i, j])
         update_bfgs(bfgs_correction, H_after if ratio > 1e-4 else H, moved, change)
+        # move to the new point
         if ratio > 1e-4:
             fresh = False
             x[:] = after
@@ -324,6 +352,7 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
             if cost < best and bound_distances(f_after, rows, bounds, below_after, above_after)[1]:
                 best = cost
                 best_x[:] = x
+        # adapt the damping
         if share < 0.3 or ratio <= 1e-4:
             damping *= 4.0
         elif share == 1.0 and ratio > 0.4:

@@ -1,4 +1,4 @@
-"""A step of velocity IK: a quadratic program for each priority, and the resulting move."""
+"""A step of velocity IK: one quadratic program per priority, then the motion of the joints."""
 
 import math
 
@@ -11,64 +11,71 @@ from ros2_ik.core.kernels.source import inner_part, loop, part
 from ros2_ik.core.kernels.velocity_limits import fill_box
 from ros2_ik.core.kernels.velocity_rows import Problem
 from ros2_ik.core.kernels.velocity_tasks import (
-    EASE,
     firm_rows,
     is_firm,
+    MIN_DAMPING,
+    row_scale,
     scaled_length,
     slow_firm_tasks,
     soft_tasks,
-    unit_of,
 )
 
 DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
-STIFF = 1e7         # weight of the slack of gaps and bounds; tasks weigh 1
-FIRM = 0.3          # length of the rows of hard tasks and held priorities; those of bounds have 1
-YIELDING = 0.003    # the same where a bound would be missed
-# without it an arm stands still while another one, which is driven, comes too near
-EASINGS = 3         # times that a program is solved, each with a hundred times the damping
-MISSED = 1e-6       # by which a bound may be missed before that is reported
-ASTRAY = 1e-6       # part of their way by which scaled tasks may leave it
-SHARP = 1e-3        # larger slacks of firm rows are those of rows that contradict each other
-CORRECTIONS = 4     # of a step whose curved path crosses a bound
-HALVINGS = 8        # of a step that still crosses one
-SCALE_COST = 1e-4   # of the way that scaled tasks leave, as a part of their rows' stiffness
-SLACK = 0.1         # part of its margin that a gap may miss before that is reported
-REVERSAL = 0.25     # part of its last speed with which a joint that swings turns back
-LEAST_SWING = 1e-4  # [rad/s, m/s] slowest swing that is damped
-SWING_GROWTH = 30   # factor of the damping with each swing
-MOST_SWING = 1e2    # largest damping of swings, relative to the diagonal of H
-FADING = 0.9        # factor of the damping in each step without a swing
+SLACK_WEIGHT = 1e7          # weight of the slack of bounds and distances; tasks have weight 1
+FIRM_SCALE = 0.3            # scale of firm rows and of solved priorities; bounds have scale 1
+# scale of firm rows if they would make the step violate a bound; without this an arm stands still
+# while another, driven arm comes too near
+YIELDING_SCALE = 0.003
+DAMPING_TRIES = 3           # tries to solve a program, each with a hundred times the damping
+BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
+DIRECTION_TOLERANCE = 1e-6  # tolerance of the direction of scaled tasks, relative to their length
+MAX_CORRECTED_SLACK = 1e-3  # slack of a firm row above which the rows contradict each other
+CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
+HALVINGS = 8                # halvings of a step that still crosses a bound
+SCALE_COST = 1e-4           # weight of the length that scaled tasks lack, relative to firm rows
+SLACK = 0.1                 # fraction of its margin by which a distance may fall short unreported
+REVERSAL = 0.25             # part of the last velocity; a larger reversal is an oscillation
+LEAST_SWING = 1e-4          # slowest oscillation that is damped [rad/s, m/s]
+SWING_GROWTH = 30           # factor of the damping with each reversal
+MOST_SWING = 1e2            # largest damping of oscillations, relative to the diagonal of H
+FADING = 0.9                # factor of the damping in each step without a reversal
 
 
 @part
 def solve_priorities(problem, firm, step, missed):
     """
-    Fill the step, with hard tasks so `firm`; return the scale of scaled tasks.
+    Fill step (n,) by one QP per priority; return the scale (0 to 1) of scaled tasks.
 
-    NaN where numbers do not suffice. `missed` (m + k,) gets the amounts by which hard rows,
-    bounds and gaps are missed.
+    `firm` is the scale of firm rows. `missed` (m + k,) is filled with the violations of firm rows,
+    bounds and distances. Return NaN if a QP cannot be solved numerically.
     """
     rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
     (m, n), length = J.shape, scaled_length(rows, dt)
     fill_box(box, problem.options)
+    # variables: the step, and with scaled tasks the length that they move
     N = n if length < 0 else n + 1
     A, bounds, ends = np.zeros((2 * m, N)), np.empty((2, 2 * m)), np.zeros((2, N))
     ends[0, :n], ends[1, :n], ends[1, n:] = box[row.LEAST], box[row.MOST], length
     x, H, g = np.zeros(N), np.zeros((N, N)), np.zeros(N)
-    slack = FIRM * (min(MISSED, ASTRAY * length) if length > 0 else MISSED)
-    # beside firm rows damping must stay small where no task is soft
+    tolerance = BOUND_TOLERANCE
+    if length > 0:
+        tolerance = min(tolerance, DIRECTION_TOLERANCE * length)
+    # `size` keeps damping small compared with firm rows if no task is soft
     count, size = firm_rows(problem, firm, length, A, bounds[0], bounds[1])
     for level in range(len(problem.limbs) - 1):
         if level and not np.any(rows[row.KIND] == level):
             continue
-        soft_tasks(problem, level, size, SCALE_COST * STIFF * firm * firm, length, H, g)
-        if not solve_level(H, g, A[:count], bounds[0, :count], bounds[1, :count], ends, slack, x):
+        soft_tasks(problem, level, size, SCALE_COST * SLACK_WEIGHT * firm * firm, length, H, g)
+        if not solve_level(H, g, A[:count], bounds[0, :count], bounds[1, :count], ends,
+                           FIRM_SCALE * tolerance, x):
             if level == 0:
                 return math.nan
-            break       # those of higher priority have their step
-        count = hold_level(problem, level, x, A, bounds, count)
-        for a in range(n, N):   # tasks of lower priority do not slow scaled ones
+            # keep the step of the higher priorities
+            break
+        # lower priorities must not change what this one achieved, nor slow scaled tasks
+        count = fix_level(problem, level, x, A, bounds, count)
+        for a in range(n, N):
             ends[0, a] = min(x[a], length)
     step[:] = x[:n]
     fill_missed(problem, A, bounds, x, firm, missed)
@@ -77,41 +84,44 @@ def solve_priorities(problem, firm, step, missed):
 
 @part
 def solve_level(H, g, A, lower, upper, ends, slack, x):
-    """Fill x with the optimum of one priority; return whether numbers suffice."""
+    """Fill x with the minimizer of one priority's QP; False if it cannot be solved numerically."""
     found, y, more = x.copy(), np.empty(len(g) + len(A)), np.empty((2, len(A)))
-    for turn in range(EASINGS):
-        if solve_qp(H, g, A, lower, upper, STIFF, ends[0], ends[1], found, y):
+    # more damping if H is numerically not positive definite
+    for turn in range(DAMPING_TRIES):
+        if solve_qp(H, g, A, lower, upper, SLACK_WEIGHT, ends[0], ends[1], found, y):
             break
-        if turn == EASINGS - 1:
+        if turn == DAMPING_TRIES - 1:
             return False
         for a in range(len(g)):
-            H[a, a] += 100.0 * EASE
+            H[a, a] += 100.0 * MIN_DAMPING
     x[:] = found
-    if sharpen(A, lower, upper, x, slack, more) and solve_qp(
-            H, g, A, more[0], more[1], STIFF, ends[0], ends[1], found, y):
+    # once more with bounds that compensate for small slacks
+    if compensate_slack(A, lower, upper, x, slack, more) and solve_qp(
+            H, g, A, more[0], more[1], SLACK_WEIGHT, ends[0], ends[1], found, y):
         x[:] = found
     return True
 
 
 @inner_part
-def outside(A, i, lower, upper, x):
-    """Return by how much a row is outside its bounds, by its sign."""
+def violation(A, i, lower, upper, x):
+    """Return the signed violation of row i at x: positive above, negative below its bounds."""
     value = row_times(A, i, x)
     return value - min(max(value, lower[i]), upper[i])
 
 
 @part
-def sharpen(A, lower, upper, x, least_slack, more):
+def compensate_slack(A, lower, upper, x, least_slack, more):
     """
-    Fill bounds that make up for the slack that strong tasks leave; return whether there is any.
+    Fill `more` (2, .) with bounds that compensate for slacks; return whether any changed.
 
-    A slack is in proportion to its row's multiplier: what was a bit short was asked for too
-    little. (The method of multipliers, one step of it.) What contradicts each other stays.
+    One step of the method of multipliers: a row's slack is proportional to its multiplier, so
+    shifting the bounds by the slack removes it. Slacks above MAX_CORRECTED_SLACK stay, because
+    these rows contradict each other.
     """
     found = False
     for i in range(len(A)):
-        away = outside(A, i, lower, upper, x)
-        if not least_slack < abs(away) < SHARP:
+        away = violation(A, i, lower, upper, x)
+        if not least_slack < abs(away) < MAX_CORRECTED_SLACK:
             away = 0.0
         found = found or away != 0
         more[0, i], more[1, i] = lower[i] - away, upper[i] - away
@@ -119,13 +129,13 @@ def sharpen(A, lower, upper, x, least_slack, more):
 
 
 @part
-def hold_level(problem, level, x, A, bounds, count):
-    """Add the tasks of a priority to the rows that must hold; return how many rows."""
+def fix_level(problem, level, x, A, bounds, count):
+    """Append the tasks of a priority to the firm rows, at their values for x; return the count."""
     rows, J = problem.rows, problem.J
     for i in range(len(J)):
         if rows[row.KIND, i] == level and rows[row.WEIGHT, i] > 0:
             for j in range(J.shape[1]):
-                A[count, j] = FIRM * J[i, j]
+                A[count, j] = FIRM_SCALE * J[i, j]
             bounds[:, count] = row_times(A, count, x)
             count += 1
     return count
@@ -133,19 +143,19 @@ def hold_level(problem, level, x, A, bounds, count):
 
 @part
 def fill_missed(problem, A, bounds, x, firm, missed):
-    """Fill by how much each row that must hold is outside its bounds."""
+    """Fill `missed` (m + k,) with violations of bounds and firm rows above BOUND_TOLERANCE."""
     rows, at_row = problem.rows, 0
     missed[:] = 0.0
     for i in range(len(problem.J)):
         if rows[row.KIND, i] == row.BOUNDED or is_firm(rows[row.KIND, i]):
-            unit, away = unit_of(rows, i, firm), outside(A, at_row, bounds[0], bounds[1], x)
-            missed[i] = away / unit if abs(away) > MISSED * unit else 0.0
+            unit, away = row_scale(rows, i, firm), violation(A, at_row, bounds[0], bounds[1], x)
+            missed[i] = away / unit if abs(away) > BOUND_TOLERANCE * unit else 0.0
             at_row += 1
 
 
 @part
 def misses_bounds(rows, missed):
-    """Return whether there are hard or scaled tasks and some bound or gap is missed."""
+    """Return whether a bound or distance is violated and there are firm tasks that could yield."""
     bound = firm = False
     for i in range(len(missed)):
         bound = bound or missed[i] != 0 and rows[row.KIND, i] == row.BOUNDED
@@ -155,7 +165,7 @@ def misses_bounds(rows, missed):
 
 @part
 def rows_with_pairs(given, gaps, n):
-    """Return the rows (NUMBERS, m + k) of functions and of pairs, and J, of pairs filled."""
+    """Return `rows` (NUMBERS, m + k) of functions and pairs, and J (m + k, n) filled for pairs."""
     m, k = given.shape[1], len(gaps)
     rows, J = np.zeros((row.NUMBERS, m + k)), np.zeros((m + k, n))
     rows[:, :m] = given
@@ -172,7 +182,7 @@ def rows_with_pairs(given, gaps, n):
 
 @part
 def are_finite(rows, J):
-    """Return whether values and Jacobian of the rows that count are finite."""
+    """Return whether the values and the Jacobian of all used rows are finite."""
     total = 0.0
     for i in range(len(J)):
         if rows[row.KIND, i] != row.UNUSED:
@@ -183,41 +193,41 @@ def are_finite(rows, J):
 
 
 @part
-def crosses(rows, after):
-    """Return whether a bounded row went from within its bounds to outside, or further out."""
+def crosses_bound(rows, after):
+    """Return whether the values `after` (m,) leave the bounds of a row or violate them more."""
     for i in range(len(after)):
         if rows[row.KIND, i] == row.BOUNDED:
-            if (after[i] < min(rows[row.LOWER, i] - MISSED, rows[row.VALUE, i])
-                    or after[i] > max(rows[row.UPPER, i] + MISSED, rows[row.VALUE, i])):
+            if (after[i] < min(rows[row.LOWER, i] - BOUND_TOLERANCE, rows[row.VALUE, i])
+                    or after[i] > max(rows[row.UPPER, i] + BOUND_TOLERANCE, rows[row.VALUE, i])):
                 return True
     return False
 
 
 @part
-def miss_limits(box, step, dt, out):
-    """Fill by how much a step exceeds accelerations and speeds, and positions are outside."""
+def fill_exceeded_limits(box, step, dt, out):
+    """Fill out (3,) with the largest excess of acceleration, velocity and position; see LIMITS."""
     out[:] = 0.0
     for j in range(len(step)):
         a, speed, v = box[row.ACCELERATION, j], box[row.SPEED, j], step[j] / dt
         if not math.isinf(a):
             over = abs(v - box[row.BEFORE, j]) / dt - a
-            if over > MISSED * (1.0 + a) / dt:
+            if over > BOUND_TOLERANCE * (1.0 + a) / dt:
                 out[0] = max(out[0], over)
-        if abs(v) - speed > MISSED * (1.0 + speed):
+        if abs(v) - speed > BOUND_TOLERANCE * (1.0 + speed):
             out[1] = max(out[1], abs(v) - speed)
         at = box[row.POSITION, j] + step[j]
         outside_by = max(box[row.LOW, j] - at, at - box[row.HIGH, j])
-        if outside_by > MISSED:
+        if outside_by > BOUND_TOLERANCE:
             out[2] = max(out[2], outside_by)
 
 
 @part
-def give_up_pushes(rows, missed, first):
+def drop_futile_pushes(rows, missed, first):
     """
-    Take the pushes from pairs (rows from `first` on) that cannot part; return whether any did.
+    Stop widening distances (rows from `first` on) that cannot be widened; return whether any.
 
-    They contradict each other, or the build of the robot: pushed on they would only swing. Pairs
-    in contact keep their pushes.
+    Such rows contradict each other or the robot's kinematics; widening them would only make the
+    robot oscillate. Pairs in contact are still pushed apart.
     """
     found = False
     for i in range(first, len(missed)):
@@ -229,32 +239,32 @@ def give_up_pushes(rows, missed, first):
 
 
 @part
-def miss_pushes(rows, J, gaps, step, dt, missed):
-    """Fill by how much less than they should gaps well within their margins are widened."""
+def fill_missed_pushes(rows, J, gaps, step, dt, missed):
+    """Fill `missed` for distances clearly below their margins that the step widens too little."""
     first = len(J) - len(gaps)
     for i in range(first, len(J)):
         inside = rows[row.LOWER, i] - rows[row.VALUE, i]
         if inside > SLACK * rows[row.LOWER, i]:
             change = row_times(J, i, step) - rows[row.APPROACH, i] * dt
             away = change - min(rows[row.SHARE, i] * inside, gaps[i - first, row.GAP_PUSH] * dt)
-            if away < -MISSED:
+            if away < -BOUND_TOLERANCE:
                 missed[i] = away
 
 
 @part
-def learn_swings(step, box, dt):
+def damp_oscillations(step, box, dt):
     """
-    Damp joints that go to and fro from step to step, as no smooth motion does.
+    Damp joints that reverse from step to step, which no smooth motion does.
 
-    They do beside a singularity, and where a row's gradient is another one on the other side of a
-    step. Each swing raises the damping, SWING_GROWTH times; steps without one let it fade.
-    Without it 6 of 96 hands that are pulled into the arm's column shake for good at up to
-    1.2 rad/s, and targets beside singularities end in swings of up to 1.4 rad/s.
+    Joints oscillate near a singularity, and where a row's gradient differs at both ends of a step.
+    Each reversal multiplies the damping by SWING_GROWTH; it decays in steps without a reversal.
+    Without damping, 6 of 96 hands that were pulled into the arm's column oscillated for ever at up
+    to 1.2 rad/s, and targets near singularities ended in oscillations of up to 1.4 rad/s.
     """
     for j in range(len(step)):
         before, now = box[row.BEFORE, j], step[j] / dt
         if abs(before) > LEAST_SWING and now * before < -REVERSAL * before * before:
-            box[row.SWING, j] = min(max(SWING_GROWTH * box[row.SWING, j], EASE), MOST_SWING)
+            box[row.SWING, j] = min(max(SWING_GROWTH * box[row.SWING, j], MIN_DAMPING), MOST_SWING)
         else:
             box[row.SWING, j] *= FADING
 
@@ -262,17 +272,17 @@ def learn_swings(step, box, dt):
 @part
 def solve_bounded(problem, first, step, missed):
     """
-    Fill the step; where bounds are missed, without pushes in vain, then with hard tasks yielding.
+    Fill the step; if it violates bounds, drop futile pushes, then let firm tasks yield.
 
-    Returns how firm hard tasks are, and the scale. (Without the latter a tool that a hard task
-    leads into a wall broke its limits of acceleration 25 times over.)
+    Return the scale of firm rows and the scale of scaled tasks. If firm tasks did not yield, a
+    tool that a hard task leads into a wall exceeded its acceleration limits 25 times.
     """
-    scale = solve_priorities(problem, FIRM, step, missed)
-    if give_up_pushes(problem.rows, missed, first):
-        scale = solve_priorities(problem, FIRM, step, missed)
+    scale = solve_priorities(problem, FIRM_SCALE, step, missed)
+    if drop_futile_pushes(problem.rows, missed, first):
+        scale = solve_priorities(problem, FIRM_SCALE, step, missed)
     if not misses_bounds(problem.rows, missed):
-        return FIRM, scale
-    return YIELDING, solve_priorities(problem, YIELDING, step, missed)
+        return FIRM_SCALE, scale
+    return YIELDING_SCALE, solve_priorities(problem, YIELDING_SCALE, step, missed)
 
 
 @loop(f'Tuple((i8, f8))({PROGRAM}, f8[::1], i8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[::1], '
@@ -280,31 +290,35 @@ def solve_bounded(problem, first, step, missed):
 def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps, box, options,
                   inertia, step, missed):
     """
-    Find the step (n,) of dt from x (nx,), which is moved by it.
+    Fill step (n,) with the joints' motion in dt, and move x (nx,) by it.
 
-    `given` (NUMBERS, m) are the rows of functions, see `velocity_rows`, whose values are filled.
-    `limbs` (levels + 1, n) are the joints that tasks of each priority, and last firm ones, move
-    together, each by the number of one of them. `gaps` (k, n + GAP_NUMBERS) are the pairs, `box`
-    (COLUMN_NUMBERS, n) the joints. `options` are dt, damping and the gain of limits. `inertia`
-    (n, n), or (0, 0), is added to the damping of velocities.
+    `given` (NUMBERS, m), `gaps` (k, n + GAP_NUMBERS) and `box` (COLUMN_NUMBERS, n) are the tables
+    of functions, pairs and joints, see `velocity_rows`; the values in `given` are filled.
+    A limb is the joints that the tasks of one priority move together; limbs[level, j] (levels + 1,
+    n) is the number of one joint of joint j's limb, in the last row for firm tasks. `options` are
+    dt [s], damping and gain of position limits. `inertia` (n, n), or (0, 0) for none, weighs
+    velocities.
 
-    `missed` (m + k + 3,) is filled with the amounts by which rows and limits of joints are missed.
-    Returns a code (DONE ...) and the scale of scaled tasks.
+    `missed` (m + k + 3,) is filled with the violations of rows, pairs and LIMITS. Return DONE,
+    RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.
     """
     at = layout_of(numbers, layout)
     n, m, dt = at.columns, at.rows, options[0]
     work, after, J_after, free = work_of(at), np.empty(m), np.zeros((m, n)), np.empty((2, len(x)))
     free[0], free[1] = -np.inf, np.inf
     step[:], missed[:] = 0.0, 0.0
+    # values and Jacobian at x
     rows, J = rows_with_pairs(given, gaps, n)
     if not fill(at, parameters, addresses, x, work, rows[row.VALUE], J):
         return INTERRUPTED, 0.0
     given[row.VALUE] = rows[row.VALUE, :m]
     if not are_finite(rows, J):
         return NOT_FINITE, 0.0
-    for j in range(n):      # floating joints have no limits
+    # positions of the joints; floating joints have no limits
+    for j in range(n):
         i = at.table[at.values + j]
         box[row.POSITION, j] = x[i] if i >= 0 else 0.0
+    # the linearized step
     begin, missed_rows = x.copy(), missed[:len(J)]
     problem = Problem(rows, J, limbs, box, options, inertia)
     slow_firm_tasks(problem)
@@ -323,12 +337,13 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
             break
         if not fill(at, parameters, addresses, x, work, after, J_after):
             return INTERRUPTED, 0.0
-        if not crosses(rows, after):
+        if not crosses_bound(rows, after):
             break
-        # a path that curves crosses a bound: correct the step, and where that does not help,
-        # shorten the first one (shortening alone broke limits of acceleration 2.5 times as often)
+        # the curved path crosses a bound: correct the step by the error of its linearization; if
+        # that fails, halve the uncorrected step (halving alone exceeded acceleration limits 2.5
+        # times as often)
         if turn < CORRECTIONS:
-            for i in range(m):      # how much the values differ from what their Jacobian says
+            for i in range(m):
                 if rows[row.KIND, i] == row.BOUNDED:
                     rows[row.CURVED, i] = after[i] - rows[row.VALUE, i] - row_times(J, i, step)
             scale = solve_priorities(problem, firm, step, missed_rows)
@@ -336,10 +351,11 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
             rows[row.CURVED] = 0.0
             scale = solve_priorities(problem, firm, step, missed_rows)
     else:
+        # even the shortest step crosses a bound: report the violations
         for i in range(m):
             if rows[row.KIND, i] == row.BOUNDED:
                 missed[i] = after[i] - min(max(after[i], rows[row.LOWER, i]), rows[row.UPPER, i])
-    learn_swings(step, box, dt)
-    miss_pushes(rows, J, gaps, step, dt, missed)
-    miss_limits(box, step, dt, missed[len(J):])
+    damp_oscillations(step, box, dt)
+    fill_missed_pushes(rows, J, gaps, step, dt, missed)
+    fill_exceeded_limits(box, step, dt, missed[len(J):])
     return (RELAXED if np.any(missed != 0) else DONE), scale

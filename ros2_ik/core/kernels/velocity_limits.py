@@ -1,4 +1,4 @@
-"""Limits of a step of velocity IK: of joints, and of rows."""
+"""Bounds of a step of velocity IK: of joints (the box) and of rows."""
 
 import math
 
@@ -6,29 +6,30 @@ from ros2_ik.core.kernels import velocity_rows as row
 from ros2_ik.core.kernels.qp import row_times
 from ros2_ik.core.kernels.source import inner_part, part
 
-LONGEST_STEP = 1e6  # [rad, m]
+LONGEST_STEP = 1e6  # largest step of a joint without a velocity limit [rad, m]
 
 
 @inner_part
-def brake(distance, acceleration, dt):
+def braking_speed(distance, acceleration, dt):
     """
-    Return the largest speed from which a joint comes to rest within a distance.
+    Return the largest speed from which a joint can stop within a distance.
 
-    It slows down by at most acceleration * dt in each step of dt, and a whole number of steps
-    ends exactly at the distance, so that no step asks for more.
+    The speed drops by at most acceleration * dt per step of dt [s]. The discrete steps, not a
+    continuous motion, end exactly at the distance, so that no later step needs more deceleration.
     """
     if not distance > 0:
         return 0.0
     if math.isinf(acceleration) or math.isinf(distance):
         return distance / dt
+    # n + 1 steps, where n is the largest number with n (n + 1) / 2 <= x
     x = distance / (acceleration * dt * dt)
     n = math.floor(0.5 * (math.sqrt(1.0 + 8.0 * x) - 1.0))
     return acceleration * dt * (x / (n + 1) + 0.5 * n)
 
 
 @inner_part
-def accelerates(box):
-    """Return whether any acceleration is limited."""
+def has_acceleration_limits(box):
+    """Return whether a joint has an acceleration limit (0: a driven joint, infinite: none)."""
     for j in range(box.shape[1]):
         if 0 < box[row.ACCELERATION, j] < math.inf:
             return True
@@ -37,37 +38,39 @@ def accelerates(box):
 
 @inner_part
 def narrow(low, high, lower, upper):
-    """Return low..high within lower..upper, or its end that is nearest to that."""
+    """Return the intersection of low..high and lower..upper, or the nearest end of low..high."""
     return min(max(low, lower), high), max(min(high, upper), low)
 
 
 @part
 def fill_box(box, options):
     """
-    Fill how far each joint may move down and up in a step of dt (LEAST, MOST of the box).
+    Fill the least and the largest step of each joint (rows LEAST and MOST of `box`).
 
-    Velocity comes before acceleration, that before position: what is outside its limits comes
-    back as fast as these allow.
+    Velocity limits take precedence over acceleration limits, these over position limits: a joint
+    outside its position limits returns as fast as the other two allow.
     """
     dt, gain = options[0], options[2]
     for j in range(box.shape[1]):
         most, a, before = min(box[row.SPEED, j] * dt, LONGEST_STEP), box[row.ACCELERATION, j], \
             box[row.BEFORE, j]
+        # velocity and acceleration limits
         low, high = -most, most
         if not math.isinf(a):
-            # what is too fast already brakes
+            # a joint above its velocity limit brakes at its acceleration limit
             most = max(most, (abs(before) - a * dt) * dt)
             low, high = narrow(-most, most, (before - a * dt) * dt, (before + a * dt) * dt)
+        # position limits: a fraction of the distance per step, slow enough to stop there
         down, up = box[row.POSITION, j] - box[row.LOW, j], box[row.HIGH, j] - box[row.POSITION, j]
         box[row.LEAST, j], box[row.MOST, j] = narrow(
             low, high,
-            -down if down < 0 else -min(gain * down, brake(down, a, dt) * dt),
-            up if up < 0 else min(gain * up, brake(up, a, dt) * dt))
+            -down if down < 0 else -min(gain * down, braking_speed(down, a, dt) * dt),
+            up if up < 0 else min(gain * up, braking_speed(up, a, dt) * dt))
 
 
 @inner_part
 def row_acceleration(J, i, box):
-    """Return how fast the joints may slow row i of a Jacobian down, all of them half-way."""
+    """Return the deceleration of row i of J with all joints at half their acceleration limits."""
     a = 0.0
     for j in range(box.shape[1]):
         if J[i, j] != 0:
@@ -78,24 +81,26 @@ def row_acceleration(J, i, box):
 @inner_part
 def least_change_of(left, share, push, acceleration, now, dt):
     """
-    Return the least change in a step for the distance `left` to a bound; negative: back to it.
+    Return the least change of a row in a step, with the distance `left` above its lower bound.
 
-    It returns at most at the speed that joints reach in the step.
+    A positive change leads a row below its bound (left < 0) back, at most at the rate that the
+    joints can reach in this step. `now` is the row's present rate.
     """
     if left < 0:
         return min(-share * left, push * dt, (max(now, 0.0) + acceleration * dt) * dt)
-    return -min(share * left, brake(left, acceleration, dt) * dt)
+    return -min(share * left, braking_speed(left, acceleration, dt) * dt)
 
 
 @part
 def rate_bounds(problem, i):
-    """Return the least and the largest change of a bounded row in a step, along a straight way."""
+    """Return the least and the largest change of the bounded row i in a step, linearized."""
     rows, J, box, dt = problem.rows, problem.J, problem.box, problem.options[0]
     a, approach = row_acceleration(J, i, box), rows[row.APPROACH, i]
     now = row_times(J, i, box[row.BEFORE]) - approach
-    # what is too fast already brakes
+    # limits of the rate; a row that is too fast already brakes
     least_change = min(rows[row.SLOWEST, i], now + a * dt) * dt
     most_change = max(rows[row.FASTEST, i], now - a * dt) * dt
+    # bounds of the value: stop before them, return from behind them
     share, push = rows[row.SHARE, i], rows[row.PUSH, i]
     if not math.isinf(rows[row.LOWER, i]):
         least_change = max(least_change, approach * dt + least_change_of(
@@ -103,6 +108,7 @@ def rate_bounds(problem, i):
     if not math.isinf(rows[row.UPPER, i]):
         most_change = min(most_change, -least_change_of(
             rows[row.UPPER, i] - rows[row.VALUE, i], share, push, a, -now, dt))
+    # contradicting bounds: halfway between them
     if least_change > most_change:
         least_change = most_change = 0.5 * (least_change + most_change)
     return least_change - rows[row.CURVED, i], most_change - rows[row.CURVED, i]

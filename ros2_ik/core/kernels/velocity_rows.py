@@ -1,27 +1,34 @@
-"""Rows of the tables that describe a step of velocity IK to compiled code."""
+"""Row numbers of the tables that pass a step of velocity IK to compiled code."""
 
 from collections import namedtuple
 
 from ros2_ik.core.kernels.cache import add_source
 
-add_source(lambda: None)    # this file: loops are compiled with its numbers
+add_source(lambda: None)    # this file: its numbers are compiled into the loops
 
-# kinds of rows; 0, 1, 2 ... are the priorities of tasks, the first one first
+# kinds of rows; 0, 1, 2 ... are soft tasks of that priority, 0 the most important
 UNUSED, HARD, BOUNDED, SCALED = -1, -2, -3, -4
-# numbers of a row (NUMBERS, m + k): `rows` of functions, after them those of pairs
+# table `rows` (NUMBERS, m + k), a column for each row of a function, then for each pair:
+# kind; value, target [units of f]; rate of the target [units of f/s]; fraction of the error that a
+# step corrects; weight; damping; number of the limb; lower and upper bound [units of f]; least and
+# largest rate [units of f/s]; largest rate back to a violated bound [units of f/s]; rate at which
+# the other side of a pair approaches [m/s]; deviation of the value from its linearization
 (KIND, VALUE, TARGET, RATE, SHARE, WEIGHT, DAMPING, LIMB, LOWER, UPPER, SLOWEST, FASTEST, PUSH,
  APPROACH, CURVED) = range(15)
 NUMBERS = 15
-# numbers of a joint (COLUMN_NUMBERS, n): limits, position, how far a step may go, the velocity
-# of the last step, and the damping of what swings
+# table `box` (COLUMN_NUMBERS, n), a column for each joint: position limits [rad, m], velocity and
+# acceleration limit, position, least and largest step [rad, m], velocity of the last step, damping
+# of oscillations
 LOW, HIGH, SPEED, ACCELERATION, POSITION, LEAST, MOST, BEFORE, SWING = range(9)
 COLUMN_NUMBERS = 9
-# numbers after the gradient of a pair: distance [m], the one to keep [m], gain, speed at which
-# it is widened [m/s], speed at which the other side approaches [m/s]
+# table `gaps` (k, n + GAP_NUMBERS), a row for each pair; after the gradient of its distance:
+# distance [m], margin [m], gain, largest speed of widening a violated margin [m/s], speed at which
+# the other side approaches [m/s]
 DISTANCE, MARGIN, GAP_GAIN, GAP_PUSH, GAP_SPEED = range(-5, 0)
 GAP_NUMBERS = 5
-# what is missed after the rows of functions and pairs
+# last elements of `missed`, after those of rows and pairs
 LIMITS = ('acceleration limits', 'velocity limits', 'position limits')
 
-# a step: rows and their Jacobian, limbs (levels + 1, n), joints, options, inertia
+# the arguments of a step: `rows` and their Jacobian (m + k, n), limbs (levels + 1, n), box,
+# options, inertia
 Problem = namedtuple('Problem', ('rows', 'J', 'limbs', 'box', 'options', 'inertia'))

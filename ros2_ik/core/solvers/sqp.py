@@ -10,7 +10,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import all_positive, all_whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.descents import MANY
-from ros2_ik.core.kernels.sqp import FAR, hold, lower_cost
+from ros2_ik.core.kernels.sqp import FAR, find_feasible, lower_cost
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
@@ -61,7 +61,7 @@ class SequentialQuadratic(Solver):
         self.batch_size = 1 if problem.costs else max(1, BATCH_COLUMNS // max(
             1, len(problem.active.columns)))
         self._step_limits = self._trust_region()
-        self._hold = hold.run
+        self._feasible_loop = find_feasible.run
         # this loop takes long to compile: only if there are costs
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
@@ -97,7 +97,7 @@ class SequentialQuadratic(Solver):
         # the loop overwrites x with the ends of the descents
         x = np.array(starts[:, self._q_slice], order='C')
         error, flag, row, iterations, used = rows.hard.run(
-            self._hold, None if stop else budget.interrupted, x, rows.limits, rows.rows,
+            self._feasible_loop, None if stop else budget.interrupted, x, rows.limits, rows.rows,
             rows.bounds, self._step_limits, self.damping, self.attempt_iterations,
             MAX_STALLED_ITERATIONS, DROP, most)
         # the compiled loop only returns INTERRUPTED; the budget has the reason
