@@ -1,4 +1,4 @@
-"""Contacts and distances of a robot in a scene."""
+"""Collision checks: contacts and distances of a robot in a scene."""
 
 from ros2_ik.core.collision.collision_checker import collision_checker, CollisionChecker
 from ros2_ik.core.collision.contacts import Contact, Distances

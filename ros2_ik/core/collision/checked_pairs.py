@@ -1,4 +1,4 @@
-"""The items of a collision checker, and the pairs of them that are checked."""
+"""The collision geometries of objects, and the pairs of geometries that are checked."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
-    """Yield the pieces of the objects in the world, then of the attached ones."""
+    """Yield the geometries of the world's objects, then those of attached objects."""
     for thing in scene.objects.values():
         yield from _pieces(thing.id, 0, thing.pose, thing.parts)
     for held in scene.attached.values():
@@ -35,10 +35,11 @@ def _pieces(name: str, joint: int, placement: 'pin.SE3', parts: tuple[ShapeInsta
 def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
                    items: Sequence[CollisionGeometry]) -> Mask:
     """
-    Return the mask (i, i) of which item is checked against which later one.
+    Return the mask (i, i), above the diagonal, of the pairs of items that are checked.
 
-    `items` are the pieces of the robot, then those of its surroundings.
+    `items` are the geometries of the robot's links, then those of objects.
     """
+    # a matrix by name of links and objects
     links = set(geometry.links)
     number_of = {name: number for number, name in enumerate(
         dict.fromkeys(item.name for item in items))}
@@ -46,18 +47,19 @@ def pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
     for pair in _link_pairs(robot, scene, geometry):
         one, other = (number_of[name] for name in pair)
         checked[one, other] = checked[other, one] = True
+    # objects of the world are checked against links, attached objects against links and objects
     for name in number_of.keys() - links:
-        # objects of the world are checked against links, attached ones against all
         others = [*number_of] if name in scene.attached else geometry.links
         checked[[number_of[other] for other in others], number_of[name]] = [
             not _may_touch(scene, other, name) for other in others]
+    # a matrix by item, without the pairs of items on one joint
     numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
     joints = np.array([item.joint for item in items], dtype=np.intp)
     return np.triu(checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints), 1)
 
 
 def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tuple[str, str]]:
-    """Return the checked pairs of links; a matrix of the scene's stands above the SRDF."""
+    """Return the checked pairs of links; the scene's allowed collisions override the SRDF."""
     found = self_pairs(robot, geometry, scene.guess_pairs)
     disabled = {pair for pair, reason in found.allowed.items() if reason == DISABLED}
     return [pair for pair in found.checked | disabled if not scene.allowed.allowed(*pair)]

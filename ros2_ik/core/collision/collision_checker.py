@@ -1,4 +1,4 @@
-"""Contacts and distances of a robot's links, in a scene."""
+"""The collision checker: contacts and distances of a robot in a scene."""
 
 from collections.abc import Collection, Hashable, Sequence
 from functools import cached_property
@@ -39,15 +39,15 @@ class UnknownGeometryError(UnknownNameError):
 
 class CollisionChecker:
     """
-    Checks a robot in a scene, by default an empty one.
+    Collision checker of a robot in a scene (default: an empty scene).
 
-    `meshes` and `missing` are those of `robot_geometry`. Checked are links against each other
-    (see `self_pairs`), against objects, and attached objects against both, but for what the
-    scene allows. Pairs that no joint moves relative to each other are not checked: no joint values
-    could part them. Padding keeps objects that far from a link.
+    Checks links against each other (see `self_pairs`) and against objects, and attached objects
+    against both, except for collisions that the scene allows. Pairs that no joint moves relative
+    to each other are not checked, as no joint values could separate them. Objects closer to a link
+    than its padding count as in contact. `meshes` and `missing` are as in `robot_geometry`.
 
-    Making one for another scene of the same robot reuses all that belongs to the robot. Raises
-    InvalidSceneError for a mesh that is missing.
+    Checkers of one robot share the robot's geometry. Raises InvalidSceneError for a missing mesh
+    and for a scene of another robot.
     """
 
     def __init__(self, robot: Robot, scene: Scene | None = None, meshes: str = 'exact',
@@ -59,7 +59,7 @@ class CollisionChecker:
         self.scene = Scene(robot) if scene is None else scene
         if self.scene.robot.key != robot.key:
             raise InvalidSceneError(f"the scene is one of robot '{self.scene.robot.name}', not of "
-                                    f"this '{robot.name}'")
+                                    f"robot '{robot.name}'")
         self._made = (meshes, missing, pair)
         self._shape = (robot.nq,)
         self.geometry = robot_geometry(robot, meshes, missing)
@@ -75,20 +75,20 @@ class CollisionChecker:
         return collision_checker, (self.robot, self.scene, *self._made)
 
     def copied(self) -> 'CollisionChecker':
-        """Return another checker of the same, which shares nothing that can change."""
+        """Return an equal checker that shares no mutable state with this one."""
         return CollisionChecker(self.robot, self.scene, *self._made)
 
     def only(self, first: str, second: str) -> 'CollisionChecker':
-        """Return a checker of one pair of links or objects, whatever the scene allows."""
+        """Return a checker of one pair of links or objects, even if the scene allows the pair."""
         return CollisionChecker(self.robot, self.scene, *self._made[:2], (first, second))
 
     @property
     def pair_count(self) -> int:
-        """Number of pairs of convex parts that are checked."""
+        """Number of pairs of collision geometries that are checked."""
         return len(self._pairs)
 
     def _between(self, items: Sequence[CollisionGeometry], first: str, second: str) -> Mask:
-        """Return the pairs of items with these names, (i, i)."""
+        """Return the mask (i, i) of the pairs of items with these names."""
         names = np.array([item.name for item in items])
         for name in (first, second):
             if name not in names:
@@ -99,7 +99,8 @@ class CollisionChecker:
 
     @cached_property
     def moving_joints(self) -> frozenset[str]:
-        """Names of the joints that move something that is checked."""
+        """Names of the joints that change the distance of a checked pair."""
+        # columns of the Jacobian that move one item of a pair only, then those of the leaders
         moved = np.abs(self._pairs.moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
         moved = moved if reduction is None else moved @ reduction
@@ -110,27 +111,28 @@ class CollisionChecker:
         margins = np.zeros(len(names))
         padding, links = self.scene.padding, set(self.geometry.links)
         for k, (name, other) in enumerate(names if padding else ()):
-            if not (name in links and other in links):    # as in MoveIt
+            # no padding between links, as in MoveIt
+            if not (name in links and other in links):
                 margins[k] = padding.get(name, 0.0) + padding.get(other, 0.0)
         return margins
 
     # -- checks ---------------------------------------------------------------------------
 
     def collides(self, at: Configuration | Array) -> bool:
-        """Return whether anything touches at a configuration, or q (nq,)."""
+        """Return whether a checked pair is in contact at a configuration, or q (nq,)."""
         return self._check.collides(self._q(at))
 
     def touching(self, at: Configuration | Array) -> frozenset[tuple[str, str]]:
-        """Return the pairs of names that touch at a configuration, without their depths."""
+        """Return the pairs of names in contact at a configuration, or q (nq,)."""
         return frozenset(self._pairs.names[k] for k in self._check.touching(self._q(at)))
 
     def in_collision(self, at: Configuration | Array, at_once: bool = False
                      ) -> tuple[Contact, ...]:
         """
-        Return all pairs of names that touch at a configuration, deepest first.
+        Return the contacts at a configuration, or q (nq,), deepest first, one per pair of names.
 
-        Depths and points are those of the convex parts of meshes that were made, of the hulls of
-        the others; `at_once` of hulls also where reading the parts would take time.
+        Depths and points are computed from a mesh's convex parts if these exist, otherwise from
+        its hull; with `at_once` also from the hull if the parts would first have to be read.
         """
         q = self._q(at)
         touching = self._check.touching(q)
@@ -145,16 +147,18 @@ class CollisionChecker:
                        deeper_than: float = 0.0, turned: float = 0.0,
                        robot: Robot | None = None) -> tuple[Contact, ...]:
         """
-        Return the contacts with the world when a frame is at `placement` (pinocchio.SE3).
+        Return the contacts of geometries rigid with a frame when the frame is at `placement`.
 
-        Counted are items rigid with the frame: no joint of `moving` is between them, the other
-        joints stay as in q (nq,). Returned are contacts deeper than `deeper_than` [m], and than
-        what an item's farthest point moves when it is `turned` [rad] about the frame's origin.
-        `robot` is that of the checker with the frame, if it was added.
+        A geometry is rigid with the frame if no joint of `moving` is between them; other joints
+        are as in q (nq,). Contacts with fixed geometries are returned if they are deeper than
+        `deeper_than` [m] plus the distance that the farthest point moves in a rotation by `turned`
+        [rad] about the frame's origin. `robot` is the checker's robot with the frame, if the frame
+        was added to it.
         """
         robot, items, movers = robot or self.robot, self._pairs.items, {*moving}
         if not robot.moving_joints(frame) & movers:
             return ()
+        # placements of the rigid and of the fixed geometries with the frame at `placement`
         model, data = robot.model, robot.scratch_data()
         pin.forwardKinematics(model, data, q)
         moved = placement * pin.updateFramePlacement(model, data, robot.frame_id(frame)).inverse()
@@ -162,6 +166,7 @@ class CollisionChecker:
             frame, self.scene.link_of(item.name)) for item in items]
         places = {i: moved * data.oMi[item.joint] * item.placement if rigid[i] else item.placement
                   for i, item in enumerate(items) if rigid[i] or item.joint == 0}
+        # distance of the farthest rigid point from the frame's origin
         reach = max((math.dist(place.act(items[i].geometry.aabb_center), placement.translation)
                      + items[i].geometry.aabb_radius for i, place in places.items() if rigid[i]),
                     default=0.0)
@@ -173,14 +178,15 @@ class CollisionChecker:
 
     def _rigid_contact(self, k: int, at: pin.SE3, there: pin.SE3,
                        deeper_than: float) -> Contact | None:
-        """Return the contact of a pair whose items are `at` and `there` (SE3)."""
+        """Return the contact of pair k with its items at two placements; None if not deep."""
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
         a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
+        # bounding spheres first
         apart = math.dist(at.act(a.aabb_center), there.act(b.aabb_center))
-        if apart - a.aabb_radius - b.aabb_radius - margin > -deeper_than:    # balls round both
+        if apart - a.aabb_radius - b.aabb_radius - margin > -deeper_than:
             return None
         if not self._check.certain[k]:
-            # a mesh's triangles give a depth that is surely reached; its larger hull, too much
+            # triangles give a lower bound of the depth; a mesh's larger hull would give too much
             a, b = (each.geometry if each.mesh is None else each.mesh.geometry
                     for each in (one, other))
         result = coal.DistanceResult()
@@ -193,10 +199,9 @@ class CollisionChecker:
     def distances(self, at: Configuration | Array, influence: float = 0.1,
                   most: int | None = None) -> Distances:
         """
-        Return the pairs of pieces that are less than `influence` [m] from each other.
+        Return the pairs of geometries closer than `influence` [m], at most the `most` nearest.
 
-        Of more than `most` the nearest are given. Hulls stand for meshes whose convex parts were
-        not made, see `make_parts`.
+        Meshes without convex parts are replaced by their hulls, see `make_parts`.
         """
         reach = non_negative(influence, 'influence', InvalidOptionError, math.inf)
         q, data, nearness = self._q(at), self.robot.scratch_data(), self.nearness
@@ -204,12 +209,13 @@ class CollisionChecker:
         return nearness.distances(data, nearness.near_pairs.follow(q), reach, most)
 
     def _q(self, at: Configuration | Array) -> Array:
-        """Return q (nq,), or raise InvalidStateError; solvers ask often, so it is quick."""
+        """Return q (nq,), or raise InvalidStateError."""
         if isinstance(at, Configuration):
             if at.robot.key != self.robot.key:
-                raise InvalidStateError(f"a configuration of robot '{at.robot.name}' says nothing "
-                                        f"of this '{self.robot.name}'")
+                raise InvalidStateError(f"the configuration is one of robot '{at.robot.name}', "
+                                        f"the checker is of robot '{self.robot.name}'")
             return at.q
+        # solvers pass valid arrays often: a short check first
         if (type(at) is np.ndarray and at.dtype is _FLOAT and at.shape == self._shape
                 and math.isfinite(at.dot(at))):
             return at
@@ -217,9 +223,10 @@ class CollisionChecker:
 
     def make_parts(self, most_triangles: float = math.inf) -> None:
         """
-        Make the convex parts, for distances, of meshes of up to a number of triangles.
+        Decompose meshes of up to `most_triangles` triangles into convex parts, for distances.
 
-        Made once and kept on disk. It takes seconds, up to a minute for the shipped robots.
+        The parts are kept on disk. The first decomposition of a robot takes seconds, for the
+        shipped robots up to a minute.
         """
         waiting = [item.mesh for item in self._pairs.items if item.mesh is not None
                    and len(item.mesh.triangles) <= most_triangles and not item.mesh.has_parts]
@@ -230,12 +237,12 @@ class CollisionChecker:
 
     @property
     def distances_are_coarse(self) -> bool:
-        """True while distances are of the hulls of meshes whose convex parts were not made."""
+        """True if distances of some meshes are those of their hulls, see `make_parts`."""
         return self.nearness.is_coarse
 
     @property
     def nearness(self) -> DistanceCheck:
-        """The check of distances, another one once parts of meshes were made."""
+        """The distance check; it is replaced when convex parts of meshes become available."""
         known = self._known_nearness
         if known is None or (known.is_coarse and known.is_refinable()):
             known = self._known_nearness = DistanceCheck(self._pairs)
@@ -249,9 +256,9 @@ class CollisionChecker:
 def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing: str = 'refuse',
                       pair: tuple[str, str] | None = None) -> CollisionChecker:
     """
-    Return a checker, the one made before for the same robot and version of the scene.
+    Return a cached checker for a robot, its mesh files and a version of a scene.
 
-    A Robot made after one of its mesh files has changed gets another one.
+    See `CollisionChecker` for the arguments.
     """
     check_robot(robot)
     check_scene(scene)
@@ -261,7 +268,7 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
 
 
 _FLOAT = np.dtype(np.float64)
-# few, as a pair has some 10 kB of Pinocchio's data: 140 MB for 1,200 objects round an arm
+# only 4: Pinocchio's data are 10 kB per pair, 140 MB for 1,200 objects round an arm
 _checkers: LRUCache[tuple[Hashable, ...], CollisionChecker] = LRUCache(4)
 
 

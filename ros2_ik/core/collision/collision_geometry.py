@@ -1,4 +1,4 @@
-"""Convex items of links and objects that collision checks place in space."""
+"""Collision geometries of links and objects."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
 class CollisionGeometry(NamedTuple):
     """
-    A convex part of a link or an object, on one of Pinocchio's joints (0: the root).
+    A collision geometry of a link or an object, fixed to one of Pinocchio's joints (0: the root).
 
-    Of an exact `mesh`, `geometry` is the hull.
+    `placement` is relative to that joint. For an exact mesh, `geometry` is its hull and `mesh` the
+    mesh.
     """
 
     name: str
@@ -31,15 +32,16 @@ class CollisionGeometry(NamedTuple):
 
     @property
     def distance_geometries(self) -> 'tuple[coal.CollisionGeometry, ...]':
-        """Convex solids for distances, in the item's frame."""
+        """Convex parts for distances, in the item's frame."""
         return (self.geometry,) if self.mesh is None else self.mesh.distance_geometries
 
     @property
     def bodies(self) -> Array:
-        """Points (k, n, 3) of each connected body, its first point inside or on its surface."""
+        """Points (k, n, 3) of k connected bodies, the first of each inside or on its surface."""
         if self.mesh is not None:
             return self.mesh.extremes
-        if isinstance(self.geometry, coal.OcTree):      # the middles of its cells
+        # the centres of an octree's cells
+        if isinstance(self.geometry, coal.OcTree):
             return np.array([[box[:3]] for box in self.geometry.toBoxes()])
         if isinstance(self.geometry, coal.ConvexBase):
             points: Array = np.reshape(self.geometry.points(), (1, -1, 3))
@@ -49,7 +51,7 @@ class CollisionGeometry(NamedTuple):
 
 def shape_items(name: str, joint: int, placement: 'pin.SE3',
                 shape: Shape) -> Iterator[CollisionGeometry]:
-    """Yield the item of a shape: the hull of an exact mesh, otherwise the shape."""
+    """Yield the collision geometry of a shape; for an exact mesh with its hull."""
     if isinstance(shape, Mesh) and shape.detail == 'exact':
         yield CollisionGeometry(name, joint, placement, shape.hull_geometry, shape)
     else:
@@ -59,13 +61,13 @@ def shape_items(name: str, joint: int, placement: 'pin.SE3',
 
 @lru_cache(maxsize=8)
 def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeometry, ...]:
-    """Return the items of the robot's links."""
+    """Return the collision geometries of the robot's links."""
     return tuple(item for body in geometry.bodies
                  for item in shape_items(body.link, *on_joint(robot, body.link, body.in_link),
                                          body.shape))
 
 
 def on_joint(robot: Robot, link: str, in_link: 'pin.SE3') -> 'tuple[int, pin.SE3]':
-    """Return Pinocchio's joint (0: the root) that carries a link, and the placement there."""
+    """Return Pinocchio's joint (0: the root) that carries a link, and the placement on it."""
     frame = robot.model.frames[robot.frame_id(link)]
     return int(frame.parentJoint), frame.placement * in_link

@@ -1,8 +1,8 @@
 """
 Contacts of the checked pairs.
 
-Convex hulls are looked at first: if they do not touch, their contents do not either. Where the
-hull of a mesh touches something, its triangles and the volume they enclose decide.
+Convex hulls are tested first: if they are apart, their contents are, too. If the hull of a mesh is
+in contact, the mesh's triangles and the volume that they enclose decide.
 """
 
 from collections.abc import Iterator
@@ -17,21 +17,23 @@ from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.near_pairs import NearPairs
 from ros2_ik.core.collision.pair_model import PairModel
 
-TOLERANCE = 1e-6     # m; what is nearer counts as touching for coal
+TOLERANCE = 1e-6     # distance below which coal reports a contact [m]
 
 
 class ContactCheck:
-    """Finds contacts among the pairs of a model."""
+    """Contact check of the pairs of a model; threads may share it."""
 
     def __init__(self, pairs: PairModel) -> None:
         self._pairs = pairs
-        self._last = -1     # the pair that touched last is likely to touch again
-        # a half-space touches a mesh where it touches its hull
+        self._last = -1     # last pair in contact, likely to be in contact again
+        # certain pairs, whose hulls decide: without a mesh, or with a half-space, which is in
+        # contact with a mesh exactly if it is with the mesh's hull
         hulls_decide = np.array([item.mesh is None for item in pairs.items], dtype=bool)
         polyhedron = np.array([isinstance(item.geometry, coal.Halfspace)
                                 for item in pairs.items], dtype=bool)
         first, second = pairs.pairs.T
-        for item in pairs.items:     # make the tree now, not in the first check
+        # build the meshes' bounding volume trees now, not in the first check
+        for item in pairs.items:
             if item.mesh is not None:
                 item.mesh.geometry  # noqa: B018
         certain = (hulls_decide[first] & hulls_decide[second]
@@ -41,30 +43,32 @@ class ContactCheck:
                                      np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
 
     def collides(self, q: Array) -> bool:
-        """Return whether anything touches at q (nq,)."""
+        """Return whether any pair is in contact at q (nq,)."""
         return next(self._contacts(q), None) is not None
 
     def touching(self, q: Array) -> list[int]:
-        """Return the numbers of all pairs that touch at q (nq,)."""
+        """Return the numbers of all pairs in contact at q (nq,)."""
         return sorted(self._contacts(q))
 
     def _contacts(self, q: Array) -> Iterator[int]:
-        """Yield the pairs that touch at q (nq,); likely and cheap ones come first."""
+        """Yield the numbers of the pairs in contact at q (nq,), likely and cheap pairs first."""
+        # broad phase
         near = self._near_pairs.at(q)
         if not near:
             return
         pairs, data = self._pairs, self._pairs.robot.scratch_data()
         pin.forwardKinematics(pairs.robot.model, data, q)
         pairs.place(data)
+        # order: the last pair in contact, pairs whose hulls decide, pairs with triangles
         near.sort(key=self.certain.__getitem__, reverse=True)
-        last = self._last     # read once: other threads change it
+        last = self._last     # a local copy: other threads change it
         if last in near:
             near.remove(last)
             near.insert(0, last)
         if not all(map(self.certain.__getitem__, near)):
             self._triangles.place(data)
         for k in near:
-            # of the pair that touched last the triangles are tested before the hulls
+            # for the last pair in contact, triangles are tested before hulls
             if k == last and not self.certain[k] and self._surfaces_meet(k) or self._touches(k):
                 self._last = k
                 yield k
@@ -86,7 +90,7 @@ class ContactCheck:
         return triangles
 
     def _contains(self, k: int) -> bool:
-        """Return whether one of a pair, whose surfaces do not meet, is inside the other."""
+        """Return whether one item of pair k, whose surfaces do not intersect, is in the other."""
         placements = self._triangles.data.oMg
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
         at, there = (placements[int(i)] for i in self._pairs.pairs[k])
@@ -97,8 +101,9 @@ class ContactCheck:
 
 def _is_within(inner: CollisionGeometry, at: pin.SE3, outer: CollisionGeometry,
                there: pin.SE3) -> bool:
-    """Return whether a body of one item is inside a mesh whose surface it does not meet."""
-    if outer.mesh is None:      # solid for coal: what is inside was seen to touch
+    """Return whether a body of `inner` is inside the mesh of `outer`; their surfaces are apart."""
+    # coal treats shapes other than meshes as solid, and has reported the contact
+    if outer.mesh is None:
         return False
     to_outer = there.actInv(at)
     return outer.mesh.holds(inner.bodies @ to_outer.rotation.T + to_outer.translation)

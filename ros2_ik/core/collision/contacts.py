@@ -10,10 +10,10 @@ from ros2_ik.core.arrays import Array
 @dataclass(frozen=True)
 class Contact:
     """
-    Two links or objects that touch, by name or id.
+    A contact of two links or objects, by name or id.
 
-    `depth` [m] is how far they overlap, padding included; `point` (3,) is in
-    the middle of the overlap, in the root frame.
+    `depth` is the penetration including padding [m]; `point` (3,) is the middle of the overlap in
+    the root frame [m].
     """
 
     first: str
@@ -26,7 +26,7 @@ class Contact:
 
 
 def deepest(contacts: Iterable[Contact]) -> tuple[Contact, ...]:
-    """Keep the deepest contact of each two names, deepest first."""
+    """Return the deepest contact of each pair of names, deepest first."""
     kept: dict[tuple[str, str], Contact] = {}
     for contact in sorted(contacts, key=lambda contact: -contact.depth):
         kept.setdefault((contact.first, contact.second), contact)
@@ -35,13 +35,13 @@ def deepest(contacts: Iterable[Contact]) -> tuple[Contact, ...]:
 
 class Distances(NamedTuple):
     """
-    Pairs that are near each other, nearest first.
+    Distances of k pairs, nearest first; vectors are in the root frame.
 
-    `distance` (k,) [m] is negative where they are in each other, by the least motion that parts
-    them. `normal` (k, 3) points from the first to the second of `names`; `first_point` and
-    `second_point` (k, 3) are the witnesses, in the root frame. `wrench` (k, 6) is [normal,
-    moment about the root frame's origin]: the distance grows at wrench @ (V_second - V_first).
-    `jacobian` (k, nv) is its derivative.
+    `distance` (k,) [m] is negative in penetration: minus the smallest translation that separates
+    the two. `normal` (k, 3) points from the first to the second of `names`; `first_point` and
+    `second_point` (k, 3) are the nearest points [m]. `wrench` (k, 6) is [normal, moment about the
+    root frame's origin]: the distance changes at the rate wrench . (V_second - V_first), with V
+    the spatial velocity. `jacobian` (k, nv) is the derivative of the distance w.r.t. q.
     """
 
     names: tuple[tuple[str, str], ...]

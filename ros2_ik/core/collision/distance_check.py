@@ -1,4 +1,4 @@
-"""Signed distances, with gradients, between the convex parts of bodies."""
+"""Signed distances with gradients between convex parts."""
 
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,27 +16,29 @@ from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import PairModel
 from ros2_ik.core.scene.scene_object import SceneObject
 
-LOOK_AGAIN = 5.0     # for parts that another process may have made meanwhile [s]
-_TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # of the indices in a cross product
+LOOK_AGAIN = 5.0     # period of looking for convex parts that another process has made [s]
+_TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # cyclic indices of a cross product
 
 
 class DistanceCheck:
     """
-    Distances of the pairs of a model: `of_parts` of meshes, otherwise of their hulls.
+    Distance check of the pairs of a model.
 
-    `is_coarse` where hulls had to stand in for parts.
+    A mesh is replaced by its convex parts, or, without `of_parts`, by its hull. `is_coarse` is
+    True if some meshes are replaced by their hulls because they have no convex parts yet.
     """
 
     def __init__(self, pairs: PairModel, of_parts: bool = True) -> None:
         self._waiting: list[CollisionGeometry] = []
         self._pairs, self._numbers = pairs, np.arange(len(pairs))
+        # meshes without parts on disk are used as hulls until `is_refinable`
         if of_parts:
             self._waiting = [item for item in pairs.items
                              if item.mesh is not None and not item.mesh.has_parts]
             self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
-        self._movable: dict[str, list[int]] = {}    # numbers of the items of the world's objects
-        self._moved: dict[int, Array] = {}      # placements that Pinocchio has not been given
+        self._movable: dict[str, list[int]] = {}    # numbers of items by object of the world
+        self._moved: dict[int, Array] = {}      # new placements, not in Pinocchio's model yet
         pairs = self._pairs
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
@@ -46,14 +48,15 @@ class DistanceCheck:
         return bool(self._waiting)
 
     def is_refinable(self) -> bool:
-        """Return whether convex parts have been made since (on disk, checked now and then)."""
+        """Return whether missing convex parts are on disk now; looks at most every LOOK_AGAIN."""
         if time.monotonic() < self._looked + LOOK_AGAIN:
             return False
         self._looked = time.monotonic()
         return any(item.mesh is not None and item.mesh.has_parts for item in self._waiting)
 
     def move(self, poses: Mapping[str, Array], objects: Mapping[str, SceneObject]) -> None:
-        """Put objects of the world at poses (4, 4), by name; `objects` are those of the scene."""
+        """Move objects of the world to `poses` (4, 4), by name; `objects` are the scene's."""
+        # at the first call: placements of the items in their objects
         if not self._movable:
             self._in_object = np.empty((len(self._pairs.items), 4, 4))
             for number, item in enumerate(self._pairs.items):
@@ -69,19 +72,20 @@ class DistanceCheck:
         self._moved.update(zip(numbers, placements, strict=True))
 
     def _place(self, data: pin.Data, items: Iterable[int]) -> pin.GeometryData:
-        """Put items where `data` has the joints, moved objects only if they are of `items`."""
-        if self._moved:     # to give Pinocchio all of them would take longer than a step
+        """Place all items for the joint placements in `data`; of moved objects only `items`."""
+        # updating all moved objects in Pinocchio's model would take longer than a step
+        if self._moved:
             for number in self._moved.keys() & items:
                 made = self._pairs.model.geometryObjects[number]
                 made.placement = pin.SE3(self._moved.pop(number))
         return self._pairs.place(data)
 
     def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
-        """Yield the contacts of pairs known to touch at q; `data` has joint placements there."""
+        """Yield the contacts of pairs known to be in contact at q; `data` has the placements."""
         placed, least = self._place(data, [*self._moved]), self.near_pairs.follow(q).least
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
-            # what touches by a hair may not for the distance of convex parts
+            # a contact within rounding may have a small positive distance: take the nearest parts
             near = parts[least[parts] <= 0.0].tolist() or [int(parts[least[parts].argmin()])]
             found = [self._contact(k, placed) for k in near]
             yield max(found, key=lambda contact: contact.depth)
@@ -90,26 +94,28 @@ class DistanceCheck:
         pin.computeDistance(self._pairs.model, placed, k)
         result = placed.distanceResults[k]
         point = (result.getNearestPoint1() + result.getNearestPoint2()) / 2
-        # it is known to touch, so that it is apart by rounding, or in a hole that is covered
+        # a positive distance is rounding, or a contact inside a hole that a convex part covers
         depth = max(float(self._margins[k] - result.min_distance), 0.0)
         return Contact(*self._pairs.names[k], depth, tuple(point.tolist()))
 
     def distances(self, data: pin.Data, at: PairsAt, reach: Array | float,
                   most: int | None) -> Distances:
         """
-        Return the distances below their `reach` (p,) [m], of more than `most` the nearest.
+        Return the distances below their `reach` (p,) [m], at most the `most` nearest.
 
-        `data` has joint placements and Jacobians at `at.q`. Sets `at.least` to the exact distance
-        for each pair whose distance was computed.
+        `data` has joint placements and Jacobians at `at.q`. `at.least` is set to the exact
+        distance for each pair whose distance was computed.
         """
         found: list[tuple[float, int]] = []
         computed, farthest = list[float](), np.inf
+        # pairs by their lower bounds, the nearest first; NaN counts as near
         near, = (~(at.least >= reach)).nonzero()
         near = near[at.least[near].argsort(kind='stable')]
         placed = self._place(data, self._pairs.pairs[near].ravel().tolist() if self._moved else ())
         model, margins, results = self._pairs.model, self._margins, self._pairs.distance_results
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
         for k, least, limit in zip(near.tolist(), at.least[near].tolist(), reaches, strict=False):
+            # no later pair is among the `most` nearest
             if least > farthest:
                 break
             pin.computeDistance(model, placed, k)
@@ -124,11 +130,12 @@ class DistanceCheck:
         return self._gathered(found, np.reshape(data.J, (6, -1)))
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
-        if not found:      # nothing near
+        if not found:
             none = np.zeros((0, 3))
             return Distances((), np.zeros(0), none, none, none, np.zeros((0, 6)),
                              np.zeros((0, self._pairs.robot.nv)))
         numbers, results = [k for _, k in found], self._pairs.distance_results
+        # wrench of a distance: a unit force along the normal at the nearest points
         wrench = np.empty((len(found), 6))
         normal, moment = wrench[:, :3], wrench[:, 3:]
         one, other = np.empty((2, len(found), 3))
@@ -136,9 +143,10 @@ class DistanceCheck:
             result = results[k]
             normal[i], one[i], other[i] = (result.normal, result.getNearestPoint1(),
                                            result.getNearestPoint2())
-        # the witnesses lie along the normal, so that its moment is the same at both
+        # moment = point x normal; both nearest points lie along the normal and give the same
         np.subtract(other[:, _TURN] * normal[:, _TURN2], other[:, _TURN2] * normal[:, _TURN],
                     out=moment)
+        # Jacobian: power of the wrench per column, for columns that move one of the two only
         J = (wrench @ twists) * self._pairs.moves[numbers]
         reduction = follower_reduction(self._pairs.robot)
         return Distances(tuple(self._pairs.names[k] for k in numbers),
@@ -147,7 +155,7 @@ class DistanceCheck:
 
 
 def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
-    """Return the model of the convex parts, and which pair each of its pairs is of."""
+    """Return the model of the pairs of convex parts, and for each the number of its pair."""
     if all(item.mesh is None for item in pairs.items):
         return pairs, np.arange(len(pairs))
     items: list[CollisionGeometry] = []
@@ -156,8 +164,10 @@ def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
         parts = item.distance_geometries
         items += [item._replace(geometry=part, mesh=None) for part in parts]
         owners += [i] * len(parts)
+    # a pair of parts is checked if the pair of their items is
     owner = np.array(owners, dtype=np.intp)
     model = PairModel(pairs.robot, items, pairs.chosen[np.ix_(owner, owner)])
+    # number of the items' pair, by the two items
     number = np.full((len(pairs.items),) * 2, -1, dtype=np.intp)
     number[tuple(pairs.pairs.T)] = np.arange(len(pairs))
     numbers = number[tuple(owner[model.pairs].T)]

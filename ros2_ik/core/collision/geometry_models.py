@@ -1,9 +1,9 @@
 """
-Pinocchio's geometry models, at a cost that grows with the number of their objects.
+Pinocchio geometry models, made in a time proportional to the number of their objects.
 
-`addGeometryObject` copies a square table of all pairs: one object after the other, a model of n
-objects costs n^3 (2000 objects: 3 s). Objects of a copy can be replaced for next to nothing. So
-models of some sizes are kept, full of placeholders, and copied.
+Pinocchio's `addGeometryObject` copies a square table of all pairs, so that adding n objects takes
+O(n^3) (2000 objects: 3 s). Replacing the objects of a copied model is fast. So models with
+placeholders are cached in several sizes, copied, and filled.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,13 @@ from functools import lru_cache
 import coal
 import pinocchio as pin
 
-SMALLEST, GROWTH = 32, 1.25   # number of objects in the models that are kept
+SMALLEST = 32   # number of objects of the smallest cached model
+GROWTH = 1.25   # ratio of the sizes of cached models
 
 
 def geometry_model(objects: Sequence[pin.GeometryObject]) -> pin.GeometryModel:
-    """Return a pinocchio.GeometryModel of these pinocchio.GeometryObjects, without pairs."""
+    """Return a geometry model of these objects, without collision pairs."""
+    # the smallest cached model with enough placeholders
     size = SMALLEST
     while size < len(objects):
         size = int(size * GROWTH)
@@ -28,9 +30,9 @@ def geometry_model(objects: Sequence[pin.GeometryObject]) -> pin.GeometryModel:
     return model
 
 
-@lru_cache(maxsize=4)     # a table of 2000 objects has 16 MB
+@lru_cache(maxsize=4)     # the table of 2000 objects takes 16 MB
 def _placeholders(size: int) -> pin.GeometryModel:
-    """Return a model of that many placeholders, which is not to be changed."""
+    """Return a cached model of `size` placeholders; callers must copy it."""
     model, ball = pin.GeometryModel(), coal.Sphere(1.0)
     for number in range(size):
         model.addGeometryObject(pin.GeometryObject(f'placeholder {number}', 0,

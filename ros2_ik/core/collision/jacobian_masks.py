@@ -1,4 +1,4 @@
-"""Columns of Pinocchio's Jacobian of all joints; mimic joints have columns of their own."""
+"""Masks of the columns of Pinocchio's `data.J`, in which mimic joints have their own columns."""
 
 from functools import lru_cache
 
@@ -10,7 +10,7 @@ from ros2_ik.core.robot.robot import Robot
 
 @lru_cache(maxsize=1024)
 def columns_carrying(robot: Robot, joint: int) -> Array:
-    """Return 1 for each column of `data.J` that moves what Pinocchio's joint carries."""
+    """Return 1 for each column of `data.J` that moves the body of Pinocchio's joint `joint`."""
     model = robot.model
     mask = np.zeros(model.nvExtended)
     for index in set(model.supports[joint]) - {0}:
@@ -22,7 +22,7 @@ def columns_carrying(robot: Robot, joint: int) -> Array:
 
 @lru_cache(maxsize=64)
 def follower_reduction(robot: Robot) -> Array | None:
-    """Return the matrix that adds columns of followers to their leaders'; None without these."""
+    """Return the matrix that adds columns of mimic joints to their leaders'; None without any."""
     model = robot.model
     if model.nvExtended == robot.nv:
         return None

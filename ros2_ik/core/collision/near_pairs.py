@@ -1,4 +1,4 @@
-"""Broad phase: the pairs of items whose boxes are near each other at joint values."""
+"""Broad phase: the pairs of items whose bounding boxes are near each other."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -13,16 +13,17 @@ from ros2_ik.core.kernels.boxes import follow_pairs, near_pairs
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import tree_of
 
-LARGEST = 1e6    # half the size that stands for an unbounded one [m]
+LARGEST = 1e6    # half size of the box of an unbounded item [m]
 
 
 class PairsAt(NamedTuple):
     """
-    Lower bounds and distances of pairs (p,) at q (nq,).
+    Lower bounds of the distances of p pairs at q (nq,).
 
-    `least` are lower bounds of their signed distances less their margins [m], `closing` by how
-    much they came nearer to each other at most since the configuration before [m]. `nearest` was
-    the smallest of `least` at first.
+    `placed` (i, 12) are the boxes' placements; `least` (p,) are lower bounds of signed distance
+    minus margin [m]; `closing` (p,) is by how much each pair came closer at most since the
+    previous configuration [m]. `nearest` is the smallest of `least` before any was replaced by an
+    exact distance [m].
     """
 
     q: Array
@@ -33,7 +34,7 @@ class PairsAt(NamedTuple):
 
 
 class NearPairs:
-    """Finds the pairs (p, 2) of items whose boxes are not more than `margins` (p,) [m] apart."""
+    """Finds the pairs (p, 2) of items whose boxes are at most `margins` (p,) [m] apart."""
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
@@ -48,34 +49,41 @@ class NearPairs:
         self._given = (bodies.table, bodies.motions, nodes, self._boxes,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
         self._unknown = np.full(len(margins), -np.inf)
-        self._near, self._follow = near_pairs.run, follow_pairs.run    # compiled now
+        self._near, self._follow = near_pairs.run, follow_pairs.run    # compile now
 
     def place(self, numbers: Sequence[int] | Indices, placements: Array) -> None:
-        """Fix items to their joints at `placements` (k, 4, 4); those of the world move so."""
+        """Set the placements (k, 4, 4) of items relative to their joints; moves world objects."""
+        # rotation and centre of each box, relative to the body that carries it
         T = self._mounts[numbers] @ placements
         centres = T[:, :3, :3] @ self._centres[numbers][:, :, None] + T[:, :3, 3:]
         self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
         self._boxes[numbers, 9:12] = centres[:, :, 0]
 
     def at(self, q: Array) -> list[int]:
-        """Return the numbers of the pairs at q (nq,), in their order."""
+        """Return the numbers of the near pairs at q (nq,), ascending."""
         near = np.empty(len(self._given[-1]), dtype=np.int64)
         count = self._near(np.ascontiguousarray(q), *self._given, near)
         numbers: list[int] = near[:count].tolist()
         return numbers
 
     def follow(self, q: Array, before: PairsAt | None = None) -> PairsAt:
-        """Return lower bounds of all distances at q (nq,), tighter with those of a q `before`."""
+        """Return lower bounds of all distances at q (nq,), tighter if `before` is near q."""
         margins = self._given[-1]
         placed, least, closing = np.empty((len(self._boxes), 12)), *np.empty((2, len(margins)))
         was, known = (placed, self._unknown) if before is None else (before.placed, before.least)
         nearest = self._follow(np.ascontiguousarray(q), *self._given, was, known, placed, least,
                                closing)
-        return PairsAt(q.copy(), placed, least, closing, nearest)    # whose q may be changed
+        # a copy: the caller may change its q
+        return PairsAt(q.copy(), placed, least, closing, nearest)
 
 
 class _Bodies(NamedTuple):
-    """A robot's tree as `near_pairs` takes it; node and placement (4, 4) there of each joint."""
+    """
+    A robot's tree in the form of `kernels.boxes.near_pairs`.
+
+    `table` and `motions` are its `bodies` and `motions`. Pinocchio's joint i is fixed to body
+    nodes[i] at mounts[i] (4, 4).
+    """
 
     table: Indices
     motions: Array
@@ -89,6 +97,7 @@ def _bodies(robot: Robot) -> _Bodies:
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))
     tree = tree_of(robot, frames, tuple(robot.joint_names), robot.neutral)
+    # the tree's bodies have the joint axis along z: from Pinocchio's joint frames to the bodies
     mounts = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
               for row, frame in zip(tree.mounting, frames, strict=True)]
     return _Bodies(np.column_stack([tree.parent, tree.kind, tree.place]).astype(np.int64),
@@ -98,7 +107,8 @@ def _bodies(robot: Robot) -> _Bodies:
 
 
 def _boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:
-    """Return the lower and the upper ends (i, 3) of the boxes round items, in their own frames."""
+    """Return the lower and upper corners (i, 3) of the items' AABBs, in their own frames [m]."""
+    # unbounded shapes: coal's corners are huge or NaN
     boxes = [item.geometry.aabb_local for item in items]
     ends = [np.reshape([each.min_ for each in boxes], (-1, 3)),
             np.reshape([each.max_ for each in boxes], (-1, 3))]

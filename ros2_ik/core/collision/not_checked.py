@@ -1,4 +1,4 @@
-"""Sentences about the limits of a collision checker; the checker of a robot alone."""
+"""The limits of a collision checker in sentences; the collision checker of a robot alone."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -20,21 +20,21 @@ _alone: LRUCache[tuple[Hashable, ...], 'OwnCollisions'] = LRUCache()
 
 @dataclass(frozen=True)
 class OwnCollisions:
-    """The check of a robot against itself, None without collision elements, and its gaps."""
+    """The self-collision checker of a robot, and what it does not check."""
 
-    checker: CollisionChecker | None
+    checker: CollisionChecker | None    # None: a robot without collision elements
     not_checked: tuple[str, ...]
-    refusal: str = ''    # with missing_meshes 'refuse'
+    refusal: str = ''    # error text if meshes are missing
 
 
 def own_collisions(robot: Robot, meshes: str = 'exact',
                    missing_meshes: str = 'refuse') -> OwnCollisions:
     """
-    Return the check of a robot against itself, made once for each state of its mesh files.
+    Return the self-collision checker of a robot, cached for each state of its mesh files.
 
-    `meshes` says what stands for the robot's, see `robot_geometry`. With `missing_meshes`
-    'refuse', collision elements that cannot be read, or whose mesh is not found, raise
-    InvalidSceneError with all of them; with 'skip' they are left out and named in `not_checked`.
+    `meshes` is as in `robot_geometry`. Collision elements that cannot be read, or whose mesh is
+    not found, raise InvalidSceneError with `missing_meshes` 'refuse'; with 'skip' they are left
+    out and named in `not_checked`.
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
@@ -54,17 +54,17 @@ def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
                   f'{len(geometry.left_out)} link(s) is missing ({listed(geometry.left_out)}): '
                   f"{reasons}; collisions=False does without, missing_meshes='skip' checks the "
                   'rest')
-    # a checker without pairs still says that meshes are missing
+    # a checker without pairs is kept if it reports missing meshes
     return OwnCollisions(checker if checker.pair_count or reason else None, not_checked(checker),
                          reason)
 
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     """
-    Return what a checker does not see, one sentence each, with what to do about it.
+    Return what a checker does not check, one sentence each, with the remedy.
 
-    Links without geometry, links with meshes that were not found, and pairs that are left out
-    without an SRDF that says so; with how many, and names.
+    The sentences count and name links without geometry, links with missing meshes, and pairs that
+    are left out without being disabled in an SRDF.
     """
     robot, geometry = checker.robot, checker.geometry
     lost = geometry.left_out
@@ -72,6 +72,7 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
         why = (f"of robot '{robot.name}' nothing could be read: {geometry.warnings[0]}"
                if lost else f"robot '{robot.name}' has no collision elements in its URDF")
         return (f'{COLLISIONS_OFF} ({why})',)
+    # links without geometry, links with lost geometry, pairs left out by sampling
     named = {*geometry.links, *lost}
     bare = [link for link in robot.tree.links if link not in named]
     pairs = self_pairs(robot, geometry, checker.scene.guess_pairs)
@@ -92,6 +93,6 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
 
 
 def _counted(what: str, which: str, names: Sequence[str]) -> str:
-    """Return a sentence about things that are named, '' about none."""
+    """Return a sentence that counts and lists names; '' without names."""
     count = f'{len(names)} {what}{"s" * (len(names) != 1)}'
     return f'collisions: {count} {which}: {listed(names)}' if names else ''

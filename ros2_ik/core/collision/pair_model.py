@@ -1,4 +1,4 @@
-"""Checked pairs of items in a Pinocchio geometry model, with data of its own for each thread."""
+"""Checked pairs of items in a Pinocchio geometry model, with separate data for each thread."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
@@ -21,11 +21,11 @@ T = TypeVar('T')
 
 class PairModel:
     """
-    Items and the pairs of them that are checked, `pairs` (k, 2).
+    The items of a collision check, and the pairs (k, 2) of their numbers that are checked.
 
-    `chosen` is a mask (i, i) above the diagonal, `margins` (k,) [m] are paddings: a pair counts as
-    nearer by its margin. `model` is Pinocchio's, to be read only; `data` belongs to the calling
-    thread and holds the results of its last computation.
+    `chosen` is the mask (i, i) of these pairs, above the diagonal. `margins` (k,) are paddings [m]
+    that are subtracted from distances. `model` is Pinocchio's geometry model, read-only; `data`
+    belongs to the calling thread and holds the results of its last computation.
     """
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], chosen: Mask) -> None:
@@ -42,11 +42,12 @@ class PairModel:
 
     @property
     def data(self) -> pin.GeometryData:
-        """Pinocchio's GeometryData, this thread's own."""
+        """Pinocchio's GeometryData of the calling thread."""
         return self._kept('data', self._make_data)
 
     def _make_data(self) -> pin.GeometryData:
         data = self.model.createData()
+        # padding is a security margin of coal's collision requests
         data.collisionRequests, data.distanceRequests = _requests(len(self.pairs))
         for k in np.flatnonzero(self.margins).tolist():
             data.collisionRequests[k].security_margin = float(self.margins[k])
@@ -54,11 +55,11 @@ class PairModel:
 
     @property
     def distance_results(self) -> 'list[coal.DistanceResult]':
-        """This thread's results of Pinocchio, one for each pair."""
+        """Pinocchio's distance results of the calling thread, one for each pair."""
         return self._kept('distances', lambda: list(self.data.distanceResults))
 
     def _kept(self, name: str, make: Callable[[], T]) -> T:
-        """Return what this thread made before under a name, or makes now."""
+        """Return the calling thread's cached value under a name, made if missing."""
         try:
             found: T = self._local.__dict__[name]
         except KeyError:
@@ -66,14 +67,14 @@ class PairModel:
         return found
 
     def place(self, data: pin.Data) -> pin.GeometryData:
-        """Put all items where Pinocchio's `data` has the joints; gives this thread's data."""
+        """Place all items for the joint placements in `data`; return the thread's GeometryData."""
         own = self.data
         pin.updateGeometryPlacements(self.robot.model, data, self.model, own)
         return own
 
     @cached_property
     def moves(self) -> Array:
-        """1 where a column of `data.J` moves only the second side, -1 the first, (k, columns)."""
+        """1 if a column of `data.J` moves only a pair's second item, -1 only the first, (k, n)."""
         carrying = np.array([columns_carrying(self.robot, item.joint) for item in self.items])
         carrying = carrying.reshape(len(self.items), self.robot.model.nvExtended)
         moves: Array = carrying[self.pairs[:, 1]] - carrying[self.pairs[:, 0]]
@@ -85,7 +86,7 @@ class PairModel:
 
 
 def _enter(model: pin.GeometryModel, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
-    """Enter pairs into a model, octrees first: coal 3.0 swaps the sides of a second octree."""
+    """Add pairs to a model, octrees as first item: coal 3.0 swaps the items otherwise."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
     others = chosen.copy()
@@ -98,14 +99,16 @@ def _enter(model: pin.GeometryModel, items: Sequence[CollisionGeometry], chosen:
     return pairs
 
 
-@lru_cache(maxsize=4)     # making them takes longer than copying them into data
+@lru_cache(maxsize=4)     # copying requests into data is faster than making them
 def _requests(count: int) -> 'tuple[coal.StdVec_CollisionRequest, coal.StdVec_DistanceRequest]':
     """
-    Return collision and distance requests for that many pairs, with reproducible answers.
+    Return collision and distance requests for `count` pairs, with reproducible results.
 
-    Without contacts coal 3.0 misses some deep overlaps, with its own tolerances round shapes are
-    off by up to 5e-4 m, and its search would begin where the last one ended.
+    Without contacts enabled coal 3.0 misses some deep overlaps. With its default tolerances
+    distances of round shapes are off by up to 5e-4 m. With its cached guess results would depend
+    on the previous query.
     """
+    # the requests and the types of their vectors are those of a small model
     model = pin.GeometryModel()
     for name in 'ab':
         ball = coal.Capsule(1, 1)
@@ -114,7 +117,7 @@ def _requests(count: int) -> 'tuple[coal.StdVec_CollisionRequest, coal.StdVec_Di
     data = model.createData()
     collision, distance = data.collisionRequests[0], data.distanceRequests[0]
     with warnings.catch_warnings():
-        warnings.simplefilter('ignore')      # a deprecated name, but there is no other
+        warnings.simplefilter('ignore')      # coal deprecates the names without replacement
         collision.enable_contact, collision.enable_cached_gjk_guess = True, False
         distance.enable_cached_gjk_guess = False
     distance.gjk_tolerance, distance.epa_max_iterations = 1e-8, 255

@@ -1,4 +1,4 @@
-"""The pairs of links of a robot that are checked against each other."""
+"""The pairs of a robot's links that are checked for self-collision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,10 +18,10 @@ from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.srdf import sorted_pair
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 
-SAMPLES = 200
-MAX_NAMES = 10       # in one text
-ALWAYS = 0.9         # share of the samples; MoveIt's setup assistant has 0.95
-SHALLOW = 1e-3       # m; deeper contacts are more than how a closed gripper is modelled
+SAMPLES = 200        # number of random configurations
+MAX_NAMES = 10       # largest number of names in one text
+ALWAYS = 0.9         # fraction of samples in contact that counts as always; 0.95 in MoveIt
+SHALLOW = 1e-3       # depth [m]; deeper contacts are not modelling errors of a closed gripper
 RIGID, ADJACENT = 'rigidly joined', 'adjacent'
 DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled configurations'
 NEUTRAL = 'in contact in the neutral state, nowhere deeper than 1 mm'
@@ -34,9 +34,9 @@ _log = logging.getLogger('ros2_ik')
 @dataclass(frozen=True)
 class SelfPairs:
     """
-    Pairs of links with geometry, each in alphabetical order.
+    Pairs of links with geometry, the two names in alphabetical order.
 
-    `checked` are those to be checked; `allowed` those that are not, each with the reason.
+    `checked` are the pairs to check; `allowed` are the other pairs, each with the reason.
     """
 
     checked: frozenset[Pair]
@@ -44,11 +44,11 @@ class SelfPairs:
 
     @property
     def guessed(self) -> dict[Pair, str]:
-        """Pairs that are left out because of sampled configurations, with the reason."""
+        """Allowed pairs whose reason is contact in sampled configurations, with the reason."""
         return {pair: reason for pair, reason in self.allowed.items() if reason in GUESSED}
 
     def report(self) -> str:
-        """Return one line about pairs left out that no SRDF disables, or ''."""
+        """Return one line about the guessed pairs, or ''."""
         parts = [f'{len(some)} pair{"s" * (len(some) != 1)} {reason}: {listed(some)}'
                  for reason in GUESSED
                  if (some := [f'{first} - {second}' for (first, second), why
@@ -60,18 +60,20 @@ class SelfPairs:
 def self_pairs(robot: Robot, geometry: RobotGeometry | None = None,
                guess: bool = True) -> SelfPairs:
     """
-    Decide which pairs of links to check; kept for each robot and geometry.
+    Return the pairs of links to check, cached for each robot and geometry.
 
-    Never checked: links that do not move relative to each other, what the SRDF disables, and,
-    with `guess`, pairs in contact in 90 % of 200 configurations, drawn the same each time: an
-    SRDF may have forgotten them. Without an SRDF that disables something, links with at most one
-    moving joint, and no other link with geometry, between them are not checked either; nor, with
-    `guess`, pairs in contact in the neutral state that are nowhere deeper than 1 mm in each
-    other. MoveIt's setup assistant leaves out all that touch in the neutral state; here what is
-    deeper stays checked, as it may well be the posture. Pairs that were never seen in contact
-    are checked.
+    Not checked are:
+    - pairs that no joint moves relative to each other;
+    - pairs that the SRDF disables;
+    - with `guess`, pairs in contact in 90 % of 200 random configurations (with a fixed seed),
+      which an SRDF may have forgotten;
+    - if the SRDF disables no pair, adjacent links: at most one moving joint, and no other link
+      with geometry, is between them;
+    - if the SRDF disables no pair, with `guess`, pairs in contact in the neutral state that are
+      nowhere deeper than 1 mm. (MoveIt's setup assistant leaves out all pairs in contact there;
+      here deeper ones stay checked, because the posture may be the cause.)
 
-    `geometry` defaults to the robot's with hulls.
+    `geometry` defaults to the robot's geometry with hulls.
     """
     geometry = robot_geometry(robot) if geometry is None else geometry
     key = (robot.key, geometry.key, guess)
@@ -79,6 +81,7 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None,
 
 
 def _decide(robot: Robot, geometry: RobotGeometry, guess: bool) -> SelfPairs:
+    # the first reason of a pair counts: rigid, disabled or adjacent, in contact
     pairs = {sorted_pair(*pair) for pair in combinations(geometry.links, 2)}
     allowed = dict.fromkeys((pair for pair in sorted(pairs)
                              if not robot.moving_joints(*pair)), RIGID)
@@ -106,16 +109,16 @@ def _report(robot: Robot, pairs: SelfPairs) -> None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names in one text, of many the first ones and how many more there are."""
+    """Return the first MAX_NAMES names in one text, and the number of further names."""
     more = f' and {len(names) - MAX_NAMES} more' if len(names) > MAX_NAMES else ''
     return f'{", ".join(names[:MAX_NAMES])}{more}'
 
 
 def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
-    """Pairs with at most one moving joint, and no other link with geometry, between them."""
+    """Return pairs with at most one moving joint, and no link with geometry, between them."""
     ways: dict[str, list[tuple[str, int]]] = {}
     for joint in robot.tree.joints.values():
-        # what floats or slides in a plane can be anywhere: that is not being next to each other
+        # floating and planar joints move links apart: links across them are not adjacent
         cost = {'fixed': 0, 'floating': 2, 'planar': 2}.get(joint.kind, 1)
         for one, other in ((joint.parent, joint.child), (joint.child, joint.parent)):
             ways.setdefault(one, []).append((other, cost))
@@ -124,8 +127,9 @@ def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
 
 
 def _next_to(link: str, ways: dict[str, list[tuple[str, int]]], solid: set[str]) -> set[str]:
-    """Solid links that are reached over at most one moving joint and links without geometry."""
+    """Return the `solid` links reached over at most one moving joint and links not in `solid`."""
     found, waiting = set(), [(link, '', 0)]
+    # depth-first over links without geometry, counting moving joints
     while waiting:
         here, before, moved = waiting.pop()
         for there, cost in ways.get(here, ()):
@@ -140,7 +144,7 @@ def _next_to(link: str, ways: dict[str, list[tuple[str, int]]], solid: set[str])
 
 def _sampled(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]
              ) -> tuple[set[Pair], set[Pair]]:
-    """Return the pairs that nearly always touch, and those that do in neutral, only just."""
+    """Return the pairs nearly always in contact, and those in shallow contact in neutral."""
     key = digest(robot.key, geometry.key, repr((SAMPLES, pairs)))
     found = cached('self-pairs-4', key, lambda: _measure(robot, geometry, pairs))
     always = found['shares'] >= ALWAYS
@@ -151,10 +155,10 @@ def _sampled(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]
 
 def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[str, Array]:
     """
-    Return for each pair the share of the samples in which it touches, and its depth [m].
+    Return for each pair its fraction of samples in contact, and its depth [m].
 
-    The depth is the largest in the neutral state and all samples, -1 for pairs without contact in
-    the neutral state.
+    The depth is the largest one in the neutral state and all samples; it is -1 for pairs without
+    contact in the neutral state.
     """
     contacts, generator = LinkContacts(robot, geometry, pairs), np.random.default_rng(0)
     touching, counts = contacts.touching(robot.neutral), np.zeros(len(pairs))
@@ -168,7 +172,7 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
 
 
 class LinkContacts:
-    """Contacts of `pairs` of links, as `CollisionChecker` finds them; depths of meshes' hulls."""
+    """Contacts of pairs of links as in `CollisionChecker`, with depths of meshes' hulls."""
 
     def __init__(self, robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> None:
         items = own_geometries(robot, geometry)
@@ -180,13 +184,13 @@ class LinkContacts:
         self._pair_of = np.array([number_of[i][j] for i, j in self._model.pairs], dtype=np.intp)
 
     def touching(self, q: Array) -> Mask:
-        """Return which pairs touch at q (nq,)."""
+        """Return the mask of the pairs in contact at q (nq,)."""
         found = np.zeros(self._count, dtype=bool)
         found[self._pair_of[self._check.touching(q)]] = True
         return found
 
     def depths(self, q: Array, touching: Mask) -> Array:
-        """Return the depths [m] of the pairs known to touch at q (nq,), -1 for the others."""
+        """Return the depths [m] of the pairs in contact at q (nq,), -1 for the others."""
         found, robot = np.full(self._count, -1.0), self._model.robot
         data = robot.scratch_data()
         pin.forwardKinematics(robot.model, data, q)
