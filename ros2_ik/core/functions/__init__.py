@@ -1,4 +1,4 @@
-"""Functions of a configuration: kinds, field types, readers."""
+"""Functions of a configuration: their kinds, the types of their fields, and readers."""
 
 from ros2_ik.core.functions.angle_between_vectors import AngleBetweenVectors
 from ros2_ik.core.functions.center_of_mass import CenterOfMass

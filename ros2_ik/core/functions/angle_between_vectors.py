@@ -1,53 +1,68 @@
-"""Angle between vectors of two frames."""
+"""Angle between a vector of one frame and a vector of another."""
 
 from dataclasses import dataclass
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from ros2_ik.core import algebra as v
-from ros2_ik.core.functions.deviation import across, as_vector, split
+from ros2_ik.core.functions.deviation import (
+    deviation_angle,
+    deviation_vector,
+    orthonormal_complement,
+)
 from ros2_ik.core.functions.fields import Axis, choice, Frame
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import Form, FormedFunction
+from ros2_ik.core.functions.relative_function import Form, FormedFunction, Parameters
 from ros2_ik.core.kernels.source import formula, part
 
-FLAT = 1e-3   # least slope of the chord, which ends at zero opposite to `other_vector`
+FLAT = 1e-3   # least slope of the chord's length, which is zero opposite to `other_vector`
 
 
 @part
-def _row(W: Any, i: int, A: Any, turned: v.Vector, gradient: v.Vector) -> None:
-    """Make row i that of a gradient by the vector seen from A, which is `turned` in the root."""
-    v.moment(W, i, v.cross(turned, v.rotate(A, gradient)))    # g . (w x a) = (a x g) . w
+def _row(W: v.Buffer, i: int, A: v.Floats, turned: v.Vector, gradient: v.Vector) -> None:
+    """
+    Set row i of W to the wrench of a gradient w.r.t. the vector, in the axes of A.
+
+    `turned` is the vector in the root frame's axes.
+    """
+    # rate g . (w x a) = (a x g) . w: a pure moment
+    v.moment(W, i, v.cross(turned, v.rotate(A, gradient)))
 
 
 @formula
-def _angle(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    a = v.rotate(B, v.vector(given, 0))
-    f[0], _, _, _, gradient = split(v.rotate_inverse(A, a), v.vector(given, 3), v.vector(given, 6),
-                                    v.vector(given, 9))
+def _angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    a = v.rotate(B, v.vector(parameters, 0))
+    f[0], _, _, _, gradient = deviation_angle(
+        v.rotate_inverse(A, a), v.vector(parameters, 3), v.vector(parameters, 6),
+        v.vector(parameters, 9))
     _row(W, 0, A, a, gradient)
 
 
 @formula
-def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    a = v.rotate(B, v.vector(given, 0))
-    f[0], one, f[1], two = as_vector(v.rotate_inverse(A, a), v.vector(given, 3),
-                                     v.vector(given, 6), v.vector(given, 9))
+def _vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    a = v.rotate(B, v.vector(parameters, 0))
+    f[0], one, f[1], two = deviation_vector(
+        v.rotate_inverse(A, a), v.vector(parameters, 3), v.vector(parameters, 6),
+        v.vector(parameters, 9))
     _row(W, 0, A, a, one)
     _row(W, 1, A, a, two)
 
 
 @formula
-def _chord(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    a, axis = v.rotate(B, v.vector(given, 0)), v.vector(given, 3)
+def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    a, axis = v.rotate(B, v.vector(parameters, 0)), v.vector(parameters, 3)
     u = v.rotate_inverse(A, a)
     chord = v.sub(u, axis)
-    phi, _, _, _, along = split(u, axis, v.vector(given, 6), v.vector(given, 9))
+    phi, _, _, _, along = deviation_angle(u, axis, v.vector(parameters, 6),
+                                          v.vector(parameters, 9))
+    # opposite to the axis: raise the slope of the chord's length, cos(phi / 2), to FLAT
     missing = max(FLAT - math.cos(0.5 * phi), 0.0)
     if missing > 0.0:
         missing /= v.norm(chord)
     for i in range(3):
+        # rounding can exceed 2
         f[i] = min(max(chord[i], -2.0), 2.0)
+        # gradient of component i, plus what is missing along the direction of the chord
         unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
         _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
 
@@ -66,21 +81,23 @@ class AngleBetweenVectors(FormedFunction):
     """
     Angle between `vector` of `frame` and `other_vector` of `relative_to`.
 
-    With a and b these vectors at length 1, phi the angle between them and t the direction of a
-    across b:
+    a and b are the unit vectors, phi is the angle between them, t the unit vector along the
+    component of a perpendicular to b:
 
         angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
-        vector  phi t                         [rad], along two axes at right angles to b
-        chord   a - b                         2 sin(phi / 2) long, in the axes of `relative_to`:
+        vector  phi t                         [rad], along two axes perpendicular to b
+        chord   a - b                         of length 2 sin(phi / 2), in axes of `relative_to`:
                                               1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
 
-    The gradient of the angle is a unit moment, at right angles to both; where they are parallel
-    or antiparallel it turns in one fixed plane. Bounds "exactly 0" or "exactly pi" turn it into
-    the vector, which is smooth where they are parallel. Where they are antiparallel the vector is
-    pi long in one fixed direction, and close to it the derivative across it, which grows without
-    bound, stays below pi * 1e3. The chord is smooth everywhere; where they are antiparallel its
-    length has no slope, and the Jacobian keeps 1e-3 of it in one fixed plane, because a cost is
-    greatest there.
+    angle: the gradient is a unit moment perpendicular to a and b. It is not unique where they are
+    parallel or antiparallel; there it is a moment about one fixed axis. Bounds of exactly 0 or
+    exactly pi replace the angle by the vector.
+
+    vector: smooth where a and b are parallel. Where they are antiparallel it has length pi in one
+    fixed direction. Near there one derivative grows without bound; it is limited to pi * 1e3.
+
+    chord: smooth everywhere. Where a and b are antiparallel, the gradient of its length is zero
+    although a cost is greatest there; the Jacobian keeps a slope of 1e-3 in one fixed plane.
     """
 
     frame: Frame
@@ -92,5 +109,5 @@ class AngleBetweenVectors(FormedFunction):
     opposite = 'other_vector'
     reference_field = 'other_vector'
 
-    def numbers(self) -> Any:
-        return self.vector, self.other_vector, across(self.other_vector)
+    def numbers(self) -> Parameters:
+        return self.vector, self.other_vector, orthonormal_complement(self.other_vector)

@@ -1,4 +1,4 @@
-"""The centre of mass of a robot, or of some of its links."""
+"""Centre of mass of a robot or of some of its links."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -24,18 +24,18 @@ from ros2_ik.core.robot.pinocchio_model import link_inertias
 @dataclass(frozen=True, eq=False)
 class CenterOfMass(KinematicFunction):
     """
-    Centre of mass of `links`, (3,) or one row for each of `axes`, or of the matrix A (m, 3).
+    Centre of mass of `links`: its coordinates along `axes`, or its product with A (m, 3).
 
         c = R_B^T (sum_i m_i p_i / sum_i m_i - p_B)     x y z [m]
         f = c, or A c
 
-    B is `relative_to`, which may move, by default the root frame. `links` are by default all
-    that move relative to the root frame; named links count even if they do not. With A and
-    an upper bound b, A c <= b, the centre is in a polyhedron. Smooth everywhere.
+    B is `relative_to` (default: the root frame), which may move. `links` are by default all links
+    that move relative to the root frame; a link that is named counts even if fixed. A and an upper
+    bound b keep the centre in the polyhedron A c <= b. Smooth everywhere.
 
-    Raises InvalidConstraintError for wrong axes, for A of other columns or with axes, and, when
-    it meets the robot, if no link that counts has a mass; UnknownLinkError for a name that is no
-    link.
+    Raises InvalidConstraintError for unknown axes, for A without 3 columns and for A together with
+    axes; when bound to a robot, InvalidConstraintError if the links have no mass and
+    UnknownLinkError for an unknown link.
     """
 
     links: Names | None = None
@@ -52,7 +52,8 @@ class CenterOfMass(KinematicFunction):
             raise InvalidConstraintError('A must be rows of 3 numbers, not of '
                                          f'{np.shape(self.A)[1]}')
         if self.axes != 'xyz':
-            raise InvalidConstraintError(f"axes is '{self.axes}', but A takes all; valid: 'xyz'")
+            raise InvalidConstraintError(f"axes is '{self.axes}', but A takes all axes; valid: "
+                                         "'xyz'")
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -74,9 +75,10 @@ class CenterOfMass(KinematicFunction):
         c, J = _center(at, bodies)
         if self.relative_to is not None:
             A, twists = at.placement(self.relative_to), at.spatial_jacobian(self.relative_to)
-            # the velocity of the point of A that is at c does not count
+            # relative velocity: less that of frame A's point at c
             J = A.rotation.T @ (J - twists[:3] + pin.skew(c) @ twists[3:])
-            J *= bodies.moving   # what moves both moves neither, but for rounding
+            # joints that move centre and frame alike have zero columns, up to rounding
+            J *= bodies.moving
             c = A.actInv(c)
         if self.A is not None:
             return self.A @ c, self.A @ J
@@ -87,7 +89,7 @@ class CenterOfMass(KinematicFunction):
         return self.masses_along(robot, np.zeros(len(self.labels)))
 
     def masses_along(self, robot: Robot, offsets: Array) -> Masses:
-        """Return the masses of f - offsets, (m,)."""
+        """Return the masses for f - offsets (m,)."""
         bodies = self._counted(robot)
         A = np.eye(3)[['xyz'.index(axis) for axis in self.axes]] if self.A is None else self.A
         return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
@@ -96,11 +98,13 @@ class CenterOfMass(KinematicFunction):
 
 class _Bodies(NamedTuple):
     """
-    The links that count: a model with their masses only, for what moves; what stands still.
+    The counted links of one robot.
 
-    `share` is the part of the mass that moves, `fixed` (3,) the other part's share of the centre.
-    `joints` change the function, `moving` (nv,) is 1 in their columns. `lumps` are, by the name
-    of a link for each joint, the share of the mass that it carries and where that is, (4,).
+    `model` is the robot with the masses of the counted moving links only; `share` is their
+    fraction of the total mass. `fixed` (3,) is the contribution of fixed links to the centre [m].
+    `joints` are the names of the joints that change the function, `moving` (nv,) is 1 in their
+    columns. `lumps` has for each joint the fraction of the mass that it carries and the position
+    of that mass in a link (4,), by the name of that link.
     """
 
     model: pin.Model
@@ -116,7 +120,7 @@ def _center(at: Configuration, bodies: _Bodies) -> tuple[Array, Array]:
     if bodies.share == 0:
         return bodies.fixed, np.zeros((3, at.robot.nv))
     data = at.robot.scratch_data()
-    # Pinocchio gives shape (3,) for a robot of one joint
+    # Pinocchio returns shape (3,) for a robot of one joint
     J = pin.jacobianCenterOfMass(bodies.model, data, at.q, False).reshape(3, -1)
     return bodies.share * data.com[0] + bodies.fixed, bodies.share * J
 
@@ -133,10 +137,12 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
     if not counted:
         which = 'no moving link' if links is None else f'none of the links {", ".join(links)}'
         raise InvalidConstraintError(f"{which} of robot '{robot.name}' has a mass")
+    # sum the counted links, as point masses, per joint of Pinocchio; index 0 is the fixed part
     inertias = [pin.Inertia.Zero() for _ in robot.model.inertias]
     for name in counted:
         inertias[frames[name].parentJoint] += pin.Inertia(
             bodies[name].mass, frames[name].placement.act(bodies[name].lever), np.zeros((3, 3)))
+    # a model for Pinocchio whose only masses are the counted ones
     model = robot.model.copy()
     for index, inertia in enumerate(inertias):
         model.inertias[index] = inertia
@@ -144,6 +150,7 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
     joints = frozenset().union(*(robot.moving_joints(link, relative_to) for link in counted))
     moving = np.array([float(joint.name in joints) for joint in robot.joints
                        for _ in range(joint.velocity_size)])
+    # each joint's lump in the frame of one of its links, which compiled code places
     carriers = {frames[name].parentJoint: name for name in counted}
     lumps = {name: np.array([inertias[index].mass / total,
                              *frames[name].placement.actInv(inertias[index].lever)])

@@ -1,4 +1,4 @@
-"""Functions of the distances that a collision checker finds."""
+"""Functions of the distances that a collision checker computes."""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ros2_ik.core.functions.fields import FieldType
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.robot import Configuration, Robot
 
-QUICK = 500     # triangles of meshes whose convex parts are made where a function is
+QUICK = 500     # largest number of triangles of a mesh that is decomposed at once
 
 
 def _checker(value: object, name: str) -> CollisionChecker:
@@ -27,11 +27,11 @@ Checker = Annotated[CollisionChecker, FieldType(
 @dataclass(frozen=True, eq=False)
 class CheckedDistance(KinematicFunction):
     """
-    A function of the distances of a checker; `evaluate` gives value and Jacobian together.
+    A function of the distances of a collision checker.
 
-    Convex parts of small meshes are made now, so that no search has to wait for them, unless a
-    subclass has no `makes_parts`; hulls stand for the others until `CollisionChecker.make_parts`
-    was called.
+    With `makes_parts` the constructor decomposes small meshes (up to QUICK triangles) into convex
+    parts, so that no search waits for the decomposition. Larger meshes are replaced by their
+    convex hulls until `CollisionChecker.make_parts` is called.
     """
 
     periodic = True
@@ -46,7 +46,7 @@ class CheckedDistance(KinematicFunction):
             self.checker.make_parts(QUICK)
 
     def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
-        """Return the checker of the pairs that count, by default all of `checker`'s."""
+        """Return the checker of the pairs that this function measures, by default `checker`."""
         return checker
 
     def joints(self, robot: Robot) -> frozenset[str]:

@@ -1,20 +1,21 @@
-"""Deviation of a direction from an axis, and its derivatives."""
+"""Angle of a direction from an axis as a number or a vector, with derivatives."""
 
 import math
-from typing import Any
 
 import numpy as np
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.functions.fields import Numbers
 from ros2_ik.core.kernels.source import part
 
-ALIGNED = 1e-15   # sine of an angle below which the plane it lies in is rounding
-NEAR = 1e-3       # sine below which the derivative across the plane of a large angle is bounded
+ALIGNED = 1e-15   # sine of an angle below which the plane of the angle is only rounding
+NEAR = 1e-3       # sine of an angle near pi below which phi / sin(phi) is limited
 
 
-def across(axis: Any) -> Array:
-    """Return two unit vectors at right angles to a unit vector and to each other, (2, 3)."""
+def orthonormal_complement(axis: Numbers) -> Array:
+    """Return two unit vectors perpendicular to a unit vector (3,) and to each other, (2, 3)."""
+    # project the coordinate axis that is farthest from n
     n = v.vector([float(value) for value in axis], 0)
     lengths = [abs(value) for value in n]
     least = lengths.index(min(lengths))
@@ -25,14 +26,17 @@ def across(axis: Any) -> Array:
 
 
 @part
-def split(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector) -> Any:
+def deviation_angle(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
+                    ) -> tuple[float, float, float, float, v.Vector]:
     """
-    Split the angle phi from an axis to a unit vector u; `one` and `two` are `across` the axis.
+    Return the angle phi between an axis and a unit vector u, and its derivatives.
 
-    Returns phi in [0, pi], phi / sin(phi), the direction x, y in which u deviates, along `one`
-    and `two`, and the derivative of phi by u, a unit vector at right angles to u. Where u is
-    along the axis or against it, the plane of the angle is one fixed plane.
+    `one` and `two` are the `orthonormal_complement` of the axis. Returned are phi in [0, pi],
+    phi / sin(phi), the direction (x, y) of u's component perpendicular to the axis along `one` and
+    `two`, and the gradient of phi w.r.t. u, a unit vector perpendicular to u. If u is parallel
+    or antiparallel to the axis, the direction is `one`.
     """
+    # u in the frame (one, two, axis)
     x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
     sine = math.sqrt(x * x + y * y)
     phi = math.atan2(sine, cosine)
@@ -40,22 +44,27 @@ def split(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector) -> Any:
         x, y = x / sine, y / sine
     else:
         x, y = 1.0, 0.0
+    # phi / sin(phi): limited near pi, 1 at zero
     if cosine <= 0:
         stretch = phi / max(sine, NEAR)
     else:
         stretch = phi / sine if sine > ALIGNED else 1.0
+    # gradient: the direction perpendicular to u in the plane of the angle, away from the axis
     outward = v.add(v.scale(x, one), v.scale(y, two))
     return phi, stretch, x, y, v.sub(v.scale(cosine, outward), v.scale(sine, axis))
 
 
 @part
-def as_vector(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector) -> Any:
+def deviation_vector(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
+                     ) -> tuple[float, v.Vector, float, v.Vector]:
     """
-    Return phi in the direction in which u deviates, two numbers, each with its derivative by u.
+    Return phi x, its gradient w.r.t. u, phi y and its gradient; see `deviation_angle`.
 
-    They are zero only along the axis, and smooth there; against the axis phi is pi.
+    The vector phi (x, y) is zero only along the axis, where it is smooth; opposite to the axis its
+    length is pi.
     """
-    phi, stretch, x, y, along = split(u, axis, one, two)
+    phi, stretch, x, y, along = deviation_angle(u, axis, one, two)
+    # derivative of the direction (x, y), scaled by phi
     sideways = v.scale(stretch, v.sub(v.scale(x, two), v.scale(y, one)))
     return (phi * x, v.sub(v.scale(x, along), v.scale(y, sideways)),
             phi * y, v.add(v.scale(y, along), v.scale(x, sideways)))

@@ -1,4 +1,4 @@
-"""Types of the fields of functions: how each is written, read, checked and kept."""
+"""Types of the fields of functions: how each is written, read, checked and stored."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, MISSING
@@ -17,18 +17,18 @@ from ros2_ik.core.functions import written
 from ros2_ik.core.functions.written import FieldValue
 from ros2_ik.core.poses import as_placement, FARTHEST
 
-MOST_ROWS = 1000   # of one function
+MOST_ROWS = 1000   # largest number of rows of one function
 _AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xyz', count)]
 
 
 class FieldType(NamedTuple):
     """
-    A type of fields; `form` describes the written value.
+    A type of fields; `form` describes the written value for error messages.
 
-    `read` turns what is written into the argument of the constructor, or None if it does not fit;
-    `check` turns the argument into what is kept, and raises InvalidConstraintError. A field that
-    is not written is at its default, else at `absent`, else refused. A `supplied` field is not
-    written: whoever makes the function has it at hand.
+    `read` converts a written value into the constructor's argument, or None if it does not fit.
+    `check` converts the argument into the stored value, or raises InvalidConstraintError. A field
+    that is not written has its default, else `absent`; without both it is an error. A `supplied`
+    field cannot be written; the caller passes an object.
     """
 
     form: str
@@ -49,7 +49,7 @@ class FieldType(NamedTuple):
 
 
 class SpecField(NamedTuple):
-    """A field of a kind: its type and default, MISSING if it has none."""
+    """A field of a kind: its type and its default (MISSING: none)."""
 
     type: FieldType
     default: object
@@ -57,29 +57,30 @@ class SpecField(NamedTuple):
 
     @property
     def needed(self) -> bool:
-        """True if it must be written."""
+        """True if the field must be written."""
         return self.unwritten is MISSING
 
     @property
     def unwritten(self) -> object:
-        """The argument where nothing is written, MISSING if something has to be."""
+        """The argument for a field that is not written; MISSING if the field must be written."""
         if self.default is not MISSING:
             return self.default
         return None if self.optional else self.type.absent
 
     def kept(self, value: object, name: str) -> object:
-        """Return a checked argument; raises InvalidConstraintError."""
+        """Return the stored value of an argument; raises InvalidConstraintError."""
         return None if value is None and self.optional else self.type.check(value, name)
 
 
 @lru_cache(maxsize=256)
 def spec_fields(function: type) -> Mapping[str, SpecField]:
-    """Return the fields of a kind, a dataclass, that have a FieldType, by name."""
+    """Return by name the fields with a FieldType of a dataclass; {} for other classes."""
     if not hasattr(function, '__dataclass_fields__'):
         return MappingProxyType({})
     hints = get_type_hints(function, include_extras=True)
     found = {}
     for field in fields(function):
+        # Annotated[...] itself, or one member of the union Annotated[...] | None
         hint = hints[field.name]
         for part in (hint, *get_args(hint)):
             if get_origin(part) is Annotated and isinstance(get_args(part)[1], FieldType):
@@ -88,7 +89,7 @@ def spec_fields(function: type) -> Mapping[str, SpecField]:
     return MappingProxyType(found)
 
 
-# -- how arguments are checked and kept ---------------------------------------------------------
+# -- checks of arguments ------------------------------------------------------------------------
 
 def _axes(value: object, name: str) -> str:
     if not isinstance(value, str) or value not in _AXES:
@@ -103,6 +104,7 @@ def _matrix(value: object, name: str) -> Array:
 
 
 def _row_numbers(value: object, name: str) -> Array:
+    # one number for all rows, or one per row; the count of rows is checked by the function
     array = finite_numbers(value, name)
     if array.ndim > 1:
         raise InvalidConstraintError(f'{name} must be one finite number, or one a row, not '
@@ -111,7 +113,7 @@ def _row_numbers(value: object, name: str) -> Array:
 
 
 def finite_numbers(value: object, name: str) -> Array:
-    """Copy finite numbers of any shape; raises InvalidConstraintError for others."""
+    """Return a copy of an array of finite numbers; raises InvalidConstraintError otherwise."""
     array = checks.floats(value, name, 'finite numbers', InvalidConstraintError)
     if not np.isfinite(array).all():
         raise InvalidConstraintError(f'{name} must be finite numbers, not {value!r}')
@@ -120,9 +122,10 @@ def finite_numbers(value: object, name: str) -> Array:
 
 def as_rotation(rotation: Pose, name: str) -> Array:
     """
-    Take (3, 3), (4, 4), a pinocchio.SE3 or None (no rotation) as an exact rotation, read-only.
+    Return the exact rotation (3, 3), read-only, of (3, 3), (4, 4), a pinocchio.SE3 or None.
 
-    Raises InvalidConstraintError when it is further than 1e-4 from a rotation.
+    None is the identity. Raises InvalidConstraintError for a matrix that differs by more than 1e-4
+    from a rotation.
     """
     wanted = 'a 3x3 or 4x4 array or a pinocchio.SE3'
     if rotation is None:
@@ -133,13 +136,14 @@ def as_rotation(rotation: Pose, name: str) -> Array:
             raise InvalidConstraintError(f'{name} must be {wanted}, not of shape {given.shape}')
         rotation = np.eye(4)
         rotation[:len(given), :len(given)] = given
+    # the nearest rotation: the columns of the input may be off by rounding
     R = np.array(as_placement(rotation, name, InvalidConstraintError).rotation)
     R.setflags(write=False)
     return R
 
 
 def choice(*valid: str) -> FieldType:
-    """Return the type of a text that is one of several."""
+    """Return the type of a field whose value is one of the texts `valid`."""
     return FieldType(
         ' | '.join(valid), written.text,
         lambda value, name: checks.one_of(value, name, valid, InvalidConstraintError))
@@ -152,30 +156,30 @@ Frame = Annotated[str, FieldType('a link or another frame', written.text)]
 Body = Annotated[str, FieldType('a link or an object of the scene', written.text)]
 Names = Annotated[Sequence[str], FieldType(
     'names', written.texts, partial(checks.distinct_names, **_ERROR))]
-# (3,), up to 1e6 m; what is not written is the origin
+# (3,), up to 1e6 m; the default is the origin
 Point = Annotated[Numbers, FieldType(
     'x y z [m]', written.row, partial(checks.vector, size=3, most=FARTHEST, **_ERROR), ORIGIN)]
-# (3,), kept at length 1
+# (3,), stored as a unit vector
 Axis = Annotated[Numbers, FieldType(
     'x y z, not zero', written.row, partial(checks.direction, **_ERROR))]
 # (n, 3), up to 1e6 m
 Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
     'x y z [m] of each', partial(written.rows, usual=3),
     partial(checks.matrix, columns=3, most=FARTHEST, **_ERROR))]
-# (m, n), where (n,) is one row
+# (m, n); (n,) is one row
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
                    FieldType('rows of numbers', written.rows, _matrix)]
 RowNumbers = Annotated[float | Sequence[float] | Array,
                        FieldType('a number, or one a row', written.row_or_number, _row_numbers)]
-# (3, 3), or a pose, of which the rotation counts; None: no turn
+# (3, 3), or a pose whose rotation is used; None: the identity
 Rotation = Annotated[Pose, FieldType(
     'roll pitch yaw [rad], a quaternion x y z w, or a pose', written.rotation, as_rotation)]
-# kept as pinocchio.SE3, or None
+# stored as pinocchio.SE3 or None
 Placement = Annotated[Pose, FieldType(
     'x y z [m], and roll pitch yaw [rad] or a quaternion x y z w', written.placement,
     lambda value, name: None if value is None else as_placement(
         value, name, InvalidConstraintError))]
-# a row for each letter
+# one row of the function for each letter
 Axes = Annotated[str, FieldType("letters of 'xyz'", written.text, _axes)]
 Flag = Annotated[bool, FieldType('true or false', written.flag, lambda value, _: bool(value))]
 Number = Annotated[float, FieldType(

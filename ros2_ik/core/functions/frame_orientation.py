@@ -1,73 +1,81 @@
-"""The orientation of a frame, compared with a reference."""
+"""Orientation error of a frame from a reference orientation."""
 
 from dataclasses import dataclass
 from functools import cached_property
 import math
-from typing import Annotated, Any
+from typing import Annotated
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Axes, choice, Frame, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import chosen, Form, FormedFunction
+from ros2_ik.core.functions.relative_function import chosen, Form, FormedFunction, Parameters
 from ros2_ik.core.kernels.source import formula, part
 
-FLAT = 1e-3               # least slope of the chord along the axis, which ends at zero
-UPRIGHT = 4 * 2.0**-52    # cos(pitch) where MoveIt takes it for zero
-STEEP = 1e-6              # cos(pitch) below which the Jacobian is bent to be finite
+FLAT = 1e-3               # least slope of the chord's length, which is zero at pi
+UPRIGHT = 4 * 2.0**-52    # cos(pitch) that MoveIt treats as zero
+STEEP = 1e-6              # cos(pitch) at which 1 / cos(pitch) is regularized
 
 
 @part
-def _angles(R: v.Rotation) -> v.Vector:
+def _angles(R: v.Matrix) -> v.Vector:
+    """Return roll, pitch, yaw [rad] of R = Rx(roll) Ry(pitch) Rz(yaw)."""
     xx, xy, xz, yx, yy, yz, zx, zy, zz = R
-    # the mean of two ways to cos(pitch)
+    # cos(pitch) from the first row and the last column together
     cosine = math.sqrt((xx * xx + xy * xy + yz * yz + zz * zz) / 2)
     pitch = math.atan2(xz, cosine)
+    # gimbal lock: all of the rotation about the common axis is roll, as in MoveIt
     if cosine <= UPRIGHT:
         roll = math.atan2(yx + zy, yy - zx) if xz > 0 else math.atan2(zy - yx, yy + zx)
         return roll, pitch, 0.0
     roll = math.atan2(-yz, zz)
-    # yaw of what is left without roll: where both are mostly rounding, they still belong together
+    # yaw of Rx(-roll) R: near gimbal lock roll and yaw are inaccurate, but consistent
     c, s = math.cos(roll), math.sin(roll)
     return roll, pitch, math.atan2(c * yx + s * zx, c * yy + s * zy)
 
 
 @part
-def _rates(roll: float, pitch: float) -> v.Rotation:
-    """Return the rates of the angles for turns about the reference's axes, nine numbers."""
+def _rates(roll: float, pitch: float) -> v.Matrix:
+    """Return the derivative of roll, pitch, yaw w.r.t. rotations about the reference's axes."""
     s, c, cosine = math.sin(roll), math.cos(roll), math.cos(pitch)
-    bent = cosine / (cosine * cosine + STEEP * STEEP)    # 1 / cosine, but 0 at 0
+    # 1 / cosine, regularized to 0 at 0
+    bent = cosine / (cosine * cosine + STEEP * STEEP)
     tangent = math.sin(pitch) * bent
+    # rows roll, pitch, yaw
     return 1.0, s * tangent, -c * tangent, 0.0, c, s, 0.0, -s * bent, c * bent
 
 
 @formula
-def _vector(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    R = v.product(B, v.rotation(given, 13))
-    turned = v.log3(v.product_back(v.product(A, v.rotation(given, 4)), R))
+def _vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    # parameters: number of axes, their indices (3), reference (9), offset (9)
+    R = v.product(B, v.rotation(parameters, 13))
+    turned = v.log3(v.product_back(v.product(A, v.rotation(parameters, 4)), R))
+    # derivative w.r.t. rotations about the axes of R, the frame with its offset
     rates = v.jlog3(turned)
-    for i in range(int(given[0])):
-        k = int(given[1 + i])
+    for i in range(int(parameters[0])):
+        k = int(parameters[1 + i])
         f[i] = turned[k]
         v.moment(W, i, v.rotate(R, v.row(rates, k)))
 
 
 @formula
-def _angle(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    C = v.product(A, v.rotation(given, 4))
-    turned = v.log3(v.product_back(C, v.product(B, v.rotation(given, 13))))
+def _angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    C = v.product(A, v.rotation(parameters, 4))
+    turned = v.log3(v.product_back(C, v.product(B, v.rotation(parameters, 13))))
     angle = v.norm(turned)
-    # an axis is seen in a rotation by more than its rounding, a few 1e-16
+    # a rotation by less than its rounding, a few 1e-16, has no axis
     axis = v.scale(1.0 / angle, turned) if angle > 1e-15 else (1.0, 0.0, 0.0)
-    f[0] = min(angle, math.pi)    # rounding may lead beyond pi, where no angle is
+    f[0] = min(angle, math.pi)    # rounding can exceed pi
     v.moment(W, 0, v.rotate(C, axis))
 
 
 @formula
-def _chord(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    R = v.product(B, v.rotation(given, 13))
-    turned = v.log3(v.product_back(v.product(A, v.rotation(given, 4)), R))
+def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    R = v.product(B, v.rotation(parameters, 13))
+    turned = v.log3(v.product_back(v.product(A, v.rotation(parameters, 4)), R))
     angle = v.norm(turned)
+    # the chord is twice the vector part (x, y, z) of the unit quaternion; its derivative w.r.t.
+    # rotations about the frame's axes is cos(angle / 2) I + skew(x, y, z)
     x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, turned)
     slope = max(math.cos(0.5 * angle), FLAT)
     rates = (slope, -z, y, z, slope, -x, -y, x, slope)
@@ -77,12 +85,13 @@ def _chord(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
 
 
 @formula
-def _euler(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-    C = v.product(A, v.rotation(given, 4))
-    angles = _angles(v.product_back(C, v.product(B, v.rotation(given, 13))))
+def _euler(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    C = v.product(A, v.rotation(parameters, 4))
+    angles = _angles(v.product_back(C, v.product(B, v.rotation(parameters, 13))))
+    # derivative w.r.t. rotations about the axes of C, the reference
     rates = _rates(angles[0], angles[1])
-    for i in range(int(given[0])):
-        k = int(given[1 + i])
+    for i in range(int(parameters[0])):
+        k = int(parameters[1 + i])
         f[i] = angles[k]
         v.moment(W, i, v.rotate(C, v.row(rates, k)))
 
@@ -103,26 +112,26 @@ class FrameOrientation(FormedFunction):
     """
     The rotation from a reference to a frame, as a vector, an angle, a chord or Euler angles.
 
-    With R = R_relative_frame and the reference R*, theta and n angle and axis of R*^T R offset:
+    With R = R_relative_frame, the reference R*, and theta, n the angle and axis of R*^T R offset:
 
         vector  theta n                 rx ry rz [rad] along the reference's axes
         angle   theta                   in [0, pi] [rad]
         chord   2 sin(theta / 2) n      so that 1/2 c |f|^2 = c (1 - cos(theta)), Drake's cost
         euler   roll pitch yaw [rad]    R*^T R offset = Rx(roll) Ry(pitch) Rz(yaw)
 
-    `reference` and `offset` are (3, 3) rotations or poses, of which the rotation counts; `offset`
-    turns the frame's own axes. Vector and Euler angles have a row for each of `axes`, the chord
-    has three. MoveIt's tolerances are bounds of vector (ROTATION_VECTOR) or euler
-    (XYZ_EULER_ANGLES); to have those of a vector along the axes of `relative_to`, give the
-    reference's inverse as offset and no reference.
+    `reference` and `offset` are (3, 3) rotations or poses, whose rotation is used; `offset`
+    rotates the frame's own axes. Vector and Euler angles have a row for each of `axes`, the chord
+    has three. MoveIt's tolerances are bounds of the vector (ROTATION_VECTOR) or of the Euler
+    angles (XYZ_EULER_ANGLES). For a vector along the axes of `relative_to`, pass the inverse of
+    the reference as `offset`, and no reference.
 
-    All are zero exactly at the reference. Where theta is pi the vector and the chord jump to
-    their opposite; the chord's slope along n, cos(theta / 2), is zero there, and the Jacobian
-    keeps it at 1e-3, because a cost is greatest there. The gradient of the angle is the unit
-    moment along the axis, at 0 the reference's x; the bound "exactly 0" becomes the vector. Euler
-    angles are singular at pitch = +-pi/2, where, as in MoveIt, roll takes all of the turn and yaw
-    is 0; their Jacobian is right until cos(pitch) = 1e-3 and bent to stay below 1e6 from there.
-    Roll and yaw jump at +-pi.
+    All forms are zero exactly at the reference. At theta = pi the vector and the chord jump to
+    their opposite. There the slope of the chord's length, cos(theta / 2), is zero although a cost
+    is greatest; the Jacobian keeps a slope of 1e-3. The gradient of the angle is a unit moment
+    along n, at theta = 0 along the reference's x axis; bounds of exactly 0 replace the angle by
+    the vector. Euler angles are singular at pitch = +-pi/2; there roll is the whole rotation and
+    yaw is 0, as in MoveIt. Their Jacobian is exact down to cos(pitch) = 1e-3; closer to the
+    singularity it is regularized to stay below 1e6. Roll and yaw jump at +-pi.
     """
 
     frame: Frame
@@ -137,8 +146,8 @@ class FrameOrientation(FormedFunction):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.axes != 'xyz' and self.form in ('angle', 'chord'):
-            raise InvalidConstraintError(f"axes is '{self.axes}', but the {self.form} is that of "
-                                         "all; valid: 'xyz'")
+            raise InvalidConstraintError(f"axes is '{self.axes}', but the {self.form} has no rows "
+                                         "by axis; valid: 'xyz'")
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -146,5 +155,5 @@ class FrameOrientation(FormedFunction):
         return labels if self.axes == 'xyz' else tuple(labels['xyz'.index(axis)]
                                                        for axis in self.axes)
 
-    def numbers(self) -> Any:
+    def numbers(self) -> Parameters:
         return chosen(self.axes), self.reference, self.offset

@@ -1,8 +1,7 @@
-"""The pose of a frame, compared with a reference pose."""
+"""Pose error of a frame from a reference pose."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
@@ -27,9 +26,9 @@ class FramePose(RelativeFunction):
 
         f = [R*^T (p - p*);  log3(R*^T R)]     x y z [m], rx ry rz [rad]
 
-    Position and orientation do not mix, so a row left out does not disturb the others, however
-    large it is. f = 0 exactly at the reference. Not differentiable where the angle is pi: the
-    rotation vector jumps there to its opposite; either one is a way home.
+    Position rows do not depend on orientation errors and vice versa, so that a row that is left
+    out, however large, does not change the others. f = 0 exactly at the reference. Not
+    differentiable where the angle is pi: there the rotation vector jumps to its opposite.
     """
 
     frame: Frame
@@ -47,12 +46,14 @@ class FramePose(RelativeFunction):
         return se3_to_array(self.reference)
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        p, C = v.origin(B), v.product(A, v.rotation(given, 0))
-        away = v.sub(p, v.point(A, v.vector(given, 9)))
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # position p of the frame, orientation C and offset of the reference, in the root frame
+        p, C = v.origin(B), v.product(A, v.rotation(parameters, 0))
+        away = v.sub(p, v.point(A, v.vector(parameters, 9)))
         turned = v.log3(v.product_back(C, B))
         rates = v.jlog3(turned)
         for i in range(3):
+            # position along axis i: a force at the frame; orientation: a moment
             axis = v.column(C, i)
             f[i] = v.dot(axis, away)
             v.force(W, i, p, axis)

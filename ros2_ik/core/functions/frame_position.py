@@ -1,15 +1,14 @@
-"""The position of a point of one frame, seen from another."""
+"""Position of a point of one frame relative to another frame."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import pinocchio as pin
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.functions.fields import Axes, Frame, Placement, Point
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import chosen, RelativeFunction
+from ros2_ik.core.functions.relative_function import chosen, Parameters, RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
 
@@ -19,12 +18,12 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class FramePosition(RelativeFunction):
     """
-    Position of `point` of `frame` in a frame A, (3,) or one row for each of `axes`.
+    Coordinates of `point` of `frame` in a frame A, one row for each of `axes`.
 
-        f = R_A^T (p_Q - p_A)     x y z [m]
+        f = R_A^T (p_point - p_A)     x y z [m]
 
-    A is `relative_to`, or a frame fixed to it at `T_relative_A` (Drake's Abar and X_AbarA).
-    Smooth everywhere.
+    A is fixed to `relative_to` (default: the root frame) at the pose `T_relative_A` (default: the
+    identity); in Drake the two are Abar and X_AbarA. Smooth everywhere.
     """
 
     frame: Frame
@@ -37,15 +36,16 @@ class FramePosition(RelativeFunction):
     def labels(self) -> tuple[str, ...]:
         return tuple(f'{axis} [m]' for axis in self.axes)
 
-    def numbers(self) -> Any:
+    def numbers(self) -> Parameters:
         T = pin.SE3.Identity() if self.T_relative_A is None else self.T_relative_A
         return chosen(self.axes), self.point, T.rotation, T.translation
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        p, C = v.point(B, v.vector(given, 4)), v.product(A, v.rotation(given, 7))
-        away = v.sub(p, v.point(A, v.vector(given, 16)))
-        for i in range(int(given[0])):
-            axis = v.column(C, int(given[1 + i]))
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: number of axes, their indices (3), point (3), rotation (9), position (3) of A
+        p, C = v.point(B, v.vector(parameters, 4)), v.product(A, v.rotation(parameters, 7))
+        away = v.sub(p, v.point(A, v.vector(parameters, 16)))
+        for i in range(int(parameters[0])):
+            axis = v.column(C, int(parameters[1 + i]))
             f[i] = v.dot(axis, away)
             v.force(W, i, p, axis)

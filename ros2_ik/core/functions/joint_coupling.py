@@ -1,4 +1,4 @@
-"""Linear relations between joints."""
+"""Linear combinations of joint values."""
 
 from dataclasses import dataclass, replace
 
@@ -21,13 +21,13 @@ class JointCoupling(KinematicFunction):
 
         f = ratios (q - reference) - offset     in the joints' units, [rad] or [m]
 
-    `ratios` are (n,) for one row or (m, n), in the order of `names`; q0 = r q1 + c is ratios
-    (1, -r), offset c, at zero. `names` and `reference` are those of `JointPositions`: a
-    floating joint takes six columns. Turns of continuous joints count. Smooth everywhere but
-    at half a turn of a floating joint.
+    `ratios` is (m, n), or (n,) for one row, with columns in the order of `names`. The relation
+    q0 = r q1 + c is ratios (1, -r) and offset c with bounds 0. `names` and `reference` are as in
+    `JointPositions`; a floating joint has six columns. Continuous joints are not taken modulo full
+    turns. Smooth everywhere except at half a turn of a floating joint.
 
-    Raises InvalidConstraintError for sizes that do not fit, at the latest in `bind`, and what
-    `JointPositions` raises.
+    Raises InvalidConstraintError for sizes that do not match (when bound to a robot, if not
+    before), and the errors of `JointPositions`.
     """
 
     names: Names | None
@@ -42,7 +42,7 @@ class JointCoupling(KinematicFunction):
         if np.shape(self.offset) not in ((), (count,)):
             raise InvalidConstraintError(f'offset must be one finite number, or one for each of '
                                          f'{count} rows, not {self.offset!r}')
-        if self.names and len(self.names) > columns:   # each has at least one
+        if self.names and len(self.names) > columns:   # a joint has at least one column
             raise InvalidConstraintError(self._misfit(len(self.names)))
 
     @property
@@ -50,6 +50,7 @@ class JointCoupling(KinematicFunction):
         return tuple(f'row {row} [joint units]' for row in range(len(self.ratios)))
 
     def bind(self, robot: Robot) -> BoundJoints:
+        # the product of the ratios with the rows of the joints
         rows = JointPositions(self.names, self.reference, wrap=False).bind(robot)
         ratios = np.asarray(self.ratios)
         if len(rows.labels) != ratios.shape[1]:

@@ -1,10 +1,10 @@
-"""The values of joints, compared with a reference."""
+"""Differences of joint values from a reference."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 import math
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, cast, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -21,7 +21,7 @@ _PARTS = {'floating': (*('x [m]', 'y [m]', 'z [m]'), *('rx [rad]', 'ry [rad]', '
 
 
 def _written(given: FieldValue) -> dict[str, float] | list[float] | None:
-    """Read values in the order of the names, or with names of their own."""
+    """Read a list of values (in the order of the field `names`), or values by joint name."""
     if len(given.numbers) and given.names:
         same = len(given.numbers) == len(given.names)
         return dict(zip(given.names, given.numbers, strict=True)) if same else None
@@ -29,7 +29,7 @@ def _written(given: FieldValue) -> dict[str, float] | list[float] | None:
 
 
 def _checked(reference: object, name: str) -> dict[str, Array] | Array:
-    """Copy the reference; what it must fit is known with the robot."""
+    """Return a copy of the reference; sizes and names are checked when bound to a robot."""
     if reference is None:
         return {}
     if isinstance(reference, Mapping):
@@ -47,20 +47,20 @@ Reference = Annotated[JointValues | None, FieldType(
 @dataclass(frozen=True, eq=False)
 class JointPositions(KinematicFunction):
     """
-    Difference of joint values from a reference, one row for each.
+    Difference of joint values from a reference, one row per joint value.
 
         f = q - reference     [rad] or [m]
 
-    `names` are joints of the robot, by default all in q. `reference` is a mapping from names
-    (those missing are at zero) or an array in the order of `names`. With `wrap` the difference of
-    a continuous joint is taken the short way round, in (-pi, pi]: it jumps at half a turn. A
-    planar joint has three rows, a floating one six: the motion, in the reference's axes, that
-    leads from the reference there (`Configuration.difference`), which jumps at half a turn, too.
-    Smooth elsewhere.
+    `names` are joints of the robot, by default all joints in q. `reference` is a mapping from
+    joint names (missing joints: zero) or an array in the order of `names`. With `wrap` the
+    difference of a continuous joint is taken modulo full turns, in (-pi, pi], and jumps at half a
+    turn. A planar joint has three rows, a floating joint six: the motion from the reference, in
+    the reference's axes (`Configuration.difference`); it jumps at half a turn, too. Smooth
+    elsewhere.
 
-    What it is of one robot is a `BoundJoints`. `bind` raises UnknownJointError, and
-    InvalidConstraintError for a mimic joint; InvalidStateError or InvalidConstraintError for a
-    reference that does not fit the joints.
+    `bind` returns a `BoundJoints`. It raises UnknownJointError; InvalidConstraintError for a mimic
+    joint; InvalidStateError or InvalidConstraintError for a reference that does not fit the
+    joints.
     """
 
     names: Names | None = None
@@ -70,6 +70,7 @@ class JointPositions(KinematicFunction):
     labels = ()
 
     def bind(self, robot: Robot) -> 'BoundJoints':
+        # cached: constraints and costs bind one function often
         return _bound(robot, self)
 
     def joints(self, robot: Robot) -> frozenset[str]:
@@ -82,13 +83,13 @@ class JointPositions(KinematicFunction):
 @dataclass(frozen=True, eq=False)
 class BoundJoints(KinematicFunction):
     """
-    Rows that are linear in the joint values of one robot, but for turns and floating joints.
+    A linear function of the joint values of one robot, except for full turns and floating joints.
 
-        f = A difference(reference, q) + offset
+        f = A difference(reference, q) + offset     offset (m,)
 
-    A is (m, nv); the rows that are `turning` are taken modulo full turns; `curved` if a floating
-    joint is among the joints it is `moved_by`. `names` are those of the spec it is made from,
-    where rows are joints, and `wrap` is its.
+    A is (m, nv), `reference` (nq,). Rows in the mask `turns` (m,) are taken modulo full turns.
+    `moved_by` are the names of the joints that change f; `curved` is True if one of them is a
+    floating joint. `made_from` is the function that was bound to the robot.
     """
 
     made_from: KinematicFunction
@@ -102,7 +103,7 @@ class BoundJoints(KinematicFunction):
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Leave the fields as they are: they are checked."""
+        """Skip the checks: the fields were checked by the function that was bound."""
 
     def bind(self, robot: Robot) -> 'BoundJoints':
         if robot.key == self.robot_key:
@@ -120,7 +121,7 @@ class BoundJoints(KinematicFunction):
 
     def value(self, at: Configuration) -> Array:
         f: Array = self.A @ pin.difference(at.robot.model, self.reference, at.q) + self.offset
-        # in (-pi, pi], so that half a turn is pi from either side
+        # to (-pi, pi], so that half a turn is pi from both sides
         f[self.turns] -= 2 * math.pi * np.ceil(f[self.turns] / (2 * math.pi) - 0.5)
         return f
 
@@ -137,7 +138,8 @@ class BoundJoints(KinematicFunction):
 @lru_cache(maxsize=64)
 def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
     rows = _rows(robot, None if function.names is None else tuple(function.names))
-    reference: Any = function.reference
+    reference = cast('dict[str, Array] | Array', function.reference)
+    # values by name, in the order of the names, or an error
     if isinstance(reference, dict):
         q = robot.to_q(reference, start=pin.neutral(robot.model))
     elif reference.size == len(rows.places):
@@ -153,7 +155,7 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
 
 
 class _Rows(NamedTuple):
-    """The rows of some joints, whatever their reference; their values are at `places` in q."""
+    """The part of a BoundJoints without the reference; `places` are the indices in q."""
 
     places: Indices
     A: Array
@@ -167,6 +169,7 @@ class _Rows(NamedTuple):
 def _rows(robot: Robot, names: tuple[str, ...] | None) -> _Rows:
     joints = [_joint(robot, name) for name in (robot.joint_names if names is None else names)]
     places = [joint.index + k for joint in joints for k in range(joint.size)]
+    # rows of the identity for the joints' columns
     A = np.concatenate([np.zeros((0, robot.nv)), *(np.eye(robot.nv)[joint.columns]
                                                    for joint in joints)])
     A.setflags(write=False)
@@ -180,7 +183,7 @@ def _rows(robot: Robot, names: tuple[str, ...] | None) -> _Rows:
 def _joint(robot: Robot, name: str) -> Joint:
     if name in robot.mimics:
         raise InvalidConstraintError(f"joint '{name}' mimics '{robot.mimics[name].leader}': name "
-                                     'that one')
+                                     f"'{robot.mimics[name].leader}' instead")
     return robot.joint(name)
 
 

@@ -1,4 +1,4 @@
-"""A quantity that a configuration has, and where its kinds are found."""
+"""The interface of functions of a configuration, and the registry of their kinds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -22,7 +22,11 @@ from ros2_ik.core.signatures import show_plain_types
 
 
 class Masses(NamedTuple):
-    """Frames that lumps are fixed to, the one seen from, and numbers; see `mass_rows`."""
+    """
+    A centre-of-mass function for compiled code, see `kernels.rows.mass_rows`.
+
+    `frames` are the frames that the masses are fixed to, `parameters` the numbers of `mass_rows`.
+    """
 
     frames: tuple[str, ...]
     relative_to: str | None
@@ -33,10 +37,10 @@ class KinematicFunction(ABC):
     """
     f: configuration -> R^m, with its Jacobian in the tangent space.
 
-    It knows nothing of how it is used: the same function serves as target, constraint or cost,
-    of any robot. `kind` is the name it is registered under, `peers` what others call it.
-    `periodic` is True where full turns of joints change nothing, `is_user_code` where it calls
-    what a user wrote. `reference_field` names the field that f is compared with, where it is zero.
+    A function is independent of its use: it can be a target, constraint, cost, task or barrier of
+    any robot. `kind` is its registered name; `peers` are its names in other libraries, by library.
+    `periodic` is True if full turns of joints do not change f, `is_user_code` if f calls a user's
+    code. `reference_field` is the name of the field at whose value f is zero.
     """
 
     kind: ClassVar[str]
@@ -48,11 +52,11 @@ class KinematicFunction(ABC):
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """Names of the rows, each with its unit such as 'x [m]'; () where a robot gives them."""
+        """Names of the rows with units, such as 'x [m]'; () if they depend on the robot."""
 
     @property
     def range(self) -> tuple[float, float]:
-        """The least and the largest value that there is."""
+        """The smallest and the largest possible value of a row."""
         return -math.inf, math.inf
 
     def __post_init__(self) -> None:
@@ -61,20 +65,20 @@ class KinematicFunction(ABC):
             self.keep(name, field.kept(getattr(self, name), name))
 
     def keep(self, name: str, value: object) -> None:
-        """Set a field while the function is made: it is frozen afterwards."""
+        """Set a field of this frozen dataclass; only for use in `__post_init__`."""
         object.__setattr__(self, name, value)
 
     @abstractmethod
     def joints(self, robot: Robot) -> frozenset[str]:
-        """Names of the joints in q that change f; raises UnknownFrameError and the like."""
+        """Return the names of the joints that change f; raises UnknownFrameError and the like."""
 
     @property
     def spec(self) -> 'KinematicFunction':
-        """The function that this one was bound from; itself where it was not."""
+        """The function from which `bind` made this one; otherwise this function itself."""
         return self
 
     def bind(self, robot: Robot) -> 'KinematicFunction':
-        """Return the function as it is of one robot, with labels; raises what `joints` does."""
+        """Return the function bound to one robot, with labels; raises the errors of `joints`."""
         self.joints(robot)
         return self
 
@@ -91,15 +95,15 @@ class KinematicFunction(ABC):
         return self.evaluate(at)[1]
 
     def masses(self, robot: Robot) -> Masses | None:
-        """Return the masses, where all rows are linear in where their centre is."""
+        """Return the masses if all rows are linear in the position of a centre of mass."""
         return None
 
     def equality_form(self, lower: Array, upper: Array) -> 'KinematicFunction | None':
         """
-        Return the smooth function that is zero exactly where lower <= f <= upper, where needed.
+        Return a smooth function that is zero exactly where lower <= f <= upper (m,), if needed.
 
         An angle or a distance that must be exactly zero has no gradient at the solution; the
-        vector behind it has. None where f itself serves.
+        vector whose length it is has one. Return None if f itself is smooth there.
         """
         return None
 
@@ -117,14 +121,16 @@ F = TypeVar('F', bound=type[KinematicFunction])
 
 def register_function(kind: str, **peers: str) -> Callable[[F], F]:
     """
-    Enter a function under the name of its kind, with its names in `drake`, `matlab` ...
+    Register the decorated class under the name of its kind; `peers` are its names elsewhere.
 
-    Raises InvalidOptionError where another class has that name.
+    The keywords of `peers` are libraries (drake, matlab, moveit, pink). Raises InvalidOptionError
+    if the kind is registered for another class.
     """
     def enter(function: F) -> F:
         known = _KINDS.get(kind, function)
-        if known.__qualname__ != function.__qualname__:   # the same one may be loaded again
-            raise InvalidOptionError(f"kind '{kind}' is that of {known.__module__}."
+        # the same class may be registered again when its module is reloaded
+        if known.__qualname__ != function.__qualname__:
+            raise InvalidOptionError(f"kind '{kind}' is registered for {known.__module__}."
                                      f'{known.__qualname__}; choose another name')
         function.kind, function.peers = kind, peers
         show_plain_types(function)
@@ -135,18 +141,18 @@ def register_function(kind: str, **peers: str) -> Callable[[F], F]:
 
 def function_kinds() -> dict[str, type[KinematicFunction]]:
     """
-    Return all functions by the name of their kind.
+    Return the classes of all functions by kind.
 
-    Those of other packages are found by their entry points `ros2_ik.functions`, which name the
-    class, or the module that registers it; one that does not load is left out with a
-    RuntimeWarning.
+    Functions of other packages are found by the entry points `ros2_ik.functions`, which name the
+    class or the module that registers the class. An entry point that fails to load is skipped with
+    a RuntimeWarning.
     """
     _load_entry_points()
     return dict(_KINDS)
 
 
 def written_kinds() -> dict[str, type[KinematicFunction]]:
-    """Return the functions that can be written down: they have typed fields, no Python code."""
+    """Return by kind the functions that files and messages can describe: with typed fields."""
     return {kind: function for kind, function in sorted(function_kinds().items())
             if spec_fields(function)}
 
@@ -154,11 +160,11 @@ def written_kinds() -> dict[str, type[KinematicFunction]]:
 def read_function(kind: str, given: Mapping[str, FieldValue],
                   supplied: Mapping[str, object] | None = None) -> KinematicFunction:
     """
-    Return the function of that kind with the fields given, the others at their defaults.
+    Return a function of a kind from the written fields `given`; other fields have their defaults.
 
-    `supplied` has what cannot be written, such as a collision checker, for the kinds that take
-    it. Raises UnknownFunctionError, and InvalidConstraintError for fields that the kind does not
-    have, that it needs, or that do not fit.
+    `supplied` has the arguments that cannot be written, such as a collision checker, by name.
+    Raises UnknownFunctionError, and InvalidConstraintError for an unknown, missing or invalid
+    field.
     """
     function = written_kinds().get(kind)
     if function is None:
@@ -188,6 +194,7 @@ def _load_entry_points() -> None:
     for entry in entry_points(group='ros2_ik.functions'):
         try:
             entry.load()
-        except Exception as error:    # whatever another package raises when it is imported
+        # any exception: importing another package may raise anything
+        except Exception as error:
             warnings.warn(f"functions of '{entry.name}' ({entry.value}) do not load: "
                           f'{type(error).__name__}: {error}', RuntimeWarning, stacklevel=3)

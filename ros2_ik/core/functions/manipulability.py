@@ -1,4 +1,4 @@
-"""Manipulability of a frame: its distance from singularities."""
+"""Yoshikawa's manipulability of a frame."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,25 +15,25 @@ from ros2_ik.core.robot import Configuration, Robot
 
 _ROWS = {'all': [0, 1, 2, 3, 4, 5], 'position': [0, 1, 2], 'orientation': [3, 4, 5],
          'xy': [0, 1], 'xz': [0, 2], 'yz': [1, 2]}
-_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])   # of x y z, in a circle
-_SINGULAR = 1e-12   # the smallest of the singular values, by the largest: less is rounding
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])   # cyclic successors of x y z
+_SINGULAR = 1e-12   # ratio of the smallest and the largest singular value that is rounding
 
 
 @register_function('manipulability', pink='ManipulabilityTask')
 @dataclass(frozen=True, eq=False)
 class Manipulability(KinematicFunction):
     """
-    Yoshikawa's measure of how well the joints move `frame` relative to `relative_to`, (1,).
+    Manipulability of `frame` relative to `relative_to`, (1,): zero at a singularity.
 
-        f = sqrt(det(J J^T))     J: the rows chosen of the frame's Jacobian, in its own axes
+        f = sqrt(det(J J^T))     J: chosen rows of the frame's Jacobian, in the frame's own axes
 
-    `rows` are 'all', 'position' [m], 'orientation' [rad] or, for arms that move in a plane, 'xy',
-    'xz' or 'yz' [m] along the frame's own axes; of all rows the unit is mixed. All
-    joints between the two frames count, also a floating base: for an arm on such a base, measure
-    relative to the shoulder. At a singularity f = 0 is not differentiable; the gradient given
-    there is 0, so a descent must not start on one. With fewer joints than rows f = 0 always.
+    `rows` are 'all' (mixed units), 'position' [m], 'orientation' [rad] or, for planar arms, 'xy',
+    'xz' or 'yz' [m]. All joints between the two frames count, including a floating base: for an
+    arm on a floating base, measure relative to the shoulder. f is not differentiable at a
+    singularity; the returned gradient there is 0, so a descent must not start there. With fewer
+    joints than rows f is always 0.
 
-    Yoshikawa: Manipulability of Robotic Mechanisms (1985). Raises InvalidConstraintError for
+    Yoshikawa, "Manipulability of Robotic Mechanisms", IJRR 1985. Raises InvalidConstraintError for
     unknown rows.
     """
 
@@ -52,11 +52,12 @@ class Manipulability(KinematicFunction):
         gradient, rows = np.zeros((1, at.robot.nv)), _ROWS[self.rows]
         if chain.n_motions < len(rows):
             return np.zeros(1), gradient
+        # relative Jacobian without mimic joints; f is the product of its singular values
         twists = _twists(at, self.frame)
         J = twists[rows] * chain.signs @ chain.fold
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         if s[-1] > _SINGULAR * s[0]:
-            # d sqrt(det(J J^T)) = sum of D * dJ; the quotients s / s_i stay finite
+            # d f = sum of D * dJ, with D = U diag(f / s_i) V^T; all quotients are finite
             D = np.zeros((6, len(chain.signs)))
             D[rows] = U * (s.prod() / s) @ Vt @ chain.fold.T * chain.signs
             gradient[0] = _rates(twists, D, chain) @ chain.fold
@@ -65,12 +66,12 @@ class Manipulability(KinematicFunction):
 
 class _Chain(NamedTuple):
     """
-    Selection of the columns of Pinocchio's Jacobian of all joints (n) between two frames.
+    The columns of Pinocchio's Jacobian (6, n) of all joints, for a pair of frames.
 
-    `signs` are 1 where a column moves `frame` alone, -1 where it moves `relative_to` alone;
-    `moving` 1 where it moves `frame`. `fold` (n, nv) adds columns of followers to those of their
-    leaders; `n_motions` of the sums move one of the frames. carries[k, i]: column k moves the axis
-    of column i.
+    `signs` (n,) is 1 if a column moves `frame` alone, -1 if it moves `relative_to` alone, else 0;
+    `moving` (n,) is 1 if it moves `frame`. `fold` (n, nv) adds the columns of mimic joints to
+    those of their leaders; `n_motions` of the sums move one frame relative to the other.
+    carries[k, i] (n, n) is 1 if column k moves the axis of column i.
     """
 
     signs: Array
@@ -86,6 +87,7 @@ def _chain(robot: Robot, frame: str, relative_to: str | None) -> _Chain:
     moving, others = (columns_carrying(robot, model.frames[index].parentJoint) for index in (
         robot.frame_id(frame), 0 if relative_to is None else robot.frame_id(relative_to)))
     fold = np.eye(robot.nv) if fold is None else fold
+    # Pinocchio's joint of each column
     owners = [index for index, joint in enumerate(model.joints) for _ in range(joint.nvExtended)]
     carries = np.array([columns_carrying(robot, index) for index in owners[-len(moving):]]).T
     signs = moving - others
@@ -93,7 +95,7 @@ def _chain(robot: Robot, frame: str, relative_to: str | None) -> _Chain:
 
 
 def _twists(at: Configuration, frame: str) -> Array:
-    """Return the frame's twist by each column, in its own axes, (6, n)."""
+    """Return the twists of the joints' columns in the frame's axes and at its origin, (6, n)."""
     data = at.robot.scratch_data()
     pin.computeJointJacobians(at.robot.model, data, at.q)
     twists: Array = (at.placement(frame).toActionMatrixInverse()
@@ -103,11 +105,13 @@ def _twists(at: Configuration, frame: str) -> Array:
 
 def _rates(twists: Array, D: Array, chain: _Chain) -> Array:
     """
-    Return the sum of D * d(twists)/dq_k for each column k, (n,).
+    Return the sum of D * d(twists)/dq_k for each column k, (n,); D and twists are (6, n).
 
-    Seen from the frame, column k turns the twist (v_i, w_i) of an axis that it carries at the rate
-    (w_k x v_i + v_k x w_i, w_k x w_i), and that of any axis at as much back if it moves the frame.
+    In the frame's axes, column k changes the twist (v_i, w_i) of each axis that it carries at the
+    rate (w_k x v_i + v_k x w_i, w_k x w_i). If column k moves the frame itself, all twists
+    change at the opposite rate.
     """
+    # sum over i of D_i . (rate of twist i): axis k times sums of cross products of axes i
     v, w, force, moment = twists[:3].T, twists[3:].T, D[:3].T, D[3:].T
     products = _cross(np.concatenate([w, v, w]), np.concatenate([force, force, moment]))
     w_force, v_force, w_moment = products.reshape(3, -1, 3)
@@ -117,6 +121,6 @@ def _rates(twists: Array, D: Array, chain: _Chain) -> Array:
 
 
 def _cross(a: Array, b: Array) -> Array:
-    """Cross products row by row; numpy's own is five times slower."""
+    """Return the cross products of the rows of a and b (n, 3); np.cross is five times slower."""
     product: Array = a.take(_NEXT, 1) * b.take(_LAST, 1) - a.take(_LAST, 1) * b.take(_NEXT, 1)
     return product

@@ -1,4 +1,4 @@
-"""Smallest distances between a robot and its surroundings."""
+"""Smallest distances of a robot's links from each other and from objects."""
 
 from dataclasses import dataclass
 
@@ -16,15 +16,15 @@ from ros2_ik.core.robot import Configuration
 @dataclass(frozen=True, eq=False)
 class MinimumDistance(CheckedDistance):
     """
-    The `rows` smallest signed distances between what a checker checks, smallest first.
+    The `rows` smallest signed distances of the pairs of a checker, smallest first.
 
         f_i = min(d_i, influence)     [m], negative in penetration
 
-    As a lower bound it keeps all pairs apart; one row for each of the nearest pairs, not one
-    smoothed minimum, so that the step parts them all. With one row its upper bound asks for
-    something to be near. Not differentiable where two distances change places or witnesses jump
-    along parallel faces: there it is that of one of them. Rows at `influence` have no gradient.
-    Without anything to check, all rows are at `influence`.
+    A lower bound keeps all pairs apart. Each of the nearest pairs has a row of its own, instead of
+    one smoothed minimum, so that one step separates all of them. With one row an upper bound keeps
+    some pair near. Not differentiable where two distances are equal or nearest points jump along
+    parallel faces; the gradient there is that of one of them. Rows at `influence` have gradient 0;
+    without pairs all rows are at `influence`.
     """
 
     influence: Length = 0.2
@@ -44,9 +44,9 @@ class MinimumDistance(CheckedDistance):
 
 class KnownMinimumDistance(MinimumDistance):
     """
-    A MinimumDistance that makes no convex parts, which takes longer than a search may.
+    A MinimumDistance that decomposes no mesh, because that takes longer than a search may.
 
-    It uses those that there are.
+    Meshes decomposed earlier are used; others are replaced by their hulls.
     """
 
     makes_parts = False

@@ -1,4 +1,4 @@
-"""The distance between two things."""
+"""The distance between two links or objects."""
 
 from dataclasses import dataclass
 
@@ -20,13 +20,14 @@ class PairDistance(CheckedDistance):
     """
     The signed distance between two links or objects of a checker's scene, (1,).
 
-        f = d     [m], negative in penetration, by the least motion that parts them
+        f = d     [m]; in penetration minus the smallest translation that separates them
 
-    Of several pieces the nearest pair counts, whether the checker checks it or not. Not
-    differentiable where witnesses jump: there it is the gradient of one of them.
+    If they have several collision geometries, the nearest pair counts, even if the scene allows
+    their collision. Not differentiable where nearest points jump; the gradient there is that of
+    one of them.
 
-    Raises UnknownNameError for names without geometry, InvalidConstraintError for two that no
-    joint moves relative to each other.
+    Raises UnknownNameError for names without geometry, and InvalidConstraintError if no joint
+    moves one relative to the other.
     """
 
     first: Body

@@ -1,12 +1,11 @@
-"""The signed distance between a point and a plane."""
+"""The signed distance of a point from a plane."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.functions.fields import Axis, Frame, Point
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.relative_function import Parameters, RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
 
@@ -16,12 +15,12 @@ class PointToPlane(RelativeFunction):
     """
     Height of `point` of `frame` above a plane fixed to `relative_to`, (1,).
 
-    The plane goes through `plane_point`; n is the unit vector of `normal`:
+    The plane passes through `plane_point`; n is the unit vector along `normal`:
 
-        f = n . (p_point - p_plane)     [m], negative on the side that n points away from
+        f = n . (p_point - p_plane)     [m], positive on the side that n points to
 
     Smooth everywhere. Raises InvalidConstraintError for points that are not three finite
-    numbers and a normal of length zero.
+    numbers and for a normal of length zero.
     """
 
     frame: Frame
@@ -31,11 +30,12 @@ class PointToPlane(RelativeFunction):
     relative_to: Frame | None = None
     labels = ('height [m]',)
 
-    def numbers(self) -> Any:
+    def numbers(self) -> Parameters:
         return self.point, self.plane_point, self.normal
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        p, normal = v.point(B, v.vector(given, 0)), v.vector(given, 6)
-        f[0] = v.dot(normal, v.sub(v.to_local(A, p), v.vector(given, 3)))
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: point, plane point, normal; the gradient is a unit force along the normal
+        p, normal = v.point(B, v.vector(parameters, 0)), v.vector(parameters, 6)
+        f[0] = v.dot(normal, v.sub(v.to_local(A, p), v.vector(parameters, 3)))
         v.force(W, 0, p, v.rotate(A, normal))

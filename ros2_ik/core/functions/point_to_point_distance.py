@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 import math
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -12,10 +11,10 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.functions.fields import Frame, Point
 from ros2_ik.core.functions.frame_position import FramePosition
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.relative_function import Parameters, RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
-COINCIDENT = 1e-12   # [m]; the direction of a shorter offset is rounding
+COINCIDENT = 1e-12   # distance below which the direction of an offset is only rounding [m]
 
 
 @register_function('point_to_point_distance', drake='AddPointToPointDistanceConstraint',
@@ -28,9 +27,9 @@ class PointToPointDistance(RelativeFunction):
 
         f = |p_point - p_other|     [m]
 
-    Not differentiable where the points coincide: the gradient there is that of moving apart
-    along the x axis of `relative_to`. A distance that must be zero becomes the offset's three
-    rows. Raises InvalidConstraintError for points that are not three finite numbers.
+    Not differentiable where the points coincide; the gradient there points along the x axis of
+    `relative_to`. If the distance must be zero, the function is replaced by the three coordinates
+    of the offset. Raises InvalidConstraintError for points that are not three finite numbers.
     """
 
     frame: Frame
@@ -40,13 +39,14 @@ class PointToPointDistance(RelativeFunction):
     labels = ('distance [m]',)
     range = (0.0, math.inf)
 
-    def numbers(self) -> Any:
+    def numbers(self) -> Parameters:
         return self.point, self.other_point
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        p = v.point(B, v.vector(given, 0))
-        away = v.sub(p, v.point(A, v.vector(given, 3)))
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # the gradient is the unit vector along the offset; without offset a fixed axis
+        p = v.point(B, v.vector(parameters, 0))
+        away = v.sub(p, v.point(A, v.vector(parameters, 3)))
         f[0] = distance = v.norm(away)
         v.force(W, 0, p, v.scale(1.0 / distance, away) if distance >= COINCIDENT
                 else v.column(A, 0))

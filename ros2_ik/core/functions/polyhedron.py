@@ -1,8 +1,7 @@
-"""Half spaces that several points of a frame share."""
+"""Linear combinations of the coordinates of several points: half-spaces of a polyhedron."""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from ros2_ik.core import algebra as v
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Frame, Matrix, Points
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.relative_function import Parameters, RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
 
@@ -18,12 +17,12 @@ from ros2_ik.core.kernels.source import formula
 @dataclass(frozen=True, eq=False)
 class Polyhedron(RelativeFunction):
     """
-    Linear combinations of where `points` (n, 3) of `frame` are, one for each row of A (m, 3n).
+    Product of A (m, 3n) and the stacked positions of `points` (n, 3) of `frame`, (m,).
 
-        f = A [p_1; ...; p_n]     [m], each p in the axes of `relative_to`
+        f = A [p_1; ...; p_n]     [m], each p in `relative_to`
 
-    With an upper bound b: A p <= b, a polyhedron that holds the points. Smooth everywhere.
-    Raises InvalidConstraintError for sizes that do not fit and numbers that are not finite.
+    An upper bound b keeps the points in the polyhedron A p <= b. Smooth everywhere. Raises
+    InvalidConstraintError for sizes that do not match and for numbers that are not finite.
     """
 
     frame: Frame
@@ -43,17 +42,19 @@ class Polyhedron(RelativeFunction):
     def labels(self) -> tuple[str, ...]:
         return tuple(f'row {row} [m]' for row in range(len(self.A)))
 
-    def numbers(self) -> Any:
+    def numbers(self) -> Parameters:
         return len(self.A), len(self.points), self.points, self.A
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        count, points = int(given[0]), int(given[1])
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: m, n, points (3 n), A (3 m n)
+        count, points = int(parameters[0]), int(parameters[1])
         for i in range(count):
             total, forces, moments = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+            # the wrench of a row is the sum of its points' forces
             for j in range(points):
-                part = v.vector(given, 2 + 3 * (points + i * points + j))
-                p = v.point(B, v.vector(given, 2 + 3 * j))
+                part = v.vector(parameters, 2 + 3 * (points + i * points + j))
+                p = v.point(B, v.vector(parameters, 2 + 3 * j))
                 total += v.dot(part, v.to_local(A, p))
                 along = v.rotate(A, part)
                 forces, moments = v.add(forces, along), v.add(moments, v.cross(p, along))

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 import math
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -12,34 +11,35 @@ import scipy
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.deviation import across
+from ros2_ik.core.functions.deviation import orthonormal_complement
 from ros2_ik.core.functions.fields import Frame, Matrix, Point
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.relative_function import Parameters, RelativeFunction
 from ros2_ik.core.kernels.source import formula, part
 from ros2_ik.core.poses import as_placement
 from ros2_ik.core.scene.shapes import Box, Cone, ConvexHull, Cylinder, Mesh, Shape, Sphere
 
 PLANE, SPHERE, CYLINDER, CONE = range(4)
-WIDTH = 9       # numbers of a surface
+WIDTH = 9       # count of numbers that describe a surface
 UP = np.array([0.0, 0.0, 1.0])
-ON_AXIS = 1e-9  # radius below which the gradient takes a fixed direction [m]
+ON_AXIS = 1e-9  # distance from a centre or axis below which the gradient is a fixed direction [m]
 
 
 @part
-def _outside(p: v.Vector, given: Any, k: int) -> Any:
-    """Return how far a point is outside a surface, and the gradient of that."""
-    kind, size = int(given[k + 1]), given[k + 8]
-    away, n = v.sub(p, v.vector(given, k + 2)), v.vector(given, k + 5)
+def _outside(p: v.Vector, parameters: v.Floats, k: int) -> tuple[float, v.Vector]:
+    """Return the signed distance of a point from the surface at index k, and its gradient."""
+    kind, size = int(parameters[k + 1]), parameters[k + 8]
+    away, n = v.sub(p, v.vector(parameters, k + 2)), v.vector(parameters, k + 5)
     along = v.dot(n, away)
     if kind == PLANE:
         return along, n
     if kind == SPHERE:
         distance = v.norm(away)
         return distance - size, v.scale(1.0 / distance, away) if distance > ON_AXIS else n
+    # cylinder or cone: distance from the axis
     aside = v.sub(away, v.scale(along, n))
     distance = v.norm(aside)
-    outward = v.scale(1.0 / distance, aside) if distance > ON_AXIS else v.vector(given, k + 9)
+    outward = v.scale(1.0 / distance, aside) if distance > ON_AXIS else v.vector(parameters, k + 9)
     if kind == CYLINDER:
         return distance - size, outward
     c, s = math.cos(size), math.sin(size)
@@ -50,23 +50,23 @@ def _outside(p: v.Vector, given: Any, k: int) -> Any:
 @dataclass(frozen=True, eq=False)
 class RegionDistance(RelativeFunction):
     """
-    Distance of `point` of `frame` from the nearest of some convex regions, (1,).
+    Signed distance of `point` of `frame` from a union of convex regions, (1,).
 
         f = min over regions of max over the region's surfaces of s     [m], negative inside
 
-    `surfaces` are rows (n, 9) in `relative_to`: number of the region, kind, point c, direction n,
-    size. The kinds are
+    `surfaces` (n, 9) are in `relative_to`, each a number of its region, kind, point c (3),
+    direction n (3) and size. With p the point, the kinds are
 
         0 plane       s = n . (p - c)
         1 sphere      s = |p - c| - size
-        2 cylinder    s = |across| - size                             across n, of p - c
-        3 cone        s = cos(size) |across| - sin(size) n . (p - c)  apex c, opens along n
+        2 cylinder    s = d - size                               d: distance from the axis c, n
+        3 cone        s = cos(size) d - sin(size) n . (p - c)    apex c, opens along n
 
-    With an upper bound of 0 one of the regions holds the point; a box is six planes. f is the
-    distance only where one surface is nearest, elsewhere less. It is not differentiable where
-    two surfaces, or regions, are equally far: the gradient there is that of the first one.
-    Raises InvalidConstraintError for rows that do not fit, unknown kinds, and a direction of
-    length zero (a sphere needs none).
+    An upper bound of 0 keeps the point in one of the regions; a box is six planes. Near edges and
+    corners outside a region f is less than the Euclidean distance. f is not differentiable where
+    two surfaces or regions are equally far; the gradient there is that of the first one. Raises
+    InvalidConstraintError for rows of another length, unknown kinds, and a direction of length
+    zero (a sphere needs none).
     """
 
     frame: Frame
@@ -77,7 +77,7 @@ class RegionDistance(RelativeFunction):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        rows: Any = self.surfaces
+        rows = np.asarray(self.surfaces)
         if rows.shape[1] != WIDTH:
             raise InvalidConstraintError(f'surfaces must be rows of {WIDTH} numbers, not of '
                                          f'{rows.shape[1]}')
@@ -87,26 +87,31 @@ class RegionDistance(RelativeFunction):
         if not rows[rows[:, 1] != SPHERE, 5:8].any(axis=1).all():
             raise InvalidConstraintError('surfaces has a direction of length zero')
 
-    def numbers(self) -> Any:
-        given: Any = self.surfaces
+    def numbers(self) -> Parameters:
+        given = np.asarray(self.surfaces)
+        # sorted by region, with unit directions
         rows = given[given[:, 0].argsort(kind='stable')]
         rows[rows[:, 1] == SPHERE, 5:8] = 1, 0, 0
         rows[:, 5:8] /= np.linalg.norm(rows[:, 5:8], axis=1)[:, None]
-        return len(rows), self.point, np.array([[*row, *across(row[5:8])[0]] for row in rows])
+        # a perpendicular of each direction, for points on the axis
+        return len(rows), self.point, np.array([[*row, *orthonormal_complement(row[5:8])[0]]
+                                                for row in rows])
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
-        p = v.point(B, v.vector(given, 1))
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        p = v.point(B, v.vector(parameters, 1))
         local = v.to_local(A, p)
         nearest, gradient = math.inf, (0.0, 0.0, 0.0)
+        # the surfaces of a region follow each other: maximum per region, minimum over regions
         worst, slope = -math.inf, (0.0, 0.0, 0.0)
-        count = int(given[0])
+        count = int(parameters[0])
         for i in range(count):
             k = 4 + 12 * i
-            s, g = _outside(local, given, k)
+            s, g = _outside(local, parameters, k)
             if s > worst:
                 worst, slope = s, g
-            if i == count - 1 or given[k + 12] != given[k]:    # the region's last surface
+            # last surface of the region: keep the nearest region
+            if i == count - 1 or parameters[k + 12] != parameters[k]:
                 if worst < nearest:
                     nearest, gradient = worst, slope
                 worst = -math.inf
@@ -116,10 +121,10 @@ class RegionDistance(RelativeFunction):
 
 def region_surfaces(regions: Iterable[tuple[Shape, Pose | None]]) -> Array:
     """
-    Return the `surfaces` (n, 9) of a RegionDistance: one region for each shape at its pose.
+    Return the `surfaces` (n, 9) of a RegionDistance, with one region for each shape at its pose.
 
-    Shapes are boxes, spheres, cylinders, cones, convex hulls, and meshes, which count as their
-    hulls, as in MoveIt. Raises InvalidConstraintError for others.
+    Valid shapes are boxes, spheres, cylinders, cones, convex hulls, and meshes, which are replaced
+    by their hulls as in MoveIt. Raises InvalidConstraintError for other shapes.
     """
     rows = list[Array]()
     for number, (shape, pose) in enumerate(regions):
@@ -130,7 +135,7 @@ def region_surfaces(regions: Iterable[tuple[Shape, Pose | None]]) -> Array:
     return np.array(rows)
 
 
-def _surfaces(shape: Any) -> Iterator[tuple[int, Any, Any, float]]:
+def _surfaces(shape: Shape) -> Iterator[tuple[int, Array, Array, float]]:
     if isinstance(shape, Box):
         for axis, length in zip(np.eye(3), shape.size, strict=True):
             yield from ((PLANE, side * axis * length / 2, side * axis, 0.0) for side in (1, -1))
@@ -147,12 +152,12 @@ def _surfaces(shape: Any) -> Iterator[tuple[int, Any, Any, float]]:
     elif isinstance(shape, (ConvexHull, Mesh)):
         points = shape.points if isinstance(shape, ConvexHull) else shape.vertices
         try:
-            # triangles of one face have equal planes
+            # Qhull triangulates faces: triangles of one face have equal planes
             planes = np.unique(scipy.spatial.ConvexHull(points).equations.round(12), axis=0)
         except scipy.spatial.QhullError:
             raise InvalidConstraintError(f'a flat {type(shape).__name__} is no region') from None
         for *normal, offset in planes:
-            yield PLANE, -offset * np.array(normal), normal, 0.0
+            yield PLANE, -offset * np.array(normal), np.array(normal), 0.0
     else:
         raise InvalidConstraintError(f'a {type(shape).__name__} is no region; valid: Box, Sphere, '
                                      'Cylinder, Cone, ConvexHull, Mesh')

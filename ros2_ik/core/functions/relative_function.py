@@ -1,10 +1,10 @@
-"""Functions of how one body moves relative to another."""
+"""Functions of the placement of one frame relative to another."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,15 +14,17 @@ from ros2_ik.core.kernels.rows import measure_formula
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.robot import Configuration, Robot
 
+Parameters: TypeAlias = 'Iterable[ArrayLike]'   # of a formula, in the order that it reads
+
 
 class RelativeFunction(KinematicFunction):
     """
     A function of the placement of `frame` relative to `relative_to` (default: the root frame).
 
-    Its formula `rows` gives a wrench for each row instead of a Jacobian: row i changes at the
-    rate W_i @ (V_frame - V_relative_to) with V the spatial velocity [linear; angular] of a body
-    at the root frame's origin, in its axes. So W_i is [force, moment about that origin], like
-    the wrench whose power the rate is: one wrench serves every joint.
+    Its formula `rows` computes a wrench W_i for each row instead of a Jacobian. Row i changes at
+    the rate W_i . (V_frame - V_relative_to), where V is the spatial velocity [linear; angular] of
+    a body at the root frame's origin, in the root frame's axes. So W_i = [force, moment about that
+    origin] is the wrench whose power is the rate; it is independent of the joints.
     """
 
     periodic = True
@@ -31,11 +33,11 @@ class RelativeFunction(KinematicFunction):
 
     @property
     def rows(self) -> Formula:
-        """Its formula."""
+        """The formula of values and wrenches."""
         raise NotImplementedError
 
-    def numbers(self) -> 'Iterable[ArrayLike]':
-        """Return the parameters of the formula, in its order."""
+    def numbers(self) -> Parameters:
+        """Return the parameters that the formula reads, in order."""
         raise NotImplementedError
 
     @cached_property
@@ -52,6 +54,7 @@ class RelativeFunction(KinematicFunction):
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         f, W = self._measure(at)
+        # J = W (J_frame - J_relative_to), with spatial Jacobians
         twists = at.spatial_jacobian(self.frame)
         if self.relative_to is not None:
             twists = twists - at.spatial_jacobian(self.relative_to)
@@ -68,7 +71,7 @@ class RelativeFunction(KinematicFunction):
 
 
 class Form(NamedTuple):
-    """A form of a function: formula, range and labels."""
+    """A form of a FormedFunction: formula, smallest and largest value, labels."""
 
     rows: Formula
     range: tuple[float, float]
@@ -76,10 +79,10 @@ class Form(NamedTuple):
 
 
 class FormedFunction(RelativeFunction):
-    """A function whose field `form` names one of its `forms`."""
+    """A function with several `forms` by name, such as angle and vector; `form` chooses one."""
 
     forms: ClassVar[Mapping[str, Form]]
-    opposite: ClassVar[str] = ''    # the field to negate where an angle of pi is asked for
+    opposite: ClassVar[str] = ''    # field whose negation turns an angle of pi into 0
     form: str
 
     @cached_property
@@ -95,7 +98,8 @@ class FormedFunction(RelativeFunction):
         return self.forms[self.form].rows
 
     def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
-        changed: dict[str, Any] = {'form': 'vector'}
+        # exactly pi from an axis is exactly 0 from its opposite
+        changed: dict[str, object] = {'form': 'vector'}
         if self.form == 'angle' and self.opposite and lower[0] >= math.pi:
             changed[self.opposite] = np.negative(getattr(self, self.opposite))
         elif self.form != 'angle' or upper[0] > 0:
@@ -108,6 +112,6 @@ _ORIGIN = np.eye(4)
 
 
 def chosen(axes: str) -> list[float]:
-    """Return how many axes are chosen of three, and which, as four parameters."""
+    """Return the number of axes in a text such as 'xz' and their indices, as four parameters."""
     rows = ['xyz'.index(axis) for axis in axes]
     return [len(rows), *rows, *[0] * (3 - len(rows))]

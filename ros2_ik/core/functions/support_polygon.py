@@ -1,4 +1,4 @@
-"""Margins of the centre of mass inside a support polygon."""
+"""Distances of the centre of mass from the edges of a support polygon."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ import scipy
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.center_of_mass import CenterOfMass
-from ros2_ik.core.functions.deviation import across
+from ros2_ik.core.functions.deviation import orthonormal_complement
 from ros2_ik.core.functions.fields import Axis, Frame, Names, Points
 from ros2_ik.core.functions.kinematic_function import (
     KinematicFunction,
@@ -22,17 +22,16 @@ from ros2_ik.core.robot import Configuration, Robot
 @dataclass(frozen=True, eq=False)
 class SupportPolygon(KinematicFunction):
     """
-    Distance of the centre of mass from each edge of a polygon, seen along `up`, (m,).
+    Signed distances of the centre of mass from the edges of a polygon, projected along `up`, (m,).
 
-        f_i = n_i . (c - p_i)     [m], negative outside; n_i points inwards, across `up`
+        f_i = n_i . (c - p_i)     [m], negative outside; n_i points inwards, perpendicular to `up`
 
-    The polygon is the convex hull of `corners` (n, 3), which may come in any order, from the
-    feet, say; corners within it make no edge. `corners` and `up` are in `relative_to`, by default
-    the root frame; `links` as in CenterOfMass. A lower bound of 0 keeps the centre of mass above
-    the polygon, a larger one keeps that margin to its edges. The edge from corner i to corner j is
-    called so. Smooth everywhere.
+    The polygon is the convex hull of `corners` (n, 3), such as those of the feet, in any order.
+    `corners` and `up` are in `relative_to` (default: the root frame); `links` is as in
+    CenterOfMass. A lower bound is the least margin: 0 keeps the centre of mass above the polygon.
+    Labels are 'edge i-j [m]', from corner i to corner j. Smooth everywhere.
 
-    Raises InvalidConstraintError for corners on one line, and what CenterOfMass raises.
+    Raises InvalidConstraintError for corners on one line, and the errors of CenterOfMass.
     """
 
     corners: Points
@@ -40,18 +39,20 @@ class SupportPolygon(KinematicFunction):
     up: Axis = (0.0, 0.0, 1.0)
     links: Names | None = None
     labels: tuple[str, ...] = field(init=False, default=())
-    center: CenterOfMass = field(init=False)    # how far it is along the n_i
-    edges: Array = field(init=False)            # how far the edges are, (m,)
+    center: CenterOfMass = field(init=False)    # the products n_i . c
+    edges: Array = field(init=False)            # the products n_i . p_i, (m,)
     periodic = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        # hull of the corners' projections
         corners = np.asarray(self.corners)
-        flat = corners @ across(self.up).T
+        flat = corners @ orthonormal_complement(self.up).T
         hull = _hull(flat)
         if len(hull) < 3:
-            raise InvalidConstraintError('corners must span an area: seen along up, these '
-                                         f'{len(corners)} lie on a line')
+            raise InvalidConstraintError('corners must span an area, but projected along up the '
+                                         f'{len(corners)} corners lie on a line')
+        # inward normals: the hull is counterclockwise about `up`
         ends = [*hull[1:], hull[0]]
         edges = corners[ends] - corners[hull]
         inwards = np.cross(self.up, edges)
@@ -72,7 +73,7 @@ class SupportPolygon(KinematicFunction):
 
 
 def _hull(points: Array) -> list[int]:
-    """Return the corners of the hull of points (n, 2), counterclockwise from the leftmost."""
+    """Return the hull corners of points (n, 2) as indices, counterclockwise from the left."""
     try:
         corners = scipy.spatial.ConvexHull(points).vertices
     except scipy.spatial.QhullError:     # on one line

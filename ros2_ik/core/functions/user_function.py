@@ -1,4 +1,4 @@
-"""A function that a user brings along."""
+"""A function given by a user's Python callable."""
 
 from collections.abc import Callable, Sequence
 
@@ -10,7 +10,8 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
 
-_STEP = 1e-6   # [rad], [m]; near the cube root of the rounding, where differences are best
+# step of central differences [rad, m]: near the cube root of the rounding error, the optimum
+_STEP = 1e-6
 
 
 @register_function('user_function')
@@ -18,14 +19,15 @@ class UserFunction(KinematicFunction):
     """
     Value of a user's callable at a configuration, (m,).
 
-    `function(configuration)` gives m numbers, or one number if m is 1; `labels` name the rows
-    with their units, or are their number m. `jacobian(configuration)` gives (m, nv); without
-    one, central differences in the tangent space stand in, good where the function is smooth
-    over 2e-6 rad. `joints` are the names of those that change it, by default all: fewer cost
-    less. `name` is what errors call it. It can be pickled if the callables can.
+    `function(configuration)` returns m numbers, or one number if m is 1. `labels` are names of the
+    rows with units, or their count m. `jacobian(configuration)` returns (m, nv); the default is
+    central differences in the tangent space, for a function that is smooth over 2e-6 rad.
+    `joints` are the names of the joints that change the function, by default all; fewer joints
+    need fewer evaluations. `name` is used in error messages. The function can be pickled if its
+    callables can.
 
-    Raises InvalidConstraintError for results of another shape or that are not finite. What the
-    callables raise passes through.
+    Raises InvalidConstraintError for results of another shape or that are not finite. Exceptions
+    of the callables pass through.
     """
 
     labels: tuple[str, ...] = ()
@@ -66,6 +68,7 @@ class UserFunction(KinematicFunction):
         probe = Configuration(robot, at.q)
         for name in self.joints(robot):
             joint = robot.joint(name)
+            # one column of the tangent space after the other
             for column in range(*joint.columns.indices(robot.nv)):
                 ends = []
                 for v[column] in (_STEP, -_STEP):
@@ -76,7 +79,7 @@ class UserFunction(KinematicFunction):
         return J
 
     def _checked(self, result: object, what: str, shape: tuple[int, ...]) -> Array:
-        """Copy the result, which may be the callable's own buffer."""
+        """Return a checked copy of a result; the callable may reuse its buffer."""
         what = f"the {what} of user function '{self.name}'"
         if result is None:
             raise InvalidConstraintError(f'{what} is None: does it return what it computes?')

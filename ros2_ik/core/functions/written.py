@@ -1,4 +1,4 @@
-"""Fields of functions as messages and files write them."""
+"""Readers of functions' fields in the form that messages and files write."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -14,9 +14,9 @@ from ros2_ik.core.poses import quaternion_rotation
 
 class FieldValue(NamedTuple):
     """
-    A field as messages and files write it: numbers, names, or a number for each name.
+    A field as messages and files write it: numbers, names, or one number per name.
 
-    A matrix is its numbers row by row, with `columns` of them a row.
+    The numbers of a matrix are written row by row; `columns` is the length of a row (0: unknown).
     """
 
     numbers: Sequence[float] = ()
@@ -25,7 +25,7 @@ class FieldValue(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """True if nothing is written: then the field has its default."""
+        """True if nothing is written; the field then has its default."""
         return not (len(self.numbers) or self.names)
 
     def __str__(self) -> str:
@@ -37,15 +37,16 @@ class FieldValue(NamedTuple):
 
 def field_value(value: object) -> FieldValue:
     """
-    Return what YAML and Python have, plain values, as messages write it.
+    Convert a plain value from YAML or Python into a FieldValue.
 
-    These are numbers, texts, booleans, lists of them, lists of rows of numbers, and mappings from
-    names to numbers. Raises InvalidConstraintError for anything else.
+    Valid are a number, a text, a boolean, a list of these, a list of rows of numbers, and a
+    mapping from names to numbers. Raises InvalidConstraintError for other values.
     """
     if isinstance(value, str):
         return FieldValue([], [value])
     if isinstance(value, Mapping):
         return FieldValue(_numbers(list(value.values()), value), [str(name) for name in value])
+    # a list: of texts, of rows, or of numbers
     items = checks.listed(value)
     if items is None:
         return FieldValue(_numbers([value], value), [])
@@ -55,15 +56,15 @@ def field_value(value: object) -> FieldValue:
     if items and None not in rows:
         widths = {len(row) for row in rows if row is not None}
         if len(widths) > 1:
-            raise InvalidConstraintError(f'the rows have {sorted(widths)} numbers; valid: as many '
-                                         'in each')
+            raise InvalidConstraintError(f'the rows have {sorted(widths)} numbers; valid: rows of '
+                                         'equal length')
         return FieldValue(_numbers([item for row in rows for item in row or ()], value), [],
                           widths.pop())
     return FieldValue(_numbers(items, value), [])
 
 
 def _numbers(items: list[Any], value: object) -> list[float]:
-    """Take what YAML has as a number, or as a text only because 1e-3 has no point in it."""
+    """Return numbers as floats; YAML 1.1 reads 1e-3, without a decimal point, as a text."""
     try:
         return [float(item) for item in items]
     except (TypeError, ValueError, OverflowError):
@@ -80,7 +81,7 @@ def texts(given: FieldValue) -> list[str] | None:
 
 
 def row(given: FieldValue) -> list[float] | None:
-    """Read numbers; YAML has 1e-3, which has no point in it, as a text."""
+    """Read a list of numbers; YAML 1.1 reads 1e-3, without a decimal point, as a text."""
     if not given.names:
         return list(given.numbers)
     try:
@@ -110,7 +111,7 @@ def flag(given: FieldValue) -> bool | None:
 
 
 def rows(given: FieldValue, usual: int = 0) -> list[float] | Array | None:
-    """Read a matrix; where its columns are not given it has the usual ones, or is one row."""
+    """Read a matrix; without a row length it has `usual` columns, or is one row if usual is 0."""
     numbers, columns = row(given), given.columns or usual
     if numbers is None or not columns:
         return numbers
@@ -120,7 +121,7 @@ def rows(given: FieldValue, usual: int = 0) -> list[float] | Array | None:
 
 
 def rotation(given: FieldValue) -> pin.SE3 | None:
-    """Read roll pitch yaw, a quaternion, or a pose, of which the rotation counts."""
+    """Read a rotation from roll pitch yaw, a quaternion x y z w, or a pose (6 or 7 numbers)."""
     numbers = row(given)
     if numbers is None or len(numbers) not in (3, 4, 6, 7):
         return None
@@ -128,7 +129,7 @@ def rotation(given: FieldValue) -> pin.SE3 | None:
 
 
 def placement(given: FieldValue) -> pin.SE3 | None:
-    """Read a point, or one with roll pitch yaw or a quaternion."""
+    """Read a placement from a point, optionally with roll pitch yaw or a quaternion x y z w."""
     numbers = row(given)
     if numbers is None or len(numbers) not in (3, 6, 7):
         return None
@@ -136,9 +137,9 @@ def placement(given: FieldValue) -> pin.SE3 | None:
 
 
 def _placed(point: list[float], turn: list[float]) -> pin.SE3:
-    """Return the SE3 of a point and roll pitch yaw (as in URDF) or a quaternion x y z w."""
+    """Return the SE3 with a position and either roll pitch yaw (as in URDF) or a quaternion."""
     if not np.isfinite(point + turn).all():
-        raise InvalidConstraintError(f'{point + turn} are not all finite')
+        raise InvalidConstraintError(f'the numbers {point + turn} are not all finite')
     rotation = (pin.rpy.rpyToMatrix(np.array(turn)) if len(turn) == 3
                 else quaternion_rotation(turn, 'the quaternion', InvalidConstraintError))
     return pin.SE3(rotation, np.array(point))

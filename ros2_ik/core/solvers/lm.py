@@ -134,11 +134,11 @@ class Screw(RelativeFunction):
         return se3_to_array(self.reference)
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
         # log of T^-1 T* in the axes of the frame: rotation vector, then translation
-        turned = v.log3(v.product_back(B, v.product(A, v.rotation(given, 0))))
+        turned = v.log3(v.product_back(B, v.product(A, v.rotation(parameters, 0))))
         p = v.origin(B)
-        shifted = v.log6(turned, v.to_local(B, v.point(A, v.vector(given, 9))))
+        shifted = v.log6(turned, v.to_local(B, v.point(A, v.vector(parameters, 9))))
         # body Jacobian: velocity along and angular velocity about each axis of the frame
         for i in range(3):
             axis = v.column(B, i)

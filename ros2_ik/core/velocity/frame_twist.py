@@ -1,11 +1,10 @@
 """Functions for velocity tasks only: twist of a frame, velocity of a rolling contact."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.functions.fields import Flag, Frame, Length
-from ros2_ik.core.functions.relative_function import RelativeFunction
+from ros2_ik.core.functions.relative_function import Parameters, RelativeFunction
 from ros2_ik.core.kernels.source import formula
 
 
@@ -27,14 +26,14 @@ class FrameTwist(RelativeFunction):
     labels = ('x [m]', 'y [m]', 'z [m]', 'rx [rad]', 'ry [rad]', 'rz [rad]')
     kind = 'frame_twist'
 
-    def numbers(self) -> Any:
+    def numbers(self) -> Parameters:
         return (float(self.own_axes),)
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
         p = v.origin(B)
         for i in range(3):
-            axis = v.column(B, i) if given[0] > 0 else v.column(A, i)
+            axis = v.column(B, i) if parameters[0] > 0 else v.column(A, i)
             f[i] = 0.0
             f[3 + i] = 0.0
             v.force(W, i, p, axis)
@@ -59,15 +58,15 @@ class RollingContact(RelativeFunction):
     labels = ('x [m]', 'y [m]', 'z [m]')
     kind = 'rolling_contact'
 
-    def numbers(self) -> Any:
+    def numbers(self) -> Parameters:
         return (self.radius,)
 
     @formula
-    def rows(B: Any, A: Any, given: Any, f: Any, W: Any) -> None:
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
         hub, normal = v.origin(B), v.column(A, 2)
-        touching = v.sub(hub, v.scale(given[0], normal))
+        touching = v.sub(hub, v.scale(parameters[0], normal))
         f[0] = 0.0
         f[1] = 0.0
-        f[2] = v.dot(normal, v.sub(hub, v.origin(A))) - given[0]
+        f[2] = v.dot(normal, v.sub(hub, v.origin(A))) - parameters[0]
         for i in range(3):
             v.force(W, i, touching, v.column(A, i))

@@ -50,7 +50,7 @@ def test_every_kind_has_samples():
 
 
 def test_the_name_of_a_kind_is_taken():
-    with pytest.raises(InvalidOptionError, match="'gaze_angle' is that of .*GazeAngle; choose"):
+    with pytest.raises(InvalidOptionError, match="'gaze_angle' is registered for .*GazeAngle; ch"):
         @register_function('gaze_angle')
         class Another(KinematicFunction):
             pass

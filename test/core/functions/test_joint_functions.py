@@ -42,7 +42,7 @@ def test_all_joints_are_the_configurations_difference(small):
 
 
 def test_mimic_joints_are_refused(small):
-    with pytest.raises(InvalidConstraintError, match="joint 'b' mimics 'a': name that one"):
+    with pytest.raises(InvalidConstraintError, match="joint 'b' mimics 'a': name 'a' instead"):
         JointPositions(['d', 'b']).bind(small('mimic_chain'))
     at = Configuration(small('mimic_chain'), {'a': 0.6, 'd': 1})
     np.testing.assert_allclose(JointPositions(None, {'a': 0.1, 'c': 7}).value(at), [0.5, 1])
