@@ -55,7 +55,7 @@ def draw_starts(problem: IKProblem, starts: Starts) -> Array:
                            active.floating_starts, starts.first, starts.state, x)
     q = np.empty((len(x), len(problem.start)))
     q[:] = problem.start
-    q[:, active.place] = x
+    q[:, active.q_slice] = x
     return q
 
 
