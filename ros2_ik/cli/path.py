@@ -75,7 +75,7 @@ def run(args: argparse.Namespace) -> Exit:
     path = solve_path(robot, tip, tool_path, scene=scene, seed=start, constraints=constraints,
                       costs=costs, **content)
     motion = path_motion(path, _limits(robot, path, limits), tip_speed) if path else None
-    print(f'{path.status.name}: {path.message}')
+    print('\n'.join([f'{path.status.name}: {path.message}', *path.not_checked]))
     print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, largest step '
           f'{path.largest_step or "-"}, {path.seconds * 1e3:.0f} ms solving')
     if motion is not None:

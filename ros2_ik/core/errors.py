@@ -84,7 +84,8 @@ class UnknownOptionError(InvalidOptionError):
 
     def __init__(self, option: str, solver: str, valid: Collection[str]) -> None:
         hint = nearest(option, valid) or f'valid: {", ".join(valid)}'
-        super().__init__(f"solver '{solver}' has no option '{option}'; {hint}")
+        super().__init__(f"'{option}' is neither an option of a search nor of solver '{solver}'; "
+                         f'{hint}')
 
 
 class JointLimitError(IKError):

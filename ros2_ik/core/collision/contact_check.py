@@ -32,10 +32,10 @@ class ContactCheck:
         polyhedron = np.array([isinstance(item.geometry, coal.Halfspace)
                                 for item in pairs.items], dtype=bool)
         first, second = pairs.pairs.T
-        # build the meshes' bounding volume trees now, not in the first check
+        # prepare the meshes now, not in the first check, whose time may be limited
         for item in pairs.items:
             if item.mesh is not None:
-                item.mesh.geometry  # noqa: B018
+                item.mesh.geometry, item.mesh.extremes  # noqa: B018
         certain = (hulls_decide[first] & hulls_decide[second]
                    | polyhedron[first] | polyhedron[second])
         self.certain: list[bool] = certain.tolist()

@@ -121,13 +121,18 @@ class Path:
         return {name: self.q[:, robot.joint(name).index] for name in self.problem.joint_names}
 
     @property
+    def not_checked(self) -> tuple[str, ...]:
+        """What the collision check of the path left out, one sentence each."""
+        return self.problem.not_checked
+
+    @property
     def poses(self) -> Array:
         """Poses (n, 4, 4) of the tool path at `parameters`, in the frame of the target."""
         return np.array([self.tool_path.pose(s) for s in self.parameters]).reshape(-1, 4, 4)
 
     @property
     def largest_step(self) -> JointChange | None:
-        """The largest change of a joint between consecutive configurations."""
+        """The largest change of a joint (joint, change, unit) in one step; None without steps."""
         changes = [largest_change(self.problem.active, before, after)
                    for before, after in zip(self.q, self.q[1:], strict=False)]
         return max((change for change in changes if change), key=lambda change: change.change,

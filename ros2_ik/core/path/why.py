@@ -76,9 +76,9 @@ def _unreached(problem: IKProblem, found: IKSolution, q: Array, branches: Branch
     free = problem.varied(joint_limits=False, collisions=False, checker=None)
     if problem.joint_limits and solve(free, [q], max_iterations=ITERATIONS, timeout=branches.left,
                                       random_state=0, cancel=branches.options.cancel):
-        names = ', '.join(f"'{name}'" for name in found.at_limits) or 'some joints'
+        names = ', '.join(f"'{name}'" for name in found.at_limits)
         return Reason(found.status, 'joint limit', 'no configuration reaches the next pose within '
-                      f'the joint limits; at their limits: {names}')
+                      'the joint limits' + (f'; at their limits: {names}' if names else ''))
     return Reason(found.status, 'reach',
                   f'no configuration reaches the next pose: {found.message}')
 

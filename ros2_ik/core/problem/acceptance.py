@@ -56,8 +56,11 @@ class Violation:
         return max(self.lower - self.value, self.value - self.upper, 0.0)
 
     def __str__(self) -> str:
+        # rounding must not make a violation look like none
+        nearest = self.lower if self.value < self.lower else self.upper
+        by = f' (by {self.amount:.2g})' if f'{self.value:.4g}' == f'{nearest:.4g}' else ''
         return (f'{self.name}: {self.value:.4g} {self.unit}, '
-                f'allowed [{self.lower:.4g}, {self.upper:.4g}]')
+                f'allowed [{self.lower:.4g}, {self.upper:.4g}]{by}')
 
 
 class AcceptanceReport(NamedTuple):

@@ -105,8 +105,8 @@ class IKProblem:
         given = poses if type(poses) is list else listed(poses)
         if given is None or len(given) != len(self._given):
             count = repr(poses) if given is None else len(given)
-            raise InvalidTargetError(f'poses: {count}; valid: {len(self._given)}, one for each '
-                                     'target')
+            raise InvalidTargetError(f'target poses: {count}; valid: {len(self._given)}, one for '
+                                     'each tip')
         problem = self._copy()
         problem._given = [target.at(pose) for target, pose in zip(self._given, given, strict=True)]
         if start is not None:

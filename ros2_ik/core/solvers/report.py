@@ -87,9 +87,10 @@ def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
                 + '; '.join(f"'{first}' touches '{second}'" for first, second in pairs)
                 + _adjacent_hint(problem.robot, pairs))
     if search.lasting_contacts:
-        return ('there is no solution without contact: no joint that may move ends the '
-                'contacts ' + '; '.join(str(contact) for contact in search.lasting_contacts)
-                + '; allow intended contacts (SRDF, Scene.allow)')
+        return ('there is no solution without contact: at the seed, '
+                + '; '.join(str(contact) for contact in search.lasting_contacts)
+                + '; no joint that may move can separate them. Allow intended contacts (SRDF, '
+                'Scene.allow), or use another seed')
     return _not_found(search, candidate, status)
 
 

@@ -208,7 +208,7 @@ UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
     ({'weights': [1.0] * 6}, -16, '6 weights, but no target'),
     ({'select': 'cost'}, -16, 'no costs'),
     ({'solver': 'lm', 'solver_options': [KeyValue(key='damp', value='1')]}, -16,
-     "solver 'lm' has no option 'damp'; did you mean 'damping'"),
+     "'damp' is neither an option of a search nor of solver 'lm'; did you mean 'damping'"),
     ({'solver_options': [KeyValue(key='damping', value='2020-99-99')]}, -16,
      "damping must be a positive finite number, not '2020-99-99'"),
     ({'solver': 'clik'}, -16, "solver 'clik' cannot use constraints"),
