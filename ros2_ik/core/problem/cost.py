@@ -141,8 +141,8 @@ def _root(weight: object, size: int, name: str) -> Array:
         values, vectors = np.linalg.eigh(W)
         values[np.abs(values) < 1e-12 * np.abs(values).max(initial=0.0)] = 0.0
     if (values < 0).any():
-        raise InvalidConstraintError(f'{name} is negative; valid: numbers from 0 on, or a positive '
-                                     'semidefinite matrix')
+        raise InvalidConstraintError(f'{name} is negative; valid: numbers from 0 on, or a '
+                                     'positive semidefinite matrix')
     kept = values > 0
     root: Array = np.sqrt(values[kept])[:, None] * vectors.T[kept]
     root.setflags(write=False)

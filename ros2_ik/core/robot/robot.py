@@ -130,8 +130,8 @@ class Robot:
         files of the robot are not installed or do not match its config file.
         """
         if isinstance(robot, str) and robot.endswith(('.urdf', '.xacro')):
-            raise RobotDescriptionError(f"'{robot}' is a file; valid: the name of a shipped robot, "
-                                        'or Robot.from_urdf for a file')
+            raise RobotDescriptionError(f"'{robot}' is a file: use Robot.from_urdf; valid for "
+                                        'Robot.load: names of shipped robots')
         shipped = (robot if isinstance(robot, ShippedRobot)
                    else _look_up(shipped_robots(), robot, UnknownRobotError))
         urdf, folders, srdf = shipped.sources()

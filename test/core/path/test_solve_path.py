@@ -11,6 +11,7 @@ import pytest
 
 from ros2_ik.core import (
     Box,
+    Configuration,
     Constraint,
     JointPositions,
     Line,
@@ -19,6 +20,7 @@ from ros2_ik.core import (
     SceneObject,
     Screw,
     solve_path,
+    solve_pose,
     SolveOptions,
     Status,
 )
@@ -178,3 +180,12 @@ def test_refuses_what_makes_no_sense(ur5, options, error, words):
 def test_refuses_a_floating_base(load):
     with pytest.raises(InvalidOptionError, match='is floating; only joints of one value'):
         solve_path(load('panda', 'freeflyer'), 'panda_hand_tcp', Line(LEFT, RIGHT))
+
+
+def test_path_of_a_robot_without_collision_elements_says_that_contacts_were_not_checked(small):
+    robot = small('two_arms')
+    start = Configuration(robot, robot.neutral).transform('left_hand')
+    path = solve_path(robot, 'left_hand', Line(start, start @ pose((1e-3, 0, 0))),
+                      seed=robot.neutral)
+    assert path.not_checked == solve_pose(robot, 'left_hand', start).not_checked
+    assert 'no collision elements' in path.not_checked[0]

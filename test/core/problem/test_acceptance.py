@@ -18,6 +18,7 @@ from ros2_ik.core import (
     ScalarCost,
 )
 from ros2_ik.core.errors import InvalidStateError
+from ros2_ik.core.problem.acceptance import Violation
 
 Q = np.array([0.3, -0.5, -0.1, 0.7])
 
@@ -172,6 +173,12 @@ def test_all_targets_and_constraints_must_hold(small):
     assert [v.kind for v in verdict.violations] == ['target'] + 3 * ['constraint']
     assert [error.tip for error in verdict.errors] == ['left_hand', 'right_hand']
     assert "'right_hand'" in str(verdict.violations[0]) and '0.001' in str(verdict.violations[0])
+
+
+def test_violation_smaller_than_the_printed_digits_is_printed_with_its_amount():
+    assert str(Violation('height', 0.5 - 4e-6, 0.5, np.inf, 'm')) == (
+        'height: 0.5 m, allowed [0.5, inf] (by 4e-06)')
+    assert str(Violation('height', 0.4, 0.5, np.inf, 'm')) == 'height: 0.4 m, allowed [0.5, inf]'
 
 
 def test_costs_are_told_and_decide_nothing(small):
