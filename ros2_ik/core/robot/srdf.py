@@ -43,8 +43,8 @@ def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> Semantics:
     """
     root = parse_xml(text, what)
     if root.find('link') is not None:
-        raise RobotDescriptionError(f'the {what} has <link> elements, so it is a URDF; an SRDF '
-                                    'has groups, group states and disabled collisions')
+        raise RobotDescriptionError(f'the {what} has <link> elements, as a URDF has; an SRDF has '
+                                    'groups, group states and disabled collisions')
     found = _Reader(root, tree).read()
     if (name := root.get('name', tree.name)) != tree.name:
         found.warnings = (f"it is of robot '{name}', the URDF of '{tree.name}'", *found.warnings)

@@ -321,7 +321,7 @@ class InverseKinematics:
         if isinstance(function, KinematicFunction):
             return self._added(LeastSquares(function, target, weight))
         if not _is(target, 0) or isinstance(function, Cost) and not _is(weight, 1):
-            raise InvalidConstraintError(f'target or weight does not apply to {function!r}; '
+            raise InvalidConstraintError(f'target and weight do not apply to {function!r}; '
                                          'valid: both for a KinematicFunction, weight for a '
                                          'callable')
         return self._added(function if isinstance(function, Cost)

@@ -312,7 +312,7 @@ class Search:
 
     def _judge(self, attempt: Attempt, is_turned: bool = False) -> Candidate:
         """
-        Check an attempt for acceptance; keep it if it is accepted or the best so far.
+        Check an attempt for acceptance; keep an accepted attempt, and the best of the others.
 
         `is_turned` is True if the solver has already chosen the full turns of the joints.
         """
@@ -408,7 +408,7 @@ class Search:
     # -- the solution ---------------------------------------------------------------------
 
     def solution(self) -> IKSolution:
-        """Return the solution found so far, otherwise a failure with the best attempt."""
+        """Return the accepted solution of lowest rank, or a failure with the best attempt."""
         if not self.accepted:
             best = self.near_enough or self.best or self._seed_candidate()
             # a solution that costs more than an acceptable seed does not end the search, but is
