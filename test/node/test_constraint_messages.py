@@ -242,8 +242,8 @@ def test_a_thousand_rows_are_taken_and_no_more(panda, checker):
     assert sum(len(item.function.labels) for item in (*constraints, *costs)) == MAX_ROWS
     found = refusal(ComputeIK.Request(constraints=near_things(9, 100), costs=near_things(1, 101)),
                     panda, checker)
-    assert str(found).startswith('costs[0] (minimum_distance): its 101 rows make 1001')
-    assert 'at most 1000 are taken' in str(found) and found.status is GOAL
+    assert str(found).startswith('costs[0] (minimum_distance): its 101 rows bring')
+    assert '1001; at most 1000 are taken' in str(found) and found.status is GOAL
 
 
 def test_names_are_told_apart(panda):

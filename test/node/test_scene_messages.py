@@ -131,7 +131,7 @@ def plate(side):
 
 @pytest.mark.parametrize(('side', 'wanted', 'taken', 'words'), [
     (4, 'hull', 'hull', None), (30, 'exact', 'exact', None),
-    (230, 'exact', 'hull', 'of a mesh of 104882 triangles, more than 100000, the convex hull')])
+    (230, 'exact', 'hull', 'a mesh has 104882 triangles, more than 100000: its convex hull')])
 def test_what_stands_for_a_mesh(panda, side, wanted, taken, words):
     notes, message = [], plate(side)
     now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, wanted,

@@ -386,5 +386,5 @@ def test_padding_and_allowed_pairs_are_rebased():
 
 def test_one_id_is_not_rebased_onto_another_object():
     own = EMPTY.attach(SceneObject('tool', [BOX]), 'left_hand', at=AT)
-    with pytest.raises(InvalidSceneError, match="'tool' is held"):
+    with pytest.raises(InvalidSceneError, match="'tool' is attached"):
         own.rebased(EMPTY, EMPTY.add(SceneObject('tool', [BOX])))

@@ -118,7 +118,7 @@ def test_cartesian_speed_stays_within_its_limit(panda):
     (lambda r: ConfigurationLimit(1.5), r'\(0, 1\]'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit([1.0, 2.0])]),
      'one number or 8'),
-    (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit(-1.0)]), 'from 0 on'),
+    (lambda r: VelocityProgram(r, [], 0.01, limits=[VelocityLimit(-1.0)]), 'negative'),
     (lambda r: frame_task(TIP, position_weight=[1, 2]), 'position_weight.*one number or 3'),
     (lambda r: frame_task(TIP, weight='x'), 'weight.*one number or 6'),
     (lambda r: frame_task(TIP, gain=2.0), r'must be in \(0, 1\]'),

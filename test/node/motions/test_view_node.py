@@ -94,7 +94,7 @@ def test_joint_states_that_stop_are_told(mock, viewer):
     mock.set('publish_joint_states', False)
     until(viewer, lambda: 'no joint_states for ' in viewer.status, 'silence')
     mock.set('publish_joint_states', True)
-    until(viewer, lambda: 'there again' in viewer.status, 'no silence')
+    until(viewer, lambda: 'available again' in viewer.status, 'no silence')
 
 
 def test_a_node_that_is_gone_and_another_robot_than_the_one_drawn_are_told(
@@ -111,7 +111,7 @@ def test_a_node_that_is_gone_and_another_robot_than_the_one_drawn_are_told(
             viewer.attempt(viewer.solve)
             assert 'gone' in viewer.status
             start(('__node:=viewed_ik',), **TRAJECTORIES)
-            until(viewer, lambda: 'there again' in viewer.status, 'it is said')
+            until(viewer, lambda: 'available again' in viewer.status, 'it is said')
             knows_the_robot(client, 'viewed_ik')
             viewer.solve()
             assert viewer.answer.accepted
