@@ -1,4 +1,4 @@
-"""The ROS node: messages in, core objects, messages out."""
+"""The ROS 2 node: converts messages to core objects and results to messages."""
 
 from importlib import import_module
 import logging
@@ -8,12 +8,13 @@ import sys
 
 from ros2_ik.node.process import ensure_fork_server, SIGNALS
 
-# A second thread for matrices of ten rows only waits for its turn on a busy machine. Workers,
-# which are forked from what is started here, inherit it.
+# OpenBLAS threads do not speed up matrices of ten rows, and wait for a core on a busy machine.
+# Worker processes inherit this setting.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
-# The fork server is a `python -c`: it would take a ros2_ik in the working folder for this one.
+# The fork server runs as `python -c`, which would import a `ros2_ik` of the working directory.
 os.environ.setdefault('PYTHONSAFEPATH', '1')
-# The node says in ROS's log what the library says in Python's; workers would say it again.
+# The node writes the library's warnings to the ROS log. This handler keeps Python from printing
+# them to stderr as well, once per worker.
 logging.getLogger('ros2_ik').addHandler(logging.NullHandler())
 USAGE = """\
 usage: ik_node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] ...]
@@ -28,20 +29,24 @@ from the parameter of that name.
 
 
 def main() -> int:
-    """Run the node until SIGINT, SIGTERM or SIGHUP; gives the exit code."""
-    for number in SIGNALS:   # starting takes two seconds, ending at most one
+    """Run the node until SIGINT, SIGTERM or SIGHUP, then exit the process; return 0 for --help."""
+    # a signal during the start-up of two seconds ends the process at once
+    for number in SIGNALS:
         signal.signal(number, lambda *_: os._exit(0))
     if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
         print(USAGE, end='')
         return 0
-    ensure_fork_server()   # it imports while this process does
-    if sys.version_info < (3, 11):  # of two threads that import at once one may lose a module
+    # first: the fork server imports the library while this process imports ROS
+    ensure_fork_server()
+    # before Python 3.11, a module can be lost when two threads import it at the same time
+    if sys.version_info < (3, 11):
         for name in ('linalg', 'optimize', 'sparse', 'spatial'):
             import_module(f'scipy.{name}')
-    from ros2_ik.node.node import run  # late: worker processes come by here without ROS
+    # imported here, since worker processes import this package without ROS
+    from ros2_ik.node.node import run
     code = run()
     sys.stdout.flush()
     sys.stderr.flush()
-    # the interpreter's own end takes up to a second on a busy machine, and destroys a node that
-    # was refused half made, in which rclpy may crash
+    # The interpreter's regular exit takes up to a second on a busy machine. It also destroys a
+    # node whose constructor failed, in which rclpy may crash.
     os._exit(code)

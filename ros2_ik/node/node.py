@@ -1,4 +1,4 @@
-"""The node: makes the parts, spins, stops."""
+"""The node class: creates its parts, spins, and shuts down."""
 
 from collections.abc import Callable
 import gc
@@ -44,21 +44,22 @@ from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.workers import Pool
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-ANSWERING = 0.5   # time at the end for the answers of open requests [s]
-REMINDER = 5.0   # without a robot for so long, the log says what is waited for [s]
-LONG = 0.02      # a callback that computes for longer holds others up [s]
-LOOK = 0.05      # between two looks for a signal that ends the node [s]
-BRAKING = 2.0    # and more, while an arm is brought to rest [s]
-LINGER = 0.25    # time without an answer after which the node ends: busy clients read late [s]
+ANSWER_TIMEOUT = 0.5        # shutdown: time to answer open requests [s]
+BRAKING_TIMEOUT = 2.0       # shutdown: additional time to brake an arm [s]
+QUIET_TIME = 0.25           # shutdown: time without an answer after which the node ends [s]
+REMINDER_PERIOD = 5.0       # between warnings about missing inputs [s]
+LONG_CALLBACK = 0.02        # computing time of a callback that is worth a warning [s]
+SIGNAL_PERIOD = 0.05        # between two checks for a signal that ends the node [s]
 
 
 class IKNode(Node):
-    """The node `ros2_ik`."""
+    """The ROS node `ros2_ik` with its services, actions, topics and parameters."""
 
     def __init__(self) -> None:
         super().__init__('ros2_ik', automatically_declare_parameters_from_overrides=True)
         log = self.get_logger()
-        log.info('starting')    # Python needs .1 s for a first log line: not in a callback
+        # rclpy needs 0.1 s for its first log line, too long for a callback
+        log.info('starting')
         self._own_parameters = parameters = Parameters(self)
         self._waiting = 0
         self._statistics, self._pool = Statistics(), Pool(parameters.workers, log)
@@ -71,7 +72,7 @@ class IKNode(Node):
         state = CurrentState(parameters, joint_states, transforms,
                              lambda text: log.warning(text, throttle_duration_sec=5.0),
                              self.get_clock())
-        # it offers all that a subscriber can want, and to watch for others slows services
+        # reliable and latched: no subscriber is incompatible, and QoS events would slow services
         self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
         self._made_markers: Made = {}
         geometry = CollisionGeometry(log, self._pool.set_robot)
@@ -91,11 +92,11 @@ class IKNode(Node):
             settled=Settled(self._scene, transforms, controllers.pause), pool=self._pool,
             motions=self._motions, servo_process=self._servo_process, wait=self._wait)
         self._subscribe(joint_states)
-        self._take_parameters()
+        self._load_from_parameters()
         for note in start_notes(parameters):
             log.info(note)
         self._pool.start()
-        self._reminder = timer(self, REMINDER, self._remind)
+        self._reminder = timer(self, REMINDER_PERIOD, self._remind)
 
     def _simulated(self) -> bool:
         return bool(self.get_clock().ros_time_is_active)
@@ -104,8 +105,8 @@ class IKNode(Node):
         now: int = self.get_clock().now().nanoseconds
         return now
 
-    def _take_parameters(self) -> None:
-        """Load the robot and the scene of the parameters; raises ParameterError."""
+    def _load_from_parameters(self) -> None:
+        """Load the robot and the scene that parameters name; raises ParameterError."""
         parameters, description = self._own_parameters, self._description
         if parameters.base_source == 'tf' and self._transforms.absent:
             raise ParameterError(f'base_source cannot be tf: {self._transforms.absent}')
@@ -121,24 +122,26 @@ class IKNode(Node):
                 raise ParameterError(f"parameter scene, '{parameters.scene}': {error}") from None
 
     def _remind(self) -> None:
-        """Warn of missing inputs, and of another node of this name."""
+        """Log a warning about missing inputs, and an error about another node of this name."""
         log = self.get_logger()
         if self.get_parameter('use_sim_time').value and not self._now():
-            log.warning('use_sim_time is true, but nothing has come on /clock: stamps cannot be '
-                        'compared, and nothing is moved', throttle_duration_sec=60.0)
+            log.warning('use_sim_time is true, but nothing has come on /clock: the age of data is '
+                        'unknown, and nothing is moved', throttle_duration_sec=60.0)
         name = self.get_name(), self.get_namespace()
         if self.get_node_names_and_namespaces().count(name) > 1:
             log.error(f'another node is called {self.get_fully_qualified_name()}: both answer '
-                      'each request and move the robot (one that was killed is seen for up to '
+                      'each request and move the robot (a killed node stays visible for up to '
                       '20 s)', throttle_duration_sec=60.0)
         if self._description.robot is None:
-            log.warning('waiting for robot_description: nothing to use has come so far on topic '
+            log.warning('waiting for robot_description: no valid URDF has come so far on topic '
                         f"'{self.resolve_topic_name('robot_description')}' or as parameter "
                         'robot_description', once=True)
 
     def _on_robot(self, robot: Robot) -> None:
-        self._motions.set_robot(robot)   # before all else: what moves is stopped
-        self._pool.cancel_all()   # searches about a robot that is gone
+        # first of all, to stop motions under way
+        self._motions.set_robot(robot)
+        # searches for the previous robot
+        self._pool.cancel_all()
         self._pool.set_robot(robot)
         self._joint_states.set_robot(robot)
         self._scene.set_robot(robot)
@@ -163,13 +166,13 @@ class IKNode(Node):
                                      lambda message: offer(urdf=message.data), LATCHED),
             self.create_subscription(String, 'robot_description_semantic',
                                      lambda message: offer(srdf=message.data), LATCHED)]
-        # best effort, volatile: no publisher is incompatible, and to watch for that slows services
+        # best effort, volatile: no publisher is incompatible, and QoS events would slow services
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.take,
                                  qos_profile_sensor_data, event_callbacks=unwatched)
 
     async def _wait(self, start: Callable[[Callable[[object], None]], None]) -> Any:
-        """Call start(done) and wait for the result that any thread passes to done."""
+        """Call `start(done)` and await the result that any thread passes to `done`."""
         executor = self.executor
         future = Future(executor=executor)
 
@@ -187,23 +190,26 @@ class IKNode(Node):
         finally:
             self._waiting -= 1
 
-    # -- the end --------------------------------------------------------------------------
+    # -- shutdown -------------------------------------------------------------------------
 
     def spin_once(self, executor: SingleThreadedExecutor, seconds: float) -> None:
-        """Work off one callback; what goes wrong there must not keep an arm from braking."""
+        """Run one callback within `seconds`; log its exceptions and long computing times."""
         began = time.thread_time()
+        # an exception must not end the node, which may have to brake an arm
         try:
             executor.spin_once(timeout_sec=seconds)
         except Exception:
             self.get_logger().error(traceback.format_exc(), throttle_duration_sec=1.0)
-        if (spent := time.thread_time() - began) > LONG:
+        if (spent := time.thread_time() - began) > LONG_CALLBACK:
             self.get_logger().warning(f'a callback computed for {1e3 * spent:.0f} ms',
                                       throttle_duration_sec=1.0)
 
     def close(self, executor: SingleThreadedExecutor) -> None:
         """Stop motions, answer open requests with their best results, then end the workers."""
-        self._motions.close()   # before all else: what moves is braked
-        for subscription in self._descriptions:   # which may take long to read
+        # first of all, to brake motions under way
+        self._motions.close()
+        # a robot description that comes now could take seconds to load
+        for subscription in self._descriptions:
             self.destroy_subscription(subscription)
         for endpoint in self._endpoints:
             endpoint.end()
@@ -212,26 +218,27 @@ class IKNode(Node):
         self._servo_process.close()
         self._pool.close()
         self._scene.close()
-        executor.shutdown(0)    # without waiting for coroutines that wait
+        # timeout 0: some coroutines would never end
+        executor.shutdown(0)
         self.destroy_node()
 
     def _spin_until_quiet(self, executor: SingleThreadedExecutor) -> None:
         """
-        Spin while there is anything to answer, and a moment longer.
+        Spin until no request has been open for QUIET_TIME, or the time for answers has passed.
 
-        Requests may still be in the queues, of which one spin takes but one, and answers on the
-        way, which DDS drops when it hears that their writer is gone. Who asked for a motion is
-        answered after it was braked, so the time for that begins then.
+        Two things can be in transit: requests in the queues, of which each spin takes one, and
+        answers, which DDS drops when their writer is destroyed. A request for a motion is answered
+        after the arm has braked, so ANSWER_TIMEOUT counts from then.
         """
         statistics = self._statistics
         total = statistics.requests.total
         begin = last = time.monotonic()
-        end = begin + ANSWERING
-        while (now := time.monotonic()) < min(last + LINGER, end):
+        end = begin + ANSWER_TIMEOUT
+        while (now := time.monotonic()) < min(last + QUIET_TIME, end):
             answered = total()
             if self._motions.moving:
                 last = now
-                end = min(now, begin + BRAKING) + ANSWERING
+                end = min(now, begin + BRAKING_TIMEOUT) + ANSWER_TIMEOUT
             self.spin_once(executor, 0.02)
             if self._waiting or statistics.open_goals or total() > answered:
                 last = now
@@ -241,12 +248,14 @@ def run() -> int:
     """Run the node until a signal ends it; return the exit code."""
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    except Exception as error:   # no place for logs, or wrong arguments, such as of a lost file
+    # rclpy raises various types: for an unwritable log directory, and for wrong arguments
+    except Exception as error:
         if 'logging' in str(error):
-            return _refuse(f'ROS cannot write its logs: {error}; valid: ROS_LOG_DIR names a '
-                           'directory that can be written to')
-        return _refuse(f'the arguments cannot be used: {error}')
-    compile_all()   # before the node offers services, which must be answered in time
+            return _refuse(f'ROS cannot write its logs: {error}; set ROS_LOG_DIR to a writable '
+                           'directory')
+        return _refuse(f'invalid arguments: {error}')
+    # before the node offers services: compiling would delay the first answers
+    compile_all()
     try:
         node = IKNode()
     except ParameterError as error:
@@ -257,10 +266,12 @@ def run() -> int:
     ending = threading.Event()
     for number in SIGNALS:
         signal.signal(number, lambda *_: ending.set())
-    sys.setswitchinterval(2e-4)   # the pool's thread must not wait 5 ms to pass an answer on
-    gc.freeze()   # what is loaded by now stays: looking through it would take 50 ms each time
+    # Python's default of 5 ms would delay the pool's thread when it passes on an answer
+    sys.setswitchinterval(2e-4)
+    # the objects loaded so far stay; a garbage collection over them would take 50 ms each time
+    gc.freeze()
     while not ending.is_set() and rclpy.ok():
-        node.spin_once(executor, LOOK)
+        node.spin_once(executor, SIGNAL_PERIOD)
     node.close(executor)
     rclpy.try_shutdown()
     return 0

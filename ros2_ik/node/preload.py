@@ -1,10 +1,9 @@
 """
-Imports of the workers' fork server before its first fork, so that workers start warm.
+Modules that the fork server imports before its first fork, so that workers start quickly.
 
-It ignores SIGINT and SIGTERM before all else, for that takes seconds (so this is not in the room
-of the workers, whose import loads the library): terminals, systemd and others send them to every
-process of the node at once, and no worker starts without a fork server. It ends when the node
-does. The node compiles the loops at the same time, if they are not in the cache.
+The fork server must ignore SIGINT and SIGTERM before the imports, which take seconds: terminals
+and systemd send these signals to all processes of the node, and no worker starts without a fork
+server. This module is therefore outside of `node/workers`, whose import loads the library.
 """
 
 import gc
@@ -15,10 +14,12 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 from ros2_ik.node.process import end_with_parent  # noqa: E402, I001
 
-end_with_parent()   # also while it compiles
+# before the imports and the compilation, during which the node may end
+end_with_parent()
 
 from ros2_ik.core import compile_all  # noqa: E402
 import ros2_ik.node.workers.serve  # noqa: E402, F401
 
 compile_all()
-gc.freeze()   # so that the workers go on sharing this memory
+# a garbage collection in a worker would write to, and so copy, the pages it shares with this one
+gc.freeze()

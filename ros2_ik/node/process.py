@@ -1,20 +1,21 @@
-"""The signals that end the node, and the process that workers and the servo are forked from."""
+"""The signals that end the node, and the fork server of the workers and the servo."""
 
 import ctypes
 import multiprocessing
 from multiprocessing import forkserver, resource_tracker
 import signal
 
-# SIGHUP: a terminal that closes, unless who started the node, as nohup does, has it ignored
+# SIGHUP, from a terminal that closes, is left out if it was ignored at the start, as by nohup
 SIGNALS = (signal.SIGINT, signal.SIGTERM, *(
     () if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else (signal.SIGHUP,)))
 PRELOAD = 'ros2_ik.node.preload'
 
 
 def ensure_fork_server() -> None:
-    """Start the process that workers and the servo are forked from, unless it runs."""
-    resource_tracker.ensure_running()   # first: it unblocks signals
-    # a terminal sends them to the whole group, also while Python starts there
+    """Start the fork server of the workers and the servo, unless it is running."""
+    # before signals are blocked, since starting the resource tracker unblocks them
+    resource_tracker.ensure_running()
+    # a terminal signals its whole process group, also while Python starts in the fork server
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     multiprocessing.set_forkserver_preload([PRELOAD])
     forkserver.ensure_running()
@@ -22,5 +23,5 @@ def ensure_fork_server() -> None:
 
 
 def end_with_parent() -> None:
-    """Ask the kernel to end this process with its parent (Linux, PR_SET_PDEATHSIG)."""
+    """Let the kernel kill this process when its parent ends (Linux, PR_SET_PDEATHSIG)."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)

@@ -209,7 +209,7 @@ def test_a_stop_that_cannot_be_watched_says_so(arm):
         arm.tick()
         if outcome := execution.supervise():
             break
-    assert 'it is not known whether the arm stands: joint_states told' in outcome.message
+    assert 'it is not known whether the arm stands: joint_states of joint' in outcome.message
 
 
 def test_it_is_known_by_positions_and_stamps_whether_an_arm_stands(sent):

@@ -10,7 +10,7 @@ from ros2_ik.core import IKProblem, PoseTarget, Status
 from ros2_ik.core.internals import Search
 from ros2_ik.node.workers import Pool
 from ros2_ik.node.workers.jobs import Cancel, Job, Ready, TakeRobot
-from ros2_ik.node.workers.pool import STARTING
+from ros2_ik.node.workers.pool import START_TIMEOUT
 
 TIP = 'panda_hand_tcp'
 
@@ -22,7 +22,7 @@ def test_no_worker_in_time(panda):
     search, answers = Search(IKProblem(panda, [PoseTarget(TIP, matrix(unreachable().pose))]),
                              timeout=0.2), queue.Queue()
     pool.submit(search, answers.put)
-    late = answers.get(timeout=STARTING + 5.0)
+    late = answers.get(timeout=START_TIMEOUT + 5.0)
     assert late.status is Status.TIMED_OUT and str(late).startswith('busy')
     pool.close()
 

@@ -1,4 +1,4 @@
-"""A topic on which commands are sent, and on which others may send theirs."""
+"""A command topic of a controller, with detection of other publishers."""
 
 from collections import deque
 from collections.abc import Callable
@@ -7,27 +7,28 @@ from typing import Any
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 
-# best effort matches every publisher
+# a best-effort subscription matches every publisher
 ANY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
-KEPT = 100   # own messages: more than can be under way
+MAX_IN_TRANSIT = 100   # own messages that have been published, but not received back
 
 
 class CommandTopic:
     """
-    Publishes commands, and calls `on_other` with each one from elsewhere, and the topic's name.
+    Publisher of commands to a controller, and subscriber to the commands of other clients.
 
-    A command from elsewhere replaces what the controller received before. `context.listeners`
-    counts the listeners of this node by topic.
+    Calls `on_other(message, topic)` for each command of another client, which replaces the
+    previous command in the controller. `context.listeners` counts this node's own subscriptions
+    by topic.
     """
 
     def __init__(self, context: Any, message_type: type, topic: str, depth: int,
                  on_other: Callable[[object, str], None]) -> None:
         self._node, self._type, self._on_other = context.node, message_type, on_other
-        # reliable and volatile: matches whatever the controller's subscription asks for
+        # reliable and volatile: matches every subscription but a transient_local one
         self._publisher = context.node.create_publisher(message_type, topic,
                                                         QoSProfile(depth=depth))
         self.name = self._publisher.topic_name
-        self._own = deque[bytes](maxlen=KEPT)   # sent, and not come back yet
+        self._own = deque[bytes](maxlen=MAX_IN_TRANSIT)   # serialized
         self._listeners = context.listeners
         self._listeners[self.name] += 1
         self._subscription = context.node.create_subscription(
@@ -35,7 +36,8 @@ class CommandTopic:
             callback_group=context.callback_group)
 
     def publish(self, message: object) -> None:
-        """Send a command."""
+        """Publish a command."""
+        # before publishing, since the subscription may receive the message immediately
         data = serialize_message(message)
         self._own.append(data)
         self._publisher.publish(data)
@@ -43,23 +45,25 @@ class CommandTopic:
     def _take(self, data: bytes) -> None:
         if self._is_own(data):
             return
+        # The middleware may have padded an own message. Serializing again removes the padding.
         message = deserialize_message(data, self._type)
-        if not self._is_own(serialize_message(message)):   # the middleware may have padded it
+        if not self._is_own(serialize_message(message)):
             self._on_other(message, self.name)
 
     def _is_own(self, data: bytes) -> bool:
         if data not in self._own:
             return False
-        self._own.remove(data)   # what comes twice has been sent by two
+        # removed, so that an equal message of another client is recognized as foreign
+        self._own.remove(data)
         return True
 
     def unheard(self) -> str:
-        """Return that nobody but this node listens, or ''."""
+        """Return 'no subscriber on ...' if only this node subscribes to the topic, else ''."""
         count = self._publisher.get_subscription_count()
         return '' if count > self._listeners[self.name] else f'no subscriber on {self.name}'
 
     def unmatched(self, others: int) -> str:
-        """Return why not all the subscribers of other nodes would receive a command, or ''."""
+        """Return a reason if fewer than `others` foreign subscriptions have matched, else ''."""
         count = self._publisher.get_subscription_count() - self._listeners[self.name]
         return '' if count >= others else (
             f'{count} of {others} subscribers on {self.name} have been discovered: the controller '

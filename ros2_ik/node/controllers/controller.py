@@ -1,4 +1,4 @@
-"""Adapters to controllers: the base class, and the registry of kinds."""
+"""Base class of the adapters to controllers, and the registry of their kinds."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -23,18 +23,22 @@ if TYPE_CHECKING:
     from ros2_ik.node.parameters import Parameters
     from ros2_ik.node.servo.process import ServoProcess
 
-ASIDE = 0.01      # joints so far from their commanded way are not on it [rad, m]
-MOST_LATE = 0.3   # motors and controllers have a delay; one that is later does not follow [s]
-USUAL_DELAY = 0.06   # an arm that is later is braked from where it is measured [s]
-BEYOND = 1e-6     # so far beyond the goal is not beyond it [rad, m]
+# maximum distance of measured joints from the commanded path to count as on the path [rad, m]
+PATH_TOLERANCE = 0.01
+# maximum delay of motors and controllers; joints with a larger delay do not follow [s]
+MOST_LATE = 0.3
+# delay up to which an arm is braked from its commanded state, not from its measured one [s]
+USUAL_DELAY = 0.06
+# maximum overshoot of a goal by rounding [rad, m]
+GOAL_EPSILON = 1e-6
 
 
 @dataclass(frozen=True)
 class ControllerContext:
     """
-    Parts from which controllers are made: node, callback group, parameters.
+    Arguments of all controllers: node, callback group, parameters and the servo's process.
 
-    `wait(start)` calls start(done) and awaits what done is given. `servo` is the servo's process.
+    `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
 
     node: Node
@@ -42,7 +46,8 @@ class ControllerContext:
     parameters: 'Parameters'
     wait: Callable[[Callable[[Callable[[object], None]], None]], Awaitable[object]]
     servo: 'ServoProcess'
-    listeners: Counter[str] = field(default_factory=Counter)   # of commands, by topic
+    # number of this node's own subscriptions to a command topic, by topic
+    listeners: Counter[str] = field(default_factory=Counter)
 
     @cached_property
     def clock(self) -> MotionClock:
@@ -50,16 +55,16 @@ class ControllerContext:
         return MotionClock(self.node)
 
     def now(self) -> float:
-        """Return that time [s]."""
+        """Return the time of the motion clock [s]."""
         return self.clock.now()
 
     async def yield_to_executor(self) -> None:
-        """Go on when all that is due has been done."""
+        """Await one pass of the executor, in which it runs all callbacks that are due."""
         executor = self.node.executor
         await self.wait(lambda done: executor.create_task(done, None))
 
     async def pause(self, seconds: float) -> None:
-        """Go on after a time on the steady clock."""
+        """Await `seconds` on the steady clock."""
         def begin(done: Callable[[object], None]) -> None:
             def end() -> None:
                 self.node.destroy_timer(timer)
@@ -71,21 +76,21 @@ class ControllerContext:
 
 class Controller(ABC):
     """
-    Moves `joints`, in the order of its commands, by one controller of the robot.
+    Adapter to one controller of the robot, which moves `joints` (in the order of its commands).
 
-    Each motion is sent as a whole, at once, and replaces the one before.
+    Each motion is sent as a whole when it starts, and replaces the previous motion.
 
-    `failure` is why the present motion cannot go on, or ''. `released` means that the controller
-    does something else, for another client or by itself: nothing more is sent to it. `refused`
-    means that it did not accept the present motion.
+    `failure` is the reason why the current motion cannot continue, or ''. `released` means that
+    the controller follows another client or has stopped by itself; nothing more is sent to it.
+    `refused` means that it has rejected the current motion.
     """
 
     kind: ClassVar[str]
     usual_topic: ClassVar[str]   # {} is the controller's name
-    by_name: ClassVar[bool] = False     # whether others may listen there, too, for their joints
+    by_name: ClassVar[bool] = False     # True: commands name joints; controllers share a topic
 
     def __init_subclass__(cls, kind: str = '') -> None:
-        """Register a class as the controller of a kind."""
+        """Register a subclass as the adapter for a kind of controller."""
         if kind:
             cls.kind = kind
             _KINDS[kind] = cls
@@ -98,35 +103,35 @@ class Controller(ABC):
         self.made = time.monotonic()
         self._motion: Motion | None = None
         self._braking = False
-        self.began = -math.inf        # when the present motion did, on the motion clock [s]
+        self.began = -math.inf        # start of the current motion on the motion clock [s]
         self._released_at = -math.inf
 
     @classmethod
     def unavailable(cls) -> str:
-        """Return the missing package for this kind, or ''."""
+        """Return why this kind cannot be used (a package is missing), or ''."""
         return ''
 
     @abstractmethod
     def unavailable_reason(self) -> str:
-        """Return why no command would be received, or ''."""
+        """Return why the controller would not receive or follow a command, or ''."""
 
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
-        """Get ready for a motion; raises RequestError."""
+        """Query the controller before a motion; raises RequestError."""
 
     @abstractmethod
     def servo_output(self, robot: Robot) -> ServoOutput:
-        """Return the output for the servo's steps, after `prepare`; raises RequestError."""
+        """Return the encoder of servo commands, valid after `prepare`; raises RequestError."""
 
     @property
     def their_goal(self) -> str:
-        """The action of the controller where another client has a goal under way, or ''."""
+        """Name of the controller's action while another client has an active goal there, or ''."""
         return ''
 
     # -- commands -------------------------------------------------------------------------
 
     @abstractmethod
     def start(self, motion: Motion, join: float) -> None:
-        """Begin a motion of these joints, which are at rest and get to its start in `join` [s]."""
+        """Send a motion; the joints, at rest, first move to its start within `join` [s]."""
 
     def _begin(self, motion: Motion, braking: bool) -> None:
         if not braking:
@@ -137,62 +142,63 @@ class Controller(ABC):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         """
-        Brake within limits, inside `bounds`, lower and upper (n,), unless it is released.
+        Brake the joints within `limits` and `bounds` (lower, upper; (n,) each), unless released.
 
-        The joints are up to `delay` [s] behind their commands. `measured` is given where they are
-        later than USUAL_DELAY, or do not follow at all: they brake from there.
+        `delay` is the largest delay of the joints behind their commands [s]. `measured` is passed
+        if the delay exceeds USUAL_DELAY or the joints do not follow: braking then starts at the
+        measured state instead of the commanded one.
         """
 
     def cancel(self) -> None:
-        """Forget the present motion: something else commands its joints now."""
+        """Drop the current motion, because another controller commands its joints now."""
         self._motion, self._released_at = None, self.context.now()
 
     def release(self, reason: str) -> None:
-        """Send nothing more, for a reason."""
+        """Stop sending to the controller; `reason` becomes the failure of the motion."""
         self.released, self._released_at, self.failure = True, self.context.now(), reason
 
-    def give_way(self, topic: str) -> None:
-        """Send nothing more: another client commands the controller there."""
+    def release_to_other_client(self, topic: str) -> None:
+        """Release the controller, because another client commands it on `topic`."""
         self.release(f"another client sends commands to controller '{self.name}', on {topic}; "
                      'nothing more is sent to it')
 
     def unanswered(self) -> str:
-        """Return what it has yet to answer, and so may still move by, or ''."""
+        """Return why the controller may still start a motion (an unanswered goal), or ''."""
         return ''
 
-    def forget(self) -> None:   # noqa: B027  (most answer nothing)
-        """Drop the commands of a finished motion; cancel a goal that may still be accepted."""
+    def forget(self) -> None:   # noqa: B027  (most have no goals)
+        """Drop the goals of a finished motion; cancel a goal that may still be accepted."""
 
-    # -- what was commanded ---------------------------------------------------------------
+    # -- commanded state ------------------------------------------------------------------
 
     def shares(self, joints: Iterable[str]) -> bool:
-        """Return whether it moves some of these joints."""
+        """Return whether the controller moves any of the joints."""
         return not set(joints).isdisjoint(self.joints)
 
     def commanded(self, moment: float) -> MotionState:
-        """Return where the joints are commanded to be at a moment of the motion clock."""
+        """Return the commanded state at a time of the motion clock [s]."""
         return self.motion.at(moment - self.began)
 
     def resting(self) -> dict[str, float]:
-        """Return the commanded rest positions, {} while the joints move or these are unknown."""
+        """Return the commanded rest positions; {} during a motion, or if they are unknown."""
         if self._motion is None or self.released or self.context.now() < self.rest_at:
             return {}
         return dict(zip(self.joints, self.motion.goal.tolist(), strict=True))
 
     @property
     def motion(self) -> Motion:
-        """The present motion; after a first motion."""
+        """The current motion; there must be one."""
         assert self._motion is not None
         return self._motion
 
     @property
     def rest_at(self) -> float:
-        """End of the present motion on the motion clock [s]; there must be one."""
+        """End of the current motion on the motion clock [s]; there must be a motion."""
         return self.began + self.motion.duration
 
     @property
     def commanded_until(self) -> float:
-        """End of the last command, or receipt of another client's, on the motion clock [s]."""
+        """End of the last motion, or time of the release, on the motion clock [s]."""
         return self.rest_at if self._motion and not self.released else self._released_at
 
     @abstractmethod
@@ -204,20 +210,25 @@ _KINDS: dict[str, type[Controller]] = {}
 
 
 def controller_kinds() -> tuple[str, ...]:
-    """Names of the kinds."""
-    import ros2_ik.node.controllers  # noqa: F401  (late: each of its files registers here)
+    """Return the names of the kinds of controllers."""
+    # imported here, since the modules of this package register themselves in this one
+    import ros2_ik.node.controllers  # noqa: F401
     return tuple(sorted(_KINDS))
 
 
 def controller_kind(kind: str) -> type[Controller]:
-    """Return the class of a kind."""
+    """Return the adapter class for a kind of controller."""
     controller_kinds()
     return _KINDS[kind]
 
 
 def braked(motion: Motion, at: MotionState, left: float, limits: MotionLimits,
            bounds: tuple[Array, Array]) -> Motion | None:
-    """Return what brakes joints from a state of a motion, `left` [s] before its end, if needed."""
+    """
+    Return a braking motion from state `at` of a motion, `left` [s] before its end.
+
+    Returns None if the motion itself ends no later than the braking would.
+    """
     braking = braking_motion(motion.joints, at.position, at.velocity, limits, at.acceleration,
                              bounds)
     return None if passes_goal(braking, motion, left) else braking
@@ -225,12 +236,12 @@ def braked(motion: Motion, at: MotionState, left: float, limits: MotionLimits,
 
 def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
-    Return whether a motion, `left` [s] before its end, comes to rest before braking would.
+    Return whether braking, `left` [s] before the end of a motion, would overshoot the motion.
 
-    That is where braking goes beyond its goal, but on a curved motion: there a joint may be
-    beyond its goal long before the end.
+    A straight motion is overshot if a joint would brake to a position beyond its goal. On a curved
+    motion a joint may pass its goal position long before the end, so durations are compared.
     """
     if motion.is_curved:
         return left <= braking.duration
     ahead = np.sign(motion.goal - motion.at(0.0).position)
-    return bool((ahead * (braking.goal - motion.goal) > BEYOND).any())
+    return bool((ahead * (braking.goal - motion.goal) > GOAL_EPSILON).any())

@@ -1,4 +1,4 @@
-"""Action of a joint_trajectory_controller (ros2_controllers)."""
+"""Adapter to the action of a joint_trajectory_controller (ros2_controllers)."""
 
 from dataclasses import dataclass
 import math
@@ -17,7 +17,7 @@ from ros2_ik.node.controllers.command_topic import ANY
 from ros2_ik.node.controllers.controller import MOST_LATE, USUAL_DELAY
 from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.controllers.trajectory_controller import (
-    RECEIVED,
+    RECEIVE_DELAY,
     TrajectoryController,
     TrajectoryOutput,
 )
@@ -29,22 +29,24 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class SentGoal:
-    """A goal that has not ended; `handle` is None until it is accepted."""
+    """A goal that has not ended; `handle` is None until the goal is accepted."""
 
     sent_at: float      # on the motion clock [s]
     handle: 'ClientGoalHandle | None' = None
-    unwanted: bool = False      # is cancelled as soon as it is accepted
+    unwanted: bool = False      # cancel the goal as soon as it is accepted
 
 
 class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_trajectory'):
     """
-    Sends each motion as a goal, which begins when it is accepted.
+    Sends each motion as a goal, which the controller starts when it accepts the goal.
 
-    The controller itself gives up when joints leave the tolerances of the goal. A goal of ours
-    that ends early releases the controller: it holds, is not active any more, or does what another
-    client wants. To brake, a goal is sent, not a cancel, after which the controller would stop in
-    one step. Cancelled are only a goal that is not answered yet, when it is accepted, and what
-    runs where a later goal is rejected.
+    The controller aborts a goal when joints leave its tolerances. If a goal of this node ends
+    early, the controller is released: it holds the position, is inactive, or follows another
+    client.
+
+    Braking is sent as a goal as well, since the controller stops in one step after a cancel. A
+    goal is cancelled in two cases only: when it is accepted after the motion was stopped, and when
+    a later goal of the motion is rejected.
     """
 
     usual_topic = '{}/follow_joint_trajectory'
@@ -57,12 +59,12 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
         self._goal, self._tolerance = FollowJointTrajectory.Goal, JointTolerance
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
-        self._goals: list[SentGoal] = []     # the newest one at the end
+        self._goals: list[SentGoal] = []     # oldest first
         self._newest: SentGoal | None = None
         self._wait = 0.0    # time from a goal's acceptance to the start of its motion [s]
         self._took = 0.0    # time that the last goal took to be accepted [s]
         self.watch_goals(self.topic)
-        # a trajectory on the controller's topic replaces that of the goal without ending it
+        # a trajectory on the controller's topic replaces the goal's trajectory, not the goal
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
         self._others: Subscription = self.context.node.create_subscription(
             JointTrajectory, topic,
@@ -84,19 +86,20 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
         return self.under_way()
 
     def servo_output(self, robot: Robot) -> TrajectoryOutput:
-        # goals are for whole motions: each would end the one before as aborted
+        # the servo uses the topic: one goal per step would abort the goal of the previous step
         topic = self._others.topic_name
-        if self.context.node.count_subscribers(topic) < 2:     # one is its own
+        # one of the subscribers is this node
+        if self.context.node.count_subscribers(topic) < 2:
             raise RequestError(
-                Status.CONTROL_FAILED, f"controller '{self.name}' cannot be told the servo's "
-                f'steps: no subscriber on {topic}, where a joint_trajectory_controller takes '
-                'them beside its action; kinds that need no action: joint_trajectory, position, '
-                'joint_state')
+                Status.CONTROL_FAILED, f"controller '{self.name}' cannot follow the servo: no "
+                f'subscriber on {topic}, the topic of a joint_trajectory_controller beside its '
+                'action; kinds that need no action: joint_trajectory, position, joint_state')
         return self.trajectory_output(topic, robot)
 
     def start(self, motion: Motion, join: float) -> None:
         super().start(motion, join)
-        self._wait, self.began = join, math.inf   # until it is accepted
+        # inf until the goal is accepted
+        self._wait, self.began = join, math.inf
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         sent, name = SentGoal(self.context.now()), uuid4().bytes
@@ -108,51 +111,56 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
             self._set_tolerances(goal)
         self._client.send_goal_async(
             goal, goal_uuid=UUID(uuid=list(name))).add_done_callback(
-            lambda future: self._answered(sent, future.result()))
+            lambda future: self._on_response(sent, future.result()))
 
     def _set_tolerances(self, goal: 'FollowJointTrajectory.Goal') -> None:
-        """Set the tolerances at the end, and on the way with room for joints that are late."""
+        """Set the goal tolerances, and path tolerances that allow for the delay of the joints."""
         parameters = self.context.parameters
         goal.goal_tolerance = [self._tolerance(name=joint, position=parameters.goal_tolerance)
                                for joint in self.joints]
         goal.goal_time_tolerance = duration_message(parameters.arrival_timeout)
         if most := parameters.max_tracking_error:
+            # a joint that is MOST_LATE late is up to speed * MAX_DELAY behind
             fastest = np.abs([point.velocities for point in goal.trajectory.points]).max(axis=0)
             goal.path_tolerance = [
                 self._tolerance(name=joint, position=most + MOST_LATE * speed)
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
-    def _answered(self, sent: SentGoal, handle: 'ClientGoalHandle') -> None:
+    def _on_response(self, sent: SentGoal, handle: 'ClientGoalHandle') -> None:
         if sent is self._newest:
             self._took = self.context.now() - sent.sent_at
         if not handle.accepted:
-            self._rejected(sent)
+            self._on_rejection(sent)
             return
         sent.handle = handle
         handle.get_result_async().add_done_callback(
-            lambda future: self._ended(sent, future.result()))
-        if sent.unwanted or self.released:    # nobody would watch it
+            lambda future: self._on_result(sent, future.result()))
+        # a goal of a stopped motion would run unsupervised
+        if sent.unwanted or self.released:
             handle.cancel_goal_async()
         elif math.isinf(self.began):
             self.began = self.context.now() + self._wait
 
-    def _rejected(self, sent: SentGoal) -> None:
+    def _on_rejection(self, sent: SentGoal) -> None:
         self._drop(sent)
-        if sent is not self._newest:   # of a motion that is over
+        # an older goal was replaced already
+        if sent is not self._newest:
             return
         self.refused = not self._goals
         self.release(f"controller '{self.name}' rejected the trajectory; its log says why")
-        for before in self._goals:   # earlier goals must not go on unwatched
+        # earlier goals would run unsupervised
+        for before in self._goals:
             if before.handle:
                 before.handle.cancel_goal_async()
 
     def _drop(self, sent: SentGoal) -> None:
         self._goals = [goal for goal in self._goals if goal is not sent]
 
-    def _ended(self, sent: SentGoal,
-               answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
+    def _on_result(self, sent: SentGoal,
+                   answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
         self._drop(sent)
-        if sent.unwanted or sent is not self._newest:    # or replaced by a later one of ours
+        # cancelled, or replaced by a later goal, by this node
+        if sent.unwanted or sent is not self._newest:
             return
         result = answer.result
         if answer.status == GoalStatus.STATUS_CANCELED:
@@ -162,19 +170,19 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
                          f'{result.error_string or usual}')
         elif result.error_code != result.SUCCESSFUL or (
                 answer.status != GoalStatus.STATUS_SUCCEEDED):
-            self.release(f"controller '{self.name}' gave up: "
+            self.release(f"controller '{self.name}' aborted the motion: "
                          f'{result.error_string or "no reason given"} ({result.error_code})')
 
     @property
     def received(self) -> float:
-        return RECEIVED + self._took
+        return RECEIVE_DELAY + self._took
 
     def unanswered(self) -> str:
         if self._open():
             return (f"controller '{self.name}' has not said whether it accepts the goal that was "
                     'sent to it')
         if any(goal.unwanted for goal in self._goals):
-            return f"controller '{self.name}' has not ended the goal that was cancelled"
+            return f"controller '{self.name}' has not ended the cancelled goal"
         return ''
 
     def _open(self) -> list[SentGoal]:
@@ -185,7 +193,8 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
              measured: MotionState | None = None) -> None:
         if not self._open():
             super().stop(limits, bounds, delay, measured)
-        elif math.isinf(self.began) and not self.released:     # nothing has moved by it
+        # no goal has been accepted: nothing moves, and the joints stay at the start of the motion
+        elif math.isinf(self.began) and not self.released:
             self._cancel_open()
             start = self.motion.at(0.0)
             self._begin(Motion(self.joints, 0.0, lambda _: start), braking=True)
@@ -195,10 +204,11 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
             goal.unwanted = True
 
     def forget(self) -> None:
-        # a controller that was killed answers nothing, and one that is started again knows nothing
+        # goals of a controller that was killed or restarted would remain open forever
         self._cancel_open()
         self._goals.clear()
-        if self.began == math.inf:   # nothing has moved by it
+        # no goal was accepted, so no motion started
+        if self.began == math.inf:
             self.began = -math.inf
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Joint commands as many simulators take them."""
+"""Streaming adapter for JointState commands, the interface of many simulators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
 @dataclass(frozen=True)
 class JointStateOutput(ServoOutput):
-    """Positions and velocities by name."""
+    """Encodes servo commands as JointState messages with positions and velocities."""
 
     message_type = JointState
 
@@ -27,7 +27,7 @@ class JointStateOutput(ServoOutput):
 
 
 class JointStateStream(Stream, kind='joint_state'):
-    """Streams positions and velocities by name."""
+    """Streams named positions and velocities as JointState messages."""
 
     usual_topic = 'joint_command'
     by_name = True

@@ -1,4 +1,4 @@
-"""Topic of a joint_trajectory_controller (ros2_controllers)."""
+"""Adapter to the topic of a joint_trajectory_controller (ros2_controllers)."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ from ros2_ik.node.controllers.trajectory_controller import (
 
 class JointTrajectoryController(TrajectoryController, kind='joint_trajectory'):
     """
-    Sends each motion as one message.
+    Sends each motion as one JointTrajectory message.
 
-    Goals of the controller's action, by which MoveIt commands, are other clients': their states
-    tell of them without control_msgs.
+    All goals of the controller's action come from other clients, such as MoveIt. They are detected
+    by the action's status topic, which needs no control_msgs.
     """
 
     usual_topic = '{}/joint_trajectory'
@@ -29,10 +29,10 @@ class JointTrajectoryController(TrajectoryController, kind='joint_trajectory'):
                                       self.on_foreign_command)
         self.watch_goals(f'{self._commands.name.rpartition("/")[0]}/follow_joint_trajectory')
 
-    def _hear_goals(self, message: GoalStatusArray) -> None:
-        super()._hear_goals(message)
+    def _on_goal_states(self, message: GoalStatusArray) -> None:
+        super()._on_goal_states(message)
         if self._their_goal:
-            self.give_way(self._their_goal)
+            self.release_to_other_client(self._their_goal)
 
     def unavailable_reason(self) -> str:
         return self.under_way() or self._commands.unheard()

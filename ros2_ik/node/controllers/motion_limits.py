@@ -1,4 +1,4 @@
-"""Limits of motions by the parameters and the URDF."""
+"""Velocity, acceleration, jerk and position limits from the parameters and the URDF."""
 
 from collections.abc import Sequence
 import math
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:
-    """Return the limits of joints, not scaled."""
+    """Return the velocity, acceleration and jerk limits of joints, without scaling."""
     return MotionLimits(np.array([_velocity(robot, joint, parameters) for joint in joints]),
                         acceleration_limits(joints, parameters),
                         _chosen('jerk', joints, parameters))
 
 
 def acceleration_limits(joints: Sequence[str], parameters: 'Parameters') -> Array:
-    """Return the largest accelerations (n,) of joints, not scaled."""
+    """Return the acceleration limits (n,) of joints, without scaling [rad/s^2, m/s^2]."""
     return _chosen('acceleration', joints, parameters)
 
 
@@ -30,14 +30,14 @@ def _chosen(kind: str, joints: Sequence[str], parameters: 'Parameters') -> Array
 
 
 def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[Array, Array]:
-    """Return the smallest and the largest positions of joints, (n,) each; infinite ones, too."""
+    """Return the lower and upper position limits of joints, (n,) each, +-inf if unlimited."""
     limits = [robot.joint(joint) for joint in joints]
     return (np.array([joint.lower for joint in limits]),
             np.array([joint.upper for joint in limits]))
 
 
 def _velocity(robot: Robot, joint: str, parameters: 'Parameters') -> float:
-    """Return the smaller one of the URDF's and the parameters'; 0 in the URDF says nothing."""
-    said = robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or 0.0
-    return min((most for most in said if 0 < most < math.inf),
+    """Return the smaller limit of URDF and parameters; a limit of 0 counts as unset."""
+    limits = robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or 0.0
+    return min((limit for limit in limits if 0 < limit < math.inf),
                default=parameters.default_max_velocity)

@@ -1,4 +1,4 @@
-"""Topic of a forward_command_controller or JointGroupPositionController (ros2_controllers)."""
+"""Streaming adapter to a forward_command_controller or JointGroupPositionController."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
-ANSWER_TIMEOUT = 2.0   # for the controller's parameters [s],
-LOOK = 2e-3      # with so long between two looks [s]
-UNKNOWN = '_NODE_NAME_UNKNOWN_'   # of a listener whose node has not been discovered yet
+ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
+POLL_PERIOD = 2e-3     # between two checks for that answer [s]
+UNKNOWN = '_NODE_NAME_UNKNOWN_'   # rclpy's name of a node that has not been discovered yet
 
 
 @dataclass(frozen=True)
 class PositionOutput(ServoOutput):
-    """Positions in the controller's order."""
+    """Encodes servo commands as positions in the controller's joint order."""
 
     order: tuple[int, ...]
     message_type = Float64MultiArray
@@ -34,8 +34,9 @@ class PositionController(Stream, kind='position'):
     """
     Streams positions in the order of the controller's parameter `joints`.
 
-    The order is ours where there is no such parameter. Where there is a controller, but not its
-    answer, nothing is sent: in a wrong order, each joint would go where another one should.
+    If the controller has no such parameter, or is not running, the order is that of the group. If
+    it is running, but does not answer, nothing is sent: in a wrong order, each joint would move to
+    the position of another joint.
     """
 
     usual_topic = '{}/commands'
@@ -51,7 +52,8 @@ class PositionController(Stream, kind='position'):
 
     async def prepare(self) -> None:
         end = time.monotonic() + ANSWER_TIMEOUT
-        while not self._client.service_is_ready():   # services are found later than topics
+        # DDS discovers a node's services later than its topics
+        while not self._client.service_is_ready():
             if not self._controller_listens():
                 return
             await self._look_again(end)
@@ -65,21 +67,21 @@ class PositionController(Stream, kind='position'):
         if sorted(theirs) != sorted(self.joints):
             raise RequestError(
                 Status.CONTROL_FAILED,
-                f'controller {self._node_name} moves {", ".join(theirs) or "nothing"}; '
-                f"parameter {self.name}.group means {', '.join(self.joints)}")
+                f'controller {self._node_name} moves {", ".join(theirs) or "nothing"}, but '
+                f"parameter {self.name}.group names {', '.join(self.joints)}")
         self._order = tuple(self.joints.index(joint) for joint in theirs)
 
     async def _look_again(self, end: float) -> None:
-        """Wait a moment; raises RequestError after the `end` on the steady clock [s]."""
+        """Wait for POLL_PERIOD; raises RequestError after `end` on the steady clock [s]."""
         if time.monotonic() > end:
             raise RequestError(
-                Status.CONTROL_FAILED, f'controller {self._node_name} does not say within '
-                f'{ANSWER_TIMEOUT:g} s which joints it moves, and in which order; nothing was '
-                'moved')
-        await self.context.pause(LOOK)
+                Status.CONTROL_FAILED, f'controller {self._node_name} did not return parameter '
+                f'joints, the order of the commanded positions, within {ANSWER_TIMEOUT:g} s; '
+                'nothing was moved')
+        await self.context.pause(POLL_PERIOD)
 
     def _controller_listens(self) -> bool:
-        """Return whether the controller's own node, or an unknown one, listens to the topic."""
+        """Return whether the controller's node, or an unnamed one, subscribes to the topic."""
         listeners = self.context.node.get_subscriptions_info_by_topic(self.topic)
         return any(one.node_name == UNKNOWN or self._node_name
                    == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)

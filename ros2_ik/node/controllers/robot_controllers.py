@@ -1,4 +1,4 @@
-"""The controllers of a robot, and which of them a motion takes."""
+"""The configured controllers of a robot, and the choice among them for a motion."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -10,21 +10,22 @@ from ros2_ik.node.parameters import ParameterError, Parameters
 
 
 def check_controllers(parameters: Parameters) -> None:
-    """Raise ParameterError for controllers that cannot work here."""
-    heard: dict[str, str] = {}
+    """Raise ParameterError if a kind of controller is unavailable or two share a topic."""
+    users: dict[str, str] = {}
     for name in parameters.controllers:
         kind = controller_kind(parameters[f'{name}.kind'])
         if missing := kind.unavailable():
             raise ParameterError(f"{name}.kind is '{kind.kind}': {missing}")
         topic = parameters[f'{name}.topic'] or kind.usual_topic.format(name)
-        other = heard.setdefault(topic.strip('/'), name)
-        if other != name and not kind.by_name:   # each would hear what is meant for the other
+        other = users.setdefault(topic.strip('/'), name)
+        # commands without joint names would reach both controllers
+        if other != name and not kind.by_name:
             raise ParameterError(f"{name}.topic is '{topic}', which is that of '{other}', too; "
-                                 'each controller needs its own')
+                                 'each controller needs its own topic')
 
 
 class RobotControllers:
-    """The controllers that parameters name, for one robot; `faults` says why some are missing."""
+    """The configured controllers for one robot; `faults` has a reason for each unusable one."""
 
     def __init__(self, robot: Robot | None, context: ControllerContext) -> None:
         self.controllers: list[Controller] = []
@@ -33,7 +34,7 @@ class RobotControllers:
             try:
                 joints = _joints(robot, context.parameters[f'{name}.group'])
             except IKError as error:
-                self.faults.append(f"controller '{name}' has nothing to move: {error}")
+                self.faults.append(f"controller '{name}' has no joints to move: {error}")
                 continue
             made = controller_kind(context.parameters[f'{name}.kind'])
             self.controllers.append(made(name, joints, context.parameters[f'{name}.topic'],
@@ -41,14 +42,16 @@ class RobotControllers:
 
     def choose(self, joints: Collection[str]) -> list[Controller]:
         """
-        Choose controllers for joints: the smallest one that has all, else several.
+        Choose controllers for joints: the smallest controller with all joints, else several.
 
-        Each joint gets one. Raises RequestError (CONTROL_FAILED) for a joint that gets none.
+        No joint is in two of them. Raises RequestError (CONTROL_FAILED) for a joint in none.
         """
         left, chosen = set(joints), list[Controller]()
+        # one controller if possible, since several cannot start at exactly the same time
         by_size = sorted(self.controllers, key=lambda one: len(one.joints))
         whole = next((one for one in by_size if left <= set(one.joints)), None)
         for controller in [whole] if whole else by_size:
+            # no joint is commanded by two controllers
             taken = {joint for other in chosen for joint in other.joints}
             if left & set(controller.joints) and not taken & set(controller.joints):
                 chosen.append(controller)
@@ -58,10 +61,10 @@ class RobotControllers:
         return chosen
 
     def lack(self, joints: Iterable[str]) -> str:
-        """Return that there is no controller for joints, and which there are."""
+        """Return an error text: no controller moves the joints, and the existing controllers."""
         said = [f"no controller moves joint '{sorted(joints)[0]}'", *self.faults[:1]]
         if self.controllers:
-            said.append('there are ' + ', '.join(f"'{one.name}'" for one in self.controllers))
+            said.append('controllers: ' + ', '.join(f"'{one.name}'" for one in self.controllers))
         elif not self.faults:
             said.append('parameter controllers is empty')
         return '; '.join(said)
@@ -71,27 +74,27 @@ class RobotControllers:
         return any(joint in controller.joints for controller in self.controllers)
 
     def sharing(self, joints: Iterable[str]) -> list[Controller]:
-        """Return those that move some of these joints."""
+        """Return the controllers that move any of the joints."""
         wanted = tuple(joints)
         return [one for one in self.controllers if one.shares(wanted)]
 
     def cancel(self, joints: tuple[str, ...], but: list[Controller]) -> None:
-        """Cancel the motions of those that move some of these joints, but for some."""
+        """Cancel the motions of all controllers that move any of the joints, except `but`."""
         for controller in self.controllers:
             if controller not in but and controller.shares(joints):
                 controller.cancel()
 
     def close(self) -> None:
-        """Close all controllers."""
+        """Destroy the publishers, clients and timers of all controllers."""
         for controller in self.controllers:
             controller.close()
 
 
 def _joints(robot: Any, group: str) -> tuple[str, ...]:
-    """Joints of a group, of '' all that can be commanded; raises IKError."""
+    """Return the active joints of a group with one position each; '' means all joints."""
     names = robot.group(group).joint_names if group else robot.joint_names
     joints = tuple(name for name in names
                    if robot.joint(name).is_scalar and name not in robot.passive_joints)
     if not joints:
-        raise IKError('none of the joints has one value')
+        raise IKError('no active joint with exactly one position')
     return joints

@@ -1,4 +1,4 @@
-"""Streaming controllers: the servo's process publishes one command a period."""
+"""Streaming controllers: the servo's process publishes one command per period."""
 
 from abc import abstractmethod
 from itertools import count
@@ -12,17 +12,17 @@ from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.servo.messages import Brake, Died, FromServo, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import ServoOutput
 
-_NUMBERS = count()     # of players
+_PLAYER_NUMBERS = count()
 
 
 class Stream(Controller):
-    """Has each motion played by the servo's process, whatever else the node does meanwhile."""
+    """Sends each motion to the servo's process, which streams it without delays by the node."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.topic = self.context.node.resolve_topic_name(self.topic)
-        self._unheard, self._player = '', next(_NUMBERS)
-        self.context.servo.receivers.append(self._take)
+        self._unheard, self._player = '', next(_PLAYER_NUMBERS)
+        self.context.servo.receivers.append(self._on_message)
         self._open()
 
     def _open(self) -> None:
@@ -33,18 +33,18 @@ class Stream(Controller):
     @property
     @abstractmethod
     def output(self) -> ServoOutput:
-        """Return how its commands are written."""
+        """Return the encoder of the commands."""
 
-    def _take(self, said: FromServo) -> None:
-        if isinstance(said, Died):
-            self.release("the servo's process has died: the joints stopped where they were "
-                         'commanded last')
+    def _on_message(self, message: FromServo) -> None:
+        if isinstance(message, Died):
+            self.release("the servo's process has died: the joints stopped at their last command")
             self._open()
-        elif isinstance(said, Played) and said.player == self._player:
-            self._unheard = said.unheard
-            if said.broken:
-                self.release(f"controller '{self.name}': {said.broken}")
-                self.context.servo.send(Shut(self._player))    # also what was sent meanwhile
+        elif isinstance(message, Played) and message.player == self._player:
+            self._unheard = message.unheard
+            if message.broken:
+                self.release(f"controller '{self.name}': {message.broken}")
+                # drops a motion that was sent before this message arrived
+                self.context.servo.send(Shut(self._player))
 
     def unavailable_reason(self) -> str:
         return self._unheard
@@ -53,9 +53,10 @@ class Stream(Controller):
         return self.output
 
     def start(self, motion: Motion, join: float) -> None:
-        # the joints stand where they were commanded last; they wait for those of other controllers
+        # hold the last command for `join`, while the joints of other controllers reach their start
         self._begin(motion, braking=False)
         self.began += join
+        # the player interpolates between these states by cubic polynomials
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
         states = [motion.at(max(time - join, 0.0)) for time in times]
         self.context.servo.send(Play(
@@ -64,8 +65,8 @@ class Stream(Controller):
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
-        # The player brakes from its own last command: `delay` and `measured` are not needed.
-        # What is kept here predicts where the joints rest, up to the pipe's delay.
+        # The player brakes from its own last command, so `delay` and `measured` are not needed.
+        # The braking motion kept here predicts the rest positions, up to the pipe's delay.
         if not self.released:
             self.context.servo.send(Brake(self._player, limits, bounds))
             now = self.context.now()
@@ -78,5 +79,5 @@ class Stream(Controller):
         self.context.servo.send(Shut(self._player))
 
     def close(self) -> None:
-        self.context.servo.receivers.remove(self._take)
+        self.context.servo.receivers.remove(self._on_message)
         self.context.servo.send(Shut(self._player, gone=True))

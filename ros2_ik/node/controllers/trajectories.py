@@ -1,20 +1,21 @@
-"""Motions as trajectory messages."""
+"""Conversion of motions to JointTrajectory messages."""
 
 from builtin_interfaces.msg import Duration
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Motion
 
-SHORTEST = 1e-3   # between two points [s]
-PERIOD = 0.03   # between points [s]: quintic interpolation stays within 1e-5 rad of the motion
+MIN_INTERVAL = 1e-3   # between two points [s]
+# Between two points [s]. Quintic interpolation between them stays within 1e-5 rad of the motion.
+PERIOD = 0.03
 
 
 def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:
     """
-    Write a motion for a joint_trajectory_controller, which begins when it comes (stamp 0).
+    Return a motion as a trajectory that starts on receipt (stamp 0).
 
-    It comes to the start within `wait` [s], if that is not 0. No point is at time 0, which would
-    be a step; the last one has velocity 0.
+    With `wait` > 0, the joints first move to the start of the motion within `wait` [s]. No point
+    has time 0, which would command a step. The last point has velocity 0.
     """
     times = [*([0.0] if wait else []), *motion.times(PERIOD).tolist()]
     return JointTrajectory(joint_names=list(motion.joints),
@@ -23,18 +24,18 @@ def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:
 
 def braking_message(motion: Motion, least: float) -> JointTrajectory:
     """
-    Write where, and when, a motion ends; a controller gets there by a cubic polynomial.
+    Return a trajectory with the end of a braking motion, not earlier than `least` [s].
 
-    That takes `least` [s] at least.
-
-    There is nothing between that it could be ahead of or behind, whenever it begins, but for
-    joints that rest before the others.
+    The controller interpolates from its current state to the end by a cubic polynomial. Points in
+    between would fit only one time of receipt; the only ones are the times at which some joints
+    come to rest earlier than the others.
     """
     end = max(motion.duration, PERIOD, least)
-    times = {max(time, SHORTEST) for time in motion.rests if time < end - SHORTEST}
+    times = {max(time, MIN_INTERVAL) for time in motion.rests if time < end - MIN_INTERVAL}
     points = [_point(motion, time) for time in (*sorted(times), end)]
     for point in points:
-        point.accelerations = []   # with them it would be a polynomial of another degree
+        # with accelerations, the controller would interpolate by a quintic polynomial
+        point.accelerations = []
     return JointTrajectory(joint_names=list(motion.joints), points=points)
 
 
@@ -46,11 +47,11 @@ def _point(motion: Motion, time: float, wait: float = 0.0) -> JointTrajectoryPoi
 
 
 def duration_message(seconds: float) -> Duration:
-    """Write a duration."""
+    """Return seconds as a Duration message."""
     nanoseconds = round(seconds * 1e9)
     return Duration(sec=nanoseconds // 10**9, nanosec=nanoseconds % 10**9)
 
 
 def seconds_of(point: JointTrajectoryPoint) -> float:
-    """Return the time of a point."""
+    """Return the time of a point from the start of its trajectory [s]."""
     return float(point.time_from_start.sec + point.time_from_start.nanosec * 1e-9)

@@ -1,4 +1,4 @@
-"""Commands to a joint_trajectory_controller (ros2_controllers), and its other clients."""
+"""Shared part of the two adapters to a joint_trajectory_controller (ros2_controllers)."""
 
 from abc import abstractmethod
 from collections import deque
@@ -15,40 +15,44 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.core.internals import even_braking_motion
 from ros2_ik.node.controllers.controller import (
-    ASIDE,
     Controller,
     ControllerContext,
     passes_goal,
+    PATH_TOLERANCE,
     USUAL_DELAY,
 )
 from ros2_ik.node.controllers.motion_limits import acceleration_limits, position_bounds
 from ros2_ik.node.controllers.trajectories import (
     braking_message,
     duration_message,
+    MIN_INTERVAL,
     seconds_of,
-    SHORTEST,
     trajectory_message,
 )
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
-STATUS = '/_action/status'    # topic of an action
-STATUSES = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+STATUS = '/_action/status'    # suffix of an action's status topic
+STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
-OWN = 100      # goals of this node: more than a controller tells of at once
-AT_ONCE = 0.1     # a client that commands so soon after this node may have come before it [s]
-EARLY = 0.02      # an arm may be so much earlier on its way than it seems [s]
-RECEIVED = 0.04   # a controller may receive what brakes so late, on a busy computer [s]
-N_COMMANDS = 7    # states of the way that a braking trajectory must suit
-N_WAY = 100       # states of a motion among which the nearest to the arm is looked for
+MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
+# interval after sending in which a foreign command may have arrived before this node's [s]
+SIMULTANEOUS = 0.1
+# maximum error of the measured delay towards an arm that is less late [s]
+DELAY_ERROR = 0.02
+# maximum time until a controller receives a braking trajectory, on a busy computer [s]
+RECEIVE_DELAY = 0.04
+N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory may start
+N_PATH_SAMPLES = 100    # samples of a motion among which the one nearest to the arm is searched
 
 
 @dataclass(frozen=True)
 class TrajectoryOutput(ServoOutput):
     """
-    The steps of just now and of the next moment, by their times: messages overlap.
+    Encodes servo commands as short trajectories with recent and upcoming steps, which overlap.
 
-    Nothing depends on when a controller begins with one. `deceleration` (n,) brings the joints
-    to rest after the newest step, should nothing more come; `lower` and `upper` (n,) bound that.
+    Points have absolute times, so the time of receipt does not matter. The last point brings the
+    joints to rest within `lower` and `upper` (n,) by `deceleration` (n,) [rad/s^2, m/s^2], in case
+    no further message arrives.
     """
 
     deceleration: tuple[float, ...]
@@ -58,7 +62,7 @@ class TrajectoryOutput(ServoOutput):
     ahead = 0.06
 
     def concerns(self, message: JointTrajectory) -> bool:
-        # one without points ends what is under way
+        # a trajectory without points ends the current trajectory
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)
 
     def message(self, knots: Sequence[Knot]) -> JointTrajectory:
@@ -71,46 +75,47 @@ class TrajectoryOutput(ServoOutput):
         return message
 
     def rest(self, last: Knot) -> Knot:
-        seconds = max(float((np.abs(last.velocity) / self.deceleration).max()), SHORTEST)
+        # the joint that needs the longest sets the time; constant decelerations bring all to rest
+        seconds = max(float((np.abs(last.velocity) / self.deceleration).max()), MIN_INTERVAL)
         end = np.clip(last.position + last.velocity * (seconds / 2), self.lower, self.upper)
         return Knot(last.time + round(seconds * 1e9), end, np.zeros(len(end)))
 
 
 class TrajectoryController(Controller):
     """
-    Sends trajectories; other clients' trajectories and goals have the right of way.
+    Sends motions as trajectories; trajectories and goals of other clients take precedence.
 
-    A controller begins at the measured state, which is late by the delay of the motors, or at the
-    state that it commands. So what brakes is one point, where and when the joints rest, that is
-    good for each state in which the controller may receive it.
+    A controller interpolates from the measured state, which lags by the delay of the motors, or
+    from its last commanded state. A braking trajectory is therefore a single point, the rest
+    position and its time, that keeps the limits from all states in which it may be received.
     """
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:
         super().__init__(name, joints, topic, context)
-        self.own_goals = deque[bytes](maxlen=OWN)   # their names, at the controller's action
-        self._their_goal = ''            # where another client has one under way
-        self._theirs_until = -math.inf   # a trajectory of another client lasts [s]
+        self.own_goals = deque[bytes](maxlen=MAX_OWN_GOALS)   # UUIDs
+        self._their_goal = ''            # action with an active goal of another client
+        self._theirs_until = -math.inf   # end of another client's trajectory, motion clock [s]
         self._goal_states: Any = None
-        self._sent_at = -math.inf        # when a motion was sent last [s]
+        self._sent_at = -math.inf        # time of the last sent motion, motion clock [s]
 
     def watch_goals(self, action: str) -> None:
-        """Subscribe to the states of goals of the controller's action; needs no control_msgs."""
+        """Subscribe to the goal states of the controller's action, without control_msgs."""
         self._goal_states = self.context.node.create_subscription(
-            GoalStatusArray, f'{action}{STATUS}', self._hear_goals, STATUSES,
+            GoalStatusArray, f'{action}{STATUS}', self._on_goal_states, STATUS_QOS,
             callback_group=self.context.callback_group)
 
-    def _hear_goals(self, message: GoalStatusArray) -> None:
+    def _on_goal_states(self, message: GoalStatusArray) -> None:
         theirs = any(goal.status in ACTIVE
                      and goal.goal_info.goal_id.uuid.tobytes() not in self.own_goals
                      for goal in message.status_list)
         self._their_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''
 
     def under_way(self) -> str:
-        """Return what another client has under way, so that no motion may begin, or ''."""
+        """Return why no motion may start because of another client's motion, or ''."""
         if self.their_goal:
             return f'nothing was moved: another client has a goal under way on {self.their_goal}'
-        # not only while the arm is seen to move: where it turns it stands for a moment
+        # joint_states do not suffice: an arm stands for a moment when it reverses
         left = self._theirs_until - self.context.now()
         if left > 0:
             return (f"nothing was moved: a trajectory of another client for controller "
@@ -119,12 +124,13 @@ class TrajectoryController(Controller):
 
     @property
     def their_goal(self) -> str:
+        # a controller that was killed leaves its last goal states behind
         present = self._their_goal and self.context.node.count_publishers(
             self._goal_states.topic_name)
         return self._their_goal if present else ''
 
     def trajectory_output(self, topic: str, robot: Robot) -> TrajectoryOutput:
-        """Return the output for the servo's steps on a topic of trajectories."""
+        """Return the encoder of servo commands for a topic of trajectories."""
         parameters = self.context.parameters
         limits = (acceleration_limits(self.joints, parameters)
                   * parameters.servo_acceleration_scaling, *position_bounds(robot, self.joints))
@@ -132,19 +138,23 @@ class TrajectoryController(Controller):
                                 *(tuple(numbers.tolist()) for numbers in limits))
 
     def on_foreign_command(self, message: JointTrajectory, topic: str) -> None:
-        """Give way to another client's trajectory for these joints."""
-        if not message.points:   # ends what was under way
+        """Release the controller if another client's trajectory moves its joints."""
+        # a trajectory without points ends the current trajectory
+        if not message.points:
             self._theirs_until = -math.inf
         elif self.shares(message.joint_names):
+            # without a stamp, a trajectory starts on receipt
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
             begins = self.context.clock.of(stamp) if stamp else self.context.now()
             self._theirs_until = begins + seconds_of(message.points[-1])
-            if self._motion and not self._braking and self.context.now() < self._sent_at + AT_ONCE:
+            # the order of receipt in the controller is unknown, so this node brakes
+            if (self._motion and not self._braking
+                    and self.context.now() < self._sent_at + SIMULTANEOUS):
                 self.failure = (f"another client commanded controller '{self.name}' within "
-                                f'{AT_ONCE:g} s of this node, on {topic}: it is not known which '
-                                'of them the joints obey')
+                                f'{SIMULTANEOUS:g} s of this node, on {topic}: it is unknown '
+                                'whose trajectory the controller follows')
             else:
-                self.give_way(topic)
+                self.release_to_other_client(topic)
 
     # -- commands -------------------------------------------------------------------------
 
@@ -152,6 +162,7 @@ class TrajectoryController(Controller):
         self._begin(motion, braking=False)
         self._sent_at = self.context.now()
         message = trajectory_message(motion, join)
+        # the motion itself starts after the interval `join` of the message
         self.began += join
         self.send_trajectory(message)
 
@@ -161,59 +172,69 @@ class TrajectoryController(Controller):
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
-        # where braking would pass the goal nothing is sent: the motion ends there anyway
         if self.released:
             return
-        braking = (self._held(limits, bounds, measured) if measured
-                   else self._braked(limits, bounds, delay))
+        braking = (self._brake_from_measured(limits, bounds, measured) if measured
+                   else self._brake_from_commanded(limits, bounds, delay))
         left = self.rest_at - self.context.now()
+        # the motion ends at its goal earlier than braking would
         if measured is None and passes_goal(braking, self.motion, left):
             return
-        joining = max(self.began - self.context.now(), 0.0)    # joints are on their way to a start
+        # time for joints that are still moving to the start of the motion
+        joining = max(self.began - self.context.now(), 0.0)
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, joining))
 
     @property
     def received(self) -> float:
-        """Return how late the controller may receive what brakes [s]."""
-        return RECEIVED
+        """Maximum time until the controller receives a braking trajectory [s]."""
+        return RECEIVE_DELAY
 
-    def _braked(self, limits: MotionLimits, bounds: tuple[Array, Array],
-                delay: float) -> Motion:
-        """Return what brakes joints that follow, from each state in which they may be."""
+    def _brake_from_commanded(self, limits: MotionLimits, bounds: tuple[Array, Array],
+                              delay: float) -> Motion:
+        """Return a braking motion that fits all states in which following joints may be."""
         now = self.context.now()
+        # from the most delayed measured state to the state commanded when the message arrives
         middle = self.commanded(now - delay / 2)
         states = [self.commanded(moment) for moment in np.linspace(
-            now - delay - EARLY, now + self.received, N_COMMANDS)]
+            now - delay - DELAY_ERROR, now + self.received, N_BRAKING_STATES)]
         return self._braking_from(middle, states, [], limits, bounds)
 
     def _braking_from(self, at: MotionState, moving: list[MotionState],
                       commands: list[MotionState], limits: MotionLimits,
                       bounds: tuple[Array, Array]) -> Motion:
-        """Return a motion to rest, from one state or others; on a curve joints may turn back."""
+        """
+        Return a motion to rest from state `at`, which also fits the other states.
+
+        Joints do not reverse if braking starts in a `moving` state; they may from `commands`.
+        """
+        # a joint that reverses on the curve itself has states of both directions
         if self.motion.is_curved:
             moving, commands = [], [*moving, *commands]
         return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
                                    commands)
 
-    def _held(self, limits: MotionLimits, bounds: tuple[Array, Array],
-              at: MotionState) -> Motion:
+    def _brake_from_measured(self, limits: MotionLimits, bounds: tuple[Array, Array],
+                             at: MotionState) -> Motion:
         """
-        Return what brakes joints from where they are measured.
+        Return a braking motion from the measured state.
 
-        Where they move on their way, a controller whose own time is slow has the velocity that was
-        planned there. Else it may also begin at its last command, and turn back.
+        Joints that move on the commanded path may follow a controller with a slow clock, which
+        then has the velocity planned for that position. In all other cases the controller may
+        also start at its last command, so that joints reverse.
         """
         now = self.context.now()
-        way = [self.commanded(moment) for moment in np.linspace(
-            self.began, min(now, self.rest_at), N_WAY)]
-        apart = [float(np.abs(state.position - at.position).max()) for state in way]
-        nearest = way[int(np.argmin(apart))]
-        moving = [at._replace(position=at.position + RECEIVED * at.velocity)]
+        # the state of the commanded path so far that is nearest to the measured positions
+        path = [self.commanded(moment) for moment in np.linspace(
+            self.began, min(now, self.rest_at), N_PATH_SAMPLES)]
+        distances = [float(np.abs(state.position - at.position).max()) for state in path]
+        nearest = path[int(np.argmin(distances))]
+        # the measured state by the time when the controller receives the trajectory
+        moving = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity)]
         commands = [self.commanded(now)]
-        if min(apart) <= ASIDE and at.velocity.any():
+        if min(distances) <= PATH_TOLERANCE and at.velocity.any():
             moving, commands = [*moving, nearest], []
-        elif min(apart) <= ASIDE:
+        elif min(distances) <= PATH_TOLERANCE:
             commands.append(nearest)
         return self._braking_from(at, moving, commands, limits, bounds)
 

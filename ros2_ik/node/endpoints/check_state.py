@@ -130,6 +130,7 @@ class CheckState(Endpoint):
         scene = state.scene
         asked = [*functions_of(constraints, scene, self.transforms.lookup())]
         robot = framed_robot(scene, named_frames(chain.from_iterable(asked)))
+        # joints on which the constraints depend need known positions
         bound = [hard_constraints(functions, robot) for functions in asked]
         needed = frozenset[str]().union(*(one.moved_by for each in bound for one in each))
         at = Configuration(robot, self.current_state.start(robot, state.given, needed).q)

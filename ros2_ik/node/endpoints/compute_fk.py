@@ -64,6 +64,7 @@ class ComputeFK(Endpoint):
         """Return where links are in a frame of the robot, the scene or TF ('': the root)."""
         robot = framed_robot(state.scene, links)
         frame = reference(robot, state.scene, frame_id, self.transforms.lookup())
+        # only joints between the frame and a link need known positions
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
         q = self.current_state.start(robot, state.given, needed).q
         at = Configuration(robot, q, robot.scratch_data())

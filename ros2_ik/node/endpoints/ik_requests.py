@@ -246,6 +246,7 @@ class IKRequests(Parts):
         question came, `who` asked is for the log.
         """
         notes, problem = question.notes, question.search.problem
+        # the default bound of a motion is not in the request, so the answer names its origin
         if (question.request.max_jump is not None and not solution.success
                 and 'max_joint_change' in solution.message):
             notes = [BOUND, *notes]

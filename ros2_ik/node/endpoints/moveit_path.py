@@ -17,7 +17,7 @@ from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.endpoints.answering import answering, fill_error_code, header
 from ros2_ik.node.endpoints.registry import Endpoint
-from ros2_ik.node.motion.planning import checked_scaling, FASTEST_TIP, usable
+from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeIK
@@ -126,7 +126,7 @@ def _tip_speed(request: GetCartesianPath.Request, tip: str) -> float:
     """Return the largest speed of the tip [m/s]; raises RequestError."""
     link = getattr(request, 'cartesian_speed_limited_link', '').removeprefix('/')
     if not request.max_cartesian_speed > 0:
-        return FASTEST_TIP
+        return MAX_TIP_SPEED
     if link not in ('', tip):
         raise wrong(f"cartesian_speed_limited_link is '{link}'; valid: '{tip}', which follows "
                     'the waypoints')

@@ -6,7 +6,7 @@ from ros2_ik.core import Configuration, IKProblem, IKSolution, Motion, Status
 from ros2_ik.core.internals import largest_change, PathOptions, PathSearch, Search, TimedPath
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.controllers.motion_limits import motion_limits
-from ros2_ik.node.motion.planning import FASTEST_TIP, usable
+from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.srv import ComputeIK
 
@@ -35,7 +35,7 @@ class StraightWay:
         timeout = message.timeout.sec + message.timeout.nanosec * 1e-9
         self.search = PathSearch(
             problem, [at.transform(target.tip, target.relative_to), target.transform], limits,
-            message.tip_speed or FASTEST_TIP, PathOptions(
+            message.tip_speed or MAX_TIP_SPEED, PathOptions(
                 resolution=parameters.path_resolution,
                 timeout=timeout or parameters.max_timeout))
         self.motion: Motion | None = None   # None as well where the tip is there already

@@ -1,1 +1,1 @@
-"""Motions of the robot, from the request to the end: planned, checked, sent, supervised."""
+"""Motions of the robot: planning, collision checks, sending and supervision."""

@@ -1,4 +1,4 @@
-"""Execution of a motion, until its end."""
+"""Execution of one motion: sending, supervision, braking, and the outcome."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -17,16 +17,17 @@ from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-N_WAY = 100    # states of a motion among which the nearest to the arm is looked for
+N_PATH_SAMPLES = 100    # samples of a motion among which the one nearest to the arm is searched
 
-Cancelled = Callable[[], str]   # why it is to end, or ''
+Cancelled = Callable[[], str]   # returns the reason why a motion must end, or ''
 
 
 class Phase(Enum):
     """
-    Phase of an execution; it ends with the arm at its goal, or braked, when it stands.
+    Phase of an execution; PLANNED until the motion is sent to controllers.
 
-    An execution of which nothing was sent ends as PLANNED.
+    An execution that is SENT or BRAKING ends when the arm is at rest. An execution that was never
+    sent ends in PLANNED.
     """
 
     PLANNED = 'planned'
@@ -36,113 +37,115 @@ class Phase(Enum):
 
 class MotionExecution:
     """
-    A motion of the joints of some controllers; it owns these joints until it is over.
+    A motion of the joints of one or more controllers, which owns these joints until its end.
 
-    When it is stopped, it is over when the arm stands, with the outcome that was the reason.
+    A stopped execution ends when the arm is at rest; its outcome is the reason of the stop.
     """
 
     def __init__(self, robot: Robot, controllers: list[Controller], goal: dict[str, float],
                  measured: MeasuredJoints, parameters: Parameters,
                  cancelled: Cancelled | None) -> None:
         self.robot, self.controllers, self.goal = robot, controllers, goal
-        self.who = self.group = ''      # who asked for it, and for which group
+        self.who = self.group = ''      # client and group of the request
         self.joints = tuple(joint for one in controllers for joint in one.joints)
         self._measured, self._parameters = measured, parameters
         self._cancelled = cancelled or (lambda: '')
         self.limits = motion_limits(robot, self.joints, parameters)
-        self.max_change: Mapping[str, float] = {}    # how far each joint may move [rad, m]
-        self.assumed: Mapping[str, Any] = {}    # values for joints without any reading
-        self.way: Motion | None = None      # where it is not straight in joint space
+        self.max_change: Mapping[str, float] = {}    # maximum displacement of joints [rad, m]
+        self.assumed: Mapping[str, Any] = {}    # positions of joints without any reading
+        self.way: Motion | None = None      # requested motion; None: straight in joint space
         self.motion: Motion | None = None
         self.phase = Phase.PLANNED
-        self.sent_at = 0.0              # on the motion clock
-        self.planned = 0.0              # duration [s]
+        self.sent_at = 0.0              # on the motion clock [s]
+        self.planned = 0.0              # duration of the sent motion [s]
         self.notes: list[str] = []
-        self.scene: Scene | None = None       # in which the way was checked,
-        self.world: Scene | None = None       # and the node's scene that it was made from
-        self.add_own: Callable[[Scene], Scene] = lambda scene: scene
-        # of the way that is left, in a newer scene
+        self.world: Scene | None = None       # the node's scene at the last collision check
+        self.scene: Scene | None = None       # that scene with the additions of the request
+        self.add_own: Callable[[Scene], Scene] = lambda scene: scene    # makes these additions
+        # running check of the remaining path in a newer scene
         self.check_left: PathCollisionCheck | None = None
-        self._withdrawn: RequestError | None = None     # why it is not to begin
-        self._reason: Outcome | None = None   # why it brakes
-        self._stopped_at = 0.0          # when it began to brake
-        self._open_at = -np.inf         # when controllers had something to answer last
+        self._withdrawn: RequestError | None = None     # reason not to send the motion
+        self._reason: Outcome | None = None   # reason of braking
+        self._stopped_at = 0.0          # start of braking, motion clock [s]
+        self._open_at = -np.inf         # last time with an unanswered goal, motion clock [s]
 
     @property
     def under_way(self) -> bool:
-        """Return whether controllers have it: it moves or brakes."""
+        """Whether the motion was sent and has not ended."""
         return self.phase in (Phase.SENT, Phase.BRAKING)
 
     def now(self) -> float:
-        """Return the time that motions go by [s]."""
+        """Return the time of the motion clock [s]."""
         return self.controllers[0].context.now()
 
-    # -- before it runs -------------------------------------------------------------------
+    # -- start ----------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise RequestError if the execution was stopped."""
+        """Raise RequestError if the execution was stopped or cancelled before it was sent."""
         if self._withdrawn:
             raise self._withdrawn
         if reason := self._cancelled():
             raise RequestError(Status.PREEMPTED, f'{reason}, before anything was moved')
 
     def send(self, motion: Motion, join: float) -> None:
-        """Hand a motion to the controllers, with the time to get to its start [s]."""
+        """Send a motion to the controllers; `join` is the time to reach its start [s]."""
         self.motion, self.planned, self.sent_at = motion, motion.duration, self.now()
         self.phase = Phase.SENT
         for controller in self.controllers:
             controller.start(motion.part(controller.joints), join)
 
-    # -- where it is ----------------------------------------------------------------------
+    # -- progress -------------------------------------------------------------------------
 
     @property
     def end(self) -> float:
-        """Time when the joints should be at rest [motion clock]; -inf if others move them."""
+        """Planned end on the motion clock [s]; -inf if all controllers were released."""
         return max((one.rest_at for one in self.controllers if not one.released),
                    default=-np.inf)
 
     def way_left(self) -> Motion:
-        """Return the rest of the motion from just before where the joints are measured."""
+        """Return the remaining motion, from the sample before the measured positions."""
         motion = self.motion
         assert motion is not None
-        times = np.linspace(0.0, motion.duration, N_WAY)
-        way = np.array([motion.at(time).position for time in times])
-        apart = offset(self.robot, self.joints, way, self._measured.state(self.joints)[0])
+        # the sample (of N_PATH_SAMPLES) whose worst joint is nearest to its measured position
+        times = np.linspace(0.0, motion.duration, N_PATH_SAMPLES)
+        path = np.array([motion.at(time).position for time in times])
+        apart = offset(self.robot, self.joints, path, self._measured.state(self.joints)[0])
         nearest = int(np.argmin(np.abs(apart).max(axis=1)))
         begin = float(times[max(nearest - 1, 0)])
         return Motion(self.joints, motion.duration - begin, lambda time: motion.at(begin + time))
 
-    # -- how it is stopped ----------------------------------------------------------------
+    # -- braking --------------------------------------------------------------------------
 
     def stop(self, status: Status, message: str) -> None:
-        """Brake, or do not begin; the outcome comes when the arm stands."""
+        """Brake the motion, or prevent its start; `supervise` returns the outcome at rest."""
         if self.phase is Phase.PLANNED:
             self._withdrawn = RequestError(status, f'nothing was moved: {message}')
         else:
             self.stop_for(Outcome(status, f'stopped on the way: {message}', (), self.planned))
 
     def stop_for(self, outcome: Outcome) -> None:
-        """Brake; `outcome` is the result, given once the arm stands."""
+        """Brake the motion; `supervise` returns `outcome` when the arm is at rest."""
         if self.phase is Phase.SENT:
             self.phase, self._reason, self._stopped_at = Phase.BRAKING, outcome, self.now()
             defect = None
+            # brake all controllers, even if one of them raises
             for one in self.controllers:
                 try:
                     self._brake(one)
-                except Exception as error:   # it must keep no other one from being braked
+                except Exception as error:
                     defect = error
             if defect:
                 raise defect
 
     def _brake(self, controller: Controller) -> None:
-        """Brake a controller's joints, from where they are measured if they are late."""
+        """Brake a controller's joints; from their measured state if they are late."""
         joints, at, delay = controller.joints, None, USUAL_DELAY
         if not self._measured.stale(joints):
             found = tracking(self.robot, joints, controller.commanded, self._measured)
             if not found.on_way or found.delay > USUAL_DELAY:
-                at = (self._measured_now(controller) if self._measured.tell_velocities(joints)
+                at = (self._measured_now(controller) if self._measured.have_velocities(joints)
                       else None)
-            # at the beginning it may be later than it looks
+            # earlier, the measured delay cannot exceed the time since the start
             elif self._measured.moment(joints) > controller.began + USUAL_DELAY:
                 delay = found.delay
         controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),
@@ -150,66 +153,71 @@ class MotionExecution:
 
     def _measured_now(self, controller: Controller) -> MotionState:
         """
-        Return the measured positions of a controller's joints, in the turns of its commands.
+        Return the measured state of a controller's joints, extrapolated to the current time.
 
-        Drivers may tell of continuous joints within one turn; they are less than half a turn late.
+        Drivers may report continuous joints within one turn. Positions are therefore returned
+        within half a turn of the commanded ones.
         """
         position, velocity = self._measured.state(controller.joints)
-        told = controller.commanded(self.now()).position
+        # nearest to the commanded positions in whole turns, then moved on by age * velocity
+        commanded = controller.commanded(self.now()).position
         age = np.array([max(self.now() - self._measured.moment([joint]), 0.0)
                         for joint in controller.joints])
         return MotionState(
-            told + offset(self.robot, controller.joints, position, told) + age * velocity,
-            velocity, np.zeros(len(velocity)))
+            commanded + offset(self.robot, controller.joints, position, commanded)
+            + age * velocity, velocity, np.zeros(len(velocity)))
 
-    # -- how it goes on -------------------------------------------------------------------
+    # -- supervision ----------------------------------------------------------------------
 
     def supervise(self) -> Outcome | None:
-        """Look how it goes, stop it if need be, and return the outcome when it is over."""
+        """Check the motion, brake it on a fault, and return the outcome at its end, else None."""
+        # no controller has accepted the motion, so there is nothing to brake
         if all(one.refused for one in self.controllers):
             status = self._reason.status if self._reason else Status.CONTROL_FAILED
             return Outcome(status, 'nothing was moved: '
                            + '; '.join(one.failure for one in self.controllers))
         if self.phase is Phase.SENT:
-            return self._judge()
+            return self._supervise_sent()
         if self.phase is not Phase.BRAKING:
             return None
         if self.now() < self.end:
             return None
         assert self._reason is not None
-        return self._standing(self._reason)
+        return self._outcome_at_rest(self._reason)
 
-    def _judge(self) -> Outcome | None:
+    def _supervise_sent(self) -> Outcome | None:
         if reason := self._measured.stale(self.joints):
             self.stop(Status.ROBOT_STATE_STALE, reason)
         elif reason := self._cancelled():
             self.stop(Status.PREEMPTED, reason)
-        elif reason := self._trouble() or self._astray():
+        elif reason := self._controller_fault() or self._tracking_fault():
             self.stop(Status.CONTROL_FAILED, reason)
         elif self.now() >= self.end:
             return self._arrival()
         return None
 
-    def _trouble(self) -> str:
-        """Return what a controller has against the motion, or ''."""
+    def _controller_fault(self) -> str:
+        """Return the failure of a controller, or ''."""
+        # an unanswered goal counts as a fault after arrival_timeout only
         late = self.now() > self.sent_at + self._parameters.arrival_timeout
         return next((text for one in self.controllers for text in (
             one.failure, one.unavailable_reason(),
             one.unanswered() if late and math.isinf(one.began) else '') if text), '')
 
-    def _astray(self) -> str:
-        """Return which joint is too far from what it is commanded, or ''."""
+    def _tracking_fault(self) -> str:
+        """Return which joint is too far from its commands, or how controllers differ, or ''."""
         assert self.motion is not None
         motion, began = self.motion, min(one.began for one in self.controllers)
         found = tracking(self.robot, self.joints, lambda moment: motion.at(moment - began),
                          self._measured)
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
+        # the path was checked as one motion of all controllers, so they must be synchronous
         begins = [min(one.began, self.now()) for one in self.controllers]
-        if (apart := max(begins) - min(begins)) > MOST_LATE:    # they were checked as one motion
-            return f'the controllers do not keep step: they began {apart:.2g} s apart'
+        if (apart := max(begins) - min(begins)) > MOST_LATE:
+            return f'the controllers do not keep step: they started {apart:.2g} s apart'
         if len(begins) > 1 and found.aside > limit > 0:
-            return (f'the controllers do not keep step: a joint was {found.aside:.3g} from where '
-                    'it was commanded to be together with the others; parameter '
+            return (f'the controllers do not keep step: a joint was {found.aside:.3g} from the '
+                    'common path of all joints; parameter '
                     f'max_tracking_error allows {limit:g}')
         if not found.error[worst] > limit > 0:
             return ''
@@ -217,18 +225,18 @@ class MotionExecution:
             self._unanswered(),
             f"joint '{self.joints[worst]}' does not follow: it was at "
             f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
-            f'{found.error[worst]:.3g} from all that was commanded in the last {MOST_LATE:g} s; '
+            f'{found.error[worst]:.3g} from all its commands of the last {MOST_LATE:g} s; '
             f'parameter max_tracking_error allows {limit:g}']))
 
     def _unanswered(self) -> str:
-        """Return the controller that may still accept a goal and move the arm, or ''."""
+        """Return which controller may still accept a goal and move the arm, or ''."""
         return next((text for one in self.controllers if (text := one.unanswered())), '')
 
     def _arrival(self) -> Outcome | None:
-        reason = self._unsettled(self.controllers, 'its goal')
+        reason = self._unsettled_reason(self.controllers, 'its goal')
         if not reason:
-            off = self._off(self.controllers).max()
-            text = f'arrived after {self.now() - self.sent_at:.2f} s, {off:.1g} off'
+            error = self._end_errors(self.controllers).max()
+            text = f'arrived after {self.now() - self.sent_at:.2f} s, {error:.1g} from the goal'
             return Outcome(Status.SUCCESS, '; '.join([text, *self.notes]), (), self.planned)
         if self.now() > self.end + self._parameters.arrival_timeout:
             self.stop_for(Outcome(
@@ -237,13 +245,14 @@ class MotionExecution:
                 f's: {reason}', (), self.planned))
         return None
 
-    # -- how it comes to rest -------------------------------------------------------------
+    # -- rest -----------------------------------------------------------------------------
 
-    def _standing(self, outcome: Outcome) -> Outcome | None:
-        """Return the outcome once the arm is known to stand, or to take too long for that."""
+    def _outcome_at_rest(self, outcome: Outcome) -> Outcome | None:
+        """Return the outcome when the arm is measured at rest, or the timeout has passed."""
         for one in self.controllers:
             if one.released:
-                outcome = _but(outcome, one.failure)
+                outcome = _add_reason(outcome, one.failure)
+        # joints of released controllers can move on by another client
         ours = [one for one in self.controllers if not one.released]
         joints = [joint for one in ours for joint in one.joints]
         if (reason := self._unanswered()) or not joints:
@@ -253,52 +262,53 @@ class MotionExecution:
             return outcome._replace(
                 message=f'{outcome.message}; it is not known whether the arm stands{more}')
         else:
-            reason = self._unsettled(ours, 'where it was told to stop')
+            reason = self._unsettled_reason(ours, 'its commanded rest position')
         if reason:
             late = self.now() > max(self.end, self._stopped_at) + self._parameters.arrival_timeout
-            return _but(outcome, reason) if late else None
+            return _add_reason(outcome, reason) if late else None
         if not joints:
             return outcome
+        # wait for readings that were measured after the end
         since = max(self.end, self._open_at)
         return outcome if self._measured.moment(joints) >= since else None
 
-    def _unsettled(self, controllers: list[Controller], place: str) -> str:
-        """Return why the joints of controllers do not stand where their motions end, or ''."""
+    def _unsettled_reason(self, controllers: list[Controller], place: str) -> str:
+        """Return why the joints of controllers are not at rest at the end of the motion, or ''."""
         joints = [joint for one in controllers for joint in one.joints]
         if self._measured.moves(joints):
             return 'the arm still moves'
-        limit, off = self._parameters.goal_tolerance, self._off(controllers)
-        worst = int(np.argmax(off))
-        if off[worst] > limit:
-            more = int((off > limit).sum()) - 1
+        limit, errors = self._parameters.goal_tolerance, self._end_errors(controllers)
+        worst = int(np.argmax(errors))
+        if errors[worst] > limit:
+            more = int((errors > limit).sum()) - 1
             others = f' (and {more} more)' if more > 0 else ''
             at = self._measured.state(joints)[0][worst]
-            return (f"joint '{joints[worst]}'{others} is at {at:.4g}, {off[worst]:.3g} from "
+            return (f"joint '{joints[worst]}'{others} is at {at:.4g}, {errors[worst]:.3g} from "
                     f'{place}; goal_tolerance allows {limit:g}')
         return self._unanswered()
 
-    def _off(self, controllers: list[Controller]) -> Array:
-        """Return how far each joint of controllers is from where its motion ends, (n,)."""
+    def _end_errors(self, controllers: list[Controller]) -> Array:
+        """Return the distances (n,) of measured joints from the end of the motion [rad, m]."""
         return np.concatenate([np.abs(offset(
             self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
             for one in controllers])
 
-    # -- what is reported of it -----------------------------------------------------------
+    # -- reports --------------------------------------------------------------------------
 
     def log_line(self, outcome: Outcome) -> str:
-        """Return who moved what, how far and how long, and the outcome, once it was sent."""
+        """Return client, joints, largest displacement, duration and outcome of a sent motion."""
         assert self.motion is not None
         end = np.concatenate([one.commanded(self.now()).position for one in self.controllers])
-        far = np.abs(end - self.motion.at(0.0).position)
-        k = int(np.argmax(far))
+        moved = np.abs(end - self.motion.at(0.0).position)
+        k = int(np.argmax(moved))
         group = f"group '{self.group}'" if self.group else f'{len(self.joints)} joints'
         return (f'motion by {self.who} of {group} with {self._names}: '
-                f"joint '{self.joints[k]}' went {far[k]:.3g}, the others less, in "
+                f"joint '{self.joints[k]}' moved by {moved[k]:.3g}, the others less, in "
                 f'{self.now() - self.sent_at:.2f} s: {Status(outcome.status).name}: '
                 f'{outcome.message}')
 
     def progress(self) -> dict[str, str]:
-        """Return names and values for /diagnostics; valid once the motion was sent."""
+        """Return the fields of a sent motion for /diagnostics, by name."""
         gone, left = self.now() - self.sent_at, self.end - self.now()
         return {'asked for by': self.who, 'group': self.group, 'controllers': self._names,
                 'state': self.phase.value,
@@ -310,8 +320,8 @@ class MotionExecution:
         return ', '.join(controller.name for controller in self.controllers)
 
 
-def _but(outcome: Outcome, reason: str) -> Outcome:
-    """Add what else is true of an outcome, unless it says so already."""
+def _add_reason(outcome: Outcome, reason: str) -> Outcome:
+    """Return the outcome with a further reason in its message, unless it contains it already."""
     if reason in outcome.message:
         return outcome
     return outcome._replace(message=f'{outcome.message}; but {reason}')

@@ -1,4 +1,4 @@
-"""Executes motions: who moves which joints, and from where to where."""
+"""Executes motions: assigns joints, plans, checks, sends and supervises."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,16 +24,19 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.planning_scene import PlanningScene
 
-LOOK = 0.02                 # between two looks at what moves [s]
-DISCOVERY = 3.0             # so long after it was made, a publisher has not found everybody [s]
-STANDING_TIMEOUT = 3.0      # for an arm that stands, and readings that show it [s]
-JOIN = 12.0                 # over a distance d in t a cubic accelerates by 6 d / t^2; twice that
-STANDS = 0.5                # an arm moved by another client, and turning, stands for less [s]
+POLL_PERIOD = 0.02          # between two checks of a motion [s]
+DISCOVERY_TIME = 3.0        # time that DDS may need to match a new publisher [s]
+REST_TIMEOUT = 3.0          # for readings to show that the joints are at rest [s]
+# The joints move to the planned start by a cubic polynomial. Over a distance d in time t, its
+# acceleration is 6 d / t^2; the factor 12 uses half of the acceleration limit.
+JOIN_FACTOR = 12.0
+# minimum time at rest [s]; an arm that another client reverses is at rest for less
+REST_TIME = 0.5
 
 
 @dataclass
 class Lease:
-    """Joints that the servo owns, and whether they move."""
+    """The joints that the servo owns; `moves` is True while the servo moves them."""
 
     joints: tuple[str, ...]
     moves: bool = False
@@ -41,28 +44,27 @@ class Lease:
 
 class MotionExecutor:
     """
-    Moves the robot to joint values, by the controllers that the parameters name.
+    Moves the robot to joint values through the configured controllers.
 
-    Belongs to the node's thread. `state` completes joint values, `scene` is the PlanningScene.
-    Each joint has one owner at a time: a motion, or the servo.
+    Each joint has one owner at a time, a motion or the servo. Runs in the node's thread only.
     """
 
     def __init__(self, context: ControllerContext, joint_states: JointStates, state: CurrentState,
                  scene: PlanningScene, log: RcutilsLogger) -> None:
         check_controllers(context.parameters)
         self._context, self._parameters, self._log = context, context.parameters, log
-        self._ways = PathChecks(state, scene, context)
+        self._path_checks = PathChecks(state, scene, context)
         self._measured = MeasuredJoints(joint_states, context.parameters, context.clock)
         self._robot: Robot | None = None
         self._controllers = RobotControllers(None, context)
-        self._retired = list[RobotControllers]()
+        self._retired = list[RobotControllers]()    # of earlier robots, not closed yet
         self._executions: list[MotionExecution] = []
-        self.servo: Lease | None = None     # what the servo owns
-        self.stops = 0   # how often all motions were stopped
+        self.servo: Lease | None = None
+        self.stops = 0   # number of calls of `stop`
         self._closing = False
 
     def set_robot(self, robot: Robot) -> None:
-        """Take another robot; what moves stops."""
+        """Stop all motions, and create the controllers of another robot."""
         self._robot = robot
         self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._retired.append(self._controllers)
@@ -73,21 +75,21 @@ class MotionExecutor:
             else:
                 self._log.info('waiting for an SRDF (robot_description_semantic), which defines '
                                'the groups of controllers')
-        strange = self._parameters.limited_joints() - set(robot.joint_names)
-        if strange:
-            self._log.warning(f"joint_limits of '{sorted(strange)[0]}' are ignored: robot "
+        unknown = self._parameters.limited_joints() - set(robot.joint_names)
+        if unknown:
+            self._log.warning(f"joint_limits of '{sorted(unknown)[0]}' are ignored: robot "
                               f"'{robot.name}' has no such joint")
-        self._tidy()
+        self._close_retired()
 
     def stop(self, status: Status = Status.PREEMPTED, reason: str = 'stopped') -> int:
-        """Stop all motions; gives how many there were."""
+        """Stop all motions; return how many motions there were, the servo's included."""
         self.stops += 1
         for execution in self._executions:
             self._stop(execution, status, reason)
         return len(self._executions) + self._servo_moves
 
     def _stop(self, execution: MotionExecution, status: Status, reason: str) -> None:
-        """Stop a motion; a defect in that must keep no other from being stopped."""
+        """Stop a motion; log an exception, so that other motions can be stopped as well."""
         try:
             execution.stop(status, reason)
         except Exception:
@@ -95,7 +97,7 @@ class MotionExecutor:
 
     @property
     def moving(self) -> bool:
-        """Return whether anything moves, or is about to."""
+        """Whether any motion has been accepted and not ended, or the servo moves."""
         return bool(self._executions) or self._servo_moves
 
     @property
@@ -104,9 +106,9 @@ class MotionExecutor:
 
     def unstopped(self) -> str:
         """
-        Return which joint moves though no motion of this node was sent to it, or ''.
+        Return which joint moves by another client, or why this is unknown, or ''.
 
-        Also why it is not known whether one moves.
+        Returns '' while a motion of this node, or the servo, is active.
         """
         if self._servo_moves or any(execution.under_way for execution in self._executions):
             return ''
@@ -118,7 +120,7 @@ class MotionExecutor:
         return ''
 
     def under_way(self) -> list[dict[str, str]]:
-        """Return names and values of each motion under way, for /diagnostics."""
+        """Return the /diagnostics fields of each active motion."""
         return [execution.progress() for execution in self._executions if execution.under_way]
 
     def close(self) -> None:
@@ -134,28 +136,32 @@ class MotionExecutor:
                   max_joint_change: Mapping[str, float] | None = None,
                   way: Motion | None = None) -> Outcome:
         """
-        Move joints of a robot to values by name, and wait until it has arrived.
+        Move joints (positions by name) of a robot, and return the outcome when the motion ends.
 
-        `group` is who may move ('': all), `own` the scene in which the way is checked (None: the
-        node's), `velocity_scaling` 0 means the parameter's. `cancelled` is asked all the time. If
-        `self.stops` is no longer `stops`, its value when the motion was asked for, the motion does
-        not begin. `who` asks is told in the log. Joints that joint_states never told of are
-        checked where `assumed` has them. No joint moves farther than `max_joint_change`. `way` is
-        a motion to the values, from where the joints stand; by default they go straight. Never
-        raises for what is wrong with the question: the outcome says it.
+        - `group`: the joints that may move; '' means all.
+        - `own`: the scene of the request for the collision check; None means the node's scene.
+        - `velocity_scaling`: 0 means the parameter.
+        - `cancelled`: polled until the end; returns a reason to stop, or ''.
+        - `stops`: the value of `self.stops` when the request came; later stops reject the motion.
+        - `who`: client of the motion, for the log.
+        - `assumed`: positions, for the collision check, of joints without joint_states.
+        - `max_joint_change`: maximum displacement by joint [rad, m].
+        - `way`: a motion from the current state to `joints`; None means straight in joint space.
+
+        An invalid request does not raise, but returns an outcome with an error status.
         """
         execution = None
         try:
             if stops is not None and stops != self.stops:
                 raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
-                                   'after this one was asked for')
+                                   'after the request for this motion')
             scaling = checked_scaling(velocity_scaling, self._parameters)
-            execution = self._claim(robot, joints, group, cancelled, way)
+            execution = self._acquire_joints(robot, joints, group, cancelled, way)
             if execution is None:
-                return Outcome(Status.SUCCESS, 'all joints of the goal are where it wants them')
+                return Outcome(Status.SUCCESS, 'all joints are at the goal already')
             execution.who, execution.group = who, group
             execution.max_change, execution.assumed = max_joint_change or {}, assumed
-            blocked = await self._set_out(execution, scaling, avoid_collisions, own)
+            blocked = await self._plan_and_send(execution, scaling, avoid_collisions, own)
             return blocked or await self._supervise(execution)
         except IKError as error:
             return Outcome(error.status, str(error))
@@ -166,29 +172,31 @@ class MotionExecutor:
         finally:
             if execution in self._executions:
                 self._executions.remove(execution)
-                self._tidy()
+                self._close_retired()
 
     async def lend(self, robot: Robot, joints: Collection[str],
                    checked: frozenset[str]) -> list[Controller]:
         """
-        Give the servo joints that stand; returns their controllers; raises RequestError.
+        Give joints at rest to the servo; return their controllers; raises RequestError.
 
-        No motion of them begins until `take_back`, and none may be under way that moves some of
-        the joints that are `checked` for collisions beside them.
+        Motions of these joints are refused until `take_back`. Raises RequestError as well if an
+        active motion moves one of these joints or of the `checked` ones, which the servo's
+        collision check depends on.
         """
         self._check_ready(robot)
         controllers = self._controllers.choose(joints)
         execution = MotionExecution(robot, controllers, {}, self._measured, self._parameters, None)
         for other in self._executions:
             if (checked | {*execution.joints}) & {*other.joints}:
-                raise RequestError(Status.CONTROL_FAILED, 'a motion of these joints, or of others '
-                                   f'that they could touch, asked for by {other.who}, is '
-                                   f'{other.phase.value}')
+                raise RequestError(Status.CONTROL_FAILED, f'a motion of {other.who} is '
+                                   f'{other.phase.value}, with these joints or with joints that '
+                                   'they could collide with')
+        # reserved before the first await, so that no motion can acquire the joints meanwhile
         before, self.servo = self.servo, Lease(execution.joints)
         try:
             self._measured.require(execution.joints)
             await self._prepare(execution)
-            await self._stand(execution)
+            await self._wait_for_rest(execution)
             self._controllers.cancel(execution.joints, [])
         except Exception:
             self.servo = before
@@ -196,14 +204,14 @@ class MotionExecutor:
         return controllers
 
     def take_back(self) -> None:
-        """Let motions move all joints again."""
+        """Take the joints from the servo, so that motions can move them."""
         self.servo = None
 
-    # -- before anything is sent ----------------------------------------------------------
+    # -- start of a motion ----------------------------------------------------------------
 
-    def _claim(self, robot: Robot, joints: Mapping[str, Any], group: str,
-               cancelled: Cancelled | None, way: Motion | None) -> MotionExecution | None:
-        """Make one that owns its joints, None where all are there; raises RequestError."""
+    def _acquire_joints(self, robot: Robot, joints: Mapping[str, Any], group: str,
+                        cancelled: Cancelled | None, way: Motion | None) -> MotionExecution | None:
+        """Return an execution that owns its joints, None if they are at the goal already."""
         self._check_ready(robot)
         goal = read_goal(robot, joints, group, self._controllers, self._measured,
                          self._parameters.goal_tolerance)
@@ -215,116 +223,122 @@ class MotionExecutor:
         if self.servo and (taken := {*execution.joints} & {*self.servo.joints}):
             raise RequestError(
                 Status.CONTROL_FAILED, f"the servo is on for joint '{min(taken)}'; nothing was "
-                'moved: end it by ~/servo/switch, mode off, before')
+                'moved; switch the servo off by ~/servo/switch, mode off')
         self._measured.require(execution.joints)
-        self._make_way(execution)
+        self._stop_others(execution)
         self._executions.append(execution)
         return execution
 
     def _check_ready(self, robot: Robot) -> None:
-        """Raise RequestError if nothing of a robot may be moved now."""
+        """Raise RequestError if no motion of this robot may start now."""
         if self._closing:
             raise RequestError(Status.PREEMPTED, 'the node is being stopped')
         if self._robot is None or robot.key != self._robot.key:
             raise RequestError(
                 Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
-                'since the question was asked')
+                'since the request')
         if self._context.clock.waiting:
             raise RequestError(
                 Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
                 'on /clock; nothing was moved')
 
     async def _prepare(self, execution: MotionExecution) -> None:
-        """Wait until the controllers are ready; raises RequestError."""
+        """Wait until the controllers are available and prepared; raises RequestError."""
         for controller in execution.controllers:
             while reason := controller.unavailable_reason():
-                if time.monotonic() > controller.made + DISCOVERY:
+                if time.monotonic() > controller.made + DISCOVERY_TIME:
                     raise RequestError(Status.CONTROL_FAILED, reason)
-                await self._context.pause(LOOK)
+                await self._context.pause(POLL_PERIOD)
                 execution.check()
             await controller.prepare()
 
-    def _make_way(self, execution: MotionExecution) -> None:
-        """Raise RequestError if another motion has some of the joints, or end that motion."""
+    def _stop_others(self, execution: MotionExecution) -> None:
+        """Stop other motions of the same joints, or raise RequestError (`while_executing`)."""
         others = list(self._sharing(execution))
-        if others and execution.way is not None:    # it begins where they stood
-            raise RequestError(Status.CONTROL_FAILED, 'another motion is under way, so that the '
-                               'arm is not where the way begins; ask again when it has ended')
+        # a requested motion starts at the state of the request, which the other motion has left
+        if others and execution.way is not None:
+            raise RequestError(Status.CONTROL_FAILED, 'another motion is under way, so the arm is '
+                               'not at the start of the path; repeat the request at its end')
         if others and self._parameters.while_executing == 'refuse':
             raise RequestError(
-                Status.CONTROL_FAILED, 'another motion is under way; with parameter '
-                'while_executing: replace it would end')
+                Status.CONTROL_FAILED, 'another motion is under way (parameter while_executing: '
+                'replace would stop it)')
         for other in others:
             other.stop(Status.PREEMPTED, 'another motion took its place')
 
     def _sharing(self, execution: MotionExecution) -> Iterator[MotionExecution]:
-        """Yield the other motions that have some of its joints."""
+        """Yield the other motions that own any of an execution's joints."""
         return (other for other in self._executions
                 if other is not execution and not {*other.joints}.isdisjoint(execution.joints))
 
-    def _beside(self, execution: MotionExecution) -> frozenset[str]:
-        """Return the joints of all motions begun before this one, and of the servo."""
+    def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
+        """Return the joints of the servo and of all motions accepted before this one."""
         before = self._executions[:self._executions.index(execution)]
         owners: list[MotionExecution | Lease] = [*before, *([self.servo] if self.servo else [])]
         return frozenset(joint for owner in owners for joint in owner.joints)
 
-    async def _set_out(self, execution: MotionExecution, scaling: float, avoid_collisions: bool,
-                       own: OwnScene | None) -> Outcome | None:
-        """Plan, check and send; return the collision on the way, or None; raises RequestError."""
+    async def _plan_and_send(self, execution: MotionExecution, scaling: float,
+                             avoid_collisions: bool, own: OwnScene | None) -> Outcome | None:
+        """Plan, check and send; return a collision on the path, or None; raises RequestError."""
         await self._prepare(execution)
-        while any(other.under_way for other in self._sharing(execution)):   # until they stand
-            await self._context.pause(LOOK)
+        # until stopped motions of the same joints have ended
+        while any(other.under_way for other in self._sharing(execution)):
+            await self._context.pause(POLL_PERIOD)
             execution.check()
-        await self._stand(execution)
+        await self._wait_for_rest(execution)
         start = self._start(execution)
         motion = planned_motion(execution, start, scaling, self._parameters)
         if not avoid_collisions:
-            execution.notes = ['the way was not checked for collisions']
-        elif blocked := await self._ways.check(execution, motion, own, self._beside(execution)):
+            execution.notes = ['the path was not checked for collisions']
+        elif blocked := await self._path_checks.check(execution, motion, own,
+                                                      self._joints_of_others(execution)):
             return blocked
+        # the check took time: the motion may have been stopped, or the joints moved
         execution.check()
-        if refusal := self._unknown_rest(execution):
+        if refusal := self._rest_refusal(execution):
             raise refusal
         away = offset(execution.robot, execution.joints, motion.at(0.0).position,
                       self._measured.state(execution.joints)[0])
         if np.abs(away).max() > self._parameters.start_tolerance:
             raise RequestError(
-                Status.CONTROL_FAILED, 'the robot does not stay where it is while the motion is '
-                'checked; nothing was sent')
+                Status.CONTROL_FAILED, 'the robot moved away from the planned start while the '
+                'motion was checked; nothing was sent')
         self._controllers.cancel(execution.joints, execution.controllers)
-        join = float(np.sqrt(JOIN * np.abs(away) / execution.limits.acceleration).max())
+        join = float(np.sqrt(JOIN_FACTOR * np.abs(away) / execution.limits.acceleration).max())
         execution.send(motion, join if join > PERIOD else 0.0)
         return None
 
     def _start(self, execution: MotionExecution) -> Array:
         """
-        Return where a motion begins.
+        Return the start (n,) of a motion: commanded rest positions, or else measured positions.
 
-        That is where the joints were told to rest, if they are measured near there: back to a
-        reading that trembles would be a step.
+        A commanded position is used if the measured one is within `start_tolerance`. A start at
+        the measured position, which is noisy, would then command a step.
         """
         joints, position = execution.joints, self._measured.state(execution.joints)[0]
-        told = {joint: at for one in execution.controllers for joint, at in one.resting().items()}
-        rest: Array = np.array([told.get(joint, at) for joint, at
+        resting = {joint: at for one in execution.controllers
+                   for joint, at in one.resting().items()}
+        rest: Array = np.array([resting.get(joint, at) for joint, at
                                 in zip(joints, position.tolist(), strict=True)])
+        # per joint, since only some of the controllers may have moved before
         near = np.abs(rest - position) <= self._parameters.start_tolerance
         return np.where(near, rest, position)
 
-    async def _stand(self, execution: MotionExecution) -> None:
-        """Wait until it is known where the joints stand; raises RequestError."""
-        end = time.monotonic() + STANDING_TIMEOUT
-        while refusal := self._unknown_rest(execution):
+    async def _wait_for_rest(self, execution: MotionExecution) -> None:
+        """Wait until the joints are at known rest positions; RequestError after REST_TIMEOUT."""
+        end = time.monotonic() + REST_TIMEOUT
+        while refusal := self._rest_refusal(execution):
             if time.monotonic() > end:
                 raise refusal
-            await self._context.pause(LOOK)
+            await self._context.pause(POLL_PERIOD)
             execution.check()
 
-    def _unknown_rest(self, execution: MotionExecution) -> RequestError | None:
+    def _rest_refusal(self, execution: MotionExecution) -> RequestError | None:
         """
-        Return the reason for which the rest positions are unknown, or None.
+        Return the error if the rest positions of the joints are not known, or None.
 
-        They must tell of rest, and either be where the joints were told to rest, or have stood
-        for a while since the last command ended.
+        The measured velocities must be zero. In addition, the joints must be at their commanded
+        rest positions, or have been at rest for REST_TIME since the last command ended.
         """
         measured = self._measured
         measured.require(execution.joints)
@@ -332,33 +346,37 @@ class MotionExecutor:
             return RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
         for controller in self._controllers.sharing(execution.joints):
             joints = [joint for joint in controller.joints if joint in execution.joints]
-            if told := controller.resting():
+            # at the commanded rest positions
+            if resting := controller.resting():
                 away = offset(execution.robot, joints, measured.state(joints)[0],
-                              np.array([told[joint] for joint in joints]))
+                              np.array([resting[joint] for joint in joints]))
                 if np.abs(away).max() <= self._parameters.start_tolerance:
                     continue
+            # at rest for REST_TIME, as measured after the last command
             if min(measured.stood(joints),
-                   measured.moment(joints) - controller.commanded_until) < STANDS:
+                   measured.moment(joints) - controller.commanded_until) < REST_TIME:
                 return RequestError(
-                    Status.ROBOT_STATE_STALE, 'joint_states do not show that the joints of '
-                    f"controller '{controller.name}' have stood for {STANDS:g} s since its last "
-                    'command, and they are not where they were told to rest; nothing was moved')
+                    Status.ROBOT_STATE_STALE, f"the joints of controller '{controller.name}' are "
+                    'not at their commanded rest positions, and joint_states do not show them at '
+                    f'rest for {REST_TIME:g} s since the last command; nothing was moved')
         return None
 
-    # -- what is under way ----------------------------------------------------------------
+    # -- supervision ----------------------------------------------------------------------
 
     async def _supervise(self, execution: MotionExecution) -> Outcome:
-        """Look how a motion goes, and stop it if need be, until it is over."""
+        """Supervise a motion, and stop it on a fault; return the outcome at its end."""
         while True:
-            await self._context.pause(LOOK)
+            await self._context.pause(POLL_PERIOD)
             try:
                 if outcome := execution.supervise():
                     break
-                if reason := self._ways.recheck(execution):
+                if reason := self._path_checks.recheck(execution):
                     execution.stop_for(reason)
-            except IKError as error:   # what cannot be checked is not gone on with
+            # a motion whose remaining path cannot be checked must stop
+            except IKError as error:
                 execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {error}')
             except Exception as error:
+                # a fault of the supervision brakes the arm; a fault while braking ends it
                 if execution.phase is Phase.BRAKING:
                     raise
                 self._log.error(traceback.format_exc())
@@ -368,8 +386,8 @@ class MotionExecutor:
         self._log.info(execution.log_line(outcome))
         return outcome
 
-    def _tidy(self) -> None:
-        """Close the controllers of an earlier robot once nothing moves by them."""
+    def _close_retired(self) -> None:
+        """Close the controllers of earlier robots if no motion is active."""
         if not self._executions:
             for controllers in self._retired:
                 controllers.close()

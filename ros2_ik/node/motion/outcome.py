@@ -7,10 +7,10 @@ from ros2_ik.core import Contact, Scene, Status
 
 class Outcome(NamedTuple):
     """
-    The end of a motion.
+    Final status of a motion.
 
-    `contacts` are what was in the way, in `scene`; `motion_seconds` is the planned time of what
-    was sent to controllers, 0 when nothing was.
+    `contacts` are the contacts in `scene` that blocked the motion. `motion_seconds` is the planned
+    duration of the motion that was sent to controllers, 0 if none was sent [s].
     """
 
     status: Status

@@ -1,4 +1,4 @@
-"""Planning of a motion to a goal, within the limits of parameters and URDF."""
+"""Planning of a motion to a joint goal, within the limits of the parameters and the URDF."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -25,18 +25,18 @@ from ros2_ik.node.motion.motion_execution import MotionExecution
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-# -- where joints shall go: what of it can be, and must be, moved ------------------------------
+# -- the goal ----------------------------------------------------------------------------------
 
-HAIR = 1e-6   # a goal so far outside is meant to be on the limit [rad, m]
+LIMIT_ROUNDING = 1e-6   # maximum distance of a goal outside of a position limit [rad, m]
 
 
 def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: RobotControllers,
               measured: MeasuredJoints, tolerance: float) -> dict[str, float]:
     """
-    Return the joints to be moved, and where to; {} when all are there already.
+    Return the goal positions of the joints that controllers move; {} if there are none.
 
-    A joint that may not move, or that no controller moves, must be within `tolerance` of the
-    goal. Raises RequestError.
+    A joint outside of `group`, or without a controller, must be within `tolerance` of its goal
+    already. Raises RequestError.
     """
     if not joints:
         raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint')
@@ -48,14 +48,14 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: 
         joint = _checked(robot, name, value)
         if joint.name in allowed and controllers.moves(name):
             goal[name] = float(value)
-        elif not _there(robot, name, value, measured, tolerance):
+        elif not _is_at_goal(robot, name, value, measured, tolerance):
             if name in allowed:
                 raise RequestError(Status.CONTROL_FAILED, controllers.lack([name]))
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
-                               f"'{group}', and not where the goal wants it")
+                               f"'{group}', and not at its goal")
     if joints.keys() <= robot.mimics.keys():
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names mimic joints alone, '
-                           'which follow others: name these')
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names only mimic joints; '
+                           'name the joints that they follow')
     return goal
 
 
@@ -67,18 +67,18 @@ def _checked(robot: Robot, name: str, value: Any) -> Joint:
     if not joint.is_scalar:
         raise RequestError(
             Status.INVALID_ROBOT_STATE,
-            f"the goal: joint '{name}' is {joint.kind}, which nothing here can move")
+            f"the goal: joint '{name}' is {joint.kind}; valid: joints with one position")
     if not math.isfinite(value):
         raise RequestError(Status.INVALID_ROBOT_STATE, f"the goal: joint '{name}' is at {value}")
-    if not joint.lower - HAIR <= value <= joint.upper + HAIR:
+    if not joint.lower - LIMIT_ROUNDING <= value <= joint.upper + LIMIT_ROUNDING:
         raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                            f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
                            f'[{joint.lower:.6g}, {joint.upper:.6g}]')
     return joint
 
 
-def _there(robot: Robot, name: str, value: float, measured: MeasuredJoints,
-           tolerance: float) -> bool:
+def _is_at_goal(robot: Robot, name: str, value: float, measured: MeasuredJoints,
+                tolerance: float) -> bool:
     if measured.stale([name]):
         return False
     off = offset(robot, [name], measured.state([name])[0], np.array([value]))
@@ -87,16 +87,23 @@ def _there(robot: Robot, name: str, value: float, measured: MeasuredJoints,
 
 # -- the motion --------------------------------------------------------------------------------
 
-HEADROOM = 0.998   # between two points of a trajectory a controller is a bit faster,
-CORNER = 0.025     # and accelerates by this part of jerk * period more at corners
-SLOWEST = 1e-3     # as parameter velocity_scaling; far below it nothing can be timed
-FASTEST_TIP = 10.0     # speed of a tip that only joint limits bound [m/s]
-LONGEST = 600.0    # the node can do nothing else while it writes the points of a motion [s]
+# factor on velocities, since a controller's interpolation exceeds them between two points
+VELOCITY_HEADROOM = 0.998
+# excess of acceleration by that interpolation at corners, as a fraction of jerk * PERIOD
+ACCELERATION_EXCESS = 0.025
+MIN_SCALING = 1e-3      # of a request's velocity_scaling, as of the parameter's
+MAX_TIP_SPEED = 10.0    # of a tip that only joint limits bound [m/s]
+# maximum duration of a motion [s]; the node is blocked while it computes the trajectory's points
+MAX_DURATION = 600.0
 
 
 def planned_motion(execution: MotionExecution, start: Array, scaling: float,
                    parameters: Parameters) -> Motion:
-    """Plan an execution from rest at a start (n,), with a part of the velocity limits."""
+    """
+    Plan the motion of an execution from rest at `start` (n,) [rad, m]; raises RequestError.
+
+    `scaling` is the fraction of the velocity limits that the motion may use.
+    """
     goal = [_destination(execution, joint, at) for joint, at in zip(
         execution.joints, start.tolist(), strict=True)]
     if execution.way is not None:
@@ -107,64 +114,70 @@ def planned_motion(execution: MotionExecution, start: Array, scaling: float,
         if far > (most := execution.max_change.get(joint, np.inf)):
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                                f"joint '{joint}' would move by {far:.3g}; max_joint_change allows "
-                               f'{most:g}: max_joint_change {far + 0.05:.2g} would do')
-    if motion.duration > LONGEST:
+                               f'{most:g} (max_joint_change {far + 0.05:.2g} suffices)')
+    if motion.duration > MAX_DURATION:
         raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
                            f'the motion would take {motion.duration:.3g} s with velocity_scaling '
-                           f'{scaling:g}; at most {LONGEST:g} s are possible')
+                           f'{scaling:g}; maximum: {MAX_DURATION:g} s')
     return motion
 
 
 def usable(limits: MotionLimits, scaling: float, parameters: Parameters) -> MotionLimits:
     """
-    Return the limits of a motion, with a part of the velocities.
+    Return the scaled limits of a motion.
 
-    They leave room for what a controller's interpolation makes of corners of accelerations.
+    They are a little lower than requested, since a controller that interpolates between points
+    exceeds the planned velocities and accelerations.
     """
-    limits = limits.scaled(scaling * HEADROOM, parameters.acceleration_scaling)
+    limits = limits.scaled(scaling * VELOCITY_HEADROOM, parameters.acceleration_scaling)
+    # at least half of the acceleration remains for limits with an extreme jerk
     most = limits.acceleration
-    return replace(limits, acceleration=np.maximum(most - CORNER * PERIOD * limits.jerk, most / 2))
+    return replace(limits, acceleration=np.maximum(
+        most - ACCELERATION_EXCESS * PERIOD * limits.jerk, most / 2))
 
 
 def _straight(execution: MotionExecution, start: Array, goal: list[float],
               limits: MotionLimits) -> Motion:
     try:
         return straight_motion(execution.robot, execution.joints, start, goal, limits)
-    except (InvalidStateError, JointLimitError) as error:   # the goal has been checked
+    # the goal is valid (`read_goal`), so the start is not
+    except (InvalidStateError, JointLimitError) as error:
         raise RequestError(Status.INVALID_ROBOT_STATE,
-                           f'no motion can begin where the robot is: {error}') from None
+                           f'no motion can start at the current state: {error}') from None
 
 
 def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
            parameters: Parameters) -> Motion:
-    """Return the motion of all joints of an execution along `way`; raises RequestError."""
+    """Return the motion of all joints of an execution for a requested `way`."""
     robot, joints, moving = execution.robot, execution.joints, list(way.joints)
     if others := sorted({*moving} - {*joints}):
-        # such a joint is where the goal wants it, but may have to move between
+        # a joint without a controller is at its goal, but may have to move in between
         positions = np.array([way.at(time).position for time in way.times(PERIOD)])
         far = np.ptp(positions[:, [moving.index(joint) for joint in others]], axis=0)
         if far.max() > parameters.goal_tolerance:
             raise RequestError(Status.CONTROL_FAILED, 'no controller moves joint '
-                               f"'{others[int(far.argmax())]}', which the way there needs")
-    places = np.array([moving.index(joint) if joint in moving else -1 for joint in joints])
-    moved = places >= 0
-    begin = np.where(moved, way.at(0.0).position[places], goal)
+                               f"'{others[int(far.argmax())]}', which moves along the path")
+    # joints outside of `way` stay at the start
+    indices = np.array([moving.index(joint) if joint in moving else -1 for joint in joints])
+    moved = indices >= 0
+    begin = np.where(moved, way.at(0.0).position[indices], goal)
     away = offset(robot, joints, begin, start)
     worst = int(np.abs(away).argmax())
     if abs(away[worst]) > parameters.start_tolerance:
-        raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[worst]}' stands "
-                           f'{abs(away[worst]):.3g} from where the way begins; nothing was moved')
-    turns = begin - start - away    # of continuous joints
+        raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[worst]}' is "
+                           f'{abs(away[worst]):.3g} from the start of the path; nothing was moved')
+    # whole turns of continuous joints between the requested and the measured start
+    turns = begin - start - away
 
     def state(time: float) -> MotionState:
         at = way.at(time)
-        return MotionState(np.where(moved, at.position[places] - turns, start),
-                           *(np.where(moved, each[places], 0.0) for each in at[1:]))
+        return MotionState(np.where(moved, at.position[indices] - turns, start),
+                           *(np.where(moved, each[indices], 0.0) for each in at[1:]))
     return Motion(joints, way.duration, state, is_curved=True)
 
 
 def _destination(execution: MotionExecution, joint: str, start: float) -> float:
-    """Return a joint's goal; a joint that need not move stays, but returns within its limits."""
+    """Return a joint's goal; without a requested one, the start moved inside the limits."""
     limits = execution.robot.joint(joint)
     stay = start if limits.kind == 'continuous' else min(max(start, limits.lower), limits.upper)
     return execution.goal.get(joint, stay)
@@ -172,12 +185,16 @@ def _destination(execution: MotionExecution, joint: str, start: float) -> float:
 
 def checked_scaling(given: float, parameters: Parameters, kind: str = 'velocity',
                     name: str = 'velocity_scaling') -> float:
-    """Return a request's part of the limits, of a field, or the parameter's; raises IKError."""
+    """
+    Return the scaling of a request's field `name`; 0 means parameter <kind>_scaling.
+
+    Raises RequestError if the scaling is out of range.
+    """
     if given == 0:
-        usual: float = getattr(parameters, f'{kind}_scaling')
-        return usual
-    if not SLOWEST <= given <= 1:
+        default: float = getattr(parameters, f'{kind}_scaling')
+        return default
+    if not MIN_SCALING <= given <= 1:
         raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f'{name} is {given:g}; valid: {SLOWEST:g} to 1, or 0 for the '
+                           f'{name} is {given:g}; valid: {MIN_SCALING:g} to 1, or 0 for the '
                            "parameter's")
     return given

@@ -1,4 +1,4 @@
-"""Delay and distance of measured joints behind their commands."""
+"""Comparison of measured joints with their commands: delay and tracking error."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -6,22 +6,23 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core import Array, MotionState, Robot
-from ros2_ik.node.controllers.controller import ASIDE, MOST_LATE
+from ros2_ik.node.controllers.controller import MOST_LATE, PATH_TOLERANCE
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
-STEP = 0.02       # between the delays that are tried [s],
-EARLY = 0.06      # from this one on: a motion may begin before its acceptance is received [s]
-STANDS = 1e-12    # squared speed without a direction [(rad/s)^2, (m/s)^2]
+DELAY_STEP = 0.02   # between two candidate delays [s]
+# Maximum lead [s]: a controller may start before the node receives the acceptance of the goal.
+MAX_LEAD = 0.06
+MIN_SQUARED_SPEED = 1e-12   # commanded joints that are slower count as at rest [(rad/s)^2]
 
 
 class Tracking(NamedTuple):
     """
-    Comparison of joints with their commands.
+    Comparison of measured joints with their commands.
 
-    `delay` [s] explains best where they are, `aside` is how far one is from there then; if that
-    is near, they are on their way. `error` (n,) is how far each joint, by itself, is from all that
-    was commanded from MOST_LATE ago to EARLY ahead. `commanded` and `measured` (n,) are where they
-    should be and are [rad, m].
+    `delay` [s] is the common delay of all joints with the smallest distance from the commanded
+    path; `aside` is that distance, of the worst joint [rad, m]. `error` (n,) is the distance of
+    each joint from its own nearest command between MOST_LATE ago and MAX_LEAD ahead.
+    `commanded` and `measured` (n,) are positions at the time of measurement [rad, m].
     """
 
     delay: float
@@ -32,16 +33,17 @@ class Tracking(NamedTuple):
 
     @property
     def on_way(self) -> bool:
-        """Return whether one delay explains where all joints are."""
-        return self.aside <= ASIDE
+        """Whether all joints are on the commanded path, at one common delay."""
+        return self.aside <= PATH_TOLERANCE
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
              measured: MeasuredJoints, most: float = MOST_LATE) -> Tracking:
     """
-    Compare measured joints with the commands of the last `most` seconds.
+    Compare measured joints with their commands of the last `most` seconds.
 
-    Each joint is compared at the time of its own reading: some may be older than others.
+    `commanded` returns the commanded state at a time of the motion clock [s]. Each joint is
+    compared at the time of its own reading, since readings differ in age.
     """
     moments, at = [measured.moment([joint]) for joint in joints], measured.state(joints)[0]
 
@@ -49,14 +51,18 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
         states = {moment: commanded(moment - delay) for moment in {*moments}}
         return (np.array([states[moment].position[j] for j, moment in enumerate(moments)]),
                 np.array([states[moment].velocity[j] for j, moment in enumerate(moments)]))
-    delays = np.arange(-EARLY, most + STEP / 2, STEP)
+    # distances (delays, n) of the joints from their commands at each candidate delay
+    delays = np.arange(-MAX_LEAD, most + DELAY_STEP / 2, DELAY_STEP)
     positions, velocities = zip(*map(commanded_before, delays.tolist()), strict=True)
     apart = offset(robot, joints, np.array(positions), at)
+    # 0 for a joint between two of its commands, else the distance from the nearest command
     error = np.maximum(np.maximum(apart.min(axis=0), -apart.max(axis=0)), 0.0)
+    # refine the best candidate by a projection onto the direction of the commanded velocity
     k = int(np.argmin(np.abs(apart).max(axis=1)))
     velocity = velocities[k]
-    speed = float(velocity @ velocity)
-    later = float(np.clip(apart[k] @ velocity / speed, -STEP, STEP)) if speed > STANDS else 0.0
+    squared = float(velocity @ velocity)
+    later = (float(np.clip(apart[k] @ velocity / squared, -DELAY_STEP, DELAY_STEP))
+             if squared > MIN_SQUARED_SPEED else 0.0)
     aside = float(np.abs(apart[k] - later * velocity).max())
     delay = max(float(delays[k]) + later, 0.0)
     return Tracking(delay, aside, error, commanded_before(0.0)[0], at)

@@ -1,4 +1,4 @@
-"""The parameters as the node has them: declared once, checked at every change."""
+"""The node's parameters: declared at the start, checked at every change."""
 
 from collections.abc import Iterable
 import difflib
@@ -23,16 +23,15 @@ if TYPE_CHECKING:   # each field of Defaults is a parameter
 else:
     _Defaults = object
 
-ROS_OWN = ('use_sim_time', 'start_type_description_service')   # which rclpy declares
+ROS_OWN = ('use_sim_time', 'start_type_description_service')   # parameters that rclpy declares
 
 
 class Parameters(_Defaults):
     """
-    The values as attributes: `parameters.max_timeout`.
+    The parameters of a node, with their values as attributes: `parameters.max_timeout`.
 
-    The node must declare what it was given at the start
-    (automatically_declare_parameters_from_overrides); here each gets its description. Raises
-    ParameterError.
+    The node must be created with automatically_declare_parameters_from_overrides; the parameters
+    are then declared again, with descriptions. Raises ParameterError for an invalid value.
     """
 
     def __init__(self, node: Node) -> None:
@@ -58,17 +57,18 @@ class Parameters(_Defaults):
         """Return the value of a parameter whose name has dots."""
         return self._values[name]
 
-    def __getattr__(self, name: str) -> Any:    # the others are attributes
+    def __getattr__(self, name: str) -> Any:
+        # reached only for names that are no parameters: the values are instance attributes
         raise AttributeError(f"there is no parameter '{name}'")
 
     def limit(self, joint: str, kind: str) -> float | None:
-        """Return joint_limits.<joint>.max_<kind>, or None where it does not count."""
+        """Return joint_limits.<joint>.max_<kind>, or None if it is not set or switched off."""
         counts = self._values.get(f'joint_limits.{joint}.has_{kind}_limits', True)
         value = self._values.get(f'joint_limits.{joint}.max_{kind}')
         return value if counts else None
 
     def limited_joints(self) -> set[str]:
-        """Return the joints that parameters joint_limits name."""
+        """Return the joints with a parameter joint_limits.<joint>.*."""
         return limited_joints(self._values)
 
     def _declare(self, specs: Iterable[Spec]) -> None:
@@ -80,8 +80,8 @@ class Parameters(_Defaults):
                                         ignore_override=True)
 
     def _warn_of_unknown(self) -> None:
-        """ROS passes over misspelt parameters without a word."""
-        # those of joints are made of what was given, which may be misspelt
+        """Log a warning about misspelt parameters, which ROS ignores silently."""
+        # joint_limits specs are made from the given names, which can be misspelt themselves
         right = [name for name in self._specs if not name.startswith('joint_limits.')]
         for name in self._given.keys() - self._specs.keys():
             near = difflib.get_close_matches(name, [*right, *LIMITS], n=1)
@@ -97,7 +97,8 @@ class Parameters(_Defaults):
     def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
         try:
             reason = _conflict({**self._values, **self._parsed(parameters)})
-        except Exception as error:   # out of here it would end the node
+        # an exception that leaves this callback would end the node
+        except Exception as error:
             reason = str(error)
         return SetParametersResult(successful=not reason, reason=reason or '')
 
@@ -117,7 +118,7 @@ def _conflict(values: dict[str, Any]) -> str | None:
 
 
 def start_notes(parameters: Parameters) -> list[str]:
-    """Return what a person should know of a node that can move an arm."""
+    """Return start-up notes on scaling and scene for a node with controllers, else []."""
     if not parameters.controllers:
         return []
     notes = [f'motions use {parameters.velocity_scaling:g} of the velocity limits and '

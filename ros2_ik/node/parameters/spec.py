@@ -11,15 +11,16 @@ _TYPES = {bool: 'truth value (true or false)', int: 'whole number',
 
 
 class ParameterError(ValueError):
-    """A parameter has an invalid value; the text has the value and the valid ones."""
+    """Invalid value of a parameter; the text has the name, the value and the valid values."""
 
 
 @dataclass(frozen=True)
 class Spec:
     """
-    Definition of a parameter; its type is that of its default.
+    Definition of a parameter; the type of its default is the type of the parameter.
 
-    A list of numbers or truth values has as many as its default, a list of names any number.
+    A list of numbers or truth values must be as long as its default. A list of names can have any
+    length.
     """
 
     name: str
@@ -32,7 +33,7 @@ class Spec:
     read_only: bool = False
 
     def parse(self, value: Any) -> Any:
-        """Return the value in the parameter's own type, 1 as 1.0; raises ParameterError."""
+        """Return the value, an int converted if the type is float; raises ParameterError."""
         if isinstance(self.default, list):
             return self._list(value)
         if isinstance(self.default, float) and type(value) is int:
@@ -40,14 +41,15 @@ class Spec:
         if type(value) is not type(self.default):
             raise ParameterError(f'{self.name} is {value!r}; valid: a '
                                  f'{_TYPES[type(self.default)]}')
-        if self._has_range and not self.lowest <= value <= self.highest:   # refuses NaN as well
+        # `not ... <= ...` also refuses NaN
+        if self._has_range and not self.lowest <= value <= self.highest:
             raise ParameterError(f'{self.name} is {value:g}; valid: {self._range()}')
         if self.choices and value not in self.choices:
             raise ParameterError(f"{self.name} is '{value}'; valid: {', '.join(self.choices)}")
         return value
 
     def _list(self, value: Any) -> list[Any]:
-        # a text is no list of its letters
+        # a text is iterable, but must not become a list of its letters
         is_list = hasattr(value, '__iter__') and not isinstance(value, str)
         values: list[Any] = list(value) if is_list else [None]
         if isinstance(self.default[0], str):
@@ -73,7 +75,7 @@ class Spec:
         return f'{self.lowest:g} to {self.highest:g}{unit}'
 
     def descriptor(self) -> ParameterDescriptor:
-        """Describe it to ROS tools; the type is left to `parse`, so that 1 does for 1.0."""
+        """Return the ROS descriptor; with dynamic typing, so that `parse` can accept 1 for 1.0."""
         descriptor = ParameterDescriptor(
             name=self.name, read_only=self.read_only, dynamic_typing=True,
             description=self.description + (f' [{self.unit}]' if self.unit else ''),

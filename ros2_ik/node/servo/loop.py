@@ -60,7 +60,7 @@ from ros2_ik.node.servo.process import Names
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
-from ros2_ik.node.state.motion_clock import BACK, MotionClock
+from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
 
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # MCL_CURRENT, MCL_FUTURE
@@ -478,7 +478,7 @@ class Session:
     def _due(self, now: int, elapsed: float) -> int:
         """Return the number of due steps; late ones end the motion, or slow it down."""
         dt = round(self.dt * 1e9)
-        if now < self._last_now - BACK * 1e9:   # the clock was set: it brakes by the new time
+        if now < self._last_now - MAX_BACKWARD * 1e9:   # the clock was set: it brakes by the new time
             self._knots.clear()
         self._last_now = now
         behind = (now - self._time) * 1e-9

@@ -1,1 +1,1 @@
-"""The robot as the node knows it now: description, joint values, base, frames."""
+"""Current state of the robot: description, joint positions, base pose, frames and scene."""

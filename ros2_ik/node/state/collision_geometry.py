@@ -1,7 +1,7 @@
 """
-The robot's collision geometry, made beside the node's callbacks.
+The robot's collision geometry, created in a thread beside the node's callbacks.
 
-Convex parts of meshes, which take seconds or a minute, are made in a process of their own.
+Convex parts of meshes, which take seconds to a minute, are computed in a separate process.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,14 +17,14 @@ from ros2_ik.core import collision_checker, IKError, Mesh, Robot, Scene, self_pa
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.process import end_with_parent, ensure_fork_server
 
-SRDF_COMES = 1.0   # so long after a URDF it is not yet missing [s]
-GEOMETRY_TIMEOUT = 2.0   # so long questions wait for a new robot's geometry [s]
-NICE = 10        # niceness of the process that makes convex parts
-THREADS = 2      # a robot that takes long to be made must not keep the one after it waiting
+SRDF_DELAY = 1.0         # time after a URDF within which an SRDF is expected [s]
+GEOMETRY_TIMEOUT = 2.0   # time for which requests wait for a new robot's geometry [s]
+NICENESS = 10            # of the process that computes convex parts
+N_THREADS = 2    # so that the next robot does not wait for a robot whose geometry takes long
 
 
 class _Geometry(NamedTuple):
-    """The result: the number of bodies, the elements left out, or why there is none."""
+    """Number of bodies and omitted collision elements, or the fault that prevented geometry."""
 
     fault: str = ''
     bodies: int = 0
@@ -33,22 +33,22 @@ class _Geometry(NamedTuple):
 
 class CollisionGeometry:
     """
-    Collision geometry of a robot, or the reason for which it is missing.
+    Creates the collision geometry of the current robot, and reports whether it is ready.
 
-    `ready(robot, options)` is called, in a thread, when it is made; `options` are the arguments
-    meshes and missing of `collision_checker`.
+    `ready(robot, options)` is called in a thread when the geometry is complete. `options` are the
+    arguments `meshes` and `missing` of `collision_checker`.
     """
 
     def __init__(self, log: Any, ready: Callable[[Robot, tuple[str, str]], None]) -> None:
         self._log, self._ready = log, ready
-        self._executor = ThreadPoolExecutor(THREADS, 'collision geometry')
+        self._executor = ThreadPoolExecutor(N_THREADS, 'collision geometry')
         self._future: Future[_Geometry] | None = None
         self._robot: Robot | None = None
         self._since = 0.0
-        self.options = 'exact', 'refuse'    # that it is made with
+        self.options = 'exact', 'refuse'
 
     def make(self, robot: Robot, meshes: str, missing: str) -> None:
-        """Begin with a robot."""
+        """Start to create the geometry of a robot."""
         if self._future:
             self._future.cancel()
         self._robot, self._since, self.options = robot, time.monotonic(), (meshes, missing)
@@ -60,12 +60,12 @@ class CollisionGeometry:
 
     @property
     def is_making(self) -> bool:
-        """True if it is not yet that of the robot there is."""
+        """True while the geometry of the current robot is being created."""
         return self._future is not None and not self._future.done()
 
     @property
     def settling(self) -> bool:
-        """True if it has only just begun to be made: a question may wait for that."""
+        """True in the first GEOMETRY_TIMEOUT of the creation, for which requests wait."""
         return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
     @property
@@ -75,11 +75,11 @@ class CollisionGeometry:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """Elements of the robot that cannot be read, in words."""
+        """Texts on the collision elements that cannot be read."""
         return self._made.left_out
 
     def check(self) -> bool:
-        """Return whether the robot has geometry; raises RequestError if that is not known yet."""
+        """Return whether the robot has geometry; RequestError if not ready or faulty."""
         if self.is_making:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "
@@ -88,8 +88,8 @@ class CollisionGeometry:
         if made.fault:
             raise RequestError(
                 Status.COLLISION_CHECKING_UNAVAILABLE,
-                f"collisions cannot be checked: {made.fault}; parameter missing_meshes 'skip' or "
-                'avoid_collisions: false does without')
+                f"collisions cannot be checked: {made.fault} (parameter missing_meshes 'skip' "
+                'omits the element, avoid_collisions: false disables the check)')
         return made.bodies > 0
 
     # -- in a thread ----------------------------------------------------------------------
@@ -97,7 +97,7 @@ class CollisionGeometry:
     def _make(self, robot: Robot, options: tuple[str, str]) -> _Geometry:
         try:
             checker = collision_checker(robot, Scene(robot), *options)
-            checker.nearness    # noqa: B018 - reads the parts of meshes, for all checkers
+            checker.nearness    # noqa: B018 - loads convex parts into the cache of all checkers
             geometry = checker.geometry
             pairs = self_pairs(robot, geometry)
         except Exception as error:
@@ -107,10 +107,11 @@ class CollisionGeometry:
             return _Geometry(str(error) or type(error).__name__)
         for text in geometry.warnings:
             self._log.warning(f'collision geometry: {text}')
+        # unless another robot was set meanwhile
         if geometry.bodies and robot is self._robot:
             self._ready(robot, options)
         if report := pairs.report():
-            threading.Timer(SRDF_COMES, self._warn_of_pairs, (robot, report)).start()
+            threading.Timer(SRDF_DELAY, self._warn_of_pairs, (robot, report)).start()
         if meshes := geometry.without_parts:
             threading.Thread(target=self._refine, args=(robot, meshes), daemon=True,
                              name='convex parts').start()
@@ -118,25 +119,25 @@ class CollisionGeometry:
             text for text in geometry.warnings if text.endswith('left out')))
 
     def _warn_of_pairs(self, robot: Robot, report: str) -> None:
-        """Warn of pairs left out, unless the robot has been replaced since, e.g. by an SRDF."""
+        """Log the unchecked pairs, unless the robot was replaced meanwhile, e.g. by an SRDF."""
         if robot is self._robot:
             self._log.warning(f"robot '{robot.name}': {report}")
 
     def _refine(self, robot: Robot, meshes: Sequence[Mesh]) -> None:
-        """Make convex parts in another process."""
+        """Compute the convex parts of meshes in another process, and log the result."""
         began = time.monotonic()
-        self._log.info(f"convex parts of {len(meshes)} meshes of robot '{robot.name}' are made in "
-                       'the background; until then distances are those of their hulls')
+        self._log.info(f"computing convex parts of {len(meshes)} meshes of robot '{robot.name}' "
+                       'in the background; until then distances are those of convex hulls')
         if make_parts(meshes):
-            self._log.info(f"convex parts of robot '{robot.name}' made in "
+            self._log.info(f"convex parts of robot '{robot.name}' computed in "
                            f'{time.monotonic() - began:.1f} s')
         else:
-            self._log.warning(f"the convex parts of robot '{robot.name}' were not made: distances "
-                              'stay those of the hulls')
+            self._log.warning(f"computing convex parts of robot '{robot.name}' failed: distances "
+                              'remain those of convex hulls')
 
 
 def make_parts(meshes: Sequence[Mesh]) -> bool:
-    """Make the parts that are not on disk yet, and wait; return whether all are there then."""
+    """Compute the convex parts that are not on disk, in a process; return whether all exist."""
     ensure_fork_server()
     context = multiprocessing.get_context('forkserver')
     process = context.Process(target=_make, args=(tuple(meshes),), daemon=True)
@@ -146,7 +147,8 @@ def make_parts(meshes: Sequence[Mesh]) -> bool:
 
 
 def _make(meshes: Sequence[Mesh]) -> None:
-    end_with_parent()   # the fork server, which ends with the node
-    os.nice(NICE)
+    # the parent is the fork server, which ends with the node
+    end_with_parent()
+    os.nice(NICENESS)
     for mesh in meshes:
         mesh.make_parts()

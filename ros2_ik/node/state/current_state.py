@@ -1,4 +1,4 @@
-"""The start state of a request: given values, joint_states, and the pose of the base."""
+"""The start state of a request, from its joint values, joint_states and the base pose."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -16,23 +16,24 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.transforms import Transforms
 
 NONE: frozenset[str] = frozenset()
-LIMIT_TOLERANCE = 1e-3   # encoders report a hair outside of the limits [rad, m]
-LACKING = {     # by whether the search moves the joint, and whether it has no reading at all
-    (True, False): 'joint_states is too old for {}: the search started there all the same',
-    (True, True): 'joint_states has nothing of {}: the search started at neutral',
-    (False, False): 'joint_states is too old for {}: collisions were checked there all the same',
-    (False, True): 'joint_states has nothing of {}: collisions were checked at neutral'}
+LIMIT_TOLERANCE = 1e-3   # maximum distance outside of a limit by noise of encoders [rad, m]
+# notes, by (the search moves the joint, the joint has no reading)
+LACKING = {
+    (True, False): 'stale joint_states of {}: the search started there nevertheless',
+    (True, True): 'no joint_states of {}: the search started at the neutral position',
+    (False, False): 'stale joint_states of {}: collisions were checked there nevertheless',
+    (False, True): 'no joint_states of {}: collisions were checked at the neutral position'}
 
 
 class Start(NamedTuple):
-    """Joint values (nq,) to start from, and what a person should know of where they are from."""
+    """Start positions q (nq,), and notes on stale, assumed and out-of-limit positions."""
 
     q: Array
     notes: list[str]
 
 
 class CurrentState:
-    """Joint values and base pose as the node knows them now; `clock` is that of the node."""
+    """Current joint positions and base pose; readings age by the node clock, `clock`."""
 
     def __init__(self, parameters: Parameters, joint_states: JointStates, transforms: Transforms,
                  warn: Callable[[str], None], clock: Clock) -> None:
@@ -42,11 +43,13 @@ class CurrentState:
     def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
               free: frozenset[str] = NONE, checked: frozenset[str] = NONE) -> Start:
         """
-        Complete the `given` joint values.
+        Complete the `given` joint values from joint_states and the base pose.
 
-        `needed` joints must be given or known by a reading that is fresh, else RequestError.
-        `free` ones only say where a search starts: an old reading does, or else the neutral value.
-        So it is for `checked` ones, which stand still and move what could be touched.
+        - `needed` joints must be given or have a fresh reading, else RequestError is raised.
+        - `free` joints are moved by the search, which starts at their position. A stale reading,
+          or else the neutral position, is used and noted.
+        - `checked` joints do not move, but the collision check depends on them. They are treated
+          like `free` joints.
         """
         limit = self._parameters.joint_state_timeout or float('inf')
         now = self._clock.now().nanoseconds
@@ -61,27 +64,27 @@ class CurrentState:
             if reading is None or reading.age(now) > limit:
                 if name in needed:
                     raise RequestError(Status.ROBOT_STATE_STALE,
-                                       self._complaint(robot, name, reading, now, limit))
+                                       self._missing_reason(robot, name, reading, now, limit))
                 if name in free or name in checked:
                     lacking[name in free, reading is None].append(name)
         q = robot.to_q(values)
         notes = [LACKING[key].format(_list(names)) for key, names in lacking.items() if names]
         if outside := _outside(robot, q, free):
-            notes.append(f'outside the limits at the start: {_list(outside)}, moved inside for '
-                         'the search')
+            notes.append(f'outside the limits at the start: {_list(outside)}; the search started '
+                         'inside the limits')
         return Start(q, notes)
 
     def base(self, robot: Robot) -> Array | None:
-        """Return the values of the base's joint, None if they are not known."""
+        """Return the positions of the base joint, None if they are unknown."""
         reading = self._base_reading(robot)
         return None if reading is None else np.asarray(reading.value)
 
     def contradiction(self, name: str) -> str:
-        """Return how readings of a joint contradict each other, or ''."""
+        """Return a text on contradictory readings of a joint, or ''."""
         return self._joint_states.contradiction(name)
 
     def known(self, robot: Robot) -> dict[str, Any]:
-        """Return the values of all joints with a reading, by name."""
+        """Return the positions of all joints with a reading, by name."""
         readings = {joint.name: self._reading(robot, joint) for joint in robot.joints}
         return {name: reading.value for name, reading in readings.items() if reading is not None}
 
@@ -91,11 +94,12 @@ class CurrentState:
         return self._joint_states.get(joint.name) if joint.is_scalar else None
 
     def _base_reading(self, robot: Robot) -> Reading | None:
-        """Return the value of the base's joint by parameter base_source, None if unknown."""
+        """Return the base joint's positions from parameter base_source, None if unknown."""
         base = robot.joints[0]
         if self._parameters.base_source == 'parameter':
             pose = pin.XYZQUATToSE3(np.array(self._parameters.base_pose))
             return Reading.of(joint_pose(base, pose))
+        # the root link: the first frame that the base joint moves
         link = next(name for name in robot.frame_names if base.name in robot.moving_joints(name))
         try:
             found = self._transforms.find(robot.root_frame, link)
@@ -104,20 +108,20 @@ class CurrentState:
             return None
         return found._replace(value=joint_pose(base, found.value))
 
-    def _complaint(self, robot: Robot, name: str, reading: Reading | None, now: int,
-                   limit: float) -> str:
+    def _missing_reason(self, robot: Robot, name: str, reading: Reading | None, now: int,
+                        limit: float) -> str:
         is_base = name == robot.base_joint
         source = (f'base_source {self._parameters.base_source}' if is_base else 'joint_states')
         if reading is None:
-            return (f"joint '{name}' is needed, but the request does not give it and {source} "
-                    'has never told it')
-        return (f"joint '{name}' is needed, but the request does not give it and {source} told it "
-                f'{reading.age(now):.3g} s ago; parameter joint_state_timeout allows {limit:g} s'
-                f'{"" if is_base else self._joint_states.clock_fault(name)}')
+            return (f"joint '{name}' is needed, but neither the request nor {source} has its "
+                    'position')
+        return (f"joint '{name}' is needed, but not in the request, and its position from "
+                f'{source} is {reading.age(now):.3g} s old; parameter joint_state_timeout allows '
+                f'{limit:g} s{"" if is_base else self._joint_states.clock_fault(name)}')
 
 
 def _outside(robot: Robot, q: Array, free: frozenset[str]) -> list[str]:
-    """Free joints that are noticeably outside their limits."""
+    """Return the free joints that are outside their limits by more than LIMIT_TOLERANCE."""
     outside = (q < robot.lower - LIMIT_TOLERANCE) | (q > robot.upper + LIMIT_TOLERANCE)
     return [joint.name for joint in robot.joints
             if joint.is_scalar and joint.name in free and outside[joint.index]]

@@ -1,4 +1,4 @@
-"""The robot's description: taken over when it is right, refused with the reason when not."""
+"""Robot descriptions (URDF and SRDF): builds the robot, or refuses the texts with a reason."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,16 +8,17 @@ from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.messages.request_error import RequestError
 
-MAX_LENGTH = 2_000_000   # of a description [characters]
-MAX_JOINTS = 200         # degrees of freedom: their memory grows with the cube (400: 2 GB)
+MAX_LENGTH = 2_000_000   # of a URDF or SRDF [characters]
+# Maximum number of degrees of freedom. Memory grows with its cube; 400 would need 2 GB.
+MAX_DOF = 200
 
 
 class Description:
     """
-    The robot of the newest good description.
+    The robot of the newest valid description.
 
-    `swapped` is called with each new robot. `refused` is the reason why the newest text was not
-    accepted, or ''; `missing()` returns why none has come.
+    `swapped` is called with each new robot. `refused` is the reason why the newest text was
+    refused, or ''. `missing()` returns why no description was received, or ''.
     """
 
     def __init__(self, log: Any, root_joint: str, swapped: Callable[[Robot], None],
@@ -29,7 +30,7 @@ class Description:
         self._texts = {'urdf': '', 'srdf': ''}
 
     def current(self) -> Robot:
-        """Return the robot of this moment; raises RequestError when there is none."""
+        """Return the current robot; raises RequestError if there is none."""
         if self.robot is None:
             why = f': {self.refused}' if self.refused else '; ' + (
                 self._missing() or 'robot_description has not been received')
@@ -38,9 +39,10 @@ class Description:
 
     def offer(self, **texts: str) -> None:
         """
-        Take new texts, urdf or srdf; the other one stays. An SRDF without a URDF waits for one.
+        Replace the URDF, the SRDF or both (keywords urdf, srdf), if the new texts are valid.
 
-        A URDF that an earlier SRDF does not fit is taken without it. Wrong texts are refused.
+        An SRDF without a URDF is stored until a URDF arrives. An earlier SRDF that does not fit a
+        new URDF is dropped.
         """
         wanted = {**self._texts, **texts}
         if wanted == self._texts:
@@ -60,7 +62,7 @@ class Description:
 
     def _robot_of(self, texts: dict[str, str], wanted: dict[str, str]) \
             -> tuple[Robot | None, dict[str, str]]:
-        """Return the robot, None without a URDF, and the texts it is made of; raises IKError."""
+        """Return the robot (None without a URDF) and the texts used for it; raises IKError."""
         for name, text in texts.items():
             _check(name.upper(), text)
         if not wanted['urdf']:
@@ -70,10 +72,11 @@ class Description:
         except IKError as error:
             if not wanted['srdf'] or 'srdf' in texts:
                 raise
+            # if the URDF alone is valid, drop the SRDF; otherwise the first error is reported
             without = {**wanted, 'srdf': ''}
             with suppress(IKError):
                 robot = self._build(without)
-                self._log.error(f'the SRDF that came earlier is left out: {error}')
+                self._log.error(f'the earlier SRDF does not fit and is dropped: {error}')
                 return robot, without
             raise
 
@@ -89,14 +92,15 @@ class Description:
     def _build(self, texts: dict[str, str]) -> Robot:
         robot = Robot.from_urdf(texts['urdf'], srdf=texts['srdf'] or None,
                                 root_joint=self._root_joint)
-        if robot.nv > MAX_JOINTS:   # before anything makes data for it, which take the memory
-            raise RobotDescriptionError(f"robot '{robot.name}' has joints of {robot.nv} degrees "
-                                        f'of freedom; at most {MAX_JOINTS} are taken')
+        # checked before Pinocchio's data are allocated for the robot
+        if robot.nv > MAX_DOF:
+            raise RobotDescriptionError(f"robot '{robot.name}' has {robot.nv} degrees of freedom; "
+                                        f'maximum: {MAX_DOF}')
         return robot
 
 
 def _check(name: str, text: str) -> None:
-    """Refuse a text that is not worth reading."""
+    """Raise RobotDescriptionError for a text that is too long, empty or not XML."""
     if len(text) > MAX_LENGTH:
         raise RobotDescriptionError(f'the {name} has {len(text)} characters; at most '
                                     f'{MAX_LENGTH} are read')

@@ -1,4 +1,4 @@
-"""Readings with their age, and those of one joint: velocity, and contradictions among them."""
+"""Readings of one joint: age, velocity, time at rest, and contradictions between readings."""
 
 from collections import deque
 import math
@@ -7,22 +7,23 @@ from typing import Any, NamedTuple
 
 from ros2_ik.core import Joint
 
-SETTLED = 1.0     # after a contradiction, readings must agree for so long [s]
-NOISE = 0.01      # differences of sensors and of publishers that agree are smaller [rad, m]
-JITTER = 0.05     # of the time between two readings, by stamps or receipt [s]
-REVERSAL = 0.25   # too fast there and back within this time is no jitter [s]
-UNLIMITED = 10.0  # speed of joints without a limit [rad/s, m/s]
-SPACING = 10**7   # between the readings that are kept [ns]
-KEPT = 128        # readings: more than a second
-CAP = 0.1         # a stamp older than all of these allows for no more [s]
-WINDOW = 0.2      # the velocity is the mean over so long [s],
-FEWEST = 3        # by so many readings,
-SHORTEST, LONGEST = 0.1, 0.35   # which are so far apart, from and to [s]
-SILENCE = 1.5     # a longer pause hides where the joint was meanwhile [s]
+SETTLED = 1.0     # time for which readings must agree after a contradiction [s]
+NOISE = 0.01      # maximum difference of readings that agree [rad, m]
+JITTER = 0.05     # maximum error of the time between two readings [s]
+REVERSAL = 0.25   # interval in which two too fast steps, there and back, are a contradiction [s]
+UNLIMITED = 10.0  # maximum speed of joints without a limit [rad/s, m/s]
+MIN_SPACING = 10**7     # between two stored readings [ns]
+MAX_STORED = 128        # readings; with MIN_SPACING more than a second
+# maximum time over which an out-of-order reading may differ from stored ones by motion [s]
+MAX_LATE_INTERVAL = 0.1
+WINDOW = 0.2            # the velocity is a regression over this time [s]
+MIN_READINGS = 3        # in the window, for a velocity
+MIN_SPAN, MAX_SPAN = 0.1, 0.35    # time that these readings must cover [s]
+MAX_GAP = 1.5     # maximum interval between equal readings to count as continuous rest [s]
 
 
 class Reading(NamedTuple):
-    """A value, when it was measured (node clock [ns], 0: no stamp) and received (steady [s])."""
+    """A value, its stamp (node clock [ns]; 0: none) and its time of receipt (steady clock [s])."""
 
     value: Any
     stamp: int
@@ -30,17 +31,17 @@ class Reading(NamedTuple):
 
     @classmethod
     def of(cls, value: Any, stamp: Any = None) -> 'Reading':
-        """Make one of a value that came just now; `stamp` is a Time message."""
+        """Return a reading received now; `stamp` is a Time message, None for no stamp."""
         nanoseconds = stamp.sec * 10**9 + stamp.nanosec if stamp is not None else 0
         return cls(value, nanoseconds, time.monotonic())
 
     def age(self, now: int, simulated: bool = False) -> float:
         """
-        Return the seconds since it was measured; `now` is the node clock's time [ns].
+        Return the age of the reading at time `now` of the node clock [ns], in seconds.
 
-        Counted from the stamp, but never less than since it came; without a stamp since it came.
-        A stamp in the future shows clocks that differ: the age is uncertain by as much. In
-        `simulated` time, which may stand, the stamp alone counts.
+        The age counts from the stamp, but is at least the time since receipt. A stamp in the
+        future shows that clocks differ; the age is then the difference. In `simulated` time, which
+        can be paused, only the stamp counts. Without a stamp, the age is the time since receipt.
         """
         waited = time.monotonic() - self.received
         if not self.stamp:
@@ -50,21 +51,21 @@ class Reading(NamedTuple):
 
 
 def fastest(joint: Joint) -> float:
-    """Return the speed that a joint may have [rad/s, m/s]."""
+    """Return the velocity limit of a joint, UNLIMITED if it has none [rad/s, m/s]."""
     if 0 < joint.velocity_limit < math.inf:
         return float(joint.velocity_limit)
     return UNLIMITED
 
 
 def _seconds(last: Reading, reading: Reading) -> float:
-    """Return the time between two readings, by stamps if both have one [s]."""
+    """Return the time between two readings [s]: by stamps if both have one, else by receipt."""
     if reading.stamp and last.stamp:
         return abs(reading.stamp - last.stamp) * 1e-9
     return max(reading.received - last.received, 0.0)
 
 
 class Contradiction(NamedTuple):
-    """Two values of a joint, the time between them [s], and their time on the steady clock [s]."""
+    """Two values of a joint, the interval between them [s], and `at`, steady clock [s]."""
 
     first: float
     second: float
@@ -74,28 +75,32 @@ class Contradiction(NamedTuple):
 
 class JointHistory:
     """
-    The newest reading of a joint, those before it, and whether all of them can be true.
+    The recent readings of a joint, its velocity, and contradictions between readings.
 
-    `speed` [rad/s, m/s] is the largest possible one; None: unknown joint, any values agree.
-    `contradiction` is the last one, or None.
+    `speed` is the velocity limit [rad/s, m/s]; None for an unknown joint, whose readings are not
+    compared. `turning` means that the joint is continuous.
     """
 
-    __slots__ = '_hasty', '_past', '_place', 'contradiction', 'reading', 'speed', 'turning'
+    __slots__ = '_fast_step', '_past', '_rest', 'contradiction', 'reading', 'speed', 'turning'
 
     def __init__(self, reading: Reading, speed: float | None = None,
                  turning: bool = False) -> None:
-        self.reading = self._place = reading    # _place: the first one at the present place
+        # _rest: the first of the latest readings that all show the current position
+        self.reading = self._rest = reading
         self.speed, self.turning = speed, turning
         self.contradiction: Contradiction | None = None
-        self._hasty: tuple[float, float] | None = None   # the last change that was too fast, when
-        self._past = deque[tuple[int, float]](maxlen=KEPT)   # stamps, values without wrapping
+        # last step that was too fast: displacement, and time of receipt (steady clock [s])
+        self._fast_step: tuple[float, float] | None = None
+        # stamps [ns], and values without jumps by whole turns
+        self._past = deque[tuple[int, float]](maxlen=MAX_STORED)
 
     def take(self, reading: Reading, factor: float) -> bool:
         """
-        Take a reading; returns whether it contradicts those before.
+        Record a reading; return whether it contradicts earlier ones.
 
-        The joint may have moved `factor` times as fast as it can; 0: however fast. A reading with
-        an older stamp than the newest is ignored, unless the newest came SETTLED or more before.
+        Readings contradict each other if the joint would have to be faster than `factor` times
+        its limit; with factor 0 they never do. A reading with an older stamp than the newest one
+        is checked, but not recorded, unless SETTLED or more has passed since the newest one.
         """
         last = self.reading
         stamped = bool(reading.stamp and last.stamp)
@@ -108,39 +113,40 @@ class JointHistory:
                      else self._jumps(last, reading, speed))
         if older:
             return wrong
-        # a stamp that is repeated says nothing new: the robot may have gone on
+        # a repeated stamp is no new measurement, so the reading keeps its age
         if stamped and reading.stamp == last.stamp:
             reading = reading._replace(received=last.received)
         self.reading = reading
-        if (abs(self._apart(self._place.value, reading.value)) > NOISE
-                or _seconds(last, reading) > SILENCE):
-            self._place = reading
-        self._keep(reading)
+        if (abs(self._difference(self._rest.value, reading.value)) > NOISE
+                or _seconds(last, reading) > MAX_GAP):
+            self._rest = reading
+        self._store(reading)
         return wrong
 
     @property
     def stood(self) -> float:
-        """For how long the joint has been at one place, as far as is known [s]."""
-        return _seconds(self._place, self.reading)
+        """Time for which all readings have shown the current position [s]."""
+        return _seconds(self._rest, self.reading)
 
     @property
     def velocity(self) -> float | None:
         """
-        The velocity that positions and stamps show [rad/s, m/s]; None where they are too few.
+        Velocity from positions and stamps [rad/s, m/s]; None if there are too few readings.
 
-        Velocities in joint_states are not used: drivers fill in zeros, or the commanded ones.
+        Velocities in joint_states are not used, since some drivers publish zeros or commands.
         """
         window = self._window()
-        if len(window) < FEWEST or not SHORTEST <= -window[-1][0] <= LONGEST:
+        if len(window) < MIN_READINGS or not MIN_SPAN <= -window[-1][0] <= MAX_SPAN:
             return None
+        # slope of the least-squares line through the readings
         times, values = zip(*window, strict=True)
         middle, mean = sum(times) / len(times), sum(values) / len(values)
         away = [time - middle for time in times]
-        rise = sum(one * (value - mean) for one, value in zip(away, values, strict=True))
-        return float(rise / sum(one * one for one in away))
+        covariance = sum(one * (value - mean) for one, value in zip(away, values, strict=True))
+        return float(covariance / sum(one * one for one in away))
 
     def _window(self) -> list[tuple[float, float]]:
-        """Return ages [s], negative, and values in WINDOW, and the last one before it."""
+        """Return (negative age [s], value) of readings within WINDOW and of one before."""
         window = list[tuple[float, float]]()
         for stamp, value in reversed(self._past):
             window.append(((stamp - self.reading.stamp) * 1e-9, value))
@@ -149,47 +155,51 @@ class JointHistory:
         return window
 
     def contradictory(self, now: float) -> bool:
-        """Return whether readings contradicted each other lately; `now` is steady time [s]."""
+        """Return whether a contradiction occurred less than SETTLED before `now` (steady [s])."""
         return self.contradiction is not None and now - self.contradiction.at < SETTLED
 
-    def _apart(self, first: float, second: float) -> float:
-        apart = second - first
-        return math.remainder(apart, math.tau) if self.turning else apart
+    def _difference(self, first: float, second: float) -> float:
+        difference = second - first
+        return math.remainder(difference, math.tau) if self.turning else difference
 
     def _jumps(self, last: Reading, reading: Reading, speed: float) -> bool:
-        """Return whether the joint cannot have got from one reading to the next."""
-        moved = self._apart(last.value, reading.value)
+        """Return whether the step from the last reading is too fast for the joint."""
+        moved = self._difference(last.value, reading.value)
         if abs(moved) <= NOISE:
             return False
         seconds = _seconds(last, reading)
-        hasty = abs(moved) - NOISE - speed * seconds
-        if hasty <= 0:
+        excess = abs(moved) - NOISE - speed * seconds
+        if excess <= 0:
             return False
-        before, self._hasty = self._hasty, (moved, reading.received)
+        # One small excess can be jitter of the stamps. A second one in the opposite direction
+        # shows two publishers that disagree.
+        before, self._fast_step = self._fast_step, (moved, reading.received)
         back = (before is not None and before[0] * moved < 0
                 and reading.received - before[1] < REVERSAL)
-        return ((back or hasty > speed * JITTER)
+        return ((back or excess > speed * JITTER)
                 and self._contradict(last.value, reading, seconds))
 
     def _late_differs(self, reading: Reading, speed: float) -> bool:
-        """Return whether a reading that comes late is not where the joint was then."""
+        """Return whether an out-of-order reading contradicts the stored one of that time."""
         if not self._past:
             return False
         stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
         seconds = abs(reading.stamp - stamp) * 1e-9
-        allowed = NOISE + speed * min(seconds, CAP)
-        return (abs(self._apart(value, reading.value)) > allowed
+        allowed = NOISE + speed * min(seconds, MAX_LATE_INTERVAL)
+        return (abs(self._difference(value, reading.value)) > allowed
                 and self._contradict(value, reading, seconds))
 
     def _contradict(self, first: float, reading: Reading, seconds: float) -> bool:
         self.contradiction = Contradiction(first, reading.value, seconds, reading.received)
         return True
 
-    def _keep(self, reading: Reading) -> None:
+    def _store(self, reading: Reading) -> None:
         past = self._past
-        if past and reading.stamp < past[-1][0]:   # its time began anew
+        # the clock of the stamps was reset
+        if past and reading.stamp < past[-1][0]:
             past.clear()
-        if not reading.stamp or past and reading.stamp - past[-1][0] < SPACING:
+        if not reading.stamp or past and reading.stamp - past[-1][0] < MIN_SPACING:
             return
-        value = past[-1][1] + self._apart(past[-1][1], reading.value) if past else reading.value
+        value = (past[-1][1] + self._difference(past[-1][1], reading.value) if past
+                 else reading.value)
         past.append((reading.stamp, value))

@@ -1,4 +1,4 @@
-"""joint_states, merged by joint name."""
+"""The last readings of all joints, from messages on joint_states."""
 
 from collections.abc import Callable, Sequence
 import math
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
     from rclpy.node import Node
     from sensor_msgs.msg import JointState
 
-FACTOR = 1.5         # faster than this times its speed limit a joint cannot have moved
-BACK = 10**9         # a clock that goes back farther begins anew [ns]
-RECENT = 0.2         # a message that came so lately is not late because of silence [s]
+FACTOR = 1.5         # maximum plausible speed of a joint, as a multiple of its limit
+CLOCK_RESET = 10**9  # jump back of the clock that counts as a restart [ns]
+RECENT = 0.2         # age of the last message up to which the driver counts as running [s]
 
 
 class JointStates:
     """
-    The last value of each joint; several publishers may each publish a part of them.
+    The readings of each joint; several publishers can each publish some of the joints.
 
-    `now` is the node clock [ns], `publishers` are the names of the nodes that publish, `factor` is
-    that of JointHistory.take.
+    `now` returns the node clock's time [ns], `publishers` the names of the publishing nodes,
+    `factor` the argument `factor` of JointHistory.take, and `simulated` whether time is simulated.
     """
 
     def __init__(self, warn: Callable[[str], object], now: Callable[[], int] = time.time_ns,
@@ -32,37 +32,39 @@ class JointStates:
         self._warn, self._now, self._publishers, self._factor = warn, now, publishers, factor
         self._simulated = simulated
         self._joints: dict[str, JointHistory] = {}
-        self._limits: dict[str, tuple[float, bool]] = {}   # speed, whether it is continuous
-        self._received = math.inf   # when the last message came, on the steady clock [s]
-        self._looked = 0    # the clock when last looked at [ns]
+        # by joint: maximum speed [rad/s, m/s], and whether the joint is continuous
+        self._limits: dict[str, tuple[float, bool]] = {}
+        self._received = math.inf   # receipt of the last message, on the steady clock [s]
+        self._last_time = 0     # last time read from the node clock [ns]
         self.newest: Reading | None = None
 
     def set_robot(self, robot: Robot) -> None:
-        """Adopt the speed limits of a robot's joints, and forget their motions."""
+        """Adopt the speed limits of a robot's joints; keep only the last reading of each joint."""
         self._limits = {joint.name: (fastest(joint), joint.kind == 'continuous')
                         for joint in robot.joints if joint.is_scalar}
         self._joints = {name: JointHistory(old.reading, *self._limits.get(name, (None, False)))
                         for name, old in self._joints.items()}
 
-    def _mind_the_clock(self) -> None:
+    def _check_clock(self) -> None:
         """Drop stamped readings if the clock went back, such as when a simulation restarts."""
         now = self._now()
-        if now < self._looked - BACK:
+        if now < self._last_time - CLOCK_RESET:
             self._joints = {name: joint for name, joint in self._joints.items()
                             if not joint.reading.stamp}
-        self._looked = now
+        self._last_time = now
 
     def take(self, message: 'JointState') -> None:
         """Record a JointState; NaN means that a joint has no position."""
         names, positions = message.name, message.position
         if len(names) != len(positions):
-            if len(positions):   # velocities only are nothing to warn of
+            # a message with velocities only is valid
+            if len(positions):
                 self._warn(f'a joint_states message with {len(names)} names and '
                            f'{len(positions)} positions is ignored')
             return
         _, stamp, received = Reading.of(None, message.header.stamp)
         self._received = received
-        self._mind_the_clock()
+        self._check_clock()
         factor = self._factor()
         nan, wrong = dict[str, float](), list[str]()
         for name, position in zip(names, positions, strict=True):
@@ -76,9 +78,9 @@ class JointStates:
             elif known.take(reading, factor):
                 wrong.append(name)
         if nan:
-            told = ', '.join(f"'{name}' ({value})" for name, value in nan.items())
-            self._warn(f'joint_states has no finite position for {told}: the values of before, if '
-                       'any, count and get old')
+            listed = ', '.join(f"'{name}' ({value})" for name, value in nan.items())
+            self._warn(f'joint_states has no finite position for {listed}: earlier values, if '
+                       'any, remain in use and become stale')
         if wrong:
             self._warn(self.contradiction(wrong[0]))
 
@@ -88,25 +90,25 @@ class JointStates:
         return joint.reading if joint else None
 
     def history(self, name: str) -> JointHistory:
-        """Return the readings of a joint that has one."""
+        """Return the readings of a joint; there must be one."""
         return self._joints[name]
 
     def age(self, name: str) -> float:
-        """Return the age of a joint's last reading [s]; inf where there is none."""
+        """Return the age of a joint's last reading, inf if there is none [s]."""
         joint = self._joints.get(name)
         return joint.reading.age(self._now(), self._simulated()) if joint else math.inf
 
-    # -- what is wrong with them ----------------------------------------------------------
+    # -- faults ---------------------------------------------------------------------------
 
     def contradiction(self, name: str) -> str:
-        """Return how readings of a joint contradict each other, or ''."""
+        """Return a text on contradictory readings of a joint, or ''."""
         joint = self._joints.get(name)
         if joint is None or joint.contradiction is None or not joint.contradictory(
                 time.monotonic()):
             return ''
         first, second, seconds, _ = joint.contradiction
         return (f"joint_states contradict each other: joint '{name}' at {first:.4g} and, "
-                f'{seconds:.3g} s apart, at {second:.4g}, while it can move at '
+                f'{seconds:.3g} s apart, at {second:.4g}, while its maximum velocity is '
                 f'{joint.speed:.3g}/s{self._named_publishers()}')
 
     def contradictions(self) -> list[str]:
@@ -120,9 +122,9 @@ class JointStates:
 
     def clock_fault(self, name: str) -> str:
         """
-        Return what makes the readings of a joint old: silence, or stamps that are off.
+        Return why readings of a joint are stale: no messages at all, or wrong stamps.
 
-        '' where others are told of, or the stamps have stopped.
+        Returns '' if only this joint is missing in the messages.
         """
         reading, now = self.get(name), time.monotonic()
         if (silent := now - self._received) > RECENT:
@@ -130,13 +132,13 @@ class JointStates:
         if reading is None or not reading.stamp or now - reading.received > RECENT:
             return ''
         off = (self._now() - reading.stamp) * 1e-9
-        return (f'; it came {now - reading.received:.2g} s ago, but its header.stamp is '
+        return (f'; the last message came {now - reading.received:.2g} s ago, but its stamp is '
                 f"{abs(off):.2g} s {'behind' if off > 0 else 'ahead of'} this node's clock: "
-                'messages are delayed, or the clocks differ (synchronise them; use_sim_time must '
-                'be alike)')
+                'messages are delayed, or the clocks differ (synchronise them; set use_sim_time '
+                'alike for all nodes)')
 
 
 def publishers(node: 'Node', topic: str) -> list[str]:
-    """Return the full names of nodes, one for each publisher that a node has discovered."""
+    """Return the full name of the node of each publisher on a topic, as discovered by `node`."""
     return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}'
                   for info in node.get_publishers_info_by_topic(topic))

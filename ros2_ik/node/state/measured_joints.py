@@ -1,4 +1,4 @@
-"""Measured positions and velocities of joints, from joint_states that motions may rely on."""
+"""Measured positions and velocities of joints for motions, from checked joint_states."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ from ros2_ik.node.state.joint_history import JointHistory
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
-STILL = 0.01      # slower is at rest: as in ros2_controllers [rad/s, m/s]
+REST_SPEED = 0.01   # joints that are slower count as at rest, as in ros2_controllers [rad/s, m/s]
 
 
 class MeasuredJoints:
-    """Reads joint_states that have stamps, are fresh, and do not contradict each other."""
+    """View of joint_states that are stamped, fresh and consistent, timed by the motion clock."""
 
     def __init__(self, joint_states: JointStates, parameters: Any, clock: MotionClock) -> None:
         self._joint_states, self._parameters, self._clock = joint_states, parameters, clock
@@ -33,58 +33,58 @@ class MeasuredJoints:
                 return contradiction
             if not reading.stamp:
                 return (f"joint_states of joint '{joint}' have no header.stamp, so that their age "
-                        'is unknown; the driver must set it to when they were measured')
+                        'is unknown; the driver must set it to the time of measurement')
             age = states.age(joint)
             if age > limit:
-                return (f"joint_states told of joint '{joint}' {age:.3g} s ago; parameter "
+                return (f"joint_states of joint '{joint}' are {age:.3g} s old; parameter "
                         f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
         return ''
 
     def require(self, joints: Sequence[str]) -> None:
-        """Raise RequestError (ROBOT_STATE_STALE) unless it is known where all joints are."""
+        """Raise RequestError (ROBOT_STATE_STALE) unless all joints have usable positions."""
         if stale := self.stale(joints):
             raise RequestError(Status.ROBOT_STATE_STALE, stale)
 
     def is_known(self, joint: str) -> bool:
-        """Return whether joint_states have ever had a joint."""
+        """Return whether joint_states has ever contained a joint."""
         return self._joint_states.get(joint) is not None
 
     def state(self, joints: Sequence[str]) -> tuple[Array, Array]:
-        """Return positions and velocities (n,); slow joints are at rest."""
+        """Return positions and velocities, (n,) each; below REST_SPEED, a velocity is 0."""
         known = self._known(joints)
         speeds = [joint.velocity or 0.0 for joint in known]
         return (np.array([joint.reading.value for joint in known]),
-                np.array([v if abs(v) > STILL else 0.0 for v in speeds]))
+                np.array([v if abs(v) > REST_SPEED else 0.0 for v in speeds]))
 
     def _known(self, joints: Iterable[str]) -> list[JointHistory]:
         return [self._joint_states.history(joint) for joint in joints]
 
-    def tell_velocities(self, joints: Iterable[str]) -> bool:
-        """Return whether it is known how fast each of the joints moves."""
+    def have_velocities(self, joints: Iterable[str]) -> bool:
+        """Return whether the velocities of all joints are known."""
         return all(joint.velocity is not None for joint in self._known(joints))
 
     def moves(self, joints: Sequence[str]) -> str:
-        """Return which joint moves, or of which this is not known, or ''."""
+        """Return a text on the first joint that moves or whose velocity is unknown, or ''."""
         for name, joint in zip(joints, self._known(joints), strict=True):
             speed = joint.velocity
             if speed is None:
-                return (f"joint_states tell of joint '{name}' since too short a time, or too "
-                        'seldom: it is not known whether it moves')
-            if abs(speed) > STILL:
+                return (f"joint_states have too few readings of joint '{name}' (too recent or "
+                        'too rare): it is not known whether it moves')
+            if abs(speed) > REST_SPEED:
                 return f"joint '{name}' moves at {speed:.3g}/s, not by a motion of this node"
         return ''
 
     def moment(self, joints: Iterable[str]) -> float:
-        """Return when the oldest of the positions was measured, on the motion clock."""
+        """Return the time of the oldest of the joints' last readings, on the motion clock [s]."""
         return self._clock.of(min(joint.reading.stamp for joint in self._known(joints)))
 
     def stood(self, joints: Iterable[str]) -> float:
-        """Return for how long all of the joints have been where they are [s]."""
+        """Return for how long all of the joints have been at their positions [s]."""
         return min(joint.stood for joint in self._known(joints))
 
 
 def offset(robot: Robot, joints: Sequence[str], one: Array, other: Array) -> Array:
-    """Return how far `one` is ahead of `other`, (n,); of continuous joints, the short way."""
+    """Return the differences one - other (..., n); of continuous joints, within half a turn."""
     apart: Array = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
     turning = [robot.joint(joint).kind == 'continuous' for joint in joints]
     apart[..., turning] = np.remainder(apart[..., turning] + np.pi, 2 * np.pi) - np.pi

@@ -1,38 +1,41 @@
-"""The clock by which motions are timed."""
+"""The monotonic clock of motions."""
 
 import math
 import time
 from typing import Any
 
-BACK = 0.1      # by more than messages that change places the clock goes back only if set [s]
-AHEAD = 1.0     # it goes ahead by more at once only if set [s],
-FASTEST = 10.0  # plus this many times the real time that has passed
-SETTLED = 1.0   # so long after it was set, nothing is moved [s]
+# A backward step beyond this counts as a set clock [s]. Reordered messages make smaller ones.
+MAX_BACKWARD = 0.1
+# a forward step beyond this plus MAX_RATE times the elapsed real time counts as a set clock [s]
+MAX_FORWARD = 1.0
+MAX_RATE = 10.0   # of simulated time, relative to real time
+SETTLED = 1.0     # time without motions after the clock was set [s]
 
 
 class MotionClock:
     """
-    The node's clock [s], of a simulation or of the system; what motions see never goes back.
+    A clock that follows the node's clock (system or simulated), but never goes back.
 
-    Where the clock is set, as by a simulation that begins anew, the time of motions goes on from
-    where it was, as an arm in motion does. `fault` says so for SETTLED: what moves is stopped.
+    When the node's clock is set, for example by a restarted simulation, the motion clock continues
+    from its last time without a jump. `fault` then has a text for SETTLED, so that motions stop.
     """
 
     def __init__(self, node: Any) -> None:
         self._node = node
-        self._raw: float | None = None      # what the clock said last; None: nothing yet
+        self._raw: float | None = None      # last time of the node's clock [s]; None: none yet
         self._last = self._steady = time.monotonic()
-        self._offset = 0.0              # how far the time of motions is ahead of the clock [s]
-        self._set_at = -math.inf        # when the clock was set (steady)
+        self._offset = 0.0              # motion clock minus node's clock [s]
+        self._set_at = -math.inf        # when the clock was set, on the steady clock [s]
 
     def now(self) -> float:
-        """Return the time of motions."""
+        """Return the time of the motion clock [s]."""
         raw, steady = self._read(), time.monotonic()
         passed = steady - self._steady
         step = passed if raw is None or self._raw is None else raw - self._raw
-        was_set = not -BACK < step < AHEAD + FASTEST * passed
+        was_set = not -MAX_BACKWARD < step < MAX_FORWARD + MAX_RATE * passed
         if was_set:
             self._set_at = steady
+        # continue by the steady clock over a jump and before simulated time starts
         if was_set or raw is None or self._raw is None:
             self._offset = self._last + passed - (raw or 0.0)
         self._last = max(self._last, (raw or 0.0) + self._offset)
@@ -41,20 +44,20 @@ class MotionClock:
 
     @property
     def fault(self) -> str:
-        """The reason why the clock cannot be trusted, or ''."""
+        """The reason why motions must not rely on the clock, or ''."""
         self.now()
         if self._steady > self._set_at + SETTLED:
             return ''
         return ("the node's clock was set, or two nodes publish /clock; nothing is moved until it "
-                f'has gone on evenly for {SETTLED:g} s')
+                f'has run without jumps for {SETTLED:g} s')
 
     def of(self, stamp: int) -> float:
-        """Return the time of motions at a time of the node's clock [ns]."""
+        """Convert a time of the node's clock [ns] to the motion clock [s]."""
         return stamp * 1e-9 + self._offset
 
     @property
     def waiting(self) -> bool:
-        """True if it is a simulation's clock without a time yet."""
+        """True if time is simulated and /clock has not been received yet."""
         clock = self._node.get_clock()
         return bool(clock.ros_time_is_active) and not clock.now().nanoseconds
 

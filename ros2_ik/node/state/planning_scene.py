@@ -1,4 +1,4 @@
-"""The scene as the node knows it now."""
+"""The node's planning scene: reads, queues and applies changes."""
 
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
@@ -34,31 +34,31 @@ from ros2_ik.messages.scene_changes import (
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
-from ros2_ik.node.state.transforms import LOOK, Transforms
+from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
-MAX_WAITING = 1000   # changes of the scene
-BATCH = 100   # changes that are made together, at most
+MAX_WAITING = 1000   # maximum number of queued changes
+BATCH = 100   # maximum number of changes that are applied together
 
 Done = Callable[['Applied | Exception'], None]
 
 
 class Applied(NamedTuple):
-    """The scene after a change, and notes for a person."""
+    """The scene after a change, and notes for the client."""
 
     scene: Scene
     notes: list[str]
 
 
 class StateInScene(NamedTuple):
-    """The scene with what a RobotState holds besides, its joint values, and notes."""
+    """The scene with a RobotState's attached objects, its joint positions (`given`), and notes."""
 
     scene: Scene
     given: dict[str, Any]
     notes: list[str]
 
 
-class _Made(NamedTuple):
-    """The scene after several changes, and a result for each."""
+class _BatchResult(NamedTuple):
+    """The scene after several changes, and the result of each change."""
 
     known: SceneState
     results: list[Applied | Exception]
@@ -66,11 +66,11 @@ class _Made(NamedTuple):
 
 class PlanningScene:
     """
-    The present scene of the present robot: a value that each change replaces as a whole.
+    The current scene of the current robot; a change replaces the immutable scene as a whole.
 
-    Belongs to the node's thread; one other thread makes changes, and calls `receivers` with new
-    scenes. `begin(coroutine)` runs one in the node's thread, `wait(start)` calls start(done) and
-    awaits what done is given.
+    The methods belong to the node's thread. A second thread computes changes, and calls
+    `receivers` with each new scene. `begin(coroutine)` runs a coroutine in the node's thread;
+    `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
 
     def __init__(self, parameters: Parameters, state: CurrentState, transforms: Transforms,
@@ -81,13 +81,13 @@ class PlanningScene:
         self.receivers: list[Callable[[SceneState], None]] = []
         self._begin, self._wait = begin, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
-        self._asked = deque[tuple[PlanningSceneMessage, Done]]()
+        self._queue = deque[tuple[PlanningSceneMessage, Done]]()
         self._working = False
         self._known: SceneState | None = None
-        self.fault = ''          # why the scene of parameter `scene` is not there, or ''
+        self.fault = ''          # why the scene of parameter `scene` was not loaded, or ''
 
     def set_robot(self, robot: Robot) -> None:
-        """Adopt another robot; the scene stays if the robot has the same name."""
+        """Adopt another robot; keep the scene if name and root frame of the robot are the same."""
         old, self._known = self._known, SceneState(Scene(robot))
         self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes)
         if old and (old.scene.robot.name, old.scene.robot.root_frame) \
@@ -100,7 +100,7 @@ class PlanningScene:
         self._put(self._loaded(robot, self._parameters.scene))
 
     def _loaded(self, robot: Robot, scene: str) -> SceneState:
-        """Return the scene of parameter `scene`; where it has a fault, an empty one."""
+        """Load the scene of parameter `scene`; return an empty one and set `fault` on errors."""
         self.fault = ''
         if not scene:
             return SceneState(Scene(robot))
@@ -116,20 +116,21 @@ class PlanningScene:
 
     def _put(self, known: SceneState) -> None:
         self._known = known
-        self._thread.submit(self._show_guarded, known)
+        self._thread.submit(self._notify_receivers, known)
 
-    def _show_guarded(self, known: SceneState) -> None:
+    def _notify_receivers(self, known: SceneState) -> None:
         try:
             for receive in self.receivers:
                 receive(known)
-        except Exception as error:   # else nobody would hear of it
+        # the thread pool would swallow the exception
+        except Exception as error:
             self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
 
     # -- reading --------------------------------------------------------------------------
 
     @property
     def known(self) -> SceneState:
-        """The present scene; raises RequestError without a robot."""
+        """The current scene; raises RequestError without a robot."""
         if self._known is None:
             raise RequestError(
                 Status.INVALID_ROBOT_STATE, 'there is no robot yet, and so no scene')
@@ -137,10 +138,10 @@ class PlanningScene:
 
     def checker(self, scene: Scene) -> tuple[CollisionChecker | None, list[str]]:
         """
-        Return the checker for a scene of this robot, and what a person should know of it.
+        Return the collision checker for a scene of this robot, and notes on unchecked geometry.
 
-        None where there is nothing that could touch: no geometry of the robot, no objects.
-        Raises RequestError (COLLISION_CHECKING_UNAVAILABLE).
+        The checker is None if neither the robot nor the scene has geometry. Raises RequestError
+        (COLLISION_CHECKING_UNAVAILABLE).
         """
         if self.fault:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE, self.fault)
@@ -151,19 +152,18 @@ class PlanningScene:
                 raise RequestError(
                     Status.COLLISION_CHECKING_UNAVAILABLE,
                     f'{reason}, so it cannot be checked against {contents(scene)} of '
-                    'the scene; avoid_collisions: false does without')
+                    'the scene (avoid_collisions: false disables the check)')
             return None, [f'not checked for collisions: {reason}']
-        return self._checker(scene), _first('checked for collisions without what is missing: ',
-                                            self.geometry.left_out)
+        return self._checker(scene), _first('not checked for collisions: ', self.geometry.left_out)
 
     def _checker(self, scene: Scene) -> CollisionChecker:
         return collision_checker(scene.robot, scene, *self.geometry.options)
 
     def of_state(self, state: RobotState, robot: Robot, what: str) -> StateInScene:
         """
-        Read a question's RobotState in the scene of this moment; raises RequestError.
+        Parse a request's RobotState, and attach its objects in the current scene.
 
-        `what` is its name in messages.
+        `what` is the name of the state in error texts. Raises RequestError.
         """
         given, scene, notes = joint_values(state, robot, what), self.known.scene, list[str]()
         if held := state.attached_collision_objects:
@@ -173,10 +173,10 @@ class PlanningScene:
             scene = with_attached(scene, state, self.now(scene.robot, given, notes), f'{what}.')
         return StateInScene(scene, given, notes)
 
-    # -- changing -------------------------------------------------------------------------
+    # -- changes --------------------------------------------------------------------------
 
     def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> ConversionContext:
-        """Return where things stand; `given` joint values count before those that are known."""
+        """Return the context for parsing objects; `given` positions override joint_states."""
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
         return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes,
@@ -184,35 +184,36 @@ class PlanningScene:
 
     def apply(self, message: PlanningSceneMessage, done: Done) -> None:
         """
-        Have the scene changed by a PlanningScene message, as a whole or not at all.
+        Queue a change of the scene by a PlanningScene message, applied completely or not at all.
 
-        Changes are made in the order in which they were asked for. What the new scene needs is
-        made in a thread; when the scene is the new one, `done` is called in the node's thread,
-        or with the reason why the old one stays. Raises RequestError.
+        Changes are applied in order of arrival. `done` is called in the node's thread, with
+        Applied when the new scene and its collision checker are ready, or with the exception if
+        the change was refused. Raises RequestError if the change cannot be queued.
         """
         robot = self.known.scene.robot
         if self.fault:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
-                               f'{self.fault}: start the node with another one, or without')
-        if len(self._asked) >= MAX_WAITING:
-            raise RequestError(Status.FAILURE, f'busy: {len(self._asked)} changes of the scene '
-                               f"of robot '{robot.name}' wait, the most there may be")
-        self._asked.append((message, done))
+                               f'{self.fault}: start the node with another scene, or without')
+        if len(self._queue) >= MAX_WAITING:
+            raise RequestError(Status.FAILURE, f'busy: the maximum of {MAX_WAITING} changes of '
+                               f"the scene of robot '{robot.name}' is waiting")
+        self._queue.append((message, done))
         if not self._working:
             self._working = True
-            self._begin(self._make_all())
+            self._begin(self._apply_queue())
 
     def close(self) -> None:
-        """Make no further changes; waiting ones are not answered."""
+        """Apply no further changes; `done` is not called for waiting ones."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _make_all(self) -> None:
-        """Make the waiting changes, in the order in which they came."""
+    async def _apply_queue(self) -> None:
+        """Apply the waiting changes, in order of arrival."""
         try:
-            while self._asked:
-                asked = [self._asked.popleft() for _ in range(min(len(self._asked), BATCH))]
+            while self._queue:
+                asked = [self._queue.popleft() for _ in range(min(len(self._queue), BATCH))]
                 made = base = None
-                while made is None or base is not self._known:   # another robot came meanwhile
+                # repeated if another robot was set meanwhile
+                while made is None or base is not self._known:
                     base = self.known
                     made = await self._wait(partial(self._submit, asked, base))
                 if made.known is not base:
@@ -223,39 +224,41 @@ class PlanningScene:
             self._working = False
 
     def _submit(self, asked: list[tuple[PlanningSceneMessage, Done]], base: SceneState,
-                done: Callable[[_Made], None]) -> None:
+                done: Callable[[_BatchResult], None]) -> None:
         messages = [message for message, _ in asked]
-        self._thread.submit(lambda: done(self._make(messages, base)))
+        self._thread.submit(lambda: done(self._apply_batch(messages, base)))
 
-    # -- changing: in the thread ----------------------------------------------------------
+    # -- changes: in the second thread ----------------------------------------------------
 
-    def _make(self, asked: list[PlanningSceneMessage], base: SceneState) -> _Made:
-        """Make changes, one after the other; one that fails changes nothing."""
+    def _apply_batch(self, asked: list[PlanningSceneMessage], base: SceneState) -> _BatchResult:
+        """Apply changes one after the other; a failed change leaves the scene as it was."""
         try:
-            made = self._changed_by(asked, base, prepare=False)
+            # prepare the collision checker once, for the last scene
+            made = self._apply_each(asked, base, prepare=False)
             if made.known.scene is not base.scene:
                 self._prepare(made.known.scene)
             return made
-        except Exception:   # one of them is to blame
-            return self._changed_by(asked, base, prepare=True)
+        # prepare the checker after each change, to find the change that makes this fail
+        except Exception:
+            return self._apply_each(asked, base, prepare=True)
 
-    def _changed_by(self, asked: list[PlanningSceneMessage], base: SceneState,
-                    prepare: bool) -> _Made:
+    def _apply_each(self, asked: list[PlanningSceneMessage], base: SceneState,
+                    prepare: bool) -> _BatchResult:
         known, results = base, list[Applied | Exception]()
         for each in asked:
             try:
-                new, notes = self._changed(each, known)
+                new, notes = self._apply_one(each, known)
                 if prepare and new.scene is not known.scene:
                     self._prepare(new.scene)
                 known = new
                 results.append(Applied(new.scene, notes))
             except Exception as error:
                 results.append(error)
-        return _Made(known, results)
+        return _BatchResult(known, results)
 
-    def _changed(self, message: PlanningSceneMessage,
-                 known: SceneState) -> tuple[SceneState, list[str]]:
-        """Make a change, and try again while it is refused for transforms that may come."""
+    def _apply_one(self, message: PlanningSceneMessage,
+                   known: SceneState) -> tuple[SceneState, list[str]]:
+        """Apply a change; retry while it is refused for a transform that may still arrive."""
         robot = known.scene.robot
         while True:
             began, notes = time.monotonic(), list[str]()
@@ -267,24 +270,28 @@ class PlanningScene:
             except RequestError as error:
                 if not self._transforms.may_pass(error, began):
                     raise
-            time.sleep(LOOK)
+            time.sleep(RETRY_PERIOD)
 
     def _prepare(self, scene: Scene) -> None:
-        """Make what checks for collisions need: what cannot be checked is refused now."""
+        """Create and cache a scene's collision checker; raises IKError for invalid geometry."""
         if self.geometry.usable:
             with error_context('the scene'):
-                self._checker(scene).moving_joints   # noqa: B018 - kept; each request needs them
+                self._checker(scene).moving_joints   # noqa: B018 - cached for later requests
 
 
 def _first(text: str, items: Iterable[str]) -> list[str]:
-    """Return the first of several items, and how many more there are, after a text."""
+    """Return [text with the first item and the number of further items], [] without items."""
     items = list(items)
     more = f' (and {len(items) - 1} more)' if len(items) > 1 else ''
     return [f'{text}{items[0]}{more}'] if items else []
 
 
 def moved_over(old: SceneState, robot: Robot, log: RcutilsLogger) -> SceneState:
-    """Return the scene on a robot of the same name; what does not fit is left out and logged."""
+    """
+    Return a scene for a changed description of the robot.
+
+    Objects, attachments and paddings that do not fit the new description are logged and dropped.
+    """
     source = old.scene
     scene = Scene(robot).with_frames(source.frames)
     lost: list[str] = []
@@ -298,10 +305,11 @@ def moved_over(old: SceneState, robot: Robot, log: RcutilsLogger) -> SceneState:
     for link, padding in source.padding.items():
         with _noted(lost, f'padding of {link}'):
             scene = scene.with_padding({link: padding})
-    usual = Scene(source.robot).allowed
+    # keep only those allowed pairs that differ from the SRDF of the old description
+    default = Scene(source.robot).allowed
     matrix = scene.allowed
     for pair, allowed in source.allowed.pairs.items():
-        if usual.pairs.get(pair) != allowed:
+        if default.pairs.get(pair) != allowed:
             matrix = matrix.with_entry(*pair, allowed)
     for name, allowed in source.allowed.defaults.items():
         matrix = matrix.with_entry(name, None, allowed)
@@ -316,7 +324,7 @@ def moved_over(old: SceneState, robot: Robot, log: RcutilsLogger) -> SceneState:
 
 @contextmanager
 def _noted(lost: list[str], name: str) -> Iterator[None]:
-    """Put down what cannot be moved over."""
+    """Append `name` and the reason to `lost` if the block raises IKError."""
     try:
         yield
     except IKError as error:
@@ -324,7 +332,7 @@ def _noted(lost: list[str], name: str) -> Iterator[None]:
 
 
 def contents(scene: Scene) -> str:
-    """Return how many objects there are."""
+    """Return the numbers of objects and attached objects of a scene, in words."""
     count, held = len(scene.objects), len(scene.attached)
     return (f'{count} object{"s" * (count != 1)}'
             + (f' and {held} attached' if held else ''))

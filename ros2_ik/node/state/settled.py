@@ -1,4 +1,4 @@
-"""Reads requests in their order, once geometry and TF are ready."""
+"""Parses requests in order of arrival, once collision geometry and TF are ready."""
 
 from collections import deque
 from collections.abc import Awaitable, Callable
@@ -7,13 +7,13 @@ from typing import TypeVar
 
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.transforms import LOOK, Transforms
+from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
 T = TypeVar('T')
 
 
 class Settled:
-    """Reads requests once a new robot's geometry and TF are ready; no thread waits."""
+    """Delays the parsing of requests until geometry and TF are ready; blocks no thread."""
 
     def __init__(self, scene: PlanningScene, transforms: Transforms,
                  sleep: Callable[[float], Awaitable[None]]) -> None:
@@ -22,17 +22,17 @@ class Settled:
 
     async def read(self, read: Callable[[], T]) -> T:
         """
-        Return the result of `read`, called once the geometry of a new robot is made.
+        Await the collision geometry of a new robot, then return the result of `read()`.
 
-        While TF has only just begun to be heard, `read` is tried again where it is refused for
-        want of a transform. Both take a moment at most: then it is refused for good. Questions
-        are read in the order in which they came, so that none to move overtakes another.
+        Shortly after the start of the TF subscription, `read` is retried if it raises RequestError
+        for a missing transform. Both waits are short; after that, the error is final. Requests
+        are read in order of arrival, so that a request for a motion cannot overtake another.
         """
         turn = object()
         self._turns.append(turn)
         try:
             while self._scene.geometry.settling or self._turns[0] is not turn:
-                await self._sleep(LOOK)
+                await self._sleep(RETRY_PERIOD)
             while True:
                 began = time.monotonic()
                 try:
@@ -40,6 +40,6 @@ class Settled:
                 except RequestError as error:
                     if not self._transforms.may_pass(error, began):
                         raise
-                await self._sleep(LOOK)
+                await self._sleep(RETRY_PERIOD)
         finally:
             self._turns.remove(turn)

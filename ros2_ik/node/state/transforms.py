@@ -1,7 +1,7 @@
 """
-TF, where tf2_ros is installed.
+Transforms of TF, if tf2_ros is installed.
 
-It is listened to in a thread of its own: tf2_ros takes 2.5 ms for a message of 30 transforms.
+TF is received in a separate thread: tf2_ros needs 2.5 ms for a message with 30 transforms.
 """
 
 from collections.abc import Callable, Mapping
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Parent(NamedTuple):
-    """The parent of a frame, whether /tf_static gave it, and when it came (steady clock [s])."""
+    """Parent of a frame: name, from /tf_static or not, time of receipt (steady clock [s])."""
 
     frame: str
     static: bool
@@ -40,26 +40,27 @@ class Parent(NamedTuple):
 
 def listen_to_tf(node: Node) -> 'tf2_ros.Buffer':
     """
-    Begin to listen, by a node beside this one; return the tf2_ros.Buffer that is filled.
+    Subscribe to TF by a separate ROS node, and return the tf2_ros.Buffer that it fills.
 
-    Its `parents` has the newest Parent of each frame. Where the node's clock is set back, what
-    was received before is forgotten, but for static transforms; `since` is when [s, steady].
+    The buffer's `parents` has the newest Parent of each frame. When the clock of `node` jumps
+    back, the buffer is cleared except for static transforms. `since` is the time of the
+    subscription or of the last clearing, on the steady clock [s].
     """
     import tf2_ros
 
     class Buffer(tf2_ros.Buffer):   # type: ignore[misc]
-        """A TF buffer that returns the parent of a frame, which tf2_ros has only as text."""
+        """A TF buffer with the parents of frames, which tf2_ros provides only as text."""
 
         def __init__(self, **options: object) -> None:
             self.parents: dict[str, Parent] = {}
             self.since = time.monotonic()
             super().__init__(**options)
-            # tf2_ros looks at the listener's clock, which is none of a simulation
+            # tf2_ros watches the listener's clock, which does not use simulated time
             self._watched = node.get_clock().create_jump_callback(JumpThreshold(
                 min_forward=None, min_backward=Duration(nanoseconds=-1)),
-                post_callback=lambda _: self._forget())
+                post_callback=lambda _: self._reset())
 
-        def _forget(self) -> None:
+        def _reset(self) -> None:
             self.clear()
             self.since = time.monotonic()
             for frame in [name for name, parent in self.parents.copy().items()
@@ -68,18 +69,19 @@ def listen_to_tf(node: Node) -> 'tf2_ros.Buffer':
 
         def set_transform(self, transform: TransformStamped, authority: str) -> None:
             super().set_transform(transform, authority)
-            self._hang(transform, False)
+            self._set_parent(transform, False)
 
         def set_transform_static(self, transform: TransformStamped, authority: str) -> None:
             super().set_transform_static(transform, authority)
-            self._hang(transform, True)
+            self._set_parent(transform, True)
 
-        def _hang(self, transform: TransformStamped, static: bool) -> None:
+        def _set_parent(self, transform: TransformStamped, static: bool) -> None:
             self.parents[transform.child_frame_id.removeprefix('/')] = Parent(
                 transform.header.frame_id.removeprefix('/'), static, time.monotonic())
 
     name = f'{node.get_name()}_tf_listener'
-    listener = rclpy.create_node(   # __node: else a name given on the command line would count
+    # remapped by __node, since a node name on the command line would apply to this node as well
+    listener = rclpy.create_node(
         name, context=node.context, namespace=node.get_namespace(),
         cli_args=['--ros-args', '-r', f'__node:={name}'], enable_rosout=False,
         start_parameter_services=False)
@@ -97,25 +99,26 @@ def _spin(node: Node, _: object) -> None:
             executor.spin_once(timeout_sec=0.5)
         except ExternalShutdownException:
             return
-        except Exception:   # what one message does must not end the listening
+        # an invalid message must not end this thread
+        except Exception:
             if node.context.ok():
                 node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
 
 
-TRANSFORM_TIMEOUT = 1.0   # they are waited for so long after listening began, or began again [s]
-UNKNOWN_YET = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)   # meanwhile
-LOOK = 0.02      # and a question for want of them is read again so often [s]
+# time after the subscription in which missing transforms may still arrive [s]
+TRANSFORM_TIMEOUT = 1.0
+# statuses of requests that are retried within that time
+RETRIED_STATUSES = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)
+RETRY_PERIOD = 0.02    # between two retries [s]
 
 
 class Transforms:
     """
-    Placements of frames that are not the robot's; `now` is the node clock [ns].
+    Poses of TF frames that are not links of the robot.
 
-    `simulated` tells whether that is the clock of a simulation, which may be slow or stand.
-
-    TF is listened to from the first question on: each message costs, and most robots are never
-    asked for a foreign frame. `listen(node)` gives a tf2_ros.Buffer with
-    `parents`, as `listen_to_tf` does.
+    `now` returns the time of the node clock [ns], `simulated` whether time is simulated. `listen`
+    is `listen_to_tf` or a replacement. TF is subscribed to at the first lookup only, since each
+    TF message costs time and most robots never need a foreign frame.
     """
 
     def __init__(self, node: Node, parameters: Parameters, now: Callable[[], int],
@@ -124,61 +127,65 @@ class Transforms:
         self._node, self._listen, self._now = node, listen, now
         self._parameters, self._simulated = parameters, simulated
         self._buffer: Any = None
-        self._beginning = threading.Lock()
+        self._start_lock = threading.Lock()
         self.absent = ''
         try:
             import tf2_ros  # noqa: F401
         except ImportError:
-            self.absent = 'TF cannot be asked: tf2_ros is not installed'
+            self.absent = 'TF is unavailable: tf2_ros is not installed'
 
     def lookup(self, execute: bool = False) -> Lookup:
         """
-        Return what finds frames for a question, or for a motion, which wants newer transforms.
+        Return a function that locates frames for a request; with `execute`, for a motion.
 
-        It raises LookupError with the reason, OldTransformError for transforms that are too old.
+        Motions require newer transforms (parameter execute_tf_timeout). The function raises
+        LookupError for an unknown frame, OldTransformError for a stale transform.
         """
         parameter = 'execute_tf_timeout' if execute else 'tf_timeout'
 
         def find(robot: Robot, frame: str) -> Reference:
-            self._begin()
+            self._listen_once()
             return self._reference(robot, frame, parameter)
         return find
 
     def find(self, target: str, source: str) -> Reading:
-        """Return the newest T_target_source of any age; raises LookupError with the reason."""
-        self._begin()
+        """Return the newest T_target_source, whatever its age; raises LookupError."""
+        self._listen_once()
         return self._newest(target, source)
 
-    def _begin(self) -> None:
-        """Listen from now on; raises LookupError where there is no TF."""
+    def _listen_once(self) -> None:
+        """Subscribe to TF if not done yet; raises LookupError if tf2_ros is not installed."""
         if self.absent:
             raise LookupError(self.absent)
-        with self._beginning:   # changes of the scene ask in a thread of their own
+        # the thread of scene changes looks up frames as well
+        with self._start_lock:
             if self._buffer is None:
                 self._buffer = self._listen(self._node)
 
     def may_pass(self, refusal: RequestError, moment: float) -> bool:
         """
-        Return whether a question that was read at a moment [s, steady] should be read again.
+        Return whether a request refused at `moment` (steady clock [s]) should be retried.
 
-        It should if TF had been received for so short a time that transforms may be missing.
+        A retry makes sense within TRANSFORM_TIMEOUT after the TF subscription, when transforms
+        may be missing.
         """
-        return (refusal.status in UNKNOWN_YET and self._buffer is not None
+        return (refusal.status in RETRIED_STATUSES and self._buffer is not None
                 and moment < self._buffer.since + TRANSFORM_TIMEOUT)
 
     def _reference(self, robot: Robot, frame: str, parameter: str) -> Reference:
         """
-        Put a frame on the link that it is fixed to, or to where it is in the root frame.
+        Return a frame's pose relative to the link that it is fixed to, or else to the root frame.
 
-        What hangs on a link by a transform of /tf, such as what a camera on the arm sees, need
-        not move with the link: it is where TF has it in the root frame.
+        A frame whose connection with a link contains a transform of /tf (not /tf_static), such as
+        an object that a camera on the arm sees, need not move with the link. Such a frame is taken
+        at its current pose in the root frame.
         """
         in_root: Reading | LookupError
         try:
             in_root = self._newest(robot.root_frame, frame)
         except LookupError as error:
             in_root = error
-        # after the look-up: what it has found hangs by parents that are known by now
+        # after the lookup, since TF may only then have received the parents of the frame
         carrier, static = _carrier(self._buffer.parents, frame, set(robot.frame_names))
         loose = carrier if carrier and not static and robot.moving_joints(carrier) else None
         if carrier is None or loose:
@@ -189,7 +196,7 @@ class Transforms:
         return Reference(None if carrier == robot.root_frame else carrier, place)
 
     def _fresh(self, reading: Reading, frame: str, parameter: str) -> pin.SE3:
-        """Return the value of a transform that is new enough; raises OldTransformError."""
+        """Return the pose of a transform that is not stale; raises OldTransformError."""
         limit, now = getattr(self._parameters, parameter), self._now()
         age = reading.age(now, bool(reading.stamp) and self._simulated())
         if limit and age > limit:
@@ -201,13 +208,15 @@ class Transforms:
         return reading.value
 
     def _newest(self, target: str, source: str) -> Reading:
-        """Return T_target_source, as received now if all is static. Raises LookupError."""
+        """Return the newest T_target_source; raises LookupError with TF's reason."""
         try:
             message = self._buffer.lookup_transform(target, source, Time())
             place = placement(message.transform.translation, message.transform.rotation,
                               f"the transform of '{source}'")
-        except Exception as error:   # tf2's own errors have no base class that is always there
+        # the base class of tf2's errors differs between ROS distributions
+        except Exception as error:
             raise LookupError(f'TF: {error}') from None
+        # received when the oldest moving transform was, or now if all are static
         reading = Reading.of(place, message.header.stamp)
         received = [parent.received for parent in _between(self._buffer.parents, target, source)
                     if not parent.static]
@@ -215,7 +224,7 @@ class Transforms:
 
 
 def _ancestry(parents: Mapping[str, Parent], frame: str) -> dict[str, Parent]:
-    """Return the parents from a frame upwards, by the frame that hangs on them."""
+    """Return the parent of a frame and of all its ancestors, by child frame."""
     found: dict[str, Parent] = {}
     while frame in parents and frame not in found:
         found[frame] = parents[frame]
@@ -224,14 +233,15 @@ def _ancestry(parents: Mapping[str, Parent], frame: str) -> dict[str, Parent]:
 
 
 def _between(parents: Mapping[str, Parent], target: str, source: str) -> list[Parent]:
-    """Return what connects two frames."""
-    ways = _ancestry(parents, target), _ancestry(parents, source)
-    return [way[frame] for way in ways for frame in way if not all(frame in w for w in ways)]
+    """Return the parents on the path between two frames, below their common ancestor."""
+    chains = _ancestry(parents, target), _ancestry(parents, source)
+    return [chain[frame] for chain in chains for frame in chain
+            if not all(frame in other for other in chains)]
 
 
 def _carrier(parents: Mapping[str, Parent], frame: str, links: set[str]) \
         -> tuple[str | None, bool]:
-    """Return the nearest link above a frame, if there is one, and whether it is fixed to it."""
+    """Return a frame's nearest ancestor that is a link, or None, and if it is fixed to it."""
     static = True
     for parent in _ancestry(parents, frame).values():
         static = static and parent.static

@@ -1,4 +1,4 @@
-"""Searches in processes of their own, so that the node's callbacks stay short."""
+"""Worker processes for searches, so that the node's callbacks stay short."""
 
 from ros2_ik.node.workers.jobs import AnySearch
 from ros2_ik.node.workers.member import UnansweredError, WorkerError

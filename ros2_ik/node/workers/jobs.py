@@ -12,9 +12,9 @@ Answer: TypeAlias = IKSolution | TimedPath
 
 class TakeRobot(NamedTuple):
     """
-    To the worker: a robot, pickled, that jobs may name.
+    To the worker: a pickled robot, to which jobs refer by `key`.
 
-    `geometry`, when its collision geometry is made: the options of `collision_checker`.
+    `geometry` has the options of `collision_checker`; None while the geometry is not ready.
     """
 
     key: str
@@ -24,9 +24,10 @@ class TakeRobot(NamedTuple):
 
 class Job(NamedTuple):
     """
-    To the worker: a search, from question() of its class; `watched`: report its progress.
+    To the worker: a search, serialized by its method `question`.
 
-    `sent` is when it was handed to the pool, on the steady clock [s].
+    `watched` requests Progress messages. `sent` is the time of the submission to the pool, on the
+    steady clock [s].
     """
 
     number: int
@@ -38,24 +39,24 @@ class Job(NamedTuple):
 
 
 class Cancel(NamedTuple):
-    """To the worker: answer a job now, with its best result."""
+    """To the worker: end a job now, and send its best result so far."""
 
     number: int
 
 
 class Ready(NamedTuple):
-    """To the node: the worker has started, or has made a robot's geometry."""
+    """To the node: the worker has started, or has loaded a robot."""
 
 
 class Progress(NamedTuple):
-    """To the node: how a watched job stands; about ten times a second."""
+    """To the node: the best result so far of a watched job, about ten times per second."""
 
     number: int
     solution: Answer
 
 
 class Result(NamedTuple):
-    """To the node: a job's end; without a solution, `failure` says what went wrong."""
+    """To the node: the result of a job; without a solution, `failure` has the traceback."""
 
     number: int
     solution: Answer | None

@@ -1,8 +1,8 @@
 """
-The worker's side: several searches in turns of one attempt. No rclpy here.
+Main loop of a worker process: runs several searches alternately, one attempt at a time.
 
-A search that a few more attempts would finish must not wait behind ones that use up their time.
-So the next attempt always goes to the search that has had the least computing time.
+The next attempt always goes to the search with the least computing time so far, so that a search
+that needs few attempts does not wait for searches that use all their time. Imports no rclpy.
 """
 
 from collections import deque
@@ -17,23 +17,23 @@ import traceback
 from ros2_ik.core import collision_checker, Robot, Scene
 from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Ready, Result, TakeRobot
 
-NICENESS = 10     # the node's own callbacks go first
-ROBOTS_KEPT = 2   # jobs for the robot before the newest may still be under way
-LOOK = 0.005      # how often an attempt looks into the pipe for the end of its search [s]
-TELL = 0.1        # how often the node is told of a search that is watched [s]
+NICENESS = 10     # lower priority than the node's own callbacks
+MAX_ROBOTS = 2    # the newest robot, and its predecessor for jobs that are still running
+POLL_PERIOD = 0.005       # between two checks for messages during an attempt [s]
+PROGRESS_PERIOD = 0.1     # between two progress reports of a watched search [s]
 
 
 @dataclass
 class OpenSearch:
-    """A search and its computing time [s]; `told` is the time of its last feedback."""
+    """A search, its computing time `spent` [s], and the time of its last progress report."""
 
     search: AnySearch
     watched: bool = False
     spent: float = 0.0
-    told: float = field(default_factory=time.monotonic)
+    reported_at: float = field(default_factory=time.monotonic)    # steady clock [s]
 
     def attempt(self) -> bool:
-        """Make one attempt; return whether the search is finished."""
+        """Run one attempt of the search; return whether the search is finished."""
         before = time.thread_time()
         finished = self.search.run(seconds=0)
         self.spent += time.thread_time() - before
@@ -41,14 +41,15 @@ class OpenSearch:
 
     @property
     def order(self) -> tuple[bool, float]:
-        """The key of its turn: a search whose time is up comes first, then the least spent."""
+        """Sort key: first searches past their deadline, then by computing time."""
         return time.monotonic() < self.search.budget.deadline, self.spent
 
 
 def serve(connection: Connection) -> None:
-    """Work until the node closes the pipe or is gone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)    # Ctrl-C reaches the whole process group,
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)   # systemd too; the node ends its workers
+    """Run searches until the node closes the pipe or ends."""
+    # Ctrl-C and systemd signal all processes of the node, which ends its workers itself
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.nice(NICENESS)
     worker = Worker(connection)
     try:
@@ -60,32 +61,34 @@ def serve(connection: Connection) -> None:
 
 
 class Worker:
-    """The open searches of this process."""
+    """The state of this process: known robots, open searches, and unread messages."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._inbox: deque[TakeRobot | Job | Cancel] = deque()       # what came during an attempt
+        # messages received during an attempt
+        self._inbox: deque[TakeRobot | Job | Cancel] = deque()
         self._robots: dict[str, Robot] = {}
         self._open: dict[int, OpenSearch] = {}
-        self._looked = 0.0
+        self._polled_at = 0.0
 
     def turn(self) -> None:
-        """Receive messages, waiting only without work; then make one attempt."""
+        """Handle all messages (wait for one if no search is open), then run one attempt."""
         while not self._open or self._inbox or self._connection.poll():
-            self._take(self._inbox.popleft() if self._inbox else self._connection.recv())
+            self._handle(self._inbox.popleft() if self._inbox else self._connection.recv())
         number, chosen = min(self._open.items(), key=lambda item: item[1].order)
         try:
             if chosen.attempt():
                 self._answer(number)
-            elif chosen.watched and (now := time.monotonic()) > chosen.told + TELL:
-                chosen.told = now
+            elif chosen.watched and (
+                    now := time.monotonic()) > chosen.reported_at + PROGRESS_PERIOD:
+                chosen.reported_at = now
                 self._connection.send(Progress(number, chosen.search.solution()))
         except Exception:
             self._fail(number)
 
-    def _take(self, message: TakeRobot | Job | Cancel) -> None:
+    def _handle(self, message: TakeRobot | Job | Cancel) -> None:
         if isinstance(message, TakeRobot):
-            self._learn(message)
+            self._add_robot(message)
         elif isinstance(message, Job):
             self._begin(message)
         elif message.number in self._open:
@@ -99,34 +102,38 @@ class Worker:
             self._fail(job.number)
             return
         waited = max(0.0, time.monotonic() - job.sent)
-        search.budget.deadline += waited     # its time begins now
+        # the time budget of the search starts now
+        search.budget.deadline += waited
         search.budget.started += waited
         search.budget.cancel = lambda: self._is_cancelled(job.number)
         self._open[job.number] = OpenSearch(search, job.watched)
 
     def _is_cancelled(self, number: int) -> bool:
         """
-        Look into the pipe now and then, so that not even a long attempt goes on when cancelled.
+        Poll the pipe every POLL_PERIOD, so that a cancellation ends a long attempt early.
 
-        All else that comes stays for after the attempt: to answer for another search would use
-        what this one is computing with.
+        Other messages remain in the inbox until the end of the attempt: answering another search
+        would overwrite shared buffers of the running one.
         """
         now = time.monotonic()
-        if now >= self._looked + LOOK:
-            self._looked = now
+        if now >= self._polled_at + POLL_PERIOD:
+            self._polled_at = now
             while self._connection.poll():
                 self._inbox.append(self._connection.recv())
         return Cancel(number) in self._inbox
 
-    def _learn(self, message: TakeRobot) -> None:
+    def _add_robot(self, message: TakeRobot) -> None:
+        # pop and insert again, so that the dict is ordered by last use
         robot = self._robots.pop(message.key, None) or pickle.loads(message.robot)
         self._robots[message.key] = robot
-        while len(self._robots) > ROBOTS_KEPT:
+        while len(self._robots) > MAX_ROBOTS:
             del self._robots[next(iter(self._robots))]
-        if message.geometry:   # it is kept: no search has to make it
+        # creates the geometry in the cache before a search needs it
+        if message.geometry:
             try:
                 collision_checker(robot, Scene(robot), *message.geometry)
-            except Exception:   # the search that needs it will say why
+            # a search that needs the geometry reports the error
+            except Exception:
                 traceback.print_exc()
         self._connection.send(Ready())
 

@@ -110,7 +110,7 @@ def test_something_in_the_way_at_the_goal_or_at_the_start(client, record):
     assert answer.status == Status.START_STATE_IN_COLLISION and 'post' in answer.message
     assert near(record.still(), {}) < 1e-3
     free = execute(client, {'panda_joint1': 1.5}, avoid_collisions=False)
-    assert 'the way was not checked for collisions' in free.message
+    assert 'the path was not checked for collisions' in free.message
     assert free.status == Status.SUCCESS, free.message
 
 
@@ -149,9 +149,9 @@ def test_a_motion_is_told_of_while_it_is_under_way_and_when_it_is_over(client, r
         assert said['controllers'] == 'arm_controller' and said['state'] == 'moving'
         assert 0 <= float(said['fraction']) <= 1 and float(said['time left [s]']) < 4
     eventually(lambda: told[-1][0] == 'nothing is moved', 'the end')
-    line, = (line for line in node.text.splitlines() if 'went 0.9' in line)
+    line, = (line for line in node.text.splitlines() if 'moved by 0.9' in line)
     assert ("motion by service execute of group 'arm' with arm_controller: joint "
-            "'panda_joint1' went 0.9") in line
+            "'panda_joint1' moved by 0.9") in line
     assert 'SUCCESS: arrived after' in line
     client.node.destroy_subscription(subscription)
 

@@ -209,7 +209,7 @@ def test_off_counts_while_it_is_switched_on(client, servo):
 
 
 @pytest.mark.parametrize(('fault', 'value', 'words'), [
-    ('publish_joint_states', False, 'joint_states told of joint'),
+    ('publish_joint_states', False, 'joint_states of joint'),
     ('stamp', False, 'have no header.stamp'),
     # a finger, which the servo does not command
     ('nan_joint', 'panda_finger_joint1', "of joint 'panda_finger_joint1'")])

@@ -63,7 +63,7 @@ def test_locked_joint_that_nobody_told_is_taken_from_the_seed_or_needed(arm):
     assert arm.ik(frame='torso').status == Status.SUCCESS    # it carries frame and tip
     response = arm.ik({'turn': 0.5})
     assert response.status == Status.SUCCESS, response.message
-    assert 'joint_states has nothing of' in response.message   # the arm's own joints
+    assert 'no joint_states of' in response.message   # the arm's own joints
     assert list(response.solution.joint_state.name) == list(arm.named(ARM))
     reached = Judge(arm.robot).transform(
         {**values(response.solution), **arm.named({'turn': 0.5})}, 'hand', 'base')

@@ -82,7 +82,7 @@ def test_what_is_held_counts(client):
 def test_joints_that_are_not_known_are_named(client):
     response = client.ik(targets=[down(0.5, 0.0, 0.5)])
     assert response.status == Status.SUCCESS
-    assert "nothing of 'panda_finger_joint1': collisions were checked at neutral" \
+    assert "no joint_states of 'panda_finger_joint1': collisions were checked at the neutral" \
         in response.message
 
 
