@@ -1,1 +1,1 @@
-"""Endpoints: a file for each service, action or group of topics."""
+"""Services, actions and topics of the node; one module per service, action or topic group."""

@@ -1,4 +1,4 @@
-"""Answers of services: each request is answered, whatever happens, and counted."""
+"""Service callbacks that always answer: exceptions become responses, and requests are counted."""
 
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine
@@ -19,8 +19,8 @@ from ros2_ik.node.workers import UnansweredError, WorkerError
 if TYPE_CHECKING:
     from ros2_ik.node.endpoints.parts import Parts
 
-KEPT = 1000   # solve times that the percentiles are taken of
-LONGEST = 4000   # reason [characters]
+N_SOLVE_TIMES = 1000   # number of recent solve times for the percentiles
+MAX_REASON = 4000      # length of the reason in an answer [characters]
 
 PartsT = TypeVar('PartsT', bound='Parts')
 Request = TypeVar('Request')
@@ -31,9 +31,10 @@ Answer = Callable[[PartsT, Request, Response], Coroutine[object, object, Respons
 
 class Statistics:
     """
-    Requests by service and status, and the times of the last searches [s].
+    Counts of requests by service and status, and the durations of recent searches.
 
-    `servo` is the state that the servo's process has reported last.
+    `busy` counts requests refused as busy, `open_goals` goals without a result. `servo` is the
+    last state that the servo's process reported.
     """
 
     def __init__(self) -> None:
@@ -41,10 +42,10 @@ class Statistics:
         self.failures: Counter[str] = Counter()
         self.busy = self.open_goals = 0
         self.servo: State | None = None
-        self._seconds: deque[float] = deque(maxlen=KEPT)
+        self._seconds: deque[float] = deque(maxlen=N_SOLVE_TIMES)
 
     def count(self, service: str, status: int, seconds: float = 0.0) -> None:
-        """Count a request that has been answered; `seconds` is 0 when nothing was searched."""
+        """Count an answered request; `seconds` is the duration of its search, 0 without one."""
         self.requests[service] += 1
         if status != Status.SUCCESS:
             self.failures[Status(status).name] += 1
@@ -52,7 +53,7 @@ class Statistics:
             self._seconds.append(seconds)
 
     def percentiles(self) -> dict[int, float]:
-        """Return the times that 50, 90 and 99 % did not exceed [s]; empty without a search."""
+        """Return the 50th, 90th and 99th percentiles of search durations [s]; {} without any."""
         return {percent: float(np.percentile(self._seconds, percent))
                 for percent in (50, 90, 99) if self._seconds}
 
@@ -60,13 +61,14 @@ class Statistics:
 def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
                                         Answer[PartsT, Request, Response]]:
     """
-    Decorate a coroutine (self, request, response) that fills a response, as a service's callback.
+    Decorate a coroutine (self, request, response) that fills the response of a service.
 
-    It returns the response; where it raises, a fresh one that says why: a callback that raises
-    would leave the client waiting and end spinning. Each is counted under the name of the
-    service in `self.statistics`, with the seconds that the coroutine returns if it searched.
+    The decorated coroutine returns the response. If the coroutine raises, a new response with the
+    reason is returned: an exception in a callback would leave the client waiting, and would end
+    the executor. The request is counted in `self.statistics` under `service`, with the search
+    duration [s] that the coroutine returns (None without a search).
     """
-    def dress(fill: Fill[PartsT, Request, Response]) -> Answer[PartsT, Request, Response]:
+    def decorate(fill: Fill[PartsT, Request, Response]) -> Answer[PartsT, Request, Response]:
         @wraps(fill)
         async def answer(self: PartsT, request: Request, response: Response) -> Response:
             searched = status = None
@@ -81,17 +83,18 @@ def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
                                   searched or 0.0)
             return response
         return answer
-    return dress
+    return decorate
 
 
 def header(node: Node, frame_id: str) -> Header:
-    """Make a header stamped now."""
+    """Return a header with the current time of the node's clock."""
     return Header(stamp=node.get_clock().now().to_msg(), frame_id=frame_id)
 
 
 def refusal(response: Response, status: Status, message: str) -> Response:
-    """Write why there is no answer into a response, as far as its type has room for that."""
-    if hasattr(response, 'error_code'):     # of MoveIt's types
+    """Write status and reason into those fields that a response's type has; return it."""
+    # MoveIt's types
+    if hasattr(response, 'error_code'):
         fill_error_code(response.error_code, status, message)
     if hasattr(response, 'message'):
         response.message = message
@@ -101,14 +104,14 @@ def refusal(response: Response, status: Status, message: str) -> Response:
 
 
 def fill_error_code(code: MoveItErrorCodes, status: Status, message: str) -> None:
-    """Write a status and its reason into MoveItErrorCodes, which before Jazzy have no message."""
+    """Write a status into MoveItErrorCodes, and the reason if the type has a message (Jazzy)."""
     code.val = int(status)
     if hasattr(code, 'message'):
         code.message = message
 
 
 def _status(response: object) -> int:
-    """Return the status of an answer of any of the types."""
+    """Return the status of a response of any type."""
     if hasattr(response, 'error_code'):
         status: int = response.error_code.val
         return status
@@ -118,17 +121,18 @@ def _status(response: object) -> int:
 
 
 def reason_of(error: Exception, log: RcutilsLogger) -> tuple[Status, str]:
-    """Return status and sentence for an error; a defect goes to the log with its trace."""
+    """Return status and reason of an error; an unexpected error is logged with its traceback."""
     if isinstance(error, (IKError, UnansweredError)):
-        return error.status, _sentence(str(error))
-    if isinstance(error, WorkerError):   # already in the log
-        return Status.FAILURE, _sentence(str(error))
+        return error.status, _printable(str(error))
+    # the pool has logged the traceback
+    if isinstance(error, WorkerError):
+        return Status.FAILURE, _printable(str(error))
     log.error(''.join(traceback.format_exception(error))[-20_000:], throttle_duration_sec=1.0)
-    return Status.FAILURE, _sentence(f'{type(error).__name__}: {error}')
+    return Status.FAILURE, _printable(f'{type(error).__name__}: {error}')
 
 
-def _sentence(text: str) -> str:
-    """Return one line for terminals and logs; a request may hold megabytes of any characters."""
-    if len(text) > LONGEST:
-        text = f'{text[:LONGEST]} [{len(text) - LONGEST} characters more]'
+def _printable(text: str) -> str:
+    """Return a text shortened to MAX_REASON, with control characters escaped."""
+    if len(text) > MAX_REASON:
+        text = f'{text[:MAX_REASON]} [{len(text) - MAX_REASON} characters more]'
     return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text)

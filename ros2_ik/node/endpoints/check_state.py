@@ -27,17 +27,18 @@ from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
 
-FARTHEST = 1.0    # largest influence [m]
-SLACK = 1e-6      # tolerance of joint limits [rad, m]
-MOST, USUAL = 10_000, 100
+MAX_INFLUENCE = 1.0      # of a request [m]
+LIMIT_TOLERANCE = 1e-6   # distance outside of a joint limit that is accepted [rad, m]
+MAX_DISTANCES = 10_000   # number of distances in a response
+DEFAULT_MAX_DISTANCES = 100     # if the request has max_distances 0
 
 
 class _Checked(NamedTuple):
     """
-    The contacts of a state, and what could not be checked.
+    The contacts of a configuration q (nq,), and texts on pairs that were not checked.
 
-    `bodies` are the links and objects that a group moves, None for all; `checker` is None where
-    nothing could touch.
+    `bodies` are the links and objects that the group moves; None means all. `checker` is None if
+    neither the robot nor the scene has geometry.
     """
 
     q: Array
@@ -48,12 +49,12 @@ class _Checked(NamedTuple):
     notes: list[str]
 
     def counts(self, first: str, second: str) -> bool:
-        """Return whether one of two bodies is among those that are asked about."""
+        """Return whether a pair has at least one of the requested bodies."""
         return self.bodies is None or not self.bodies.isdisjoint((first, second))
 
 
 class CheckState(Endpoint):
-    """Returns contacts of a state, and distances of near pairs."""
+    """Services that return the contacts of a state, the distances of near pairs, and limits."""
 
     def offer(self) -> None:
         self.serve(Service, '~/check_state', self.answer)
@@ -61,20 +62,21 @@ class CheckState(Endpoint):
 
     @answering('check_state')
     async def answer(self, request: Service.Request, response: Service.Response) -> None:
-        """Answer a request."""
+        """Answer ~/check_state."""
         await self.settled.read(lambda: self._answer(request, response))
 
     @answering('check_state_validity')
     async def answer_moveit(self, request: GetStateValidity.Request,
                             response: GetStateValidity.Response) -> None:
-        """Answer as move_group does: contacts and constraints count, limits of joints do not."""
+        """Answer as move_group: contacts and constraints decide validity, joint limits do not."""
         await self.settled.read(lambda: self._answer_moveit(request, response))
 
     def _answer(self, request: Service.Request, response: Service.Response) -> None:
         robot = self.description.current()
-        if not 0 <= request.influence <= FARTHEST:
-            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                               f'influence is {request.influence:g} m; valid: 0 to {FARTHEST:g}')
+        if not 0 <= request.influence <= MAX_INFLUENCE:
+            raise RequestError(
+                Status.INVALID_GOAL_CONSTRAINTS,
+                f'influence is {request.influence:g} m; valid: 0 to {MAX_INFLUENCE:g}')
         state = self.scene.of_state(request.state, robot, 'state')
         joints = _joints(robot, request.group)
         found = self._check(robot, state, request.group)
@@ -86,8 +88,9 @@ class CheckState(Endpoint):
         if found.checker is not None and request.influence > 0:
             at = Configuration(found.checker.robot, found.q)
             near = distance_messages(found.checker.distances(at, request.influence), head)
+            most = min(request.max_distances or DEFAULT_MAX_DISTANCES, MAX_DISTANCES)
             response.distances = [each for each in near if found.counts(
-                each.body_1, each.body_2)][:min(request.max_distances or USUAL, MOST)]
+                each.body_1, each.body_2)][:most]
         response.valid = not (response.contacts or response.outside_limits)
         response.status = int(Status.SUCCESS)
         response.message = '; '.join([*_sentences(response, outside, found.q), *found.notes])
@@ -96,7 +99,8 @@ class CheckState(Endpoint):
                        response: GetStateValidity.Response) -> None:
         robot = self.description.current()
         state = self.scene.of_state(request.robot_state, robot, 'robot_state')
-        group = request.group_name if request.group_name in robot.groups else ''    # else all
+        # as in MoveIt, an unknown group means all joints
+        group = request.group_name if request.group_name in robot.groups else ''
         found = self._check(robot, state, group)
         response.contacts = [ContactInformation(
             header=contact.header, position=contact.position, depth=contact.depth,
@@ -112,7 +116,7 @@ class CheckState(Endpoint):
             one.result for one in response.constraint_result)
 
     def _check(self, robot: Robot, state: StateInScene, group: str) -> _Checked:
-        """Return the contacts of what a group moves ('': of all); raises IKError."""
+        """Return the contacts of the bodies that a group moves ('': all); raises IKError."""
         checker, remarks = self.scene.checker(state.scene)
         joints = _joints(robot, group)
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
@@ -145,14 +149,15 @@ def _joints(robot: Robot, group: str) -> frozenset[str]:
 
 
 def _bodies(robot: Robot, scene: Scene, joints: frozenset[str]) -> set[str]:
-    """Return the links, and attached objects, that any of the joints moves."""
+    """Return the names of links and attached objects that any of the joints moves."""
     links = {name for name in robot.frame_names if joints & robot.moving_joints(name)}
     return links | {held.id for held in scene.attached.values() if held.link in links}
 
 
 def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:
     return [joint for joint in robot.joints if joint.is_scalar and joint.name in joints
-            and not joint.lower - SLACK <= q[joint.index] <= joint.upper + SLACK]
+            and not (joint.lower - LIMIT_TOLERANCE <= q[joint.index]
+                     <= joint.upper + LIMIT_TOLERANCE)]
 
 
 def _sentences(response: Service.Response, outside: list[Joint], q: Array) -> list[str]:
@@ -162,4 +167,4 @@ def _sentences(response: Service.Response, outside: list[Joint], q: Array) -> li
         said.append(f'{len(response.contacts) - 3} more contacts')
     said += [f"joint '{joint.name}' is outside its limits: at {q[joint.index]:.7g}, allowed "
              f'{joint.lower:.7g} to {joint.upper:.7g}' for joint in outside]
-    return said or ['nothing touches, and all joints are within their limits']
+    return said or ['no contacts, and all joints are within their limits']

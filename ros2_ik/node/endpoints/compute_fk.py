@@ -16,11 +16,11 @@ from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeFK as Service
 
-MAX_LINKS = 1000   # more would keep the node from other requests
+MAX_LINKS = 1000   # of a request; more would delay other requests
 
 
 class ComputeFK(Endpoint):
-    """Returns the poses of links and frames."""
+    """Services that return the poses of links and frames."""
 
     def offer(self) -> None:
         self.serve(Service, '~/compute_fk', self.answer)
@@ -28,13 +28,13 @@ class ComputeFK(Endpoint):
 
     @answering('compute_fk')
     async def answer(self, request: Service.Request, response: Service.Response) -> None:
-        """Answer a request."""
+        """Answer ~/compute_fk."""
         await self.settled.read(lambda: self._answer(request, response))
 
     @answering('compute_fk')
     async def answer_moveit(self, request: GetPositionFK.Request,
                             response: GetPositionFK.Response) -> None:
-        """Answer as move_group does: unknown links are skipped."""
+        """Answer as move_group: known links get poses, unknown ones an error code."""
         await self.settled.read(lambda: self._answer_moveit(request, response))
 
     def _answer(self, request: Service.Request, response: Service.Response) -> None:
@@ -61,7 +61,7 @@ class ComputeFK(Endpoint):
 
     def _poses(self, links: Sequence[str], state: StateInScene, frame_id: str) \
             -> list[PoseStamped]:
-        """Return where links are in a frame of the robot, the scene or TF ('': the root)."""
+        """Return the poses of links in a frame of the robot, the scene or TF ('': root frame)."""
         robot = framed_robot(state.scene, links)
         frame = reference(robot, state.scene, frame_id, self.transforms.lookup())
         # only joints between the frame and a link need known positions
@@ -77,7 +77,7 @@ class ComputeFK(Endpoint):
         return poses
 
     def _links(self, names: Sequence[str], scene: Scene) -> list[str]:
-        """Check the names of links, or choose the tip, or all tips; raises IKError."""
+        """Return the checked links; for no names, the default tip or all tips of the group."""
         if len(names) > MAX_LINKS:
             raise RequestError(Status.INVALID_LINK_NAME,
                                f'{len(names)} links; at most {MAX_LINKS} are read')

@@ -17,7 +17,7 @@ SEARCH_FAILED = {Status.TIMED_OUT, Status.GOAL_IN_COLLISION, Status.GOAL_CONSTRA
 
 
 class ComputeIK(Endpoint):
-    """Answers after a short search, or passes the request to the workers."""
+    """IK services: search in the node's thread if the search is short, else in a worker."""
 
     def offer(self) -> None:
         self.serve(Service, '~/compute_ik', self.answer)
@@ -26,8 +26,9 @@ class ComputeIK(Endpoint):
 
     @answering('compute_ik')
     async def answer(self, request: Service.Request, response: Service.Response) -> float:
-        """Answer a request."""
-        stops = self.motions.stops     # before anything is awaited: `stop` counts from now
+        """Answer ~/compute_ik; return the duration of the search [s]."""
+        # read before the first await, so that a later stop prevents the motion
+        stops = self.motions.stops
         question = await self.settled.read(lambda: self.ik_requests.read(request))
         solution = await self.ik_requests.search(question)
         await self.ik_requests.finish(question, solution, response, stops, 'service compute_ik')
@@ -36,11 +37,11 @@ class ComputeIK(Endpoint):
     @answering('solve_ik')
     async def answer_moveit(self, request: GetPositionIK.Request,
                             response: GetPositionIK.Response) -> float:
-        """Answer as move_group's /compute_ik does; the solution has all joints of the robot."""
+        """Answer as move_group's /compute_ik: the solution has all joints of the robot."""
         asked, answer = request.ik_request, Service.Response()
         question = await self.settled.read(lambda: self._read(asked))
         solution = await self.ik_requests.search(question)
-        # it never moves the robot: what was stopped does not matter
+        # `stops` is 0, since this service never moves the robot
         await self.ik_requests.finish(question, solution, answer, 0, 'service solve_ik')
         status = Status(answer.status)
         fill_error_code(response.error_code, Status.NO_IK_SOLUTION if status in SEARCH_FAILED

@@ -1,4 +1,4 @@
-"""Action ~/solve_constrained_ik."""
+"""Action ~/solve_constrained_ik, with feedback and cancellation."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,19 +19,21 @@ from ros2_ik.node.endpoints.registry import Endpoint
 
 NAME = '~/solve_constrained_ik'
 NODE_STOPPED = 'the node was stopped'
-MAX_GOALS = 64     # open at a time
-FEEDBACK = 0.5     # time between two messages about goals whose search tells nothing [s]
-KEPT = 10          # time for which a result is kept, and its status told, by the node's clock [s]
+MAX_GOALS = 64     # number of open goals
+FEEDBACK_PERIOD = 0.5     # of goals without progress reports from a worker [s]
+RESULT_TIMEOUT = 10       # time for which the action server keeps a result, node's clock [s]
 
 
 class OpenGoal:
     """
-    A goal that has no result yet.
+    A goal without a result.
 
-    `asked` is the goal's request once it has been read, `newest` the best that its search last
-    reported, `phase` as in the feedback. `why` is the reason why it must end, or ''. `end` cancels
-    its running work. `stops` is the executor's when it came: what is stopped later does not
-    begin to move.
+    - `asked`: the parsed request, None before parsing.
+    - `newest`: the best solution in the last progress report.
+    - `phase`: as in the feedback message.
+    - `why`: the reason why the goal must end, or ''.
+    - `end`: cancels the running search.
+    - `stops`: MotionExecutor.stops when the goal arrived; a later stop prevents the motion.
     """
 
     def __init__(self, handle: ServerGoalHandle, stops: int) -> None:
@@ -43,15 +45,16 @@ class OpenGoal:
         self.began = time.monotonic()
 
     def stop(self, why: str) -> None:
-        """End it as soon as possible; the first reason counts."""
+        """Cancel the goal's search; the reason of the first call is reported."""
         if not self.why:
             self.why = why
             self.end()
 
-    def judged(self, solution: IKSolution) -> IKSolution:
-        """Return the answer to it; a solution is one whoever stopped the search."""
+    def with_reason(self, solution: IKSolution) -> IKSolution:
+        """Return the solution; without success and if stopped, PREEMPTED and the reason."""
+        # the worker did not answer the cancellation, but has reported a solution before
         if self.why and not solution.success and self.newest and self.newest.success:
-            return self.newest      # the worker did not answer the cancellation
+            return self.newest
         if not self.why or solution.success:
             return solution
         message = solution.message
@@ -62,9 +65,9 @@ class OpenGoal:
 
 class ConstrainedIK(Endpoint):
     """
-    Answers goals after a short search, or searches in worker processes.
+    The action: searches in the node's thread if the search is short, else in a worker.
 
-    A goal that cannot be read is accepted and aborted, as only a result can say why.
+    An invalid goal is accepted and then aborted, since only a result can carry the reason.
     """
 
     def offer(self) -> None:
@@ -74,8 +77,8 @@ class ConstrainedIK(Endpoint):
             self.node, SolveConstrainedIK, NAME, self._execute, cancel_callback=self._cancel,
             callback_group=ReentrantCallbackGroup(), goal_service_qos_profile=QUEUE,
             result_service_qos_profile=QUEUE, cancel_service_qos_profile=QUEUE,
-            result_timeout=KEPT)
-        self._timer = timer(self.node, FEEDBACK, self._tick)
+            result_timeout=RESULT_TIMEOUT)
+        self._timer = timer(self.node, FEEDBACK_PERIOD, self._tick)
         self._timer.cancel()
 
     def end(self) -> None:
@@ -84,7 +87,7 @@ class ConstrainedIK(Endpoint):
         for goal in list(self._goals):
             goal.stop(NODE_STOPPED)
 
-    # -- what the action server calls -----------------------------------------------------
+    # -- callbacks of the action server ---------------------------------------------------
 
     def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         for goal in self._goals:
@@ -95,7 +98,8 @@ class ConstrainedIK(Endpoint):
     async def _execute(self, handle: ServerGoalHandle) -> SolveConstrainedIK.Result:
         """Return the result of a goal; never raises."""
         goal = OpenGoal(handle, self.motions.stops)
-        if handle.is_cancel_requested:   # before it could begin
+        # cancelled between acceptance and this callback
+        if handle.is_cancel_requested:
             goal.stop('cancelled')
         if self._ending:
             goal.stop(NODE_STOPPED)
@@ -118,13 +122,13 @@ class ConstrainedIK(Endpoint):
             handle.abort()
         return result
 
-    # -- the way of a goal ----------------------------------------------------------------
+    # -- processing of a goal -------------------------------------------------------------
 
     async def _answer(self, goal: OpenGoal, result: SolveConstrainedIK.Result) -> None:
         goal.asked = await self.settled.read(lambda: self._read(goal))
-        solution = goal.judged(await self._search(goal, goal.asked))
+        solution = goal.with_reason(await self._search(goal, goal.asked))
         if solution.success and goal.asked.execute:
-            self._keep_watch()
+            self._start_feedback()
             goal.phase, goal.newest = 'moving', solution
         await self.ik_requests.finish(goal.asked, solution, result, goal.stops,
                                       'action solve_constrained_ik', lambda: goal.why)
@@ -132,30 +136,30 @@ class ConstrainedIK(Endpoint):
     def _read(self, goal: OpenGoal) -> PreparedRequest:
         if goal.why:
             raise RequestError(Status.PREEMPTED, goal.why)
-        going_on = sum(not other.why for other in self._goals)
-        if going_on > MAX_GOALS:
+        n_open = sum(not other.why for other in self._goals)
+        if n_open > MAX_GOALS:
             self.statistics.busy += 1
-            raise RequestError(Status.TIMED_OUT, f'busy: {going_on - 1} goals are open, the most '
-                               'there may be')
+            raise RequestError(Status.TIMED_OUT, f'busy: {n_open - 1} goals are open, the maximum')
         return self.ik_requests.read(goal.handle.request)
 
     async def _search(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
         def submitted(number: int) -> None:
             goal.end = lambda: self.pool.cancel(number)
-            self._keep_watch()
+            self._start_feedback()
 
+        # called in the pool's thread
         def tell(solution: IKSolution) -> None:
-            self.node.executor.create_task(self._take_news, goal, solution)
+            self.node.executor.create_task(self._on_progress, goal, solution)
         return await self.ik_requests.search(question, submitted, tell)
 
-    # -- meanwhile ------------------------------------------------------------------------
+    # -- feedback -------------------------------------------------------------------------
 
-    def _keep_watch(self) -> None:
-        """Publish feedback of open goals from now on."""
+    def _start_feedback(self) -> None:
+        """Start the feedback timer, which runs until no goal is open."""
         if self._timer.is_canceled():
             self._timer.reset()
 
-    def _take_news(self, goal: OpenGoal, solution: IKSolution) -> None:
+    def _on_progress(self, goal: OpenGoal, solution: IKSolution) -> None:
         if goal in self._goals and goal.phase == 'searching':
             goal.newest = solution
             self._publish(goal)

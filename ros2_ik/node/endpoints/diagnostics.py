@@ -1,5 +1,4 @@
-"""The node's state of health, on /diagnostics."""
-
+"""The node's health on /diagnostics."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 
@@ -7,7 +6,7 @@ from ros2_ik.node.endpoints.parts import publisher, timer
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.servo.messages import OFF
 
-PERIOD = 1.0   # [s]
+PERIOD = 1.0   # of the diagnostics messages [s]
 Values = dict[str, object]
 
 
@@ -19,7 +18,7 @@ class Diagnostics(Endpoint):
         timer(self.node, PERIOD, self.publish)
 
     def publish(self) -> None:
-        """Publish the state of this moment."""
+        """Publish the current state of all parts of the node."""
         message, name = DiagnosticArray(), self.node.get_fully_qualified_name()
         message.header.stamp = self.node.get_clock().now().to_msg()
         for topic, (level, text, values) in {

@@ -1,4 +1,4 @@
-"""Services ~/execute and ~/stop."""
+"""Services ~/execute, which moves the robot to joint values, and ~/stop."""
 
 from collections.abc import Mapping
 import math
@@ -18,7 +18,7 @@ from ros2_ik.srv import Execute as Service
 
 
 class Execute(Endpoint):
-    """Moves the robot to joint values, and stops it."""
+    """Services that move the robot to joint values and stop all motions."""
 
     def offer(self) -> None:
         self.serve(Service, '~/execute', self.answer)
@@ -26,8 +26,9 @@ class Execute(Endpoint):
 
     @answering('execute')
     async def answer(self, request: Service.Request, response: Service.Response) -> None:
-        """Answer a request when the motion is over."""
-        stops = self.motions.stops     # before anything is awaited: `stop` counts from now
+        """Answer ~/execute at the end of the motion."""
+        # read before the first await, so that a later stop prevents the motion
+        stops = self.motions.stops
         began = time.monotonic()
         robot, goal, own, notes = await self.settled.read(
             lambda: self._read(request))
@@ -44,7 +45,7 @@ class Execute(Endpoint):
 
     def _read(self, request: Service.Request) \
             -> tuple[Robot, dict[str, Any], OwnScene | None, list[str]]:
-        """Return robot, goal, the scene that it is checked in, and notes; raises RequestError."""
+        """Return robot, goal positions, scene of the collision check and notes."""
         robot = self.description.current()
         goal = self.scene.of_state(request.goal, robot, 'goal')
         _check_followers(robot, request.goal.joint_state, goal.given,
@@ -55,9 +56,10 @@ class Execute(Endpoint):
     @answering('stop')
     async def stop(self, request: Trigger.Request, response: Trigger.Response) -> None:
         """
-        Stop all motions, without waiting for rest.
+        Brake all motions, and answer without waiting for rest.
 
-        Succeeds also when nothing moves, but not when something else moves the arm.
+        Succeeds if nothing moves, but not if another client moves the arm or its motion is
+        unknown.
         """
         motions = self.motions
         moves = motions.unstopped()
@@ -65,7 +67,8 @@ class Execute(Endpoint):
         response.success = not moves
         response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(
             count, f'{count} motions are being stopped')
-        if moves:     # another program's motion, for whose end one of ours may have waited
+        # the count can include a motion of this node that waited for the other client's motion
+        if moves:
             response.message = (f'{response.message}; but {moves}' if count
                                 else f'no motion was stopped: {moves}')
         if motions.servo:
@@ -80,7 +83,7 @@ def _bound(most: float, robot: Robot) -> dict[str, float] | None:
 
 def _check_followers(robot: Robot, state: JointState, goal: Mapping[str, Any],
                      tolerance: float) -> None:
-    """Raise RequestError for a mimic joint that will not be where the goal wants it."""
+    """Raise RequestError if the goal of a mimic joint contradicts that of the joint it follows."""
     for name, value in zip(state.name, state.position, strict=True):
         if name not in robot.mimics:
             continue

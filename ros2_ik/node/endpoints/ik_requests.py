@@ -1,4 +1,4 @@
-"""Requests for joint values: reading them, the search, the answer and the motion."""
+"""IK requests of all services and of the action: parsing, search, answer and motion."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -37,24 +37,27 @@ from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.node.workers import AnySearch, UnansweredError
 from ros2_ik.srv import ComputeIK
 
-BOUND = ('with execute that bound is parameter max_jump, from where the robot stands, unless the '
-         'request has a max_joint_change')
-MAX_PENDING = 64   # open searches in the workers
-SLICE = 0.002     # computing time in the node's own thread: to ask a worker takes longer [s]
-TURNS = 2         # of a search beside others: from its seed, and from a few starts
-COMPILED = 'lm'   # the solver whose attempts take well below SLICE with its usual options
-STANDING = 1e-2   # a joint so far from a value is there [rad, m]
+BOUND = ('with execute, max_joint_change counts from the current state of the robot, and is '
+         'parameter max_jump unless the request sets it')
+MAX_PENDING = 64        # number of open searches in the workers
+# Computing time of a search in the node's thread [s]. Passing a search to a worker takes longer.
+SLICE = 0.002
+# maximum number of attempts in that slice while workers have searches: the seed, a few starts
+MAX_ATTEMPTS = 2
+FAST_SOLVER = 'lm'      # the solver whose attempts take well below SLICE with default options
+REST_TOLERANCE = 1e-2   # distance from a position below which a joint counts as there [rad, m]
 
 
 class PreparedRequest(NamedTuple):
     """
-    A request, or goal, that has been read, and its search, which has not been run.
+    A parsed request or goal, with its search, which has not been run.
 
-    `execute` says whether the robot is to go to the solution. `notes` belong into the answer's
-    message. `scene` is the one that solutions are checked against, None if they may touch
-    anything; it is made of the node's, which is `known`, by what is held, allowed or padded for
-    this question only. `needed` joints do not move, but the solution depends on where they are.
-    With a `way` the solution is where that ends.
+    - `execute`: move the robot to the solution.
+    - `scene`: the scene for collision checks, None without avoid_collisions. It is the node's
+      scene (`known`) with the attached objects, allowed collisions and paddings of the request.
+    - `needed`: joints that do not move, but on whose positions the solution depends.
+    - `notes`: texts for the answer's message.
+    - `way`: the straight path of the tip, whose end is the solution; None without `straight`.
     """
 
     request: IKRequest
@@ -68,12 +71,12 @@ class PreparedRequest(NamedTuple):
 
     @property
     def robot(self) -> Robot:
-        """The robot of the moment when this was asked."""
+        """The robot that was current when the request was read."""
         return self.search.problem.robot.plain
 
 
-class _Kept(NamedTuple):
-    """The last request as bound; `form` is its fields but for poses and seed."""
+class _LastRequest(NamedTuple):
+    """The last bound request, for `_reread`; `form` has its fields except poses and seed."""
 
     robot: Robot
     form: tuple[object, ...]
@@ -83,21 +86,21 @@ class _Kept(NamedTuple):
 
 @dataclass(eq=False)
 class IKRequests(Parts):
-    """Requests for joint values, of services and goals alike, and topic ~/solution."""
+    """Handler of IK requests from services and the action; publishes topic ~/solution."""
 
     def __post_init__(self) -> None:
-        self._last: _Kept | None = None
+        self._last: _LastRequest | None = None
         self._publisher = publisher(self.node, Solution, '~/solution')
 
-    # -- reading --------------------------------------------------------------------------
+    # -- parsing --------------------------------------------------------------------------
 
     def read(self, message: ComputeIK.Request,
              state: StateInScene | None = None) -> PreparedRequest:
         """
-        Read a ComputeIK request or the goal of an action; raises IKError.
+        Parse a ComputeIK request or a goal of the action; raises IKError.
 
-        One that is as the last but for poses and seed takes less time. `state` is that of the
-        seed, if it has been read.
+        A request that differs from the last one only in poses and seed is parsed faster. `state`
+        is the parsed state of the seed, None if it must be parsed here.
         """
         robot, form = self.description.current(), form_of(message, self.parameters)
         state = state or self.scene.of_state(message.seed, robot, 'seed')
@@ -105,7 +108,7 @@ class IKRequests(Parts):
         prepared = None
         if (last and last.robot is robot and last.form == form
                 and state.scene is self.scene.known.scene):
-            prepared = self._read_again(message, last, state)
+            prepared = self._reread(message, last, state)
         return prepared or self._read(message, robot, form, state)
 
     def _read(self, message: ComputeIK.Request, robot: Robot, form: tuple[object, ...],
@@ -116,24 +119,24 @@ class IKRequests(Parts):
         if message.execute and not self.parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
-        checked, checker, notes = self._surroundings(message, request, scene)
+        checked, checker, notes = self._scene_and_checker(message, request, scene)
         constraints, costs = read_constraints(message, robot.with_frames(request.frames), checker)
         request = replace(request, constraints=constraints, costs=costs)
         world = _World(self.current_state, robot, checker)
         preparation = bind_request(request, world)
         if message.execute:
-            self._check_standing(request, world)
+            self._check_current_state(request, world)
         if preparation.can_rebind and not request.frames and depends_on_form(message, robot):
-            self._last = _Kept(robot, form, checker, preparation)
+            self._last = _LastRequest(robot, form, checker, preparation)
         return self._prepared(message, preparation, checked, world, [*state.notes, *notes])
 
-    def _read_again(self, message: ComputeIK.Request, last: _Kept,
-                    state: StateInScene) -> PreparedRequest | None:
-        """Rebind the last request to other poses and another seed; None for another scene."""
+    def _reread(self, message: ComputeIK.Request, last: _LastRequest,
+                state: StateInScene) -> PreparedRequest | None:
+        """Rebind the last request to new poses and a new seed; None if the checker differs."""
         request = last.preparation.request
         poses = [target_pose(message, index, target.tip)
                  for index, target in enumerate(request.targets)]
-        scene, checker, notes = self._surroundings(message, request, state.scene)
+        scene, checker, notes = self._scene_and_checker(message, request, state.scene)
         if checker is not last.checker:
             return None
         world = _World(self.current_state, last.robot, checker)
@@ -144,7 +147,8 @@ class IKRequests(Parts):
     def _prepared(self, message: ComputeIK.Request, preparation: BoundRequest,
                   scene: Scene | None, world: '_World', notes: list[str]) -> PreparedRequest:
         request, search = preparation.request, preparation.search()
-        if message.straight:    # the way begins there
+        # a straight path starts at the seed, so the joints that move need known positions
+        if message.straight:
             self.current_state.start(world.robot, request.seed,
                                      frozenset(search.problem.joint_names))
         chosen = [] if message.tips or TOOL in request.frames else [
@@ -154,9 +158,9 @@ class IKRequests(Parts):
             self.scene.known.scene, world.needed, [*chosen, *world.notes, *notes],
             StraightWay(message, search.problem, self.parameters) if message.straight else None)
 
-    def _surroundings(self, message: ComputeIK.Request, request: IKRequest, scene: Scene) \
+    def _scene_and_checker(self, message: ComputeIK.Request, request: IKRequest, scene: Scene) \
             -> tuple[Scene | None, CollisionChecker | None, list[str]]:
-        """Return a scene by the request's rules, its checker, if it is asked about, and notes."""
+        """Return the scene with the request's collision rules, its checker if used, and notes."""
         measured = needs_checker(message)
         if not (request.avoid_collisions or measured):
             return None, None, []
@@ -167,48 +171,49 @@ class IKRequests(Parts):
                                f'distances cannot be measured; {"; ".join(remarks)}')
         return scene, checker, remarks
 
-    def _check_standing(self, request: IKRequest, world: '_World') -> None:
+    def _check_current_state(self, request: IKRequest, world: '_World') -> None:
         """
-        Refuse to search for where to move while it is not known where the robot is.
+        Raise RequestError for a motion if the current state of the robot is unknown.
 
-        Its joint_states must agree with each other and, for joints that do not move, with the
-        seed.
+        Readings of joint_states must not contradict each other. Joints that do not move must be
+        at their positions in the seed.
         """
         known, free = self.current_state.known(world.robot), world.free
         for name, value in request.seed.items():
-            there = name in known and np.allclose(known[name], value, atol=STANDING)
+            there = name in known and np.allclose(known[name], value, atol=REST_TOLERANCE)
             if name not in known and name not in world.needed | free:
-                world.notes = [*world.notes, f"joint_states have never told of joint '{name}': "
-                               'the seed says where it is for checks']
+                world.notes = [*world.notes, f"no joint_states of joint '{name}': checks use its "
+                               'position in the seed']
             elif name not in free and not there:
-                where = (f'it stands at {known[name]}' if name in known
-                         else 'it is not known where')
+                where = (f'is at {known[name]}' if name in known else 'its position is unknown')
                 raise RequestError(
                     Status.INVALID_ROBOT_STATE,
-                    f"execute: the seed has joint '{name}' at {value}, but {where}, and "
-                    'it may not move')
+                    f"execute: joint '{name}' is at {value} in the seed, but {where}, and the "
+                    'motion does not include it')
         for name in sorted(world.free | world.needed):
             if contradiction := self.joint_states.contradiction(name):
                 raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
 
-    # -- searching ------------------------------------------------------------------------
+    # -- search ---------------------------------------------------------------------------
 
     async def search(self, question: PreparedRequest,
                      submitted: Callable[[int], None] = lambda number: None,
                      tell: Callable[[IKSolution], None] | None = None) -> IKSolution:
         """
-        Run a search here if it is short, else have a worker go on with it; raises WorkerError.
+        Run a search here if it is short, else continue it in a worker; raises WorkerError.
 
-        `submitted` gets its number in the pool, `tell` the best so far, in the pool's thread.
+        `submitted` is called with the number of the search in the pool; `tell` is called in the
+        pool's thread with the best solution so far.
         """
         search, way, is_goal = question.search, question.way, tell is not None
-        if way is None and _ended_at_once(search, self.pool.open_jobs):
+        if way is None and _run_slice(search, self.pool.open_jobs):
             return search.solution()
         try:
             if way:
                 return way.end(await self.by_worker(way.search, submitted, None, is_goal))
             return cast(IKSolution, await self.by_worker(search, submitted, tell, is_goal))
-        except UnansweredError as error:   # what was found here has to do
+        # no answer of the worker: return the best attempt of this thread
+        except UnansweredError as error:
             best = search.solution()
             return best if best.success else replace(
                 best, status=error.status, message=str(error),
@@ -219,31 +224,32 @@ class IKRequests(Parts):
                         tell: Callable[[IKSolution], None] | None = None,
                         is_goal: bool = False) -> Any:
         """
-        Return the result of a worker's search; raises WorkerError.
+        Run a search in a worker, and return its result; raises WorkerError.
 
-        Raises RequestError if the robot is replaced meanwhile or, unless it `is_goal` of the
-        action (which has a limit of its own), if MAX_PENDING searches are open.
+        Raises RequestError if the robot was replaced meanwhile, or if MAX_PENDING searches are
+        open; goals of the action (`is_goal`) have their own maximum, MAX_GOALS.
         """
         if not is_goal and (others := self.pool.open_jobs) >= MAX_PENDING:
             self.statistics.busy += 1
-            raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the most '
-                               'there may be')
+            raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the maximum')
         try:
             return await self.wait(lambda done: submitted(self.pool.submit(search, done, tell)))
-        finally:    # also of a search that was cancelled for this reason
+        # in `finally`, since a new robot cancels the search, which then raises UnansweredError
+        finally:
             if search.problem.robot.plain is not self.description.robot:
                 raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
 
-    # -- answering ------------------------------------------------------------------------
+    # -- answer and motion ----------------------------------------------------------------
 
     async def finish(self, question: PreparedRequest, solution: IKSolution,
                      answer: ComputeIK.Response, stops: int, who: str,
                      cancelled: Callable[[], str] = lambda: '') -> None:
         """
-        Write a solution into a ComputeIK response or the result of an action, and publish it.
+        Write a solution into a ComputeIK response or the action's result, and publish it.
 
-        With execute the robot is then brought there. `stops` is that of the executor when the
-        question came, `who` asked is for the log.
+        With execute, the robot then moves to the solution. `stops` is MotionExecutor.stops when
+        the request arrived; `who` is the client, for the log; `cancelled` returns a reason to
+        stop the motion, or ''.
         """
         notes, problem = question.notes, question.search.problem
         # the default bound of a motion is not in the request, so the answer names its origin
@@ -278,7 +284,7 @@ class IKRequests(Parts):
 
     def _refusal(self, question: PreparedRequest, solution: IKSolution, cancelled: str) \
             -> Outcome | None:
-        """Refuse to move when cancelled, or when what the search depended on has changed."""
+        """Return a refusal to move if cancelled, or if frames or joints have changed, or None."""
         if cancelled:
             return Outcome(Status.PREEMPTED, f'nothing was moved: {cancelled}')
         if change := changed_frame(question.request.frames, question.known,
@@ -287,14 +293,14 @@ class IKRequests(Parts):
         at = self.current_state.known(question.robot)
         for name in sorted(question.needed - set(answer_names(question.search.problem))):
             if name in at and not np.allclose(at[name], solution.best_joints[name], rtol=0,
-                                              atol=STANDING):
+                                              atol=REST_TOLERANCE):
                 return Outcome(Status.INVALID_MOTION_PLAN, f"nothing was moved: joint '{name}' "
                                'has moved during the search; ask again')
         return None
 
 
 class _World:
-    """The world as the node knows it now, and what a question depends on there."""
+    """The current state for binding a request, and the joints that the request depends on."""
 
     def __init__(self, state: CurrentState, robot: Robot, checker: CollisionChecker | None) \
             -> None:
@@ -303,14 +309,14 @@ class _World:
 
     def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
               checked: frozenset[str]) -> Array:
-        """Complete the seed by what joint_states say."""
+        """Return q (nq,): the seed completed from joint_states; store the joints and notes."""
         self.free, self.needed = free, needed
         start = self._state.start(self.robot, request.seed, needed, free, checked)
         self.notes = start.notes
         return start.q
 
     def current_state(self, request: IKRequest, start: Array) -> Array:
-        """Return the present joint values, in turns nearest `start`; unknown ones as in it."""
+        """Return the current q (nq,) in the turns of `start`; unknown joints are as in `start`."""
         known = self._state.known(self.robot)
         q = np.array(self.robot.to_q(known, start))
         for joint in self.robot.joints:
@@ -320,19 +326,19 @@ class _World:
         return q
 
 
-def _ended_at_once(search: Search, others: int) -> bool:
+def _run_slice(search: Search, others: int) -> bool:
     """
-    Run a search of poses alone, whose attempts are short, for SLICE; return whether it finished.
+    Run a search for SLICE if it has only pose targets; return whether it finished.
 
-    While `others` are open, at most TURNS attempts are made, as more requests probably wait.
-    Processor time counts, so that a busy machine does not shorten the slice.
+    The slice is CPU time, so that a busy machine does not shorten it. While `others` (a number)
+    searches are open, MAX_ATTEMPTS limits the slice, since more requests are probably waiting.
     """
-    if (search.solver != COMPILED or search.options.solver_options
+    if (search.solver != FAST_SOLVER or search.options.solver_options
             or search.problem.kinds - {'targets'}):
         return False
-    end, turns = time.thread_time() + SLICE, TURNS if others else math.inf
+    end, left = time.thread_time() + SLICE, MAX_ATTEMPTS if others else math.inf
     while not search.run(seconds=0):
-        turns -= 1
-        if turns <= 0 or time.thread_time() >= end:
+        left -= 1
+        if left <= 0 or time.thread_time() >= end:
             return False
     return True

@@ -1,4 +1,4 @@
-"""Service compute_cartesian_path of MoveIt's type, GetCartesianPath."""
+"""Service compute_cartesian_path of MoveIt's type GetCartesianPath."""
 
 import math
 
@@ -22,12 +22,12 @@ from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeIK
 
-MAX_WAYPOINTS = 1000     # reading more would keep the node from other requests
-LARGEST_STEP = 0.1       # between two configurations of a path, whatever max_step allows [m]
+MAX_WAYPOINTS = 1000     # of a request; parsing more would delay other requests
+MAX_SPACING = 0.1        # upper bound on max_step, the distance between configurations [m]
 
 
 class MoveItPath(Endpoint):
-    """Finds straight paths through waypoints in a worker; never moves the robot."""
+    """Service that finds straight paths through waypoints in a worker; never moves the robot."""
 
     def offer(self) -> None:
         self.serve_as_moveit(GetCartesianPath, 'compute_cartesian_path', self.answer)
@@ -35,7 +35,7 @@ class MoveItPath(Endpoint):
     @answering('compute_cartesian_path')
     async def answer(self, request: GetCartesianPath.Request,
                      response: GetCartesianPath.Response) -> None:
-        """Answer a request; as in MoveIt a part of the path is a success with its fraction."""
+        """Answer compute_cartesian_path; as in MoveIt, a partial path is a success."""
         search = await self.settled.read(lambda: self._search(request))
         found = await self.ik_requests.by_worker(search)
         fill_error_code(response.error_code, Status.SUCCESS if found.fraction > 0 else
@@ -60,10 +60,10 @@ class MoveItPath(Endpoint):
         for name in ('max_cartesian_speed', 'revolute_jump_threshold',
                      'prismatic_jump_threshold'):
             if math.isnan(getattr(request, name)):
-                raise wrong(f'{name} is nan; valid: above 0, or 0 (not bounded)')
+                raise wrong(f'{name} is nan; valid: above 0, or 0 (unlimited)')
         state = self.scene.of_state(request.start_state, robot, 'start_state')
         problem = self._problem(request, state)
-        # the path starts there, so that all of its joints must be known
+        # the path starts at this state, so all of its joints need known positions
         self.current_state.start(robot, state.given, frozenset(problem.joint_names))
         tip = problem.targets[0].tip
         return PathSearch(problem, self._poses(request, problem, state.scene),
@@ -71,7 +71,7 @@ class MoveItPath(Endpoint):
                           self._options(request))
 
     def _problem(self, request: GetCartesianPath.Request, state: StateInScene) -> IKProblem:
-        """Return the problem of the first waypoint, whose pose does not matter."""
+        """Return the IK problem of a waypoint; PathSearch replaces the pose of its target."""
         scene = state.scene
         functions = functions_of(request.path_constraints, scene, self.transforms.lookup())
         tips = [request.link_name] if request.link_name else []
@@ -88,20 +88,21 @@ class MoveItPath(Endpoint):
         velocity, acceleration = (_scaling(request, kind, parameters)
                                   for kind in ('velocity', 'acceleration'))
         limits = motion_limits(problem.robot, problem.joint_names, parameters)
-        # `usable` scales by the parameter, which the request's factor replaces
+        # `usable` multiplies by parameter acceleration_scaling, which the request overrides
         return usable(limits.scaled(acceleration=acceleration / parameters.acceleration_scaling),
                       velocity, parameters)
 
     def _poses(self, request: GetCartesianPath.Request, problem: IKProblem,
                scene: Scene) -> list[Array]:
-        """Return the poses (4, 4) in the root frame, that of the start before all others."""
+        """Return the poses (4, 4) of the start and all waypoints, in the root frame."""
         robot, tip = problem.robot, problem.targets[0].tip
         at = Configuration(robot, problem.start, robot.scratch_data())
         frame = reference(robot, scene, request.header.frame_id, self.transforms.lookup())
         origin, places = frame.placement(at), [at.placement(tip)]
         for index, waypoint in enumerate(request.waypoints):
             pose = read_pose(waypoint, f'waypoints[{index}]')
-            if frame.frame == tip:      # as in MoveIt: each in the frame of the one before
+            # as in MoveIt, a waypoint in the tip's frame is relative to the waypoint before
+            if frame.frame == tip:
                 origin = places[-1]
             places.append(pose if origin is None else origin * pose)
         return [place.homogeneous for place in places]
@@ -109,25 +110,25 @@ class MoveItPath(Endpoint):
     def _options(self, request: GetCartesianPath.Request) -> PathOptions:
         jumps = [most for most in (request.revolute_jump_threshold,
                                    request.prismatic_jump_threshold) if most > 0]
-        usual = PathOptions()
-        return PathOptions(spacing=min(request.max_step, LARGEST_STEP),
-                           max_joint_step=min([usual.max_joint_step, *jumps]),
+        default = PathOptions()
+        return PathOptions(spacing=min(request.max_step, MAX_SPACING),
+                           max_joint_step=min([default.max_joint_step, *jumps]),
                            resolution=self.parameters.path_resolution,
                            timeout=self.parameters.max_timeout)
 
 
 def _scaling(request: GetCartesianPath.Request, kind: str, parameters: Parameters) -> float:
-    """Return a part of limits; 0, and the type of Humble, leave it to a parameter."""
+    """Return a scaling factor; if 0 or missing (Humble's type), the node's parameter."""
     name = f'max_{kind}_scaling_factor'
     return checked_scaling(float(getattr(request, name, 0.0)), parameters, kind, name)
 
 
 def _tip_speed(request: GetCartesianPath.Request, tip: str) -> float:
-    """Return the largest speed of the tip [m/s]; raises RequestError."""
+    """Return the maximum speed of the tip [m/s]; raises RequestError for another link."""
     link = getattr(request, 'cartesian_speed_limited_link', '').removeprefix('/')
     if not request.max_cartesian_speed > 0:
         return MAX_TIP_SPEED
     if link not in ('', tip):
-        raise wrong(f"cartesian_speed_limited_link is '{link}'; valid: '{tip}', which follows "
-                    'the waypoints')
+        raise wrong(f"cartesian_speed_limited_link is '{link}'; valid: '{tip}', the tip of the "
+                    'path')
     return float(request.max_cartesian_speed)

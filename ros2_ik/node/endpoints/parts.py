@@ -1,4 +1,4 @@
-"""The parts of the node that endpoints work with, and how they offer services and topics."""
+"""The parts of the node that endpoints use, and factories for publishers and timers."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -23,17 +23,17 @@ from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.workers import Pool
 
-# DDS drops older requests without a sign. Fast DDS sends each answer to all clients of a service:
-# when several ask at once, each needs a queue (QoS depth) for the answers to all.
-QUEUE = QoSProfile(depth=1000)   # requests that may wait, for each service
+# Queue of requests of each service. When the queue is full, DDS drops older requests silently.
+# Fast DDS sends each answer to all clients of a service, so the clients' queues must be as long.
+QUEUE = QoSProfile(depth=1000)
 
-# wait(start) calls start(done) and awaits the value passed to `done`, which any thread may call
+# wait(start) calls start(done), and awaits the value that any thread passes to `done`
 Wait = Callable[[Callable[[Callable[[object], None]], None]], Awaitable[Any]]
 
 
 @dataclass(eq=False)
 class Parts:
-    """The parts of the node."""
+    """References to the parts of the node, as attributes of each endpoint."""
 
     node: Node
     parameters: Parameters
@@ -51,11 +51,11 @@ class Parts:
 
 
 def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
-    """Make a publisher that does not watch for incompatible subscribers, which slows services."""
+    """Return a publisher without events for incompatible subscribers, which slow services."""
     return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
         use_default_callbacks=False))
 
 
 def timer(node: Node, period: float, callback: Callable[[], None]) -> Timer:
-    """Make a timer [s] of the steady clock, which goes on while simulated time stands still."""
+    """Return a timer with a period [s] of the steady clock, which runs in paused simulations."""
     return node.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))

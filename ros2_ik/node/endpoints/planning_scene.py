@@ -1,7 +1,7 @@
 """
-Services and topics that change the planning scene or return it.
+Services and topics that change or return the planning scene.
 
-The requests of MoveIt's services are those of the node's own.
+MoveIt's services have the same request fields as the node's own, so both share one callback.
 """
 
 from functools import partial
@@ -27,7 +27,7 @@ from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 
 
 class PlanningSceneEndpoints(Endpoint):
-    """Takes changes of the scene, each as a whole or not at all, and returns the scene."""
+    """Services and topics for the planning scene; a change is applied completely or not at all."""
 
     def offer(self) -> None:
         self.serve(ApplyPlanningScene, '~/apply_planning_scene', self.apply)
@@ -38,7 +38,7 @@ class PlanningSceneEndpoints(Endpoint):
         self._published: SceneState | None = None
         self.scene.receivers.append(self._publish)
         self.publish_as_moveit(PlanningSceneMessage, 'monitored_planning_scene', self._publish_to)
-        # as deep: a publisher may send many objects at once, and none may be lost
+        # a long queue, since a publisher may send many objects in a burst
         self._subscriptions = [
             self.node.create_subscription(kind, f'~/{topic}', partial(self._change, topic), QUEUE)
             for topic, kind in (('planning_scene', PlanningSceneMessage),
@@ -46,30 +46,32 @@ class PlanningSceneEndpoints(Endpoint):
                                 ('attached_collision_object', AttachedCollisionObject))]
 
     def end(self) -> None:
-        """Stop receiving messages: no client waits for them, and large ones take long to read."""
+        """Unsubscribe: no client awaits an answer, and large messages would delay the shutdown."""
         for subscription in self._subscriptions:
             self.node.destroy_subscription(subscription)
 
     @answering('apply_planning_scene')
     async def apply(self, request: ApplyPlanningScene.Request,
                     response: ApplyPlanningScene.Response) -> None:
-        """Answer ApplyPlanningScene when the scene has changed."""
+        """Answer ApplyPlanningScene when the new scene is in use."""
         message = request.scene
         applied = await self.wait(lambda done: self.scene.apply(message, done))
-        response.success, told = True, self._summary(applied, message)
-        if hasattr(response, 'message'):    # MoveIt's type has none
-            response.message = told
+        response.success, summary = True, self._summary(applied, message)
+        # MoveIt's type has no message
+        if hasattr(response, 'message'):
+            response.message = summary
 
     @answering('get_planning_scene')
     async def get(self, request: GetPlanningScene.Request,
                   response: GetPlanningScene.Response) -> None:
-        """Answer GetPlanningScene."""
+        """Answer GetPlanningScene with the requested components of the scene."""
         robot = self.description.current()
         known = self.scene.known
         response.scene = scene_message(known, self.current_state.known(robot),
                                        request.components.components,
                                        header(self.node, robot.root_frame))
-        if hasattr(response, 'message'):    # MoveIt's type has none
+        # MoveIt's type has neither status nor message
+        if hasattr(response, 'message'):
             response.status = int(Status.SUCCESS)
             response.message = _contents(known.scene) + (
                 f'; {self.scene.fault}' if self.scene.fault else '')
@@ -80,18 +82,18 @@ class PlanningSceneEndpoints(Endpoint):
         self._monitored = publisher
 
     def _publish(self, known: SceneState) -> None:
-        """Publish the change of the scene; called in the thread that makes changes."""
+        """Publish the change as a diff; called in the second thread of PlanningScene."""
         last, self._published = self._published, known
         if self._monitored is not None and self._monitored.get_subscription_count():
             robot = known.scene.robot
             self._monitored.publish(scene_diff(last, known, self.current_state.known(robot),
                                                header(self.node, robot.root_frame)))
 
-    # -- topics that change it: what fails is in the log ----------------------------------
+    # -- topics that change the scene; errors are logged ----------------------------------
 
     def _change(self, topic: str, message: PlanningSceneMessage | CollisionObject
                 | AttachedCollisionObject) -> None:
-        """Change the scene by a PlanningScene, or by an object as a diff of one."""
+        """Apply a PlanningScene message, or an object as a scene diff."""
         log, scene = self.node.get_logger(), message
         if topic != 'planning_scene':
             scene = PlanningSceneMessage(is_diff=True)
@@ -101,7 +103,7 @@ class PlanningSceneEndpoints(Endpoint):
 
         def done(result: Applied | Exception) -> None:
             if isinstance(result, Exception):
-                log.error(f'{topic}: a message is refused: {reason_of(result, log)[1]}')
+                log.error(f'{topic}: message refused: {reason_of(result, log)[1]}')
             else:
                 log.debug(f'{topic}: {self._summary(result, scene)}')
         try:

@@ -1,4 +1,4 @@
-"""Endpoints: services, actions and topics; a file of this folder registers each by its class."""
+"""Base class of endpoints, which registers its subclasses, and their creation."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from ros2_ik.node.endpoints.answering import Request, Response
 from ros2_ik.node.endpoints.ik_requests import IKRequests
 from ros2_ik.node.endpoints.parts import Parts, publisher, QUEUE, timer
 
-DISCOVERY = 2.0     # until then others that offer a service have been discovered [s]
+DISCOVERY_TIME = 2.0    # for DDS to discover other nodes that offer a service [s]
 
 
 @dataclass(eq=False)
 class Endpoint(Parts):
-    """An endpoint, registered by deriving from this class; it makes its services in `offer`."""
+    """Base class of endpoints; subclasses are registered, and create their services in `offer`."""
 
     ik_requests: IKRequests
     kinds: ClassVar[list[type['Endpoint']]] = []
@@ -30,30 +30,31 @@ class Endpoint(Parts):
         self.offer()
 
     def offer(self) -> None:
-        """Make services, publishers and subscriptions."""
+        """Create services, publishers and subscriptions."""
 
     def end(self) -> None:
-        """End open requests: the node shuts down, and answers until it is closed."""
+        """End open requests with their best results, because the node shuts down."""
 
     def serve(self, interface: type, name: str,
               answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
         """
-        Offer a service.
+        Create a service.
 
-        In a reentrant group: else one request that waits for a worker stops all callbacks.
+        Its callback group is reentrant, so that a request that awaits a worker does not block
+        other callbacks.
         """
         self.node.create_service(interface, name, answer, qos_profile=QUEUE,
                                  callback_group=ReentrantCallbackGroup())
 
     def serve_as_moveit(self, interface: type, name: str,
                         answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
-        """Offer a service of move_group's if parameter moveit_names is set and none is there."""
+        """Create a service of move_group if moveit_names is set and no other node offers it."""
         self._offer_later(self.node.resolve_service_name(name), self.node.count_services,
                           lambda: self.serve(interface, name, answer))
 
     def publish_as_moveit(self, message: type, name: str,
                           take: Callable[[Publisher], None]) -> None:
-        """Publish a topic of move_group's likewise; `take` gets the publisher."""
+        """Pass `take` a publisher of a move_group topic, under the same conditions."""
         self._offer_later(self.node.resolve_topic_name(name), self.node.count_publishers,
                           lambda: take(publisher(self.node, message, name, 100)))
 
@@ -69,11 +70,11 @@ class Endpoint(Parts):
                                                'parameter moveit_names does not add it')
             else:
                 offer()
-        waiting = timer(self.node, DISCOVERY, decide)
+        waiting = timer(self.node, DISCOVERY_TIME, decide)
 
 
 def make_endpoints(**parts: Any) -> list[Endpoint]:
-    """Make all endpoints of the parts of the node."""
+    """Import all modules of this package, and create an endpoint of each registered class."""
     ik_requests, folder = IKRequests(**parts), __name__.rpartition('.')[0]
     for module in pkgutil.iter_modules(import_module(folder).__path__):
         import_module(f'{folder}.{module.name}')

@@ -1,4 +1,4 @@
-"""The straight way of the tip to the target of a request."""
+"""The straight path of the tip to the target of a request."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ from ros2_ik.srv import ComputeIK
 
 class StraightWay:
     """
-    The search for a straight way of the tip to a request's target, and the motion along it.
+    The search for a straight path of the tip to a request's target, and the motion along it.
 
-    Raises RequestError for a request with costs or without exactly one target.
+    Raises RequestError for a request with costs, or with a number of targets other than one.
     """
 
     def __init__(self, message: ComputeIK.Request, problem: IKProblem,
@@ -23,11 +23,12 @@ class StraightWay:
         if len(problem.targets) != 1:
             raise wrong(f'straight: {len(problem.targets)} targets; valid: one')
         if not message.tip_speed >= 0:
-            raise wrong(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 (as fast '
-                        'as the joints may)')
+            raise wrong(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 (limited '
+                        'by the joints only)')
         if problem.costs:
-            raise wrong('straight: costs are not taken; valid: constraints')
-        problem = problem.varied(start=problem.within_limits(problem.start))    # by a hair
+            raise wrong('straight: costs are not supported; valid: constraints')
+        # encoders report positions slightly outside of the limits
+        problem = problem.varied(start=problem.within_limits(problem.start))
         target, robot = problem.targets[0], problem.robot
         at = Configuration(robot, problem.start, robot.scratch_data())
         limits = usable(motion_limits(robot, problem.joint_names, parameters),
@@ -38,22 +39,23 @@ class StraightWay:
             message.tip_speed or MAX_TIP_SPEED, PathOptions(
                 resolution=parameters.path_resolution,
                 timeout=timeout or parameters.max_timeout))
-        self.motion: Motion | None = None   # None as well where the tip is there already
+        self.motion: Motion | None = None   # remains None if the tip is at the target already
 
     def end(self, found: TimedPath) -> IKSolution:
-        """Return the solution at the end of the way that was found, judged as any other."""
+        """Return the solution at the end of the path found, checked as any other solution."""
         problem = self.search.problem
         q = problem.start.copy()
         q[problem.active.indices] = found.states[-1, 0]
-        judged = Search(problem, [q], allow_restarts=False)
+        # a search without restarts from the end of the path applies the acceptance check to it
+        check = Search(problem, [q], allow_restarts=False)
         if found.status is not Status.SUCCESS:
-            judged.budget.cancel = lambda: True
-            return replace(judged.solution(), status=found.status, message=found.message)
-        judged.run()
+            check.budget.cancel = lambda: True
+            return replace(check.solution(), status=found.status, message=found.message)
+        check.run()
         if len(found.times) > 1:
             self.motion = Motion.spline(found.joints, found.times, found.states[:, 0],
                                         found.states[:, 1])
-        solution, change = judged.solution(), largest_change(problem.active, problem.start, q)
+        solution, change = check.solution(), largest_change(problem.active, problem.start, q)
         if not solution.success:
             return solution
         return replace(solution, message=f'{found.message}; largest joint change {change}')
