@@ -1,1 +1,1 @@
-"""A robot that exists only in ROS, and the node that answers for it: python -m ros2_ik.demo."""
+"""The demo: a mock robot and the node, started by python -m ros2_ik.demo."""

@@ -1,4 +1,4 @@
-"""Starts a mock robot and the node that answers for it, and ends both: tools/demo."""
+"""Starts a mock robot and the node, and ends both: tools/demo."""
 
 import argparse
 import json
@@ -19,21 +19,26 @@ if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.demo.check import Cell
 
-# the node's own defaults are for arms that can hurt somebody
+# faster than the node's defaults, which are for real arms
 SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
-DISCOVERY = 3.0   # time for the discovery of running nodes [s]
-END = 3.0         # time for the programs to end [s]
+DISCOVERY_TIME = 3.0    # for DDS to discover running nodes [s]
+END_TIMEOUT = 3.0       # for the programs to end [s]
 
 
 class Demo:
-    """The demo's programs; methods raise BadQuestion, and KeyboardInterrupt after a signal."""
+    """The demo's two programs; methods raise BadQuestion, or KeyboardInterrupt after a signal."""
 
     def __init__(self) -> None:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
         self.stopping = False
 
     def run(self, cell: 'Cell', once: bool, view: bool) -> int:
-        """Start robot and node; check an answer `once`, or serve until the end; returns a code."""
+        """
+        Start the mock robot and the node, and send a first request; return the exit code.
+
+        `once`: end after the check of the answer. `view`: serve the viewer page. Otherwise run
+        until a signal or until a program ends.
+        """
         self._check_domain()
         self._start(cell)
         try:
@@ -58,7 +63,7 @@ class Demo:
         return NodeClient('/ros2_ik', self._is_over)
 
     def _check_domain(self) -> None:
-        """Refuse a domain with a robot or a node /ros2_ik: either could answer."""
+        """Raise BadQuestion if the domain has a robot or a node /ros2_ik, which could answer."""
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
         if os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST' and (
                 domain.isdecimal() and not inhabited(int(domain))):
@@ -66,10 +71,10 @@ class Demo:
         with self._client() as client:
             node = client.node
             if client.spin_until(lambda: node.count_publishers('/robot_description')
-                                 or node.count_services('/ros2_ik/compute_ik'), DISCOVERY):
+                                 or node.count_services('/ros2_ik/compute_ik'), DISCOVERY_TIME):
                 raise BadQuestion(
                     f'ROS domain {domain} has a robot_description or a node /ros2_ik already: end '
-                    f'it, or take another domain: ROS_DOMAIN_ID={int(domain) + 1} tools/demo')
+                    f'it, or use another domain: ROS_DOMAIN_ID={int(domain) + 1} tools/demo')
 
     def _start(self, cell: 'Cell') -> None:
         from ament_index_python.packages import get_package_prefix
@@ -92,7 +97,7 @@ class Demo:
                 stdout=sys.stderr)
 
     def _is_over(self) -> bool:
-        """Return whether a signal came or a program has ended."""
+        """Return whether a signal was received or a program has ended."""
         return self.stopping or any(child.poll() is not None for child in self._programs.values())
 
     def _check(self) -> None:
@@ -103,18 +108,18 @@ class Demo:
                 raise BadQuestion(f'{name} has ended with exit code {child.returncode}')
 
     def close(self) -> None:
-        """End all programs."""
+        """Terminate all programs; kill them after END_TIMEOUT."""
         for child in self._programs.values():
             child.terminate()
         for child in self._programs.values():
             try:
-                child.wait(END)
+                child.wait(END_TIMEOUT)
             except subprocess.TimeoutExpired:
                 child.kill()
 
 
 def hints(cell: 'Cell') -> str:
-    """Return commands for a second terminal, with a pose that is reachable."""
+    """Return example commands for a second terminal, with a reachable pose."""
     from ros2_ik.cli.poses import components
     domain = os.environ.get('ROS_DOMAIN_ID')
     ik = f'{"" if domain is None else f"ROS_DOMAIN_ID={domain} "}tools/run ros2_ik'
@@ -131,21 +136,21 @@ def hints(cell: 'Cell') -> str:
 
 
 def main() -> int:
-    """Run the demo; returns the exit code, 0 after Ctrl-C or SIGTERM."""
+    """Run the demo; return the exit code, 0 after Ctrl-C or SIGTERM."""
     parser = argparse.ArgumentParser(prog='tools/demo', description=__doc__, allow_abbrev=False)
     parser.add_argument('--robot', default='panda', metavar='NAME',
                         help='shipped robot (default: %(default)s)')
     parser.add_argument('--scene', default='', metavar='NAME|PATH',
-                        help='what stands round the robot: a shipped scene (table, shelf, bin, '
-                             'floor) or a YAML file (default: nothing)')
+                        help='surroundings of the robot: a shipped scene (table, shelf, bin, '
+                             'floor) or a YAML file (default: empty)')
     parser.add_argument('--once', action='store_true',
-                        help='ask a question, print the answer, exit 0 if it holds')
+                        help='send one request, print the answer, exit with 0 if it is correct')
     parser.add_argument('--view', action='store_true',
-                        help='drag goals on a page in a browser, and send the arm there')
+                        help='serve a browser page on which goals are dragged and executed')
     args = parser.parse_args()
     demo = Demo()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # a flag: an exception out of a handler can get lost in a destructor
+        # a flag, since an exception raised in a handler can be swallowed by a destructor
         signal.signal(number, lambda *_: setattr(demo, 'stopping', True))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     try:
@@ -164,4 +169,5 @@ if __name__ == '__main__':
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()
-    os._exit(code)    # the interpreter's end can hang in DDS, see run_as_process of the command
+    # the interpreter's regular exit can hang in DDS, see run_as_process in ros2_ik/cli
+    os._exit(code)

@@ -1,4 +1,4 @@
-"""The demo's question to its node, and an independent check of the answer."""
+"""The demo's request to its node, and an independent check of the answer."""
 
 import numpy as np
 
@@ -19,17 +19,17 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.internals import default_tip, Defaults
 
-START = 120.0    # for the node to come up and to make its collision geometry [s]
-TIMEOUT = 2      # of the search, also on a busy machine [s]
+START_TIMEOUT = 120.0   # for the node to start and to create its collision geometry [s]
+SEARCH_TIMEOUT = 2      # of the request, long enough for a busy machine [s]
 RANDOM_STATE = 7
-TOLERANCE = 1e-4   # of the answer, larger than those of the node [m, rad]
-NEAR = 0.5       # largest motion of a joint [rad, m]; parameter max_jump allows 1
-STEPS = 21       # configurations on the path that are checked
-TRIES = 1000     # draws of joint values, until nothing is in contact
+TOLERANCE = 1e-4        # of the check; larger than the node's tolerances [m, rad]
+MAX_DISPLACEMENT = 0.5  # of a joint from home [rad, m]; parameter max_jump allows 1
+N_PATH_SAMPLES = 21     # configurations on the path that are checked for contacts
+MAX_TRIES = 1000        # random configurations until a path is free
 
 
 class Cell:
-    """A shipped robot in a scene ('' for none) with a collision checker; raises IKError."""
+    """A shipped robot in a scene ('': empty), with its own collision checker; raises IKError."""
 
     def __init__(self, name: str, scene: str) -> None:
         self.robot, self.shipped, self.scene = Robot.load(name), shipped_robots()[name], scene
@@ -42,39 +42,40 @@ class Cell:
 
     def _reachable_pose(self) -> Array:
         """
-        Return a pose (4, 4) of the tip with the joints of its group near home.
+        Return a random pose (4, 4) of the tip that the arm can reach from home.
 
-        Nothing is in contact there, nor on the straight path; max_jump of the node allows it.
+        The straight path in joint space is free, and within max_jump of the node.
         """
         robot, shipped = self.robot, self.shipped
         names = (robot.group(shipped.group).joint_names if shipped.group
                  else robot.moving_joints(self.tip))
         random, home = np.random.default_rng(RANDOM_STATE), robot.to_q(shipped.home)
-        lower, upper = np.maximum(robot.lower, home - NEAR), np.minimum(robot.upper, home + NEAR)
-        for _ in range(TRIES):
+        lower = np.maximum(robot.lower, home - MAX_DISPLACEMENT)
+        upper = np.minimum(robot.upper, home + MAX_DISPLACEMENT)
+        for _ in range(MAX_TRIES):
             near = robot.to_joints(random.uniform(lower, upper), names)
             goal = robot.to_q(shipped.home | near)
             path = [Configuration(robot, home + t * (goal - home))
-                    for t in np.linspace(1, 0, STEPS)]
+                    for t in np.linspace(1, 0, N_PATH_SAMPLES)]
             if not any(map(self.checker.collides, path)):
                 return np.array(path[0].transform(self.tip))
-        raise IKError(f'contact on the path to each of {TRIES} random configurations near home')
+        raise IKError(f'contact on the paths to all {MAX_TRIES} random configurations near home')
 
     def ask(self, client: NodeClient) -> Answer:
-        """Ask the node for the target as soon as it can answer; raises BadQuestion."""
+        """Request the target from the node, and retry while it starts; raises BadQuestion."""
         pose = components(self.target)
         target = {'tip': self.tip, 'xyz': pose['xyz'], 'quat': pose['quat']}
-        goal = goal_of({'targets': [target], 'timeout': {'sec': TIMEOUT}})
-        return ask_goal(client, goal, START)
+        goal = goal_of({'targets': [target], 'timeout': {'sec': SEARCH_TIMEOUT}})
+        return ask_goal(client, goal, START_TIMEOUT)
 
     def holds(self, answer: Answer) -> bool:
-        """Print an answer; returns whether kinematics, limits and this checker agree with it."""
+        """Print an answer and its check; return whether pose, limits and contacts are right."""
         print_answer(answer, self.robot)
         at = Configuration(self.robot, self.shipped.home | answer.values)
-        touching = self.checker.in_collision(at)
-        print('checked here: ' + ('; '.join(map(str, touching)) or 'nothing touches'))
+        contacts = self.checker.in_collision(at)
+        print('independent check: ' + ('; '.join(map(str, contacts)) or 'no contacts'))
         inside = np.all((self.robot.lower - 1e-6 <= at.q) & (at.q <= self.robot.upper + 1e-6))
-        good = (answer.success and not touching and inside
+        good = (answer.success and not contacts and inside
                 and np.allclose(at.transform(self.tip), self.target, rtol=0, atol=TOLERANCE))
         print('the answer holds' if good else 'the answer does NOT hold')
         return bool(good)

@@ -1,33 +1,35 @@
-"""Search for a free ROS domain."""
+"""Search for a ROS domain that no process on this machine uses."""
 
 import os
 import socket
 
-PARTICIPANTS = 30   # participants per domain that are searched for
-_claims: dict[int, socket.socket] = {}   # of this process, by domain
+MAX_PARTICIPANTS = 30   # per domain, whose ports are probed
+_claims: dict[int, socket.socket] = {}   # sockets that claim a domain for this process
 
 
 def unused_domain() -> int:
     """
     Return a domain without participants on this machine.
 
-    The domain is claimed until this process ends: no other process gets it from this function,
-    although its own nodes start later.
+    The domain is claimed until this process ends, so that this function does not return it to
+    another process before the nodes of this process have started.
     """
     for i in range(100):
-        domain = 1 + (7 * os.getpid() + i) % 100   # consecutive processes start at others
+        # consecutive process ids start at different domains
+        domain = 1 + (7 * os.getpid() + i) % 100
         if not inhabited(domain) and _claim(domain):
             return domain
     raise RuntimeError('every ROS domain from 1 to 100 is in use on this machine')
 
 
 def _claim(domain: int) -> bool:
-    """Claim a domain for this process; return whether no other process has it."""
+    """Claim a domain for this process; return False if another process has claimed it."""
     if domain in _claims:
         return True
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        claim.bind(f'\0ros2_ik_domain_{domain}')   # abstract: gone when the process ends
+        # an abstract socket, which the kernel removes when the process ends
+        claim.bind(f'\0ros2_ik_domain_{domain}')
     except OSError:
         claim.close()
         return False
@@ -36,9 +38,10 @@ def _claim(domain: int) -> bool:
 
 
 def inhabited(domain: int) -> bool:
-    """Return whether a ROS process of this machine is in a domain: its discovery port is bound."""
-    return any(_bound(7410 + 250 * domain + 2 * participant)   # RTPS 2.5, section 9.6.2.3
-               for participant in range(PARTICIPANTS))
+    """Return whether a ROS process of this machine uses a domain (a discovery port is bound)."""
+    # port numbers of the RTPS specification 2.5, section 9.6.2.3
+    return any(_bound(7410 + 250 * domain + 2 * participant)
+               for participant in range(MAX_PARTICIPANTS))
 
 
 def _bound(port: int) -> bool:

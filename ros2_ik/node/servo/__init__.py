@@ -1,1 +1,1 @@
-"""The servo: an arm that follows commands, step by step, in a process of its own."""
+"""The servo: a separate process in which an arm follows a stream of commands."""

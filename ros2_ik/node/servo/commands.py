@@ -1,4 +1,4 @@
-"""Commands of clients: read, checked, and put into the robot's root frame."""
+"""Parsing of servo commands: checks, and transformation to the robot's root frame."""
 
 from collections.abc import Callable
 import math
@@ -16,56 +16,60 @@ from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.messages import AskFrame, TakeFrame
 
-ASK_AGAIN = 0.3     # period of asking the node for a frame that commands still name [s]
-FRESH = 0.1         # time for which its answer counts [s]
-LARGEST = 1e100     # of the numbers of a twist: larger ones have no length in floats
+REQUEST_PERIOD = 0.3    # between two requests to the node for a frame that commands use [s]
+MAX_AGE = 0.1           # of a frame's pose from the node [s]
+# bound on the components of a twist; the norm of larger ones overflows a float
+MAX_COMPONENT = 1e100
 
 
 class FrameAwaited(Exception):
-    """The node has been asked for a frame of TF, and has not answered yet."""
+    """A frame of TF was requested from the node, which has not answered yet."""
 
 
 class ForeignFrames:
     """
-    Frames of TF, as the node sends them all the time once it was asked.
+    Poses of TF frames, which the node sends repeatedly after a request.
 
-    TF is not received in this process: its messages would take the time of steps.
+    This process does not subscribe to TF, since its messages would delay steps of the servo.
     """
 
     def __init__(self, ask: Callable[[AskFrame], None]) -> None:
         self._ask = ask
-        self._asked: dict[str, float] = {}    # when, last [s]
+        self._requested_at: dict[str, float] = {}    # steady clock [s], by frame
+        # pose or error, and time of receipt (steady clock [s]), by frame
         self._known: dict[str, tuple[Reference | LookupError, float]] = {}
 
     def take(self, answer: TakeFrame) -> None:
-        """Take what the node has found."""
+        """Store a pose, or an error, sent by the node."""
         self._known[answer.frame] = answer.found, time.monotonic()
 
     def find(self, _: Robot, frame: str) -> Reference:
-        """Return a frame; raises LookupError with TF's reason, or FrameAwaited."""
+        """Return the pose of a frame; raises LookupError with TF's reason, or FrameAwaited."""
         now = time.monotonic()
-        if now > self._asked.get(frame, -math.inf) + ASK_AGAIN:
-            self._forget(now)
-            self._asked[frame] = now
+        if now > self._requested_at.get(frame, -math.inf) + REQUEST_PERIOD:
+            self._drop_unused(now)
+            self._requested_at[frame] = now
             self._ask(AskFrame(frame))
-        found, came = self._known.get(frame, (None, -math.inf))
-        if found is None or now > came + FRESH:
+        found, received_at = self._known.get(frame, (None, -math.inf))
+        if found is None or now > received_at + MAX_AGE:
             raise FrameAwaited
         if isinstance(found, LookupError):
             raise found.with_traceback(None)
         return found
 
-    def _forget(self, now: float) -> None:
+    def _drop_unused(self, now: float) -> None:
         """Drop frames that commands no longer name."""
-        self._asked = {name: at for name, at in self._asked.items() if now < at + ASK_AGAIN}
-        self._known = {name: one for name, one in self._known.items() if now < one[1] + FRESH}
+        self._requested_at = {name: at for name, at in self._requested_at.items()
+                              if now < at + REQUEST_PERIOD}
+        self._known = {name: one for name, one in self._known.items() if now < one[1] + MAX_AGE}
 
 
 class Commands:
     """
-    Readers of messages by mode; `now` is the time of the node's clock [s].
+    Parser of command messages in all modes.
 
-    `lookup` finds frames that are not the robot's.
+    `timeout` returns the maximum age of a command [s], `now` the time of the node's clock [s],
+    `lookup` the poses of TF frames.
     """
 
     def __init__(self, timeout: Callable[[], float], now: Callable[[], float],
@@ -74,9 +78,10 @@ class Commands:
 
     def read(self, message: PoseStamped | TwistStamped | JointJog, follower: Follower) -> Command:
         """
-        Read a message of the follower's mode that has just come.
+        Parse a message of the follower's mode that was just received.
 
-        Raises RequestError for what makes no sense, FrameAwaited while its frame is asked for.
+        Raises RequestError for an invalid or stale command, FrameAwaited while the pose of its
+        frame is unknown.
         """
         mode = follower.begin.mode
         frame = None if mode == 'joint' else _frame(message, follower, self._lookup)
@@ -88,7 +93,7 @@ class Commands:
             raise wrong(f'a command is {age:.3g} s old; parameter servo_command_timeout allows '
                         f'{self._timeout():g} s')
         if age < -self._timeout():
-            raise wrong(f'a command is stamped {-age:.3g} s ahead of the clock here')
+            raise wrong(f"a command is stamped {-age:.3g} s ahead of the node's clock")
         return Command(value, now + self._timeout() - age)
 
 
@@ -107,12 +112,12 @@ def _twist(message: TwistStamped, follower: Follower, frame: pin.SE3 | None) -> 
     values = np.array([twist.linear.x, twist.linear.y, twist.linear.z,
                        twist.angular.x, twist.angular.y, twist.angular.z])
     if not np.isfinite(values).all():
-        raise wrong(f'the twist holds a number that is not finite: {values.tolist()}')
+        raise wrong(f'the twist has a number that is not finite: {values.tolist()}')
     if frame is not None:
         values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
     parameters = follower.begin.parameters
-    # not by squares, nor of the largest numbers, which may be too large for numbers
-    values = np.clip(values, -LARGEST, LARGEST)
+    # scale linear and angular part alike to their limits; hypot does not overflow, unlike squares
+    values = np.clip(values, -MAX_COMPONENT, MAX_COMPONENT)
     faster = max(math.hypot(*values[:3]) / parameters['servo_linear_velocity'],
                  math.hypot(*values[3:]) / parameters['servo_angular_velocity'], 1.0)
     slowed: Array = values / faster
@@ -139,7 +144,7 @@ def _joints(message: JointJog, follower: Follower, _: object) -> Array:
 
 def _frame(message: PoseStamped | TwistStamped, follower: Follower,
            lookup: Lookup) -> pin.SE3 | None:
-    """Return where a message's frame is now in the root frame, None for that itself."""
+    """Return the current pose of a message's frame in the root frame, None for the root frame."""
     robot, frame_id = follower.robot, message.header.frame_id
     found = reference(robot, follower.scene, frame_id, lookup)
     return found.placement(Configuration(robot, follower.q))

@@ -11,20 +11,24 @@ from ros2_ik.node.servo.servo_output import ServoOutput
 
 MODES = ('pose', 'twist', 'joint')
 OFF = 'off'
-WAITS = 'waits for joint_states and for the controllers'    # message until both are discovered
+# status message until joint_states and controllers have been discovered
+WAITS = 'waits for joint_states and for the controllers'
 
 
 @dataclass(frozen=True)
 class Begin:
     """
-    To the servo: follow commands of a mode from now on.
+    To the servo: follow commands of a mode.
 
-    `q` (nq,) is where the robot stands. `joints` may move, with `velocity` and `acceleration`
-    (n,) at most. `options` are those of `collision_checker` for the scene, None where nothing is
-    checked. `parameters` are values of the node's parameters by name. `dimensions` say which of
-    x y z rx ry rz the tip follows. `listeners` are how many subscriptions the topic of each output
-    has, but for the servo's own. `frames` are added to the robot: that of the tip, if it is an
-    object's or a tool's.
+    - `q`: current configuration (nq,).
+    - `joints`: the n joints that may move.
+    - `velocity`, `acceleration`: their limits (n,) [rad/s, m/s; rad/s^2, m/s^2].
+    - `outputs`: encoders of the commands, one per controller.
+    - `options`: arguments of `collision_checker` for the scene, None without collision checks.
+    - `parameters`: values of the node's parameters by name.
+    - `dimensions`: which of x y z rx ry rz the tip follows.
+    - `listeners`: number of subscriptions on the topic of each output, without the servo's own.
+    - `frames`: frame of the tip, to be added to the robot, if the tip is an object or a tool.
     """
 
     mode: str
@@ -43,48 +47,48 @@ class Begin:
 
 
 class End(NamedTuple):
-    """To the servo: come to rest, and ignore further commands."""
+    """To the servo: brake, and ignore further commands."""
 
     reason: str
 
 
 class Pause(NamedTuple):
-    """To the servo: come to rest, and go on when that is taken back."""
+    """To the servo: brake if `paused`, else follow commands again."""
 
     paused: bool
 
 
 class TakeScene(NamedTuple):
-    """To the servo: from now on this is around the robot."""
+    """To the servo: the new scene."""
 
     scene: Scene
 
 
 class TakeBase(NamedTuple):
-    """To the servo: the values of the base's joint, as they are now."""
+    """To the servo: the current positions of the base joint."""
 
     value: Array
 
 
 class Alive(NamedTuple):
-    """To the servo, several times a second: the node looks after the scene and after stops."""
+    """To the servo, several times per second: the node is running and would report stops."""
 
 
 class TakeFrame(NamedTuple):
-    """To the servo: where a frame is in TF now, or why that is not known."""
+    """To the servo: the current pose of a TF frame, or the error of the lookup."""
 
     frame: str
     found: Reference | LookupError
 
 
 class AskFrame(NamedTuple):
-    """To the node: commands name this frame; send its pose repeatedly for a while."""
+    """To the node: send the pose of this TF frame repeatedly for a while."""
 
     frame: str
 
 
 class Open(NamedTuple):
-    """To the servo: play motions for a controller, one command a `period` [s]."""
+    """To the servo: create a player for a controller, with one command per `period` [s]."""
 
     player: int
     output: ServoOutput
@@ -92,7 +96,7 @@ class Open(NamedTuple):
 
 
 class Play(NamedTuple):
-    """To the servo: bring the joints of a controller through states (k, n) at times (k,) [s]."""
+    """To the servo: move a controller's joints through k states (k, n) at times (k,) [s]."""
 
     player: int
     output: ServoOutput
@@ -103,7 +107,7 @@ class Play(NamedTuple):
 
 
 class Brake(NamedTuple):
-    """To the servo: brake the joints of a controller, inside `bounds`, lower and upper (n,)."""
+    """To the servo: brake a controller's joints within `bounds` (lower, upper; (n,) each)."""
 
     player: int
     limits: MotionLimits
@@ -111,7 +115,7 @@ class Brake(NamedTuple):
 
 
 class Shut(NamedTuple):
-    """To the servo: publish nothing more of a motion, or nothing ever if the player is `gone`."""
+    """To the servo: end the motion of a player; if `gone`, destroy the player."""
 
     player: int
     gone: bool = False
@@ -122,7 +126,12 @@ ToServo: TypeAlias = (Alive | Begin | Brake | End | Open | Pause | Play | Shut |
 
 
 class Played(NamedTuple):
-    """To the node: why no command would be received, and why a motion does not go on, or ''."""
+    """
+    To the node: the state of a player.
+
+    `unheard` is the reason why commands would not be received, `broken` the reason why the motion
+    was ended; '' if there is none.
+    """
 
     player: int
     unheard: str
@@ -130,11 +139,11 @@ class Played(NamedTuple):
 
 
 class Died(NamedTuple):
-    """To all in the node: the servo's process has ended."""
+    """To the receivers in the node: the servo's process has ended."""
 
 
 class Ticks(NamedTuple):
-    """Punctuality of the last steps: missed ones, and delays of all [s]."""
+    """Timing of recent steps: numbers of executed and missed steps, percentiles of delays [s]."""
 
     taken: int
     missed: int
@@ -147,7 +156,7 @@ NO_TICKS = Ticks(0, 0, 0.0, 0.0, 0.0)
 
 
 class State(NamedTuple):
-    """To the node: how the servo stands; `ended` says why it has ended, or is ''."""
+    """To the node: the state of the servo; `ended` is the reason of its end, or ''."""
 
     mode: str
     moving: bool

@@ -1,4 +1,4 @@
-"""The servo's process as the node sees it."""
+"""The node's handle of the servo's process."""
 
 from collections.abc import Callable
 import math
@@ -16,13 +16,13 @@ from rclpy.node import Node
 from ros2_ik.node.process import ensure_fork_server
 from ros2_ik.node.servo.messages import Died, FromServo, ToServo
 
-LOOK = 0.02    # between two looks at what the process has sent [s]
-RESTART = 1.0  # between two starts of it, at least [s]
+POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
+RESTART_PERIOD = 1.0    # minimum time between two starts of the process [s]
 TOPICS = ('target', 'twist', 'joint_jog', 'status', 'speed_scaling')
 
 
 class Names(NamedTuple):
-    """Names of the node and full names of topics; `topics` are those below `~/servo`."""
+    """Node name, namespace, resolved topic names (`topics`: below ~/servo), and use_sim_time."""
 
     node: str
     namespace: str
@@ -33,10 +33,10 @@ class Names(NamedTuple):
 
 class ServoProcess:
     """
-    The servo's process; the first message to it starts it, and starts it again if it died.
+    The servo's process, started by the first message, and restarted by the first after its death.
 
-    Each of `receivers` is called with each message from it, and with `Died` at its end. It comes
-    to rest and ends when the node closes its pipe or is gone.
+    Each of `receivers` is called with each message of the process, and with `Died` at its end. The
+    process brakes and ends when the node closes the pipe or ends.
     """
 
     def __init__(self, node: Node) -> None:
@@ -44,7 +44,7 @@ class ServoProcess:
         self.receivers: list[Callable[[FromServo], None]] = []
         self._pipe: _Pipe | None = None
         self._started = -math.inf
-        self._timer = node.create_timer(LOOK, self.pass_on, ReentrantCallbackGroup(),
+        self._timer = node.create_timer(POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
 
@@ -52,33 +52,34 @@ class ServoProcess:
         """Send a message; start the process if there is none."""
         if self._pipe is None:
             now = time.monotonic()
-            wait = max(self._started + RESTART - now, 0.0)
+            wait = max(self._started + RESTART_PERIOD - now, 0.0)
             self._started = now + wait
             self._pipe = _Pipe(self._names(), wait)
             self._timer.reset()
         self._pipe.outbox.put(message)
 
     def _names(self) -> Names:
-        node, resolved = self._node, self._node.resolve_topic_name      # topics may be remapped
+        # resolved here, since topics may be remapped
+        node, resolved = self._node, self._node.resolve_topic_name
         return Names(node.get_name(), node.get_namespace(), resolved('joint_states'),
                      {name: resolved(f'~/servo/{name}') for name in TOPICS},
                      bool(node.get_parameter('use_sim_time').value))
 
     def pass_on(self) -> None:
-        """Pass on received messages."""
-        said = list[FromServo]()
+        """Pass received messages to the receivers."""
+        received = list[FromServo]()
         try:
             while self._pipe and self._pipe.connection.poll():
-                said.append(self._pipe.connection.recv())
+                received.append(self._pipe.connection.recv())
         except (EOFError, OSError):
             self.close()
-            said.append(Died())
-        for message in said:
+            received.append(Died())
+        for message in received:
             for receive in [*self.receivers]:
                 receive(message)
 
     def close(self) -> None:
-        """End the process."""
+        """Close the pipe, at which the process ends."""
         if self._pipe:
             self._timer.cancel()
             self._pipe.outbox.put(None)
@@ -87,7 +88,7 @@ class ServoProcess:
 
 
 class _Pipe:
-    """The node's end of the pipe to a new process, which a thread starts and sends `outbox`."""
+    """The node's end of the pipe; a thread starts the process after `wait` [s], and sends."""
 
     def __init__(self, names: Names, wait: float) -> None:
         self.connection, there = multiprocessing.Pipe()
@@ -97,7 +98,8 @@ class _Pipe:
 
     def _run(self, there: Connection, names: Names, wait: float) -> None:
         time.sleep(wait)
-        with there:     # at its end here the process has it alone, or nobody
+        # closed after the start, so that only the process keeps its end of the pipe open
+        with there:
             ensure_fork_server()
             context = multiprocessing.get_context('forkserver')
             context.Process(target=_serve, args=(there, names), daemon=True).start()
@@ -106,12 +108,13 @@ class _Pipe:
             while message is not None:
                 self.connection.send(message)
                 message = self.outbox.get()
-        except OSError:     # it has died
+        # the process has died: discard messages until `close`
+        except OSError:
             while self.outbox.get() is not None:
                 continue
 
 
 def _serve(connection: Connection, names: Names) -> None:
-    # late: in the fork server there is no rclpy
+    # imported here, since the fork server must not load rclpy
     from ros2_ik.node.servo.loop import serve_servo
     serve_servo(connection, names)

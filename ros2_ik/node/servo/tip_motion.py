@@ -1,4 +1,4 @@
-"""Motion of the tip by servoed joints: singularities, missing degrees of freedom, contacts."""
+"""Jacobian of the servo's tip: condition number, missing directions, motion along surfaces."""
 
 from collections.abc import Sequence
 import math
@@ -9,16 +9,17 @@ import pinocchio as pin
 from ros2_ik.core import Array, NearPair, Robot
 
 AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')
-RANK = 1e-3         # smallest singular value of a direction that joints can move [m/rad]
-MISSING = 0.5       # part of a twist without which it counts as one that joints cannot move
+MIN_SINGULAR_VALUE = 1e-3   # of a direction in which joints can move the tip [m/rad]
+# fraction of a twist outside of the reachable directions above which the twist is impossible
+MAX_MISSING = 0.5
 
 
 class TipMotion:
     """
-    The Jacobian of the tip for the joints at `columns`, along the axes of the root frame.
+    The Jacobian of the tip w.r.t. the joints at `columns`, along the axes of the root frame.
 
-    `firm` (6,) are the axes x y z rx ry rz that the tip must follow, `wanted` (6,) those that are
-    commanded.
+    `firm` (6,) marks the axes x y z rx ry rz in which the tip must follow, `wanted` (6,) the
+    commanded axes.
     """
 
     def __init__(self, robot: Robot, tip: str, columns: Array, firm: Array,
@@ -27,7 +28,7 @@ class TipMotion:
         self._firm, self._wanted = firm, wanted
 
     def jacobian(self, q: Array) -> Array:
-        """Return the Jacobian (6, n) at q (nq,)."""
+        """Return the Jacobian (6, n) at q (nq,), linear rows first [m/rad, rad/rad]."""
         robot = self._robot
         J = pin.computeFrameJacobian(robot.model, robot.scratch_data(), q, self._frame,
                                      pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
@@ -35,14 +36,14 @@ class TipMotion:
         return chosen
 
     def condition(self, q: Array) -> float:
-        """Return the condition number of the rows that the tip must follow."""
+        """Return the condition number of the firm rows of the Jacobian at q (nq,)."""
         if not self._firm.any():
             return 1.0
         values = np.linalg.svd(self.jacobian(q)[self._firm], compute_uv=False)
         return float(values[0] / values[-1]) if values[-1] > 0 else math.inf
 
     def part(self, q: Array, v: Array, twist: Array) -> float:
-        """Return the part of a twist (6,) that velocities v (nv,) give: linear or angular."""
+        """Return the smaller fraction of linear and angular twist (6,) that v (nv,) achieves."""
         moved, parts = self.jacobian(q) @ v[self.columns], [1.0]
         for rows in (slice(0, 3), slice(3, 6)):
             wanted = twist[rows] * self._wanted[rows]
@@ -51,22 +52,30 @@ class TipMotion:
         return min(parts)
 
     def missing_axis(self, q: Array, twist: Array) -> str:
-        """Return an axis of a twist (6,), linear or angular, that no joint moves at q, or ''."""
+        """Return an axis of a twist (6,) in which no joint moves the tip at q, or ''."""
         J = self.jacobian(q)
+        # remainder of the twist after projection onto the column space of the Jacobian
         for rows in (slice(0, 3), slice(3, 6)):
             U, values, _ = np.linalg.svd(J[rows], full_matrices=False)
-            U, wanted = U[:, values > RANK], twist[rows] * self._wanted[rows]
+            U, wanted = U[:, values > MIN_SINGULAR_VALUE], twist[rows] * self._wanted[rows]
             left = wanted - U @ (U.T @ wanted)
-            if np.linalg.norm(left) > MISSING * np.linalg.norm(wanted):
+            if np.linalg.norm(left) > MAX_MISSING * np.linalg.norm(wanted):
                 return AXES[rows][int((left * wanted).argmax())]
         return ''
 
     def along_surfaces(self, q: Array, twist: Array, pairs: Sequence[NearPair],
                        rate: float) -> Array:
-        """Return a twist (6,) that closes gaps of near pairs no faster than at a rate [1/s]."""
+        """
+        Return a twist (6,) that slides along the surfaces of near pairs.
+
+        The gap of each pair decreases by at most `rate` [1/s] times the gap.
+        """
         inverse, slid = np.linalg.pinv(self.jacobian(q))[:, :3], twist.copy()
-        for _ in pairs:     # what leads along one surface may lead into the one before
+        # Successive projections of the linear velocity onto the half-spaces of the pairs. They are
+        # repeated, since a projection for one pair may violate the half-space of an earlier one.
+        for _ in pairs:
             for pair in pairs:
+                # gradient of the distance w.r.t. the position of the tip
                 normal = pair.gradient[self.columns] @ inverse
                 beyond = float(normal @ slid[:3]) + rate * max(pair.gap, 0.0)
                 if beyond < 0:
