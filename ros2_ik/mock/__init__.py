@@ -1,1 +1,1 @@
-"""A robot that exists only in ROS, with controllers that obey the rules of ros2_controllers."""
+"""A simulated robot without hardware, with controllers that follow ros2_controllers' rules."""

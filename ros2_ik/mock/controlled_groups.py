@@ -1,16 +1,16 @@
-"""Groups of a shipped robot that have controllers, and parameters of the node for these."""
+"""The groups of a shipped robot with mock controllers, and node parameters for them."""
 
 from ros2_ik.core import Robot, ShippedRobot
 
-TRAJECTORY, POSITION = '_controller', '_position_controller'   # after the name of the group
+TRAJECTORY, POSITION = '_controller', '_position_controller'   # suffixes of the group's name
 
 
 def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[str, ...]]:
     """
-    Return the groups that have controllers: name -> joints.
+    Return the joints of each group with controllers, by group name.
 
-    The group of config/<robot>.yaml comes first, then each group of the SRDF that shares no joint
-    with those before it: a joint has one owner.
+    The group of config/<robot>.yaml comes first. It is followed by each group of the SRDF without
+    a common joint with an earlier group, since only one controller can own a joint.
     """
     groups: dict[str, tuple[str, ...]] = {}
     first = [shipped.group] if shipped.group else []
@@ -24,7 +24,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
 
 
 def node_parameters(shipped: ShippedRobot, robot: Robot) -> dict[str, str | list[str]]:
-    """Return the parameters of the node ros2_ik that make it command these controllers."""
+    """Return the parameters with which the node ros2_ik commands these controllers."""
     groups = controlled_groups(shipped, robot)
     parameters: dict[str, str | list[str]] = {
         'controllers': [group + TRAJECTORY for group in groups]}

@@ -1,4 +1,4 @@
-"""Transforms of the links of a robot, for TF."""
+"""Publisher of a robot's link transforms on TF."""
 
 from collections.abc import Mapping
 import math
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 class LinkTransforms:
-    """Publishes the transforms of all joints on /tf, fixed ones too, each from its parent."""
+    """Publishes the transforms of all joints, also fixed ones, on /tf, relative to the parent."""
 
     def __init__(self, node: Node, robot: Robot) -> None:
         self._robot = robot
         self._publisher = node.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
 
     def publish(self, joints: Mapping[str, float], stamp: 'Time') -> None:
-        """Publish the poses of the links at joint values [rad, m]; nothing where one is NaN."""
+        """Publish the link poses at joint positions [rad, m], unless a position is not finite."""
         robot = self._robot
         if not all(map(math.isfinite, joints.values())):
             return

@@ -1,4 +1,4 @@
-"""A node that looks like a robot: its description, its joints, and controllers that move them."""
+"""Mock robot: publishes a robot's description and joint_states, and offers controllers."""
 
 import argparse
 from collections.abc import Iterable, Sequence
@@ -35,34 +35,35 @@ from ros2_ik.mock.controllers.trajectory_controller import TrajectoryController
 from ros2_ik.mock.link_transforms import LinkTransforms
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-# parameters that can be set at any time: default and text
+# parameters that can be set at any time: default and description
 FAULTS: dict[str, tuple[bool | float | str, str]] = {
-    'publish_joint_states': (True, 'false: no joint_states, the joints go on moving'),
-    'time_scale': (1.0, 'speed of the time of trajectory controllers'),
-    'blocked': (False, 'true: something holds the joints; free again, they go where they are '
-                'commanded as fast as they can'),
-    'lag': (0.0, 'time from a command until the joints are there [s]'),
+    'publish_joint_states': (True, 'false: joint_states are not published; the joints still move'),
+    'time_scale': (1.0, 'speed of the trajectory controllers, as by a speed slider'),
+    'blocked': (False, 'true: the joints are stuck; when released, they move to their commands at '
+                'their velocity limits'),
+    'lag': (0.0, 'delay of the joints behind their commands [s]'),
     'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
-    'stamp': (True, 'false: joint_states come without header.stamp'),
-    'clock_offset': (0.0, 'by how much the clock of header.stamp is ahead [s]'),
+    'stamp': (True, 'false: joint_states have no header.stamp'),
+    'clock_offset': (0.0, 'time by which header.stamp is ahead of the clock [s]'),
 }
 RANGES = {'time_scale': (0.01, 1.0), 'lag': (0.0, 5.0), 'clock_offset': (-1e8, 1e8),
           'rate': (1.0, 1000.0)}
-OF_JOINTS = ('lag', 'blocked', 'time_scale')    # attributes of MockJoints
-PRIORITY = 50     # in real time, where that is allowed
-TF_RATE = 30.0    # [Hz]
+OF_JOINTS = ('lag', 'blocked', 'time_scale')    # parameters that are attributes of MockJoints
+PRIORITY = 50     # of SCHED_FIFO, as of the controller_manager of ros2_control
+TF_RATE = 30.0    # of messages on /tf [Hz]
 
 
 class MockRobot(Node):
     """
-    Publishes robot_description and robot_description_semantic once, joint_states at 100 Hz, TF.
+    Node that simulates a shipped robot, `robot`, which starts at home.
 
-    `robot` is the name of a shipped robot. Its joints begin at home and follow
+    It publishes robot_description and robot_description_semantic (latched), joint_states (`rate`,
+    by default 100 Hz) and TF. The joints follow the newest command of
     - `<group>_controller`, a joint_trajectory_controller, and `<group>_position_controller`, a
-      position controller, of each of its controlled_groups; parameter `active` names those that
-      listen (by default the trajectory controllers; at most one for each joint);
-    - `joint_command` (sensor_msgs/JointState), as simulators have it, in any case.
-    The newest command counts. `rate` [Hz] is that of joint_states; FAULTS are for tests.
+      position controller, of each of the controlled_groups. Parameter `active` names the active
+      controllers, at most one per joint; by default the trajectory controllers.
+    - `joint_command` (sensor_msgs/JointState), the interface of many simulators.
+    The parameters FAULTS simulate faults for tests.
     """
 
     def __init__(self, robot: str) -> None:
@@ -95,7 +96,7 @@ class MockRobot(Node):
 
     @property
     def nodes(self) -> tuple[Node, ...]:
-        """This node and those of its controllers, for an executor."""
+        """This node and the nodes of its controllers, for an executor."""
         return self, *self._controllers.values()
 
     def _declare(self, name: str, default: object, text: str, read_only: bool = False) -> Any:
@@ -104,26 +105,27 @@ class MockRobot(Node):
         described = ParameterDescriptor(description=text, read_only=read_only,
                                         floating_point_range=ranges)
         value = self.declare_parameter(name, default, described).value
-        if value is None:   # rcl has no empty lists
+        # rcl returns None for an empty list
+        if value is None:
             raise IKError(f'{name} has no value')
         return value
 
     def _declare_parameters(self) -> float:
-        rate: float = self._declare('rate', 100.0, 'joint_states a second', read_only=True)
+        rate: float = self._declare('rate', 100.0, 'joint_states per second', read_only=True)
         for name, (default, text) in FAULTS.items():
             self._declare(name, default, text)
         active = [name for name, controller in self._controllers.items()
                   if isinstance(controller, TrajectoryController)]
-        self._declare('active', active, 'controllers that listen, one a joint')
+        self._declare('active', active, 'active controllers, at most one per joint')
         given = self.get_parameters([*FAULTS, 'active'])
-        if not (judged := self._judge(given)).successful:
-            raise IKError(judged.reason)
+        if not (result := self._validate(given)).successful:
+            raise IKError(result.reason)
         self._apply(given)
-        self.add_on_set_parameters_callback(self._judge)
+        self.add_on_set_parameters_callback(self._validate)
         self.add_post_set_parameters_callback(self._apply)
         return rate
 
-    def _judge(self, parameters: list[Parameter]) -> SetParametersResult:
+    def _validate(self, parameters: list[Parameter]) -> SetParametersResult:
         reasons = [why for parameter in parameters
                    if (why := self._refusal(parameter.name, parameter.value))]
         return SetParametersResult(successful=not reasons, reason='; '.join(reasons))
@@ -160,7 +162,7 @@ class MockRobot(Node):
                 controller.deactivate() if controller.active else controller.activate()
 
     def _on_joint_command(self, message: JointState) -> None:
-        """Make joints step to positions; their controllers drop their commands."""
+        """Command positions directly; the controllers of the joints drop their commands."""
         wanted = dict(zip(message.name, message.position, strict=False))
         unknown = [name for name in wanted if name not in self._body.names]
         if unknown or len(message.name) != len(message.position):
@@ -175,16 +177,19 @@ class MockRobot(Node):
     def _publish_text(self, topic: str, text: str) -> object:
         publisher = self.create_publisher(String, topic, LATCHED)
         publisher.publish(String(data=text))
-        return publisher   # latched: the text lives as long as the publisher
+        # a latched message is available as long as its publisher exists
+        return publisher
 
     def _cycle(self) -> None:
         now = self.get_clock().now()
         body = self._body
+        # the controllers' time runs at time_scale, and falls behind the clock
         body.behind += round((now - self._last).nanoseconds * (1 - body.time_scale))
         for controller in self._controllers.values():
             if controller.active:
                 controller.update(now.nanoseconds - body.behind)
-        # a cycle after a late one is short, but what came in it took as long as ever
+        # The cycle after a late one is short, but streamed commands still are one period apart.
+        # At least a regular period counts, so that their steps are not reported as too fast.
         elapsed = max((now - self._last).nanoseconds * 1e-9, self._period)
         for defect in self._body.move(elapsed, now.nanoseconds):
             self.get_logger().error(f'defect: {defect}')
@@ -207,7 +212,7 @@ class MockRobot(Node):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the node until SIGINT or SIGTERM; returns the exit code."""
+    """Run the mock robot until SIGINT or SIGTERM; return the exit code."""
     words = sys.argv if arguments is None else ['mock_robot', *arguments]
     parser = argparse.ArgumentParser(prog='mock_robot', description=__doc__, allow_abbrev=False)
     parser.add_argument('--robot', default='panda', help='shipped robot (default: %(default)s)')
@@ -215,7 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stopping: list[bool] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.append(True))
-    with suppress(PermissionError):     # as the controller_manager of ros2_control
+    # real-time scheduling, if permitted, as the controller_manager of ros2_control
+    with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)
     try:
@@ -228,8 +234,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for node in robot.nodes:
         executor.add_node(node)
     gc.collect()
-    gc.freeze()     # looking through all of this would take longer than cycles
-    while not stopping:   # a signal handler runs only when spin_once returns
+    # a garbage collection over the objects loaded so far would take longer than a cycle
+    gc.freeze()
+    # Python runs a signal handler only when spin_once returns, hence its timeout
+    while not stopping:
         executor.spin_once(timeout_sec=0.1)
     executor.shutdown()
     for node in robot.nodes:

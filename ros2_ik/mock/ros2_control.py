@@ -1,15 +1,15 @@
-"""A URDF that ros2_control can run without hardware."""
+"""URDF with mock hardware, for ros2_control without a real robot."""
 
 from collections.abc import Iterable, Mapping
 from xml.etree import ElementTree
 
 from ros2_ik.core import Robot, ShippedRobot
 
-PLUGIN = 'mock_components/GenericSystem'   # ros2_control's own: it is where it was commanded
+PLUGIN = 'mock_components/GenericSystem'   # of ros2_control; mirrors commands as states
 
 
 def mock_hardware(shipped: ShippedRobot, robot: Robot) -> str:
-    """Return the URDF of a shipped robot as mock hardware that stands at home."""
+    """Return the URDF of a shipped robot with mock hardware that starts at home."""
     values = robot.to_joints(robot.to_q(shipped.home))
     home = {joint.name: float(values[joint.name]) for joint in robot.joints if joint.is_scalar}
     return with_ros2_control(robot.urdf, home, robot.mimics)
@@ -17,11 +17,11 @@ def mock_hardware(shipped: ShippedRobot, robot: Robot) -> str:
 
 def with_ros2_control(urdf: str, joints: Mapping[str, float], mimics: Iterable[str] = ()) -> str:
     """
-    Put a `ros2_control` tag into a URDF, of a system that mirrors its commands.
+    Return a URDF with a `ros2_control` tag for a system that mirrors its commands.
 
-    `joints` get a command interface for position and begin at these values [rad] or [m]; `mimics`
-    follow as the URDF says and are only measured. A tag that is there already goes: each joint
-    has one hardware.
+    `joints` get a position command interface, and start at the given positions [rad, m]. `mimics`
+    are joints that follow others, with state interfaces only. An existing tag is removed, since
+    each joint can have one hardware only.
     """
     root = ElementTree.fromstring(urdf)
     for old in root.findall('ros2_control'):
@@ -29,7 +29,7 @@ def with_ros2_control(urdf: str, joints: Mapping[str, float], mimics: Iterable[s
     system = ElementTree.SubElement(root, 'ros2_control', name='mock_system', type='system')
     hardware = ElementTree.SubElement(system, 'hardware')
     ElementTree.SubElement(hardware, 'plugin').text = PLUGIN
-    # without it the measured velocities stay what they are at first
+    # without this parameter, the plugin does not update velocity states
     ElementTree.SubElement(hardware, 'param', name='calculate_dynamics').text = 'true'
     for name, start in joints.items():
         joint = _joint(system, name, start)

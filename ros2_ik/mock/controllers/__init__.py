@@ -1,7 +1,7 @@
 """
-Controllers of the mock robot, by the rules of ros2_control's.
+Controllers of the mock robot, which behave like those of ros2_control.
 
-Each is a node named as the controller. It refuses what the real one refuses, with the reason in
-its log, and takes what the real one takes unchecked (limits, NaN, jumps): the joints move
-accordingly, and the log has a line with `defect:`.
+Each controller is a node of its own. It refuses the commands that the real controller refuses,
+and logs the reason. Like the real controller, it does not check commands for limits, NaN and
+jumps: the joints follow them, and the log has a line with `defect:`.
 """

@@ -1,4 +1,4 @@
-"""Base of the mock controllers: a node of the controller's name, its joints, its activation."""
+"""Base class of the mock controllers."""
 
 from collections.abc import Sequence
 
@@ -10,16 +10,16 @@ from ros2_ik.core import IKError
 from ros2_ik.core.errors import UnknownJointError
 from ros2_ik.mock.controllers.joints import MockJoints
 
-# what SystemDefaultsQoS makes of a subscription on Fast DDS
+# SystemDefaultsQoS as Fast DDS interprets it for subscriptions
 SYSTEM_DEFAULT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 class MockController(Node):
     """
-    Commands joints of a mock robot while it is active.
+    Node of a controller, which commands joints of a mock robot while it is active.
 
-    Parameter `joints`: which, in the order of its commands. Raises UnknownJointError, and IKError
-    where __node:= renames all nodes of the process.
+    The node has the controller's name. Its parameter `joints` has the joints in the order of the
+    commands. Raises UnknownJointError, and IKError if __node:= renames all nodes of the process.
     """
 
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
@@ -37,7 +37,7 @@ class MockController(Node):
         self.active = False
 
     def activate(self) -> None:
-        """Listen from now on."""
+        """Start to receive commands."""
         self.active = True
 
     def deactivate(self) -> None:
@@ -46,11 +46,11 @@ class MockController(Node):
         self.active = False
 
     def release(self) -> None:
-        """Drop the current command: another controller commands the joints."""
+        """Drop the current command, because another controller commands the joints."""
         raise NotImplementedError
 
     def update(self, now: int) -> None:
-        """Command the joints; `now` in nanoseconds of the robot's own time, which may be slow."""
+        """Command the joints at a time `now` [ns] of the controllers, which time_scale slows."""
         raise NotImplementedError
 
     def _takes_commands(self) -> bool:

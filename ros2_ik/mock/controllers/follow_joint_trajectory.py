@@ -1,4 +1,4 @@
-"""The action of joint_trajectory_controller, where control_msgs is installed."""
+"""The action of the mock joint_trajectory_controller; needs control_msgs."""
 
 from typing import Any, TYPE_CHECKING
 
@@ -20,28 +20,29 @@ if TYPE_CHECKING:
 
 
 def follow_joint_trajectory(controller: 'TrajectoryController') -> 'GoalWatch | None':
-    """Offer `<controller>/follow_joint_trajectory`, or nothing without control_msgs."""
+    """Create the action `<controller>/follow_joint_trajectory`; None without control_msgs."""
     return GoalWatch(controller) if FollowJointTrajectory else None
 
 
 class GoalWatch:
     """
-    Lets goals replace the controller's trajectory, and ends them.
+    Action server whose goals replace the controller's trajectory, and supervisor of the goal.
 
-    A new goal aborts the running one; a cancelled one holds the measured position. Without goal
-    tolerances a goal succeeds when its time is up, wherever the joints are. There is no feedback.
+    A new goal aborts the current goal. After a cancel, the controller holds the measured position.
+    A goal without goal tolerances succeeds at the end of its time, wherever the joints are. No
+    feedback is published.
     """
 
     def __init__(self, controller: 'TrajectoryController') -> None:
         self._controller = controller
         self._goal: Any = None
-        self._results: dict[bytes, Future] = {}   # of goals whose end is awaited
+        self._results: dict[bytes, Future] = {}   # of goals that have not ended, by UUID
         self._server = ActionServer(
             controller, FollowJointTrajectory, f'{controller.get_name()}/follow_joint_trajectory',
-            execute_callback=self._execute, goal_callback=self._judge,
+            execute_callback=self._execute, goal_callback=self._on_goal,
             handle_accepted_callback=self._start, cancel_callback=lambda _: CancelResponse.ACCEPT)
 
-    def _judge(self, request: 'FollowJointTrajectory.Goal') -> GoalResponse:
+    def _on_goal(self, request: 'FollowJointTrajectory.Goal') -> GoalResponse:
         controller = self._controller
         if not controller.active:
             controller.get_logger().error('rejected a goal: the controller is not active')
@@ -63,7 +64,7 @@ class GoalWatch:
         return result
 
     def abort(self, text: str, code: int = -1) -> None:
-        """End the running goal, if there is one."""
+        """Abort the current goal, if there is one."""
         if self._goal:
             self._goal.abort()
             self._end(text, code)
@@ -74,7 +75,7 @@ class GoalWatch:
             FollowJointTrajectory.Result(error_code=code, error_string=text))
 
     def update(self, now: int) -> None:
-        """Judge the running goal by the joints' state."""
+        """Compare the joints with the current goal, and end the goal if it is reached or fails."""
         if not self._goal or not self._goal.is_active:
             return
         trajectory = self._controller.trajectory
@@ -85,16 +86,17 @@ class GoalWatch:
         elif trajectory is None:
             self.abort('another commands the joints')
         elif trajectory.begun:
-            self._judge_errors(now - trajectory.end)
+            self._check_tolerances(now - trajectory.end)
 
-    def _judge_errors(self, late: int) -> None:
+    def _check_tolerances(self, late: int) -> None:
+        # path tolerances before the end, goal tolerances after it; `late` is the time since [ns]
         request, errors = self._goal.request, self._errors()
         path = _tolerances(request.path_tolerance, errors)
         end = _tolerances(request.goal_tolerance, errors)
         patience = nanoseconds(request.goal_time_tolerance)
         if late < 0:
-            astray = [joint for joint, bound in path.items() if abs(errors[joint]) > bound]
-            self._fail(astray, 'path tolerance violated', -4)
+            violating = [joint for joint, bound in path.items() if abs(errors[joint]) > bound]
+            self._fail(violating, 'path tolerance violated', -4)
         elif all(abs(errors[joint]) <= bound for joint, bound in end.items()):
             self._goal.succeed()
             self._end('goal successfully reached')
@@ -113,6 +115,6 @@ class GoalWatch:
 
 
 def _tolerances(given: 'list[JointTolerance]', joints: dict[str, float]) -> dict[str, float]:
-    """Return the position bounds of joints to check: 0 and -1 are none."""
+    """Return the position tolerances of joints; 0 and -1 mean that a joint is not checked."""
     return {tolerance.name: tolerance.position for tolerance in given
             if tolerance.name in joints and tolerance.position > 0}

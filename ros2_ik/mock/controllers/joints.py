@@ -6,22 +6,24 @@ import math
 
 from ros2_ik.core import Array, Robot
 
-POSITION_TOLERANCE = 1e-6   # beyond a limit, by rounding [rad, m]
-VELOCITY_TOLERANCE = 1.02   # of the velocity limit, by sampling
-BURST_TOLERANCE = 2.2       # of the velocity limit: two positions of a stream within one cycle
-STEP_TOLERANCE = 1e-3       # a smaller step is none, however short the cycle [rad, m]
+POSITION_TOLERANCE = 1e-6   # maximum excess of a position limit, by rounding [rad, m]
+VELOCITY_TOLERANCE = 1.02   # maximum multiple of the velocity limit, by sampling
+# maximum multiple of the velocity limit if two commands of a stream arrive within one cycle
+BURST_TOLERANCE = 2.2
+STEP_TOLERANCE = 1e-3       # smallest displacement in a cycle that can count as a step [rad, m]
 
 
 class MockJoints:
     """
-    Joints that stand where they were commanded last; mimic joints follow their leaders.
+    Joints that follow their last commands; mimic joints follow their leaders.
 
-    position, velocity: as measured after the last `move`, by joint; [rad], [rad/s] or [m], [m/s].
-    commanded: the last command of each joint.
-    blocked: something holds the joints; free again, they catch up with their commands as fast as
-    they can. lag: delay from a command to its position [s], as of real motors.
-    time_scale: seconds of the controllers in one second, as with a speed slider;
-    behind: how far the controllers' time is behind by now [ns].
+    - `position`, `velocity`: state after the last `move`, by joint [rad, rad/s; m, m/s].
+    - `commanded`: the last command of each joint.
+    - `blocked`: the joints are stuck. When released, they move to their commands at their velocity
+      limits.
+    - `lag`: delay of the position behind the command, as of real motors [s].
+    - `time_scale`: speed of the controllers' time, as set by a speed slider.
+    - `behind`: delay of the controllers' time behind the clock [ns].
     """
 
     def __init__(self, robot: Robot, home: dict[str, float]) -> None:
@@ -35,25 +37,25 @@ class MockJoints:
         self.time_scale, self.behind = 1.0, 0
         self.blocked, self.lag = False, 0.0
         self._catching_up = set[str]()        # joints that were blocked
-        self._past = deque[tuple[int, dict[str, float]]]()   # commands and their times [ns]
-        self._speeds: dict[str, float] = {}   # of joints whose command has a velocity
-        self._wrong: dict[str, str] = {}      # defects by joint
+        self._past = deque[tuple[int, dict[str, float]]]()   # times [ns] and commands
+        self._speeds: dict[str, float] = {}   # commanded velocities, by joint
+        self._wrong: dict[str, str] = {}      # defects of the last cycle, by joint
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The joints that can be commanded."""
+        """The names of the joints that can be commanded."""
         return tuple(self._joints)
 
     def turning(self, names: Sequence[str]) -> list[bool]:
-        """Return which joints are continuous."""
+        """Return for each joint whether it is continuous."""
         return [self._joints[name].kind == 'continuous' for name in names]
 
     def command(self, names: Sequence[str], positions: Sequence[float] | Array,
                 velocities: Sequence[float] | Array | None = None) -> None:
         """
-        Command joints; they are there at the next `move`.
+        Command positions, which the joints reach at the next `move`.
 
-        Without velocities the measured ones come from how far the joints got in the cycle.
+        Without commanded velocities, the measured ones are the displacements per cycle.
         """
         for i, name in enumerate(names):
             self.commanded[name] = float(positions[i])
@@ -62,11 +64,11 @@ class MockJoints:
 
     def move(self, seconds: float, now: int) -> list[str]:
         """
-        Follow the commands in a cycle of some seconds that ends `now` [ns].
+        Move the joints for a cycle of `seconds` that ends at `now` [ns].
 
-        Returns the new defects of the motion, for the log.
+        Returns texts on new defects of the motion, for the log.
         """
-        before, wanted = self.position, self._wanted(now)
+        before, wanted = self.position, self._delayed_commands(now)
         if self.blocked:
             self._catching_up.update(before)
         self.position = {name: self._reached(name, wanted[name], seconds) for name in before}
@@ -75,25 +77,28 @@ class MockJoints:
             speed = step / seconds if seconds > 0 else 0.0
             given = not self.lag and name not in self._catching_up
             self.velocity[name] = self._speeds.get(name, speed) if given else speed
+        # a defect that persists is reported once
         known, self._wrong = self._wrong, dict(self._defects(steps, seconds))
         self._speeds = {}
         return [text for name, text in self._wrong.items() if name not in known]
 
-    def _wanted(self, now: int) -> dict[str, float]:
-        """Return where the motors bring the joints."""
+    def _delayed_commands(self, now: int) -> dict[str, float]:
+        """Return the commands of `lag` ago, which the motors follow."""
         past, then = self._past, now - round(self.lag * 1e9)
-        while past and past[-1][0] >= now:      # the clock stands, or was set back
+        # the clock is paused, or was set back
+        while past and past[-1][0] >= now:
             past.pop()
         past.append((now, dict(self.commanded)))
         while len(past) > 1 and past[1][0] <= then:
             past.popleft()
+        # linear interpolation between the two commands around that time
         (begin, first), (end, last) = past[0], past[min(1, len(past) - 1)]
         part = max(then - begin, 0) / (end - begin) if end > begin else 1.0
         return {name: last[name] if part == 1.0 or first[name] == last[name]
                 else first[name] + part * (last[name] - first[name]) for name in last}
 
     def _reached(self, name: str, commanded: float, seconds: float) -> float:
-        """Return the position of a joint after a cycle [s]."""
+        """Return the position of a joint after a cycle of `seconds`."""
         position = self.position[name]
         if self.blocked:
             return position
@@ -119,13 +124,15 @@ class MockJoints:
                              f'[{joint.lower:.6g}, {joint.upper:.6g}]')
             elif abs(velocity) > joint.velocity_limit * tolerance:
                 yield name, f'{name} moves at {velocity:.4g}/s, {limit}'
-            elif abs(steps[name]) > farthest:   # whatever velocity the command has
+            # independent of the commanded velocity
+            elif abs(steps[name]) > farthest:
                 yield name, f'a step: {name} goes {steps[name]:.4g} in {seconds:.3g} s, {limit}'
 
     def states(self) -> dict[str, tuple[float, float]]:
-        """Return position and velocity of all joints, mimic joints too, in alphabetical order."""
+        """Return position and velocity of all joints and mimic joints, by name."""
         states = {name: (self.position[name], self.velocity[name]) for name in self._joints}
         for name, (leader, multiplier, offset, _) in self._mimics.items():
             position, velocity = states[leader]
             states[name] = multiplier * position + offset, multiplier * velocity
-        return dict(sorted(states.items()))   # as joint_state_broadcaster does
+        # in alphabetical order, as joint_state_broadcaster publishes them
+        return dict(sorted(states.items()))

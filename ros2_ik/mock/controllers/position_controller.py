@@ -1,4 +1,4 @@
-"""A forward_command_controller for positions, which is JointGroupPositionController, too."""
+"""Mock of a forward_command_controller for positions (or JointGroupPositionController)."""
 
 from collections.abc import Sequence
 import math
@@ -11,9 +11,9 @@ from ros2_ik.mock.controllers.joints import MockJoints
 
 class PositionController(MockController):
     """
-    Sets the joints to each message of `~/commands` (std_msgs/Float64MultiArray).
+    Commands the positions of each message on `~/commands` (std_msgs/Float64MultiArray).
 
-    A command that is not finite, or of the wrong length, is dropped with a warning.
+    Messages of the wrong length, or with numbers that are not finite, are dropped with a warning.
     """
 
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
@@ -31,7 +31,7 @@ class PositionController(MockController):
         self._command = message.data
 
     def release(self) -> None:
-        """Forget the last command."""
+        """Drop the last command."""
         self._command = None
 
     def update(self, now: int) -> None:

@@ -1,4 +1,4 @@
-"""A joint_trajectory_controller."""
+"""Mock of a joint_trajectory_controller."""
 
 from collections.abc import Sequence
 
@@ -15,11 +15,11 @@ from ros2_ik.mock.controllers.trajectory_rules import nanoseconds, read_knots, r
 
 class TrajectoryController(MockController):
     """
-    Moves the joints along `~/joint_trajectory` (trajectory_msgs/JointTrajectory).
+    Follows trajectories on `~/joint_trajectory` (trajectory_msgs/JointTrajectory).
 
-    The newest trajectory wins, from the measured state on, which is that of the last cycle: the
-    first command is a cycle farther, as of version 4.17 of the real one. Where control_msgs is
-    installed there is the action `~/follow_joint_trajectory`, too.
+    A new trajectory replaces the current one, and starts at the measured state, which is that of
+    the last cycle: as in joint_trajectory_controller 4.17, the first command is one cycle ahead of
+    it. With control_msgs, the action `~/follow_joint_trajectory` is offered as well.
     """
 
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
@@ -35,14 +35,14 @@ class TrajectoryController(MockController):
             self.take(message)
 
     def accepts(self, message: JointTrajectory) -> bool:
-        """Return whether it can be taken; the reason why not goes to the log."""
+        """Return whether a trajectory is valid; log the reason if not."""
         why = refusal(message, self.joints, self.get_clock().now().nanoseconds)
         if why:
             self.get_logger().error(f'refused a trajectory: {why}')
         return not why
 
     def take(self, message: JointTrajectory) -> None:
-        """Follow a trajectory that is not refused, from the next update on."""
+        """Follow a valid trajectory from the next update on."""
         stamp = nanoseconds(message.header.stamp)
         self.trajectory = Trajectory(read_knots(message, self.joints), stamp)
 
@@ -52,16 +52,16 @@ class TrajectoryController(MockController):
         self.body.command(self.joints, self._measured()[0])
 
     def release(self) -> None:
-        """Forget the trajectory."""
+        """Drop the trajectory."""
         self.trajectory = None
 
     def activate(self) -> None:
-        """Start to receive commands; earlier ones do not count."""
+        """Start to receive commands; earlier commands are ignored."""
         super().activate()
         self._last_update = 0
 
     def deactivate(self) -> None:
-        """Abort the goal of the action; the joints stay as they were commanded last."""
+        """Abort the goal of the action; the joints keep their last command."""
         super().deactivate()
         if self._goal:
             self._goal.abort('the controller was deactivated')
@@ -69,7 +69,8 @@ class TrajectoryController(MockController):
     def update(self, now: int) -> None:
         """Command the joints along the trajectory."""
         if self._goal:
-            self._goal.update(now)   # judges the last cycle
+            # before the next command, since tolerances are checked for the last one
+            self._goal.update(now)
         if self.trajectory:
             steps = not self.trajectory.begun and self._begin(self.trajectory, now)
             position, velocity = self.trajectory.sample(now)
@@ -78,13 +79,13 @@ class TrajectoryController(MockController):
         self._last_update = now
 
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
-        """Begin a trajectory; returns whether the joints step, since it begins elsewhere."""
+        """Start a trajectory; return whether it starts with a step from the measured positions."""
         start, measured = self._last_update or now, self._measured()
         trajectory.begin(start, *measured, self.body.turning(self.joints), self.body.behind)
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
     def _measured(self) -> tuple[Array, Array]:
-        """Return positions, and velocities in the robot's own time."""
+        """Return positions and velocities, (n,) each; velocities by the controllers' time."""
         position, velocity = self.body.position, self.body.velocity
         return (np.array([position[joint] for joint in self.joints]),
                 np.array([velocity[joint] for joint in self.joints]) / self.body.time_scale)

@@ -1,4 +1,4 @@
-"""Rules by which joint_trajectory_controller refuses and reads trajectories."""
+"""Validation and parsing of trajectories as in joint_trajectory_controller."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -12,15 +12,15 @@ from ros2_ik.mock.controllers.trajectory import Knot
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Duration, Time
 
-STILL = float(np.finfo(np.float32).eps)   # velocity that counts as none
+REST_SPEED = float(np.finfo(np.float32).eps)   # velocity that counts as 0 [rad/s, m/s]
 
 
 def refusal(message: JointTrajectory, joints: Sequence[str], now: int) -> str:
     """
-    Return why the controller refuses a trajectory; '' when it does not.
+    Return why the controller refuses a trajectory, or ''.
 
-    `now`: its clock, in nanoseconds. As the real one, it checks neither limits nor NaN, duplicate
-    names or distance from the present state.
+    `now` is the time of its clock [ns]. Like the real controller, this does not check limits, NaN,
+    duplicate names, and the distance from the current state.
     """
     return (_wrong_names(message, joints) or _wrong_time(message, now) or _moving_end(message)
             or _wrong_sizes(message))
@@ -50,7 +50,7 @@ def _wrong_time(message: JointTrajectory, now: int) -> str:
 
 
 def _moving_end(message: JointTrajectory) -> str:
-    fast = [velocity for velocity in message.points[-1].velocities if abs(velocity) > STILL]
+    fast = [velocity for velocity in message.points[-1].velocities if abs(velocity) > REST_SPEED]
     return f'the last point has velocities: {fast}' if fast else ''
 
 
@@ -68,11 +68,12 @@ def _wrong_sizes(message: JointTrajectory) -> str:
 
 
 def read_knots(message: JointTrajectory, joints: Sequence[str]) -> list[Knot]:
-    """Return the points of a trajectory that is not refused, in the controller's order."""
+    """Return the points of a valid trajectory, in the controller's joint order."""
     order = [joints.index(name) for name in message.joint_names]
 
     def ordered(values: Sequence[float]) -> Array:
-        # a duplicate hides another joint, which the real controller sends anywhere
+        # A duplicate name hides another joint, which gets 0 here. The real controller commands an
+        # arbitrary position for that joint.
         full = np.zeros(len(joints))
         full[order] = values
         return full
@@ -83,5 +84,5 @@ def read_knots(message: JointTrajectory, joints: Sequence[str]) -> list[Knot]:
 
 
 def nanoseconds(time: 'Time | Duration') -> int:
-    """Return a Time or Duration message in nanoseconds."""
+    """Return a Time or Duration message as nanoseconds."""
     return int(time.sec) * 10**9 + int(time.nanosec)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # maximum distance of measured joints from the commanded path to count as on the path [rad, m]
 PATH_TOLERANCE = 0.01
 # maximum delay of motors and controllers; joints with a larger delay do not follow [s]
-MOST_LATE = 0.3
+MAX_DELAY = 0.3
 # delay up to which an arm is braked from its commanded state, not from its measured one [s]
 USUAL_DELAY = 0.06
 # maximum overshoot of a goal by rounding [rad, m]

@@ -14,7 +14,7 @@ from unique_identifier_msgs.msg import UUID
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY
-from ros2_ik.node.controllers.controller import MOST_LATE, USUAL_DELAY
+from ros2_ik.node.controllers.controller import MAX_DELAY, USUAL_DELAY
 from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.controllers.trajectory_controller import (
     RECEIVE_DELAY,
@@ -120,10 +120,10 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
                                for joint in self.joints]
         goal.goal_time_tolerance = duration_message(parameters.arrival_timeout)
         if most := parameters.max_tracking_error:
-            # a joint that is MOST_LATE late is up to speed * MAX_DELAY behind
+            # a joint that is MAX_DELAY late is up to speed * MAX_DELAY behind
             fastest = np.abs([point.velocities for point in goal.trajectory.points]).max(axis=0)
             goal.path_tolerance = [
-                self._tolerance(name=joint, position=most + MOST_LATE * speed)
+                self._tolerance(name=joint, position=most + MAX_DELAY * speed)
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
     def _on_response(self, sent: SentGoal, handle: 'ClientGoalHandle') -> None:

@@ -1,7 +1,7 @@
 """
-Services ~/servo/switch, switch_command_type (of MoveIt's type ServoCommandType) and pause.
+Services ~/servo/switch, ~/servo/pause and MoveIt's ~/servo/switch_command_type.
 
-The servo's topics belong to its own process.
+The topics of the servo are handled in its own process.
 """
 
 from collections.abc import Callable
@@ -51,13 +51,13 @@ from ros2_ik.node.servo.messages import (
 )
 from ros2_ik.srv import SwitchServo
 
-LOOK = 0.02       # between two looks at the servo and at what it has to know [s]
-ALIVE = 5         # looks between two messages to the servo that the node is alive
-STARTING = 20.0   # longest time until its process has started, on a busy computer [s]
-DIED = 'its process has died: what the controllers were told last counts'
-REST = 20.0       # longest time until it has come to rest [s]
-ASKED = 1.0       # time for which it is told of a frame that it has asked for [s]
-FRAMES = 4        # most frames that it is told of
+UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
+ALIVE_PERIOD = 5        # number of updates between two Alive messages
+START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [s]
+REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
+FRAME_TIME = 1.0        # time for which a requested frame is sent [s]
+MAX_FRAMES = 4          # number of frames that are sent at a time
+DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
                 ServoCommandType.Request.TWIST: SwitchServo.Request.TWIST,
                 ServoCommandType.Request.POSE: SwitchServo.Request.POSE}
@@ -68,27 +68,30 @@ SHARED = ('servo_rate', 'servo_linear_velocity', 'servo_angular_velocity', 'serv
 
 class Servo(Endpoint):
     """
-    Switches the servo, and sends its process the scene, the base and frames of TF.
+    Services that switch and pause the servo, and updates of its process.
 
-    `servo_process` starts when it is switched on first.
+    The process starts when the servo is switched on for the first time. It receives changes of
+    the scene, the base pose and the requested TF frames.
     """
 
     def offer(self) -> None:
         self.servo_process.receivers.append(self._on_message)
-        self._begun: Begin | None = None
+        self._begun: Begin | None = None    # last Begin while the servo is on
         self._controllers: list[Controller] = []
-        self._moved: tuple[str, ...] = ()
+        self._moved: tuple[str, ...] = ()   # joints of the last switch
         self._stops, self._paused, self._switching, self._ticks = 0, False, False, 0
         self._ending, self._offs = False, 0
-        self._scene: Scene | None = None    # that it knows
-        self._base = np.zeros(0)            # where it knows the base to be
+        self._scene: Scene | None = None    # last scene sent to the process
+        self._base = np.zeros(0)            # last base positions sent to the process
         self._lookup = self.transforms.lookup(execute=True)
-        self._frames: dict[str, float] = {}     # of TF, and when it asked for them
+        # requested TF frames, by time of the request (steady clock [s])
+        self._frames: dict[str, float] = {}
+        # (condition, deadline on the steady clock [s], callback) of each `_until`
         self._waiting: list[tuple[Callable[[State], bool], float,
                                   Callable[[State | None], None]]] = []
         self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
         self._moveit_status = self.node.create_publisher(MoveItStatus, '~/servo/moveit_status', 10)
-        self._timer = timer(self.node, LOOK, self._tick)
+        self._timer = timer(self.node, UPDATE_PERIOD, self._tick)
         self._timer.cancel()
         self.serve(SwitchServo, '~/servo/switch', self.switch)
         self.serve(ServoCommandType, '~/servo/switch_command_type', self.switch_as_moveit)
@@ -96,7 +99,7 @@ class Servo(Endpoint):
 
     @property
     def on(self) -> bool:
-        """True if it follows commands, or comes to rest."""
+        """True while the servo follows commands or comes to rest."""
         return self._begun is not None
 
     # -- services -------------------------------------------------------------------------
@@ -104,21 +107,22 @@ class Servo(Endpoint):
     @answering('servo/switch')
     async def switch(self, request: SwitchServo.Request,
                      response: SwitchServo.Response) -> None:
-        """Switch it on, off, or over to other commands."""
+        """Switch the servo on, off, or to another kind of commands."""
         response.message = await self._switch(request)
         response.success = True
 
     @answering('servo/switch_command_type')
     async def switch_as_moveit(self, request: ServoCommandType.Request,
                                response: ServoCommandType.Response) -> None:
-        """Switch by ServoCommandType, with the default group and tip."""
-        kind = request.command_type     # what is no command type is refused as a mode
+        """Switch the servo on by ServoCommandType, with default group and tip."""
+        # an unknown type becomes an unknown mode, which `_switch` refuses
+        kind = request.command_type
         await self._switch(SwitchServo.Request(mode=MOVEIT_MODES.get(kind, f'{kind}')))
         response.success = True
 
     async def _switch(self, request: SwitchServo.Request) -> str:
-        """Switch; return a sentence about the result; raises RequestError."""
-        # YAML, as on a command line, makes a truth value of a plain off, and that a text
+        """Switch the servo; return the answer's message; raises RequestError."""
+        # YAML on a command line reads `off` as a boolean, which becomes the text 'False'
         mode = OFF if request.mode.lower() == 'false' else request.mode
         if mode == OFF:
             self._offs += 1
@@ -126,11 +130,12 @@ class Servo(Endpoint):
         if mode not in MODES:
             raise wrong(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
         if self._switching:
-            raise RequestError(Status.CONTROL_FAILED, 'another client just switches the servo')
+            raise RequestError(Status.CONTROL_FAILED, 'another client is switching the servo')
         self._switching, offs = True, self._offs
         try:
             message = await self._switch_on(mode, request)
-            if self._offs != offs:      # while the servo was not yet on
+            # switched off before it was on
+            if self._offs != offs:
                 await self._switch_off()
                 raise RequestError(Status.CONTROL_FAILED, 'another client switched it off')
             return message
@@ -139,7 +144,7 @@ class Servo(Endpoint):
 
     @answering('servo/pause')
     async def pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
-        """Ignore commands, so that the arm comes to rest, or follow them again."""
+        """Pause the servo (the arm brakes, and commands are ignored), or end the pause."""
         self._paused = bool(request.data)
         if self.on:
             self.servo_process.send(Pause(self._paused))
@@ -148,9 +153,9 @@ class Servo(Endpoint):
 
     async def _switch_off(self) -> str:
         if not self.on:
-            return 'the servo does not get on' if self._switching else 'the servo was off'
+            return 'the servo is still starting' if self._switching else 'the servo was off'
         self._end('switched off')
-        await self._until(lambda state: state.mode == OFF, REST, 'come to rest')
+        await self._until(lambda state: state.mode == OFF, REST_TIMEOUT, 'come to rest')
         return 'the servo is off, the arm at rest'
 
     async def _switch_on(self, mode: str, request: SwitchServo.Request) -> str:
@@ -169,17 +174,19 @@ class Servo(Endpoint):
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
                                   parameters)
         checker, notes = self.scene.checker(scene)
-        self.servo_process.pass_on()   # it may have ended, or died
+        # handle messages that have arrived meanwhile: the servo may have ended, or been stopped
+        self.servo_process.pass_on()
         if self.on:
-            self._send_changes()    # of a stop that has just come
-        goes_on = self.on and self._moved == joints and not self._ending
-        if self.on and not goes_on:
+            self._send_changes()
+        # with the same joints, the mode changes without a stop
+        continues = self.on and self._moved == joints and not self._ending
+        if self.on and not continues:
             await self._switch_off()
-        if not goes_on:
+        if not continues:
             self._controllers = await self.motions.lend(
                 robot, joints, checker.moving_joints if checker else frozenset())
         if self.motions.stops != stops:
-            if not goes_on:
+            if not continues:
                 self.motions.take_back()
             raise RequestError(Status.PREEMPTED, 'all motions were stopped meanwhile')
         self._moved = joints
@@ -189,9 +196,9 @@ class Servo(Endpoint):
             self._send(begin)
             state = await self._until(lambda state: (state.mode == mode and state.message != WAITS
                                                or bool(state.ended)),
-                                      STARTING, 'start')
+                                      START_TIMEOUT, 'start')
         except Exception:
-            if not goes_on:
+            if not continues:
                 self._end('it did not start')
                 self._forget()
             raise
@@ -205,13 +212,14 @@ class Servo(Endpoint):
         """Return which of x y z rx ry rz the tip follows; raises RequestError."""
         given = list(request.control_dimensions)
         if given and (len(given) != 6 or not any(given)):
-            raise wrong(f'control_dimensions are {given}; valid: none, or six, one true')
+            raise wrong(f'control_dimensions are {given}; valid: none, or six with at least one '
+                        'true')
         return tuple(given or self.parameters.servo_control_dimensions)
 
     def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
                scene: Scene, checked: bool, dimensions: tuple[bool, ...]) -> Begin:
         parameters = self.parameters
-        # what else its controllers command is held
+        # all joints of the controllers; joints outside of the group get velocity limit 0
         every = tuple(joint for one in self._controllers for joint in one.joints)
         limits = motion_limits(robot, every, parameters)
         moved = np.array([float(joint in joints) for joint in every])
@@ -225,7 +233,7 @@ class Servo(Endpoint):
                      dict(robot.added_frames))
 
     def _listeners(self, topic: str) -> int:
-        """Count a topic's subscriptions without the servo's own and transient local ones."""
+        """Return the number of a topic's volatile subscriptions, without the servo's own."""
         own = f'{self.node.get_name()}_servo', self.node.get_namespace()
         return sum((one.node_name, one.node_namespace) != own
                    and one.qos_profile.durability is not DurabilityPolicy.TRANSIENT_LOCAL
@@ -237,32 +245,33 @@ class Servo(Endpoint):
         self.servo_process.send(begin)
         self._timer.reset()
 
-    # -- meanwhile ------------------------------------------------------------------------
+    # -- while the servo is on ------------------------------------------------------------
 
     def end(self) -> None:
-        """End the servo, as the node is being stopped."""
+        """End the servo, because the node shuts down."""
         self._end('the node was stopped')
 
     def _end(self, reason: str) -> None:
-        """End the servo: the arm comes to rest."""
+        """Let the servo brake and end, if it is on."""
         if self.on:
             self._ending = True
             self.servo_process.send(End(reason))
 
-    def _on_message(self, said: FromServo) -> None:
-        if isinstance(said, AskFrame):
-            self._frames.pop(said.frame, None)
-            self._frames[said.frame] = time.monotonic()
-        elif isinstance(said, State):
-            self._on_state(said)
-        elif isinstance(said, Died) and self.on:
+    def _on_message(self, message: FromServo) -> None:
+        if isinstance(message, AskFrame):
+            # pop and insert again, so that the newest request is last
+            self._frames.pop(message.frame, None)
+            self._frames[message.frame] = time.monotonic()
+        elif isinstance(message, State):
+            self._on_state(message)
+        elif isinstance(message, Died) and self.on:
             self._on_state(State(OFF, False, ServoStatus.INVALID, DIED, DIED, NO_TICKS))
             status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
             status.header.stamp = self.node.get_clock().now().to_msg()
             self._status.publish(status)
 
     def _tick(self) -> None:
-        """Send changes to the servo's process; end waits whose time is over."""
+        """Send changes to the servo's process; end waits that have timed out."""
         now = time.monotonic()
         for waiting in [one for one in self._waiting if one[1] <= now]:
             self._waiting.remove(waiting)
@@ -274,7 +283,8 @@ class Servo(Endpoint):
 
     def _on_state(self, state: State) -> None:
         self.statistics.servo = state
-        known = state.code != ServoStatus.HALT_FOR_TRACKING     # to MoveIt
+        # MoveIt has no code for tracking faults
+        known = state.code != ServoStatus.HALT_FOR_TRACKING
         self._moveit_status.publish(MoveItStatus(
             code=state.code if known else MoveItStatus.INVALID, message=state.message))
         if lease := self.motions.servo:
@@ -306,22 +316,22 @@ class Servo(Endpoint):
         if self._frames:
             self._send_frames()
         self._ticks += 1
-        if self._ticks % ALIVE == 0:
+        if self._ticks % ALIVE_PERIOD == 0:
             self.servo_process.send(Alive())
 
     def _send_base(self, robot: Robot) -> None:
-        """Send the place of the base if it has moved."""
+        """Send the base positions if they have changed; end the servo if they are unknown."""
         value = self.current_state.base(robot)
         if value is None:
-            self._end('it is not known where the base is')
+            self._end('the pose of the base is unknown')
         elif not np.array_equal(value, self._base):
             self._base = value
             self.servo_process.send(TakeBase(value))
 
     def _send_frames(self) -> None:
-        """Send the frames of TF that the servo has asked for lately."""
+        """Send the poses of recently requested TF frames."""
         assert self._begun is not None
-        since, newest = time.monotonic() - ASKED, list(self._frames.items())[-FRAMES:]
+        since, newest = time.monotonic() - FRAME_TIME, list(self._frames.items())[-MAX_FRAMES:]
         self._frames = {frame: asked for frame, asked in newest if asked > since}
         for frame in self._frames:
             found: Reference | LookupError
@@ -336,7 +346,7 @@ class Servo(Endpoint):
         self.motions.take_back()
 
     async def _until(self, condition: Callable[[State], bool], seconds: float, what: str) -> State:
-        """Wait for a state of the servo that meets a condition; raises RequestError if late."""
+        """Await a state of the servo that meets a condition; RequestError after `seconds`."""
         end = time.monotonic() + seconds
         state = await self.wait(lambda done: self._waiting.append((condition, end, done)))
         if state is None:

@@ -10,7 +10,7 @@ import numpy as np
 from ros2_ik.core import Array, Motion, MotionState, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller, MOST_LATE, USUAL_DELAY
+from ros2_ik.node.controllers.controller import Controller, MAX_DELAY, USUAL_DELAY
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import tracking
@@ -213,7 +213,7 @@ class MotionExecution:
         worst, limit = int(np.argmax(found.error)), self._parameters.max_tracking_error
         # the path was checked as one motion of all controllers, so they must be synchronous
         begins = [min(one.began, self.now()) for one in self.controllers]
-        if (apart := max(begins) - min(begins)) > MOST_LATE:
+        if (apart := max(begins) - min(begins)) > MAX_DELAY:
             return f'the controllers do not keep step: they started {apart:.2g} s apart'
         if len(begins) > 1 and found.aside > limit > 0:
             return (f'the controllers do not keep step: a joint was {found.aside:.3g} from the '
@@ -225,7 +225,7 @@ class MotionExecution:
             self._unanswered(),
             f"joint '{self.joints[worst]}' does not follow: it was at "
             f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
-            f'{found.error[worst]:.3g} from all its commands of the last {MOST_LATE:g} s; '
+            f'{found.error[worst]:.3g} from all its commands of the last {MAX_DELAY:g} s; '
             f'parameter max_tracking_error allows {limit:g}']))
 
     def _unanswered(self) -> str:

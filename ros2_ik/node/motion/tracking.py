@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core import Array, MotionState, Robot
-from ros2_ik.node.controllers.controller import MOST_LATE, PATH_TOLERANCE
+from ros2_ik.node.controllers.controller import MAX_DELAY, PATH_TOLERANCE
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 DELAY_STEP = 0.02   # between two candidate delays [s]
@@ -21,7 +21,7 @@ class Tracking(NamedTuple):
 
     `delay` [s] is the common delay of all joints with the smallest distance from the commanded
     path; `aside` is that distance, of the worst joint [rad, m]. `error` (n,) is the distance of
-    each joint from its own nearest command between MOST_LATE ago and MAX_LEAD ahead.
+    each joint from its own nearest command between MAX_DELAY ago and MAX_LEAD ahead.
     `commanded` and `measured` (n,) are positions at the time of measurement [rad, m].
     """
 
@@ -38,7 +38,7 @@ class Tracking(NamedTuple):
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
-             measured: MeasuredJoints, most: float = MOST_LATE) -> Tracking:
+             measured: MeasuredJoints, most: float = MAX_DELAY) -> Tracking:
     """
     Compare measured joints with their commands of the last `most` seconds.
 

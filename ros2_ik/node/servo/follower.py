@@ -1,4 +1,4 @@
-"""An arm that follows commands: from step to step, within all limits. Knows no ROS."""
+"""The servo's control law: one step of the arm per call, within all limits. Imports no ROS."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -35,26 +35,31 @@ from ros2_ik.node.servo.messages import Begin
 from ros2_ik.node.servo.tip_motion import TipMotion
 
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
-NEAR_SINGULAR, VERY_SINGULAR = 17.0, 30.0   # condition numbers, as in MoveIt Servo
-NEAR_GAP = 0.005    # so far above the margin something slows the arm [m]
-NEAR_BOUND = 0.02   # and so near to its limit a joint [rad, m]
-SLOWED = 0.95       # who goes with less than this part of what was commanded is slow,
-HALTED = 0.02       # and with less than this one halted;
-FREE = 0.2          # and with more is free again, if it was
-GAIN = 8.0          # of poses [1/s]
-NEARLY = 0.99       # of the tip's fastest speed is aimed at, as bent ways are longer
-DAMPED = 0.05       # directions of smaller singular values are damped, so that poses end in rest
-ESCAPE = 0.5        # of the posture that leads out of a singularity [1/s],
-ESCAPE_WEIGHT = 1e-2    # and its weight
-AHEAD = 0.05        # so far is looked whether a way leads there [s; part of that posture]
-TOWARDS = 0.5       # cosine from which on a way leads where the command does
-HELD = 0.1          # in a pause of so long the joints have come to rest [s]
-HALF = 0.5          # part of a twist that the tip should get,
-SLOW_FOR = 0.2      # or the reason is told after so long [s]
-SURFACE = 0.03      # surfaces that are this near a tip can slide along [m]
-PUSHED = 1e-4       # an obstacle pushes an arm that moves away from it by more than this [m/s]
-SLIDES = 0.05       # part of a twist that must lead along a surface for the tip to slide there
-USUAL = 2           # pauses of so many steps are usual
+# condition numbers of the Jacobian from which on the arm slows down, and at which it halts, as in
+# MoveIt Servo
+NEAR_SINGULAR, VERY_SINGULAR = 17.0, 30.0
+NEAR_GAP = 0.005    # distance above the margin below which a pair explains a slow arm [m]
+NEAR_BOUND = 0.02   # distance from a position limit below which it explains a slow arm [rad, m]
+SLOWED = 0.95       # fraction of the commanded velocity below which the arm is slow
+HALTED = 0.02       # fraction of the commanded velocity below which the arm is halted
+FREE = 0.2          # fraction of the commanded velocity above which an escape ends
+GAIN = 8.0          # of the pose task [1/s]
+# fraction of the tip's maximum velocity to aim at, since curved paths are longer than their chord
+VELOCITY_HEADROOM = 0.99
+# singular value below which directions are damped, so that a pose task comes to rest [m/rad]
+DAMPING = 0.05
+ESCAPE_GAIN = 0.5       # of the posture task that leads out of a singularity [1/s]
+ESCAPE_WEIGHT = 1e-2    # of that task
+LOOKAHEAD = 0.05    # time of the check for an approaching singularity [s]
+ESCAPE_STEP = 0.05  # fraction of the displacement to the middle posture of the check for escapes
+MIN_COSINE = 0.5    # of the angle between an escape and the command
+PAUSE_TO_REST = 0.1     # pause after which the joints have come to rest [s]
+MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
+SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
+SURFACE = 0.03      # distance within which the tip can slide along a surface [m]
+PUSHED = 1e-4       # velocity away from an obstacle above which it pushes the arm [m/s]
+MIN_SLIDE = 0.05    # smallest fraction of a twist along a surface for the tip to slide
+MAX_PERIODS = 2     # number of steps between two regular calls
 TEXTS = {
     NO_WARNING: 'follows',
     APPROACHING: 'slow: near a singularity', SINGULAR: 'halted by a singularity',
@@ -64,7 +69,7 @@ TEXTS = {
 
 
 class Step(NamedTuple):
-    """The next positions and velocities, and the status for people."""
+    """Next positions (nq,) and velocities (nv,), and the fields of ServoStatus."""
 
     q: Array
     v: Array
@@ -75,19 +80,19 @@ class Step(NamedTuple):
 
 @dataclass
 class Command:
-    """The last command: a pose (4, 4), a twist (6,), or velocities by joint."""
+    """The last command: a pose (4, 4), a twist (6,), or joint velocities (n,)."""
 
     value: Array
-    until: float    # on the caller's clock [s]
+    until: float    # time of expiry on the caller's clock [s]
 
 
 class Follower:
     """
-    Moves the joints that a `Begin` names, from rest on.
+    Moves the joints of a `Begin` by commands, starting at rest.
 
-    It brakes unless a command is fresh, and gives way to what comes near in any case. All other
-    joints are where `place_others` has put them, and keep their velocity during a step. Commands
-    may be in frames of the `scene`.
+    Without a valid command, the joints brake. They move away from approaching obstacles in any
+    case. `place_others` sets the positions and velocities of all other joints, which keep their
+    velocity during a step. `scene` is used for frames of commands.
     """
 
     def __init__(self, robot: Robot, begin: Begin, dt: float) -> None:
@@ -109,14 +114,15 @@ class Follower:
         self._slow_for = 0.0
         brake = joint_velocity_task(0.0, names=joints, name='brake')
         self._middle = self._middle_of(robot, joints)
-        # limits are along axes: with this part of them no direction is faster
+        # The limits of the tip's velocity apply per axis. With the factor 1/sqrt(3), the norm of
+        # the velocity stays within them in all directions.
         self._brake = self._program([brake], math.sqrt(1 / 3))
         self._follow = self._program(self._tasks())
         self._escapes = True
         self._let_escape(False)
 
     def _firm(self) -> Array:
-        """Return which of x y z rx ry rz the tip must follow, (6,); of few joints not to turn."""
+        """Return which of x y z rx ry rz the tip must follow, (6,); no rotation for few joints."""
         firm = np.array(self.begin.dimensions)
         if self._is_short:
             firm[3:] = False
@@ -128,15 +134,16 @@ class Follower:
         if begin.mode == 'pose':
             return [frame_task(begin.tip, position_weight=weights[:3],
                                orientation_weight=weights[3:], gain_per_second=GAIN, name='pose'),
-                    damping_task((DAMPED * dt) ** 2, names=joints)]
+                    damping_task((DAMPING * dt) ** 2, names=joints)]
         if begin.mode == 'joint':
             return [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')]
         tasks = [twist_task(begin.tip, weight=self._firm().astype(float), name='twist'),
-                 posture_task(self._middle, names=joints, gain_per_second=ESCAPE, priority=2,
+                 posture_task(self._middle, names=joints, gain_per_second=ESCAPE_GAIN, priority=2,
                               weight=ESCAPE_WEIGHT, name='escape')]
-        if self._is_short:    # it turns as far as its joints can: its place comes first
+        # fewer than six joints: the linear motion has priority over the rotation
+        if self._is_short:
             weights[:3] = 0.0
-            tasks.append(damping_task((DAMPED * dt) ** 2, names=joints, priority=1))
+            tasks.append(damping_task((DAMPING * dt) ** 2, names=joints, priority=1))
             tasks.append(twist_task(begin.tip, weight=weights, scaled=False, priority=1,
                                     name='turn'))
         return tasks
@@ -152,16 +159,17 @@ class Follower:
             limits.append(CartesianVelocityLimit(
                 begin.tip, speed * begin.parameters['servo_linear_velocity'],
                 speed * begin.parameters['servo_angular_velocity'], self._carrier()))
-        # gaps close so slowly that joints which brake together for them need no more than they may
-        calm = begin.velocity > 0
-        gain = self._gap_rate = float((begin.acceleration[calm] / begin.velocity[calm]).min())
+        # A gap d closes at most at rate * d. This decelerates the joints by rate times their
+        # velocity, which is within the acceleration limits for this rate.
+        moved = begin.velocity > 0
+        gain = self._gap_rate = float((begin.acceleration[moved] / begin.velocity[moved]).min())
         barriers = [] if self._checker is None else [CollisionBarrier(
             self._checker, begin.parameters['servo_margin'], gain_per_second=gain)]
         return VelocityProgram(robot, tasks, self.dt, limits=limits, barriers=barriers,
                                driven=[joint.name for joint in self.others])
 
     def _carrier(self) -> str | None:
-        """Return the frame that carries the first servoed joint, None for the root frame."""
+        """Return the parent link of the tip's first servoed joint, None for the root frame."""
         model = self.robot.model
         chain = model.supports[model.frames[self.robot.frame_id(self.begin.tip)].parentJoint]
         first = next(i for i in chain if model.names[i] in self.begin.joints)
@@ -169,21 +177,21 @@ class Follower:
         return carrier if carrier in self.robot.frame_names else None
 
     def place_others(self, q: Array, v: Array) -> None:
-        """Take where all other joints are (nq,) and how fast they move (nv,)."""
+        """Set q (nq,) and v (nv,) of the joints that the servo does not move."""
         for joint in self.others:
             part = slice(joint.index, joint.index + joint.size)
             self.q[part] = q[part]
             self.v[joint.columns] = v[joint.columns]
 
     def checker(self, scene: Scene) -> CollisionChecker | None:
-        """Return the checker for a scene, whose making may take long."""
+        """Return the collision checker for a scene, None without checks; this may take seconds."""
         if self._options is None:
             return None
         return collision_checker(self.robot, scene, *self._options)
 
     def set_scene(self, checker: CollisionChecker | None,
                   velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
-        """Set the robot's surroundings, with velocities (3,) of moving objects by name."""
+        """Set the collision checker, with velocities (3,) [m/s] of moving objects by name."""
         if checker is not None:
             for program in (self._brake, self._follow):
                 program.set_scene(checker, velocities)
@@ -191,7 +199,7 @@ class Follower:
     # -- commands -------------------------------------------------------------------------
 
     def obey(self, command: Command) -> None:
-        """Take a command that `Commands` has read; raises InvalidTargetError and keeps the old."""
+        """Follow a command; raises InvalidTargetError, and keeps the previous command."""
         task = self.begin.mode
         if task == 'pose':
             self._follow.set_target(task, command.value)
@@ -200,34 +208,35 @@ class Follower:
         self.command = command
 
     def brake(self) -> None:
-        """Forget the command."""
+        """Drop the command, so that the next steps brake."""
         self.command = None
 
     @property
     def moving(self) -> bool:
-        """Return whether servoed joints move."""
+        """Whether any servoed joint moves."""
         return bool(self.v[self.columns].any())
 
     @property
     def braking_time(self) -> float:
-        """Time that joints take to come to rest, where nothing is in the way [s]."""
+        """Time for the joints to brake to rest at their acceleration limits [s]."""
         return float((np.abs(self.v[self.columns]) / self.begin.acceleration).max(initial=0.0))
 
     # -- steps ----------------------------------------------------------------------------
 
     def pause(self, seconds: float) -> None:
-        """Account for a pause without steps: after it the joints count as slower, or at rest."""
-        usual = USUAL * self.dt
-        if seconds > usual:
-            held = max(HELD, 2 * usual)
-            self.v = self.v * max(held - seconds, 0.0) / (held - usual)
+        """Reduce the velocities after `seconds` without steps, in which the joints slow down."""
+        regular = MAX_PERIODS * self.dt
+        if seconds > regular:
+            # linear from the full velocity after a regular pause to 0 after a pause to rest
+            longest = max(PAUSE_TO_REST, 2 * regular)
+            self.v = self.v * max(longest - seconds, 0.0) / (longest - regular)
 
     def stand(self, q: Array) -> None:
-        """Begin where the robot was measured at rest, (nq,)."""
+        """Restart at rest at measured positions q (nq,)."""
         self.q, self.v = np.array(q), np.zeros(self.robot.nv)
 
     def step(self, now: float, speed: float = 1.0) -> Step:
-        """Take the next step, which ends dt later, at `speed` (0 to 1) times the commanded one."""
+        """Return the next step, dt long, at time `now` [s]; `speed` (0 to 1) scales commands."""
         if self.command is not None and now >= self.command.until:
             self.command = None
         if self.command is None:
@@ -240,6 +249,7 @@ class Follower:
             message=f'{step.message}; the controller runs at {speed:.2g} of its speed')
 
     def _following_step(self, value: Array, speed: float) -> Step:
+        # `part` of the twist near a singularity, `share` of it along a surface
         part, condition, share = 1.0, 1.0, 1.0
         if self.begin.mode == 'pose':
             self._follow.set_gain('pose', speed * self._gain(value))
@@ -249,6 +259,7 @@ class Follower:
             result = self._commanded_step(value)
         if self.begin.mode == 'twist':
             condition = self._tip.condition(self.q)
+            # slow down towards a singularity, and repeat the step with the smaller twist
             if condition > NEAR_SINGULAR:
                 part = min(part, self._part_towards(result, condition))
                 if part < 1.0:
@@ -262,6 +273,7 @@ class Follower:
 
     def _braking_step(self) -> Step:
         self._slow_for = 0.0
+        # braking is a target as well, so that the barriers can deviate from it
         slower = self._slower()
         self._brake.set_target('brake', velocity=slower)
         self._brake.reset(self.v)
@@ -276,7 +288,7 @@ class Follower:
         return self._taken(self._brake, result, code, text, 0.0)
 
     def _commanded_step(self, value: Array) -> VelocityResult:
-        """Return the step for a twist (6,) or joint velocities (n,)."""
+        """Return the result of a step for a twist (6,) or joint velocities (n,)."""
         self._command_velocity(value)
         return self._stepped()
 
@@ -290,20 +302,21 @@ class Follower:
         return self._follow.step(self.q)
 
     def _slid(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
-        """Return the step, if need be along near surfaces, and its part of the twist (6,)."""
+        """Return the step, along near surfaces if they block it, and its fraction of `twist`."""
         squared = float(twist @ twist)
         if result.scale >= SLOWED or squared == 0.0 \
                 or not (near := self._near(self._follow, SURFACE)):
             return result, 1.0
+        # the twist projected onto the surfaces, if the projection keeps enough of it
         slid = self._tip.along_surfaces(self.q, twist, near, self._gap_rate)
         part = float(slid @ twist) / squared
-        if part > SLOWED or part < SLIDES:
+        if part > SLOWED or part < MIN_SLIDE:
             return result, 1.0
         return self._commanded_step(slid), part
 
     def _taken(self, program: VelocityProgram, result: VelocityResult, code: int, text: str,
                scale: float) -> Step:
-        """Take the step of a result, and say how it went."""
+        """Adopt positions and velocities of a result; return the step with its status."""
         self.q, self.v = result.q, result.v
         self.v[np.abs(self.v) < STILL] = 0.0
         inside = self._near(program, -TOO_NEAR * self.begin.parameters['servo_margin'])
@@ -312,22 +325,25 @@ class Follower:
         return Step(self.q, self.v, code, text, scale)
 
     def _near(self, program: VelocityProgram, within: float) -> list[NearPair]:
-        """Return the pairs `within` [m] of the margin that the servoed joints can move apart."""
+        """Return the pairs `within` [m] of the margin whose distance servoed joints can change."""
         return [pair for pair in program.near_pairs(within)
                 if np.abs(pair.gradient[self.columns]).max() > UNMOVED]
 
     def _gain(self, target: Array) -> float:
-        """Return the part of the way to a pose (4, 4) that the tip may go in a step."""
+        """Return the fraction of the displacement to a pose (4, 4) for one step."""
+        # the time to the target at the maximum linear and angular velocity
         here = Configuration(self.robot, self.q).transform(self.begin.tip)
         away = math.dist(target[:3, 3], here[:3, 3])
         angle = math.hypot(*pin.log3(here[:3, :3].T @ target[:3, :3]))
         fastest = self.begin.parameters
         left: float = max(away / fastest['servo_linear_velocity'],
                           angle / fastest['servo_angular_velocity'])     # [s]
-        return min(-math.expm1(-GAIN * self.dt), NEARLY * self.dt / max(left, self.dt))
+        # exponential approach with GAIN, bounded by the maximum velocities
+        return min(-math.expm1(-GAIN * self.dt), VELOCITY_HEADROOM * self.dt / max(left, self.dt))
 
     def _slower(self) -> Array:
-        """Return the next velocities (n,) of joints that brake together, and so keep their way."""
+        """Return the next velocities (n,) of joints that brake synchronously."""
+        # scaled by one factor, so that the direction in joint space stays
         v = self.v[self.columns]
         left = self.begin.acceleration * self.dt / np.maximum(np.abs(v), 1e-12)
         slower: Array = v * max(1.0 - left.min(), 0.0)
@@ -335,36 +351,38 @@ class Follower:
 
     def _judge(self, result: VelocityResult, scale: float, condition: float,
                is_approaching: bool) -> tuple[int, str]:
-        """Return what slows the arm: its number, and in words."""
+        """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
         halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
+        # An escape out of a singularity starts when the arm is halted there, and motion to the
+        # middle posture leads in the commanded direction. It ends above the velocity FREE.
         escape = (condition > NEAR_SINGULAR and scale < FREE and not is_approaching
                   and (self._escapes or halted and self._leads_out()))
         self._let_escape(escape)
         if is_approaching:
-            return _told(SINGULAR if halted else APPROACHING)
+            return _status(SINGULAR if halted else APPROACHING)
         if scale >= SLOWED and not (self.begin.mode == 'pose' and halted
-                                           and self._far(result)):
-            return _told(NO_WARNING)
+                                           and self._is_far(result)):
+            return _status(NO_WARNING)
         if near := self._near(self._follow, NEAR_GAP):
-            return _told(CONTACT if halted else NEAR_CONTACT, _pair(near[0]))
+            return _status(CONTACT if halted else NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
-            return _told(BOUND, joint)
+            return _status(BOUND, joint)
         if condition > NEAR_SINGULAR:
-            return _told(SINGULAR if halted and not escape else LEAVING)
-        return _told(NO_WARNING)
+            return _status(SINGULAR if halted and not escape else LEAVING)
+        return _status(NO_WARNING)
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
-        """Return whether the tip has long had less than half of the twist that is commanded."""
-        slow = self.begin.mode == 'twist' and self._tip.part(self.q, result.v, value) < HALF
+        """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
+        slow = self.begin.mode == 'twist' and self._tip.part(self.q, result.v, value) < MIN_PART
         self._slow_for = self._slow_for + self.dt if slow else 0.0
-        return self._slow_for > SLOW_FOR
+        return self._slow_for > SLOW_TIME
 
     def _reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
-        """Return why the tip follows a twist too slowly although `_judge` found no warning."""
+        """Return code and text of a reason for a slow tip for which `_judge` finds no warning."""
         if near := self._near(self._follow, SURFACE):
-            return _told(NEAR_CONTACT, _pair(near[0]))
+            return _status(NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
-            return _told(BOUND, joint)
+            return _status(BOUND, joint)
         if axis := self._tip.missing_axis(self.q, twist):
             return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
         held = sorted({one.rpartition(' ')[0] for one in result.active_limits}
@@ -373,19 +391,20 @@ class Follower:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         wanted = np.array(self.begin.dimensions)
         if self._is_short and (twist * wanted)[3:].any():
-            return SINGULAR, (f'slow: {len(self._tip.columns)} joints cannot turn the tip like '
-                              'that' + (' and hold its place; control_dimensions can free axes'
-                                        if wanted[:3].any() else ''))
-        if near := self._near(self._follow, math.inf):  # as a wall that comes fast
-            return _told(NEAR_CONTACT, _pair(near[0]))
+            return SINGULAR, (f'slow: {len(self._tip.columns)} joints cannot turn the tip as '
+                              'commanded' + (' and hold its position; control_dimensions can free '
+                                             'axes' if wanted[:3].any() else ''))
+        # at any distance, such as a wall that approaches fast
+        if near := self._near(self._follow, math.inf):
+            return _status(NEAR_CONTACT, _pair(near[0]))
         return NO_WARNING, 'slow: at the velocity limit of the tip'
 
-    def _far(self, result: VelocityResult) -> bool:
-        """Return whether a pose is not reached."""
+    def _is_far(self, result: VelocityResult) -> bool:
+        """Return whether the tip is more than 1e-3 m or rad from the commanded pose."""
         return bool(np.abs(result.errors['pose']).max() > 1e-3)
 
     def _at_bound(self, result: VelocityResult) -> str:
-        """Return which joint is held by its position limit, or ''."""
+        """Return the name of a joint that its position limit stops, in quotes, or ''."""
         held = {one.rpartition(' ')[0] for one in result.active_limits}
         for name, place in zip(self.begin.joints, self.places, strict=True):
             joint, at = self.robot.joint(name), self.q[place]
@@ -396,23 +415,24 @@ class Follower:
     # -- singularities --------------------------------------------------------------------
 
     def _part_towards(self, result: VelocityResult, condition: float) -> float:
-        """Return the part of a twist with which it may go on towards a singularity, else 1."""
-        ahead = np.array(pin.integrate(self.robot.model, self.q, AHEAD * result.v))
+        """Return the allowed fraction of a twist, 1 if it leads away from the singularity."""
+        ahead = np.array(pin.integrate(self.robot.model, self.q, LOOKAHEAD * result.v))
         if self._tip.condition(ahead) <= condition:
             return 1.0
+        # linear from 1 at NEAR_SINGULAR to 0 at VERY_SINGULAR
         left = (VERY_SINGULAR - condition) / (VERY_SINGULAR - NEAR_SINGULAR)
         return max(left, 0.0)
 
     def _leads_out(self) -> bool:
-        """Return whether the way to the middle of the joints leads the tip as commanded."""
+        """Return whether motion to the middle posture moves the tip in the commanded direction."""
         assert self.command is not None
         q = self.q.copy()
-        q[self.places] += AHEAD * (self._middle - q[self.places])
+        q[self.places] += ESCAPE_STEP * (self._middle - q[self.places])
         here, there = (Configuration(self.robot, each).transform(self.begin.tip)[:3, 3].copy()
                        for each in (self.q, q))
         value = self.command.value
         wanted, way = value[:3], there - here
-        return bool(way @ wanted > TOWARDS * np.linalg.norm(way) * np.linalg.norm(wanted))
+        return bool(way @ wanted > MIN_COSINE * np.linalg.norm(way) * np.linalg.norm(wanted))
 
     def _let_escape(self, escape: bool) -> None:
         if self.begin.mode == 'twist' and escape != self._escapes:
@@ -426,14 +446,15 @@ class Follower:
                          else 0.0 for one in limits])
 
 
-TOO_NEAR = 0.5     # part of the margin; obstacles come in jumps, and are inside it for a moment
-STILL = 1e-6   # slower is at rest [rad/s, m/s]
-UNMOVED = 1e-9     # [m/rad], [m/m]: a smaller gradient is that of a pair that does not move
+# fraction of the margin inside of which a pair is reported; moving obstacles enter it briefly
+TOO_NEAR = 0.5
+STILL = 1e-6   # velocity below which a joint is at rest [rad/s, m/s]
+UNMOVED = 1e-9     # gradient below which servoed joints do not move a pair [m/rad, m/m]
 
 
 def _pair(near: NearPair) -> str:
     return f": '{near.names[0]}' and '{near.names[1]}'"
 
 
-def _told(code: int, about: str = '') -> tuple[int, str]:
+def _status(code: int, about: str = '') -> tuple[int, str]:
     return code, TEXTS[code] + about

@@ -1,4 +1,4 @@
-"""The servo's process: receives commands, and publishes each step in time."""
+"""Main loop of the servo's process: receives commands, and publishes one step per period."""
 
 from bisect import bisect_right
 from collections import Counter, deque
@@ -32,7 +32,7 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic
-from ros2_ik.node.controllers.controller import MOST_LATE
+from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import Commands, ForeignFrames, FrameAwaited, MESSAGES
 from ros2_ik.node.servo.follower import Follower, Step
@@ -63,49 +63,56 @@ from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
 
 NAME = 'ik_servo'   # of the process
-LOCK_MEMORY = 1 | 2     # MCL_CURRENT, MCL_FUTURE
-PRIORITY = 40       # in real time, as MoveIt Servo's; or
-NICENESS = -10      # where that is not allowed
-IDLE = 0.05         # between two looks at what the node says, while nothing is on [s]
-HEARING = 1e-3      # at least so long before each step [s]
-LOOK = 0.02         # between two looks at joint_states [s]
-TELL = 0.1          # between two messages of how it stands [s]
-HOLD = 0.5          # so long where the arm came to rest is repeated: a message may be lost [s]
-PASSED = 0.2        # and then so long until all of that is past [s]
-ENDING = 3.0        # so much longer than joints need to brake it does not take to come to rest [s]
-STUCK = 0.25        # part of max_tracking_error that is too far for a joint that stands
-KEPT = 1.0          # what was commanded is known for so long [s]
-FARTHEST_AHEAD = 0.1    # readings of other joints are extrapolated by so much at most [s]
-RECENT = 0.3        # objects that were moved so lately still move [s]
-DISCOVERY = 5.0     # joint_states may take so long to be heard of at first [s]
-SILENCE = 1.0       # so long the node may say nothing: it might know of things in the way [s]
-NOTED = 0.5         # so long the status tells of a command that was refused [s]
-COUNTED = 2500      # steps of which the jitter is told
-# best effort matches every publisher, and only the newest command counts
+LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
+PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
+NICENESS = -10      # if SCHED_FIFO is not permitted
+IDLE_PERIOD = 0.05  # between two checks for messages of the node while nothing moves [s]
+MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
+CHECK_PERIOD = 0.02     # between two checks of joint_states [s]
+STATUS_PERIOD = 0.1     # between two status messages without a change [s]
+HOLD_TIME = 0.5     # for which the final position is republished, in case a message is lost [s]
+PASSED = 0.2        # time after HOLD_TIME until all published messages have been executed [s]
+# time beyond the braking time after which an arm that still moves is released [s]
+END_TIMEOUT = 3.0
+# fraction of max_tracking_error that is allowed for a joint that is measured at rest
+REST_FRACTION = 0.25
+KNOT_TIME = 1.0     # time for which published knots are stored [s]
+MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
+RECENT = 0.3        # time after its last change for which an object or the base is moving [s]
+DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
+# time without messages of the node after which commands are ignored [s]; it cannot report stops
+NODE_TIMEOUT = 1.0
+NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
+N_TIMED_STEPS = 2500    # number of recent steps for the timing statistics
+# best effort matches every publisher; depth 1, since only the newest command counts
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
 def serve_servo(connection: Connection, names: Names) -> None:
-    """Work until the node closes the pipe or is gone; then come to rest."""
+    """Run the servo until the node closes the pipe or ends; then brake, and return."""
     Path('/proc/self/comm').write_text(NAME)
     compile_all()
-    _come_first()   # not before: loading takes a second, and would stall the driver and the node
+    # after loading, which takes a second and would stall the driver and the node
+    _raise_priority()
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     loop = Loop(connection, names)
     gc.collect()
-    gc.freeze()     # looking through all that would take the time of many steps
+    # a garbage collection over the objects loaded so far would delay many steps
+    gc.freeze()
     try:
         loop.run()
     finally:
         rclpy.try_shutdown()
 
 
-def _come_first() -> None:
-    """Request real-time scheduling, else a lower niceness; Linux weighs sessions, not niceness."""
-    # as controller_manager does: to fetch pages that were swapped out takes a third of a second
-    ctypes.CDLL(None).mlockall(LOCK_MEMORY)     # without permission it does nothing
+def _raise_priority() -> None:
+    """Request real-time scheduling; fall back to a lower niceness, which has little effect."""
+    # As controller_manager: reading pages back from swap takes a third of a second. Without
+    # permission, this call has no effect.
+    ctypes.CDLL(None).mlockall(LOCK_MEMORY)
     try:
-        for thread in os.listdir('/proc/self/task'):    # steps wait for those of OpenBLAS, too
+        # all threads, since steps wait for the threads of OpenBLAS as well
+        for thread in os.listdir('/proc/self/task'):
             os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(PRIORITY))
     except PermissionError:
         with suppress(PermissionError):
@@ -113,7 +120,7 @@ def _come_first() -> None:
 
 
 class Loop:
-    """A single thread: callbacks between the steps."""
+    """The loop of the process, in a single thread: callbacks run between steps."""
 
     def __init__(self, connection: Connection, names: Names) -> None:
         self._connection = connection
@@ -132,7 +139,7 @@ class Loop:
         node.create_subscription(JointState, names.joint_states, self._joint_states.take,
                                  qos_profile_sensor_data)
         self._clock = MotionClock(node)
-        self._frames = ForeignFrames(self._say)
+        self._frames = ForeignFrames(self._send)
         self._commands = Commands(lambda: self._values.servo_command_timeout,
                                   lambda: self._now_ns() * 1e-9, self._frames.find)
         for mode, (topic, kind) in MESSAGES.items():
@@ -144,10 +151,11 @@ class Loop:
         self._status = node.create_publisher(ServoStatus, names.topics['status'], 10)
         self._session: Session | None = None
         self._players = dict[int, Player]()
-        self._period = IDLE
+        self._period = IDLE_PERIOD
         self._topics = SimpleNamespace(node=node, listeners=Counter(), callback_group=None)
+        # times are on the steady clock [s]
         self._paused, self._gone, self._heard = False, False, 0.0
-        self._note, self._noted = '', -1.0
+        self._note, self._noted = '', -1.0      # reason and time of the last refused command
         self._told, self._told_at = State(OFF, False, 0, '', '', NO_TICKS), 0.0
 
     def _now_ns(self) -> int:
@@ -157,16 +165,17 @@ class Loop:
     # -- time -----------------------------------------------------------------------------
 
     def run(self) -> None:
-        """Step in time as long as something is on, and look for news of the node otherwise."""
+        """Run callbacks and periodic steps until the node has gone and the arm is at rest."""
         due = time.monotonic()
         while not self._gone or self._session:
             period = self._session.dt if self._session else self._period
-            due = max(due + period, time.monotonic())    # what is missed is not made up for
-            # joint_states and commands are heard even where steps take all the time
-            until = max(due, time.monotonic() + HEARING)
+            # missed steps are skipped
+            due = max(due + period, time.monotonic())
+            # at least MIN_SPIN_TIME for joint_states and commands, even if steps are late
+            until = max(due, time.monotonic() + MIN_SPIN_TIME)
             while (left := until - time.monotonic()) > 0:
                 self._executor.spin_once(timeout_sec=left)
-            self._hear()
+            self._receive()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
             for player in self._players.values():
@@ -175,61 +184,66 @@ class Loop:
     def _guard(self, player: Player, do: Callable[[], None]) -> None:
         try:
             do()
-        except Exception as error:   # else it would end what others follow
+        # an error of one player must not end the others
+        except Exception as error:
             self._log.error(traceback.format_exc())
-            player.give_up(f'{type(error).__name__}: {error}')
+            player.abort(f'{type(error).__name__}: {error}')
 
     def _step(self, session: 'Session', late: float) -> None:
         try:
             session.step(late, self._speed_scaling)
-        except Exception as error:   # what it has told last has to do
+        # the controllers execute the last published step, which ends at rest or holds
+        except Exception as error:
             self._log.error(traceback.format_exc())
             session.end(f'{type(error).__name__}: {error}')
             session.over = True
-        self._tell(session)
+        self._report(session)
         if session.over:
             session.close()
             self._session = None
             gc.enable()
 
-    # -- the node -------------------------------------------------------------------------
+    # -- messages of the node -------------------------------------------------------------
 
-    def _hear(self) -> None:
+    def _receive(self) -> None:
         try:
             messages = list[ToServo]()
             while not self._gone and self._connection.poll():
                 messages.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
-            # streams stop without a ramp: nobody would watch them any more (docs/safety.md)
+            # motions stop without braking, since nothing supervises them now (docs/safety.md)
             for player in self._players.values():
                 player.shut()
             if self._session:
                 self._session.end('the node is gone')
+        # of several scenes, only the newest one
         scenes = [message for message in messages if isinstance(message, TakeScene)]
         for message in messages:
-            if not isinstance(message, TakeScene) or message is scenes[-1]:     # the newest alone
-                self._take(message)
+            if not isinstance(message, TakeScene) or message is scenes[-1]:
+                self._handle(message)
 
-    def _take(self, message: ToServo) -> None:
+    def _handle(self, message: ToServo) -> None:
         self._heard = time.monotonic()
         try:
-            self._do(message)
-        except Exception as error:      # such as a scene that cannot be checked
+            self._dispatch(message)
+        # for example, a scene for which no collision checker can be created
+        except Exception as error:
             self._log.error(traceback.format_exc())
             if self._session:
                 self._session.end(f'{type(error).__name__}: {error}')
 
-    def _do(self, message: ToServo) -> None:
+    def _dispatch(self, message: ToServo) -> None:
         if isinstance(message, Begin):
             self._begin(message)
         elif isinstance(message, Pause):
             self._paused = message.paused
         elif isinstance(message, Open):
             self._period = message.period
-            self._players[message.player] = Player(self._topics, self._clock, message, self._say)
+            self._players[message.player] = Player(self._topics, self._clock, message, self._send)
         elif isinstance(message, (Play, Brake, Shut)):
-            if player := self._players.get(message.player):     # of a process before this one
+            # messages for players of a previous process are ignored
+            if player := self._players.get(message.player):
                 self._guard(player, partial(player.take, message))
                 if isinstance(message, Shut) and message.gone:
                     del self._players[message.player]
@@ -247,21 +261,24 @@ class Loop:
         before, robot = self._session, begin.scene.robot.with_frames(begin.frames)
         follower = Follower(robot, begin, 1 / begin.parameters['servo_rate'])
         self._joint_states.set_robot(robot)
-        if before and before.ended:     # the node hears why, and that nothing begins
+        # the status reports the end of the previous session
+        if before and before.ended:
             return
         if before and before.follower.begin.joints == begin.joints:
-            before.go_on(follower, self._values)
+            before.change_mode(follower, self._values)
             return
         measured = MeasuredJoints(self._joint_states, self._values, self._clock)
         gc.collect()
-        gc.disable()    # which would take the time of steps
+        # garbage collections would delay steps
+        gc.disable()
         self._session = Session(self._topics, self._clock, measured, follower, self._values)
 
-    def _tell(self, session: 'Session') -> None:
+    def _report(self, session: 'Session') -> None:
         now = time.monotonic()
         mode = OFF if session.over else session.follower.begin.mode
         step = session.last
-        noted = now < self._noted + NOTED
+        # in order of importance: end, fault, refused command, pause, status of the step
+        noted = now < self._noted + NOTE_TIME
         message = session.ended or session.fault or (
             self._note if noted else
             'paused' if self._paused and not session.follower.moving else
@@ -269,18 +286,19 @@ class Loop:
         code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
             ServoStatus.INVALID if session.ended or noted and not self._paused else step.code)
         state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())
-        if now < self._told_at + TELL and state[:3] == self._told[:3] \
+        if now < self._told_at + STATUS_PERIOD and state[:3] == self._told[:3] \
                 and state.ended == self._told.ended:
             return
         self._told, self._told_at = state, now
         status = ServoStatus(code=code, message=message, mode=mode, scale=step.scale)
         status.header.stamp = self._node.get_clock().now().to_msg()
         self._status.publish(status)
-        self._say(state)
+        self._send(state)
 
-    def _say(self, message: FromServo) -> None:
+    def _send(self, message: FromServo) -> None:
         if not self._gone:
-            with suppress(OSError):     # it has just gone
+            # the node can end at any time
+            with suppress(OSError):
                 self._connection.send(message)
 
     # -- clients --------------------------------------------------------------------------
@@ -302,9 +320,10 @@ class Loop:
                             f"'{follower.begin.mode}'")
             if self._paused:
                 raise wrong('paused')
-            if time.monotonic() > self._heard + SILENCE:
+            if time.monotonic() > self._heard + NODE_TIMEOUT:
                 raise wrong(NODE_HELD_UP)
-            with suppress(FrameAwaited):    # commands come again and again
+            # a command whose frame is not known yet is dropped; the next one will follow
+            with suppress(FrameAwaited):
                 follower.obey(self._commands.read(message, follower))
         except (RequestError, IKError) as error:
             self._note, self._noted = str(error), time.monotonic()
@@ -312,11 +331,12 @@ class Loop:
 
 class Session:
     """
-    The time from a `Begin` to its end.
+    The servo from a `Begin` message until the arm is at rest at its end.
 
-    `ended` says why it comes to an end, `fault` what keeps it from moving at present, or are ''.
-    `strays` is whether it ends since the arm does not follow. `over` is when nothing moves any
-    more by it.
+    - `ended`: the reason of the end, or ''.
+    - `fault`: the reason why the arm cannot move at present, or ''.
+    - `strays`: True if the session ends because the arm does not follow.
+    - `over`: True when the session has ended, and its last command has been executed.
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: MeasuredJoints,
@@ -327,17 +347,18 @@ class Session:
         self.last = Step(follower.q, follower.v, 0, 'waits for commands', 0.0)
         self._node = context.node
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
-                                               partial(self._give_way, output)))
+                                               partial(self._on_foreign_command, output)))
                          for output in follower.begin.outputs]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
         self._knots = deque[tuple[int, Array, Array]]()
         self._began = self._stepped = time.monotonic()
-        self._moved = -math.inf     # nothing is told to an arm that nothing was commanded to
-        self._looked, self._time, self._last_now = 0.0, 0, 0
+        # last step with motion; nothing is published before the first one
+        self._moved = -math.inf
+        self._checked, self._time, self._last_now = 0.0, 0, 0
         self._scene, self._scene_at = follower.begin.scene, -RECENT
         self._ended_at = math.inf
-        self._late, self._missed, self._count = deque[float](maxlen=COUNTED), 0, 0
+        self._late, self._missed, self._count = deque[float](maxlen=N_TIMED_STEPS), 0, 0
         self._base, self._base_speed, self._base_at = follower.q.copy(), np.zeros(0), -math.inf
 
     def _now(self) -> int:
@@ -349,8 +370,8 @@ class Session:
         for _, topic in self._outputs:
             topic.close()
 
-    def go_on(self, follower: Follower, values: SimpleNamespace) -> None:
-        """Follow commands of another mode, from the present velocity on."""
+    def change_mode(self, follower: Follower, values: SimpleNamespace) -> None:
+        """Follow commands by another follower, from the current positions and velocities on."""
         follower.q, follower.v = self.follower.q, self.follower.v
         self.follower, self.dt, self._values = follower, follower.dt, values
         self._outputs = [(output, topic) for output, (_, topic) in zip(
@@ -359,34 +380,37 @@ class Session:
             self.take_scene(TakeScene(follower.begin.scene))
 
     def take_scene(self, message: TakeScene) -> None:
-        """Replace the robot's surroundings."""
+        """Set the scene, with object velocities from the change since the last one."""
         now, scene = time.monotonic(), message.scene
         self.follower.set_scene(self.follower.checker(scene), self._speeds(scene, now))
         self.follower.scene = scene
         self._scene, self._scene_at = scene, now
 
     def take_base(self, message: TakeBase) -> None:
-        """Take where the base is, and by where it was how fast it moves."""
+        """Set the positions of the base joint, and its velocity from the last positions."""
         robot, now, before = self.follower.robot, time.monotonic(), self._base.copy()
-        assert robot.base_joint is not None     # else the node tells of none
+        assert robot.base_joint is not None
         base = robot.joint(robot.base_joint)
         self._base[base.index:base.index + base.size] = message.value
         v = pin.difference(robot.model, before, self._base)
         seconds = now - self._base_at
-        self._base_speed = v / max(seconds, LOOK) if seconds < RECENT else np.zeros(robot.nv)
+        self._base_speed = (v / max(seconds, CHECK_PERIOD) if seconds < RECENT
+                            else np.zeros(robot.nv))
         self._base_at = now
 
     def _place_others(self) -> None:
-        """Set the joints that are not servoed, from joint_states and the node."""
+        """Set the joints that are not servoed, from joint_states and TakeBase messages."""
         follower, measured = self.follower, self._measured
         robot = follower.robot
         q, v = follower.q.copy(), np.zeros(robot.nv)
+        # joints of joint_states, extrapolated to the current time
         known = self._known_others()
         for name, position, speed in zip(known, *measured.state(known), strict=True):
             joint = robot.joint(name)
             age = self._clock.now() - measured.moment([name])
-            q[joint.index] = position + speed * min(max(age, 0.0), FARTHEST_AHEAD)
+            q[joint.index] = position + speed * min(max(age, 0.0), MAX_EXTRAPOLATION)
             v[joint.velocity_index] = speed
+        # the base, whose velocity is 0 if no message has arrived for RECENT
         if robot.base_joint and self._base_at > -math.inf:
             base = robot.joint(robot.base_joint)
             part = slice(base.index, base.index + base.size)
@@ -402,7 +426,7 @@ class Session:
                 if joint.is_scalar and self._measured.is_known(joint.name)]
 
     def _needed(self) -> list[str]:
-        """Return the joints whose place must be known: without the rest nothing is known of it."""
+        """Return the joints that need fresh readings: servoed ones, known ones, and the tip's."""
         follower = self.follower
         tip, robot = follower.begin.tip, follower.robot
         moving = robot.moving_joints(tip) if tip else frozenset()
@@ -411,30 +435,31 @@ class Session:
             and (joint.name in moving or self._measured.is_known(joint.name)))]
 
     def _speeds(self, scene: Scene, now: float) -> dict[str, Array]:
-        """Return how fast objects move, by where they were in the scene before [m/s]."""
+        """Return the velocities (3,) of objects that moved since the last scene [m/s]."""
         seconds = now - self._scene_at
         if seconds > RECENT:
             return {}
         pairs = {name: (self._scene.objects[name], item) for name, item in scene.objects.items()
                  if name in self._scene.objects}
-        return {name: (after.pose.translation - before.pose.translation) / max(seconds, LOOK)
+        return {name: ((after.pose.translation - before.pose.translation)
+                       / max(seconds, CHECK_PERIOD))
                 for name, (before, after) in pairs.items() if before.pose != after.pose}
 
     def end(self, reason: str) -> None:
-        """Come to rest; the first reason counts."""
+        """Brake, and end at rest; the reason of the first call is reported."""
         if not self.ended:
             self.ended, self._ended_at = reason, time.monotonic() + self.follower.braking_time
         self.follower.brake()
 
-    def _give_way(self, output: ServoOutput, message: object, topic: str) -> None:
-        """End where another client commands the joints."""
+    def _on_foreign_command(self, output: ServoOutput, message: object, topic: str) -> None:
+        """End the session at once if another client commands the joints."""
         if not output.concerns(message):
             return
         self.end(f'another client sends commands on {topic}')
         self.over = True
 
     def ticks(self) -> Ticks:
-        """Return how punctual the last steps were."""
+        """Return the timing statistics of recent steps."""
         if not self._late:
             return NO_TICKS
         p50, p99 = np.percentile(list(self._late), (50, 99))
@@ -443,19 +468,21 @@ class Session:
     # -- steps ----------------------------------------------------------------------------
 
     def step(self, late: float, speed: float) -> None:
-        """Take the due steps at a part of the commanded speed, and publish them."""
+        """Compute and publish the due steps; `late` is the delay [s], `speed` scales commands."""
         now, steady = self._now(), time.monotonic()
-        if steady > self._ended_at + ENDING:    # as where something pushes it on and on
+        # the arm has not come to rest in time, for example because obstacles keep pushing it
+        if steady > self._ended_at + END_TIMEOUT:
             if self._pushes:
-                self._let_go(steady)
+                self._hold_measured(steady)
             else:
                 self.over = True
         self._late.append(late)
         self._count += 1
         self._missed += late > self.dt
-        self._mind_joint_states(steady)
+        self._check_joint_states(steady)
+        # objects without further changes have come to rest
         if self._scene_at + RECENT < steady < self._scene_at + 2 * RECENT:
-            self._scene_at = -RECENT     # what has moved has come to rest
+            self._scene_at = -RECENT
             self.follower.set_scene(self.follower.checker(self._scene))
         if self.fault or self.over:
             self.over = self.over or bool(self.ended)
@@ -466,41 +493,47 @@ class Session:
         due = self._due(now, elapsed)
         for _ in range(due):
             self.last = self.follower.step(now * 1e-9, speed)
-            self._keep()
+            self._store_knot()
         if self.follower.moving:
             self._moved = steady
-        if steady <= self._moved + HOLD:
-            if due or self._ahead:   # repeating a command in a stream would halt the arm
+        if steady <= self._moved + HOLD_TIME:
+            # a repeated command of a stream would halt the arm; trajectories may be repeated
+            if due or self._ahead:
                 self._publish()
-        elif self.ended and steady > self._moved + HOLD + PASSED and not self._pushes:
+        elif self.ended and steady > self._moved + HOLD_TIME + PASSED and not self._pushes:
             self.over = True
 
     def _due(self, now: int, elapsed: float) -> int:
-        """Return the number of due steps; late ones end the motion, or slow it down."""
+        """Return the number of due steps at node time `now` [ns]; late steps slow the arm down."""
         dt = round(self.dt * 1e9)
-        if now < self._last_now - MAX_BACKWARD * 1e9:   # the clock was set: it brakes by the new time
+        # the clock was set: stored knots have times of the old clock
+        if now < self._last_now - MAX_BACKWARD * 1e9:
             self._knots.clear()
         self._last_now = now
         behind = (now - self._time) * 1e-9
+        # at rest: one step, at the current time
         if not self.follower.moving or not self._knots:
-            # a clock that has not gone on since gives no new time to be told
+            # a paused clock has no new time for a knot
             if self._knots and dt <= self._time - now:
                 return 0
             self._time = now
             return 1
+        # streams: one step; missed steps are lost, and have slowed the joints
         if self._ahead == 0.0:
-            if behind < self.dt / 2:    # a simulation may be slow, or stand
+            # simulated time may be slow, or paused
+            if behind < self.dt / 2:
                 return 0
             self.follower.pause(elapsed)
             self._time = max(self._time + dt, now) - dt
             return 1
+        # trajectories: the controller has executed the last one to its end, at rest
         if behind > self._ahead:
-            self._rest(now)
+            self._restart_at_rest(now)
             return 1
         return int(behind / self.dt)
 
-    def _rest(self, now: int) -> None:
-        """Continue from the place at which the last commands bring the joints to rest."""
+    def _restart_at_rest(self, now: int) -> None:
+        """Continue from the rest positions at the end of the last published trajectories."""
         joints, (at, position, velocity) = self.follower.begin.joints, self._knots[-1]
         q, ends = self.follower.q.copy(), list[int]()
         for output, _ in self._outputs:
@@ -512,27 +545,30 @@ class Session:
         self._knots.append((max(ends), q[self.follower.places], np.zeros(len(joints))))
         self._time = max(now, max(ends) - round(self._ahead * 1e9))
 
-    def _keep(self) -> None:
-        """Put down what the step commands, in the middle of it: between two it is a parabola."""
+    def _store_knot(self) -> None:
+        """Store the commanded knot of the last step, and drop knots older than KNOT_TIME."""
         step, dt = self.last, self.dt
         self._time += round(dt * 1e9)
         places, columns = self.follower.places, self.follower.columns
+        # A knot is in the middle of a step, where the constant velocity of the step is exact.
+        # Between two knots, the controller's cubic polynomial is then a parabola.
         self._knots.append((self._time + round((self._ahead - dt / 2) * 1e9),
                             step.q[places] - step.v[columns] * (dt / 2), step.v[columns]))
-        while self._knots[0][0] < self._time - KEPT * 1e9:
+        while self._knots[0][0] < self._time - KNOT_TIME * 1e9:
             self._knots.popleft()
 
     def _publish(self) -> None:
         begin = self.follower.begin
         for output, topic in self._outputs:
-            topic.publish(output.message(self._of(output, begin.joints)))
+            topic.publish(output.message(self._knots_of(output, begin.joints)))
 
-    def _of(self, output: ServoOutput, joints: tuple[str, ...]) -> list[Knot]:
-        """Return the controller's part of a step."""
+    def _knots_of(self, output: ServoOutput, joints: tuple[str, ...]) -> list[Knot]:
+        """Return the recent knots of a controller's joints; for a stream, the last step."""
         chosen = [joints.index(joint) for joint in output.joints]
         if output.ahead == 0.0:
             step, places = self.last, self.follower.places[chosen]
             return [Knot(self._time, step.q[places], step.v[self.follower.columns[chosen]])]
+        # from the last knot before the middle of the interval ahead
         since = self._time - round((output.ahead / 2) * 1e9)
         first = max(bisect_right(self._knots, since, key=lambda knot: knot[0]) - 1, 0)
         return [Knot(at, position[chosen], velocity[chosen])
@@ -540,77 +576,81 @@ class Session:
 
     # -- joint_states ---------------------------------------------------------------------
 
-    def _mind_joint_states(self, steady: float) -> None:
-        """Stop if joint_states are stale, or contradict the commands."""
-        if steady < self._looked + LOOK:
+    def _check_joint_states(self, steady: float) -> None:
+        """End the session if joint_states are stale, or the arm does not follow."""
+        if steady < self._checked + CHECK_PERIOD:
             return
-        self._looked = steady
+        self._checked = steady
         follower = self.follower
         joints, robot = follower.begin.joints, follower.robot
         reason = self._measured.stale(self._needed())
         if not reason and self.fault == WAITS:
             reason = self._unmatched()
         if reason:
-            if self.fault and steady < self._began + DISCOVERY:
+            # before the first motion, wait for the discovery of joint_states and controllers
+            if self.fault and steady < self._began + DISCOVERY_TIME:
                 return
             self.end(reason)
             self.over = self.over or bool(self.fault)
             return
         self.fault = ''
-        if steady <= self._moved + HOLD or self._pushes:
-            self._mind_tracking(steady)
-        # what is measured may be of before
+        if steady <= self._moved + HOLD_TIME or self._pushes:
+            self._check_tracking(steady)
+        # readings may be from before the arm came to rest
         if self._pushes or steady <= self._moved + self._values.execute_state_timeout:
             return
         at, speeds = self._measured.state(joints)
         if speeds.any():
-            self.fault = 'waits: something else moves the arm'
+            self.fault = 'waits: another client moves the arm'
             return
+        # another client has moved the arm: restart at the measured positions
         apart = offset(robot, joints, at, follower.q[follower.places])
         if np.abs(apart).max() > self._values.start_tolerance:
-            self._stand(apart)
+            self._restart_at(apart)
 
     def _unmatched(self) -> str:
-        """Return which topic not all subscribers have been discovered on that the node knows."""
+        """Return the first topic with fewer discovered subscribers than the node knows, or ''."""
         listeners = self.follower.begin.listeners
         return next((reason for (_, topic), count in zip(self._outputs, listeners, strict=True)
                      if (reason := topic.unmatched(count))), '')
 
-    def _mind_tracking(self, steady: float) -> None:
-        """Stop if the arm does not follow; release it once it rests."""
+    def _check_tracking(self, steady: float) -> None:
+        """End the session if the arm does not follow; release the arm when it is at rest."""
         most = self._values.max_tracking_error
-        if most == 0 or steady > self._stepped + MOST_LATE:  # held up: it rests elsewhere, as told
+        # after a pause of this process, the arm is at rest elsewhere by its last trajectory
+        if most == 0 or steady > self._stepped + MAX_DELAY:
             return
         follower, measured = self.follower, self._measured
-        joints, late = follower.begin.joints, MOST_LATE + self._ahead
+        joints, late = follower.begin.joints, MAX_DELAY + self._ahead
         seen = tracking(follower.robot, joints, self._commanded, measured, late)
+        # a smaller bound for joints at rest, which a delay does not explain
         stands = np.array([measured.stood([joint]) > late for joint in joints])
-        bound = np.where(stands, STUCK, 1.0) * most
+        bound = np.where(stands, REST_FRACTION, 1.0) * most
         worst = int(np.argmax(seen.error / bound))
         if seen.error[worst] > bound[worst] and not self.strays:
             self.strays = self._pushes = True
             self.end(f"joint '{joints[worst]}' does not follow: it is {seen.error[worst]:.3g} "
-                     'from where it was told to be')
+                     'from its commanded position')
         if self._pushes and stands.all():
-            self._let_go(steady)
+            self._hold_measured(steady)
 
-    def _let_go(self, steady: float) -> None:
-        """Command the measured place, so that no controller pushes the arm."""
+    def _hold_measured(self, steady: float) -> None:
+        """Command the measured positions, so that no controller pushes a stuck arm."""
         follower, self._pushes = self.follower, False
         joints, self._ended_at = follower.begin.joints, steady
         at = self._measured.state(joints)[0]
-        self._stand(offset(follower.robot, joints, at, follower.q[follower.places]))
+        self._restart_at(offset(follower.robot, joints, at, follower.q[follower.places]))
         self._time, self._moved = self._now(), steady
         self._knots = deque([(self._time, follower.q[follower.places], np.zeros(len(joints)))])
 
-    def _stand(self, apart: Array) -> None:
-        """Begin at the measured place, `apart` (n,) from the commanded one."""
+    def _restart_at(self, apart: Array) -> None:
+        """Restart at rest at the measured positions, `apart` (n,) from the commanded ones."""
         q = self.follower.q.copy()
         q[self.follower.places] += apart
         self.follower.stand(q)
 
     def _commanded(self, moment: float) -> MotionState:
-        """Return the commanded positions at a moment of the motion clock."""
+        """Return the commanded state at a time of the motion clock [s]."""
         at = self._now() - round((self._clock.now() - moment) * 1e9)
         k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
         time_at, position, velocity = self._knots[max(k, 0)]

@@ -20,13 +20,13 @@ class Player:
     """
     Publishes the commands of one controller.
 
-    `say` sends a message to the node. When the process was suspended for more than MAX_PAUSE, the
+    `send` sends a message to the node. When the process was suspended for more than MAX_PAUSE, the
     motion ends at the last command; after a shorter pause, it continues from there.
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, opened: Open,
-                 say: Callable[[Played], None]) -> None:
-        self._node, self._clock, self._say = context.node, clock, say
+                 send: Callable[[Played], None]) -> None:
+        self._node, self._clock, self._send = context.node, clock, send
         self._number, self._output, _ = opened
         self._topic = CommandTopic(context, self._output.message_type, self._output.topic, 1,
                                    self._on_other)
@@ -35,7 +35,7 @@ class Player:
         self._time = 0.0        # time of the last command since the start of the motion [s]
         self._ticked = 0.0      # last tick on the steady clock [s]
         self._unheard = ''
-        say(Played(self._number, '', ''))
+        send(Played(self._number, '', ''))
 
     def take(self, message: Play | Brake | Shut) -> None:
         """Handle a message of the node."""
@@ -69,14 +69,14 @@ class Player:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""
         if (unheard := self._topic.unheard()) != self._unheard:
             self._unheard = unheard
-            self._say(Played(self._number, unheard, ''))
+            self._send(Played(self._number, unheard, ''))
         motion, now = self._motion, self._clock.now()
         if motion is None or self._time > motion.duration + HOLD_TIME:
             return
         step, self._now = now - self._now, now
         pause, self._ticked = time.monotonic() - self._ticked, time.monotonic()
         if pause > MAX_PAUSE and self._time < motion.duration:
-            self.give_up('the computer was too busy to send commands for '
+            self.abort('the computer was too busy to send commands for '
                        f'{pause:.2g} s, so the joints have stopped')
             return
         # a shorter pause delays the motion; catching up would exceed the limits
@@ -84,10 +84,10 @@ class Player:
         stamp = self._node.get_clock().now().nanoseconds
         self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))
 
-    def give_up(self, reason: str) -> None:
+    def abort(self, reason: str) -> None:
         """End the motion, and send the reason to the node."""
         self.shut()
-        self._say(Played(self._number, self._unheard, reason))
+        self._send(Played(self._number, self._unheard, reason))
 
     def shut(self) -> None:
         """End the motion."""
@@ -96,7 +96,7 @@ class Player:
     def _on_other(self, message: object, topic: str) -> None:
         # without a motion, the commands can be those of the servo in this process
         if self._motion and self._output.concerns(message):
-            self.give_up(f'another client sends commands on {topic}; nothing more is sent to it')
+            self.abort(f'another client sends commands on {topic}; nothing more is sent to it')
 
     def close(self) -> None:
         """Destroy publisher and subscription."""

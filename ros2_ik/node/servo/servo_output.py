@@ -1,4 +1,4 @@
-"""Interface: commands for one controller from the servo's steps."""
+"""Interface of the encoders that convert steps of the servo to a controller's commands."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -19,24 +19,24 @@ class Knot(NamedTuple):
 @dataclass(frozen=True)
 class ServoOutput(ABC):
     """
-    Writes the commands for one controller; it goes to another process, by pickle.
+    Encoder of the commands to one controller, pickled for the servo's process.
 
-    `topic` is its whole name, `joints` are in the order of the knots.
+    `topic` is the full name of the command topic, `joints` the order of positions in knots.
     """
 
     topic: str
     joints: tuple[str, ...]
     message_type: ClassVar[type]
-    ahead: ClassVar[float] = 0.0    # so long before the joints shall be there it is told [s]
+    ahead: ClassVar[float] = 0.0    # time from sending a knot until the joints shall reach it [s]
 
     def rest(self, last: Knot) -> Knot:
-        """Return where and when the joints come to rest by themselves after the last message."""
+        """Return the knot at which the joints come to rest if no further message arrives."""
         return last
 
     def concerns(self, message: object) -> bool:
-        """Return whether a command of another client is one for these joints."""
+        """Return whether a command of another client moves any of these joints."""
         return True
 
     @abstractmethod
     def message(self, knots: Sequence[Knot]) -> object:
-        """Write the newest knots, of which the last one is the newest."""
+        """Return the message for recent knots, newest last."""
