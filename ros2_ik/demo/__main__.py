@@ -49,6 +49,7 @@ class Demo:
                 if view:
                     from ros2_ik.cli.view import HOST, node_session, PORT, serve
                     serve(node_session(client, [cell.tip], None), HOST, PORT, ended=self._is_over)
+        # a program that has died explains the failed request better
         except BadQuestion:
             self._check()
             raise
@@ -65,6 +66,7 @@ class Demo:
     def _check_domain(self) -> None:
         """Raise BadQuestion if the domain has a robot or a node /ros2_ik, which could answer."""
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+        # a probe of local ports takes no time; discovery is needed only if a port is in use
         if os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST' and (
                 domain.isdecimal() and not inhabited(int(domain))):
             return
@@ -90,6 +92,7 @@ class Demo:
             'scene': cell.scene}
         given = [word for key, value in parameters.items()
                  for word in ('-p', f'{key}:={json.dumps(value)}')]
+        # the log of both programs goes to stderr; stdout has the answer only
         for program, words in (('mock_robot', ['--robot', name]),
                                ('ik_node', ['--ros-args', *given])):
             self._programs[program] = subprocess.Popen(

@@ -55,6 +55,7 @@ class Cell:
         for _ in range(MAX_TRIES):
             near = robot.to_joints(random.uniform(lower, upper), names)
             goal = robot.to_q(shipped.home | near)
+            # from the goal (t = 1) back to home
             path = [Configuration(robot, home + t * (goal - home))
                     for t in np.linspace(1, 0, N_PATH_SAMPLES)]
             if not any(map(self.checker.collides, path)):

@@ -16,6 +16,7 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
     first = [shipped.group] if shipped.group else []
     for name in [*first, *robot.groups]:
         joints = robot.group(name).joint_names
+        # joints of the groups before
         taken = {joint for others in groups.values() for joint in others}
         if joints and not taken.intersection(joints) and all(robot.joint(j).is_scalar
                                                              for j in joints):

@@ -72,6 +72,7 @@ class MockRobot(Node):
         if shipped is None:
             raise UnknownRobotError(robot, tuple(shipped_robots()))
         self._robot = Robot.load(shipped)
+        # shared by all controllers, which are nodes of their own
         self._body = MockJoints(self._robot, shipped.home)
         kinds = {TRAJECTORY: TrajectoryController, POSITION: PositionController}
         self._controllers: dict[str, MockController] = {
@@ -169,6 +170,7 @@ class MockRobot(Node):
             self.get_logger().error(f'refused joint_command: {len(message.position)} positions '
                                     f'for {len(message.name)} names, unknown joints: {unknown}')
             return
+        # otherwise, an active controller would overwrite the command in the next cycle
         for controller in self._controllers.values():
             if not wanted.keys().isdisjoint(controller.joints):
                 controller.release()

@@ -83,6 +83,7 @@ class GoalWatch:
             self._controller.hold()
             self._goal.canceled()
             self._end()
+        # `release` has dropped the trajectory
         elif trajectory is None:
             self.abort('another commands the joints')
         elif trajectory.begun:

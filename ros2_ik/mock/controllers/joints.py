@@ -73,6 +73,7 @@ class MockJoints:
             self._catching_up.update(before)
         self.position = {name: self._reached(name, wanted[name], seconds) for name in before}
         steps = {name: position - before[name] for name, position in self.position.items()}
+        # a commanded velocity counts as the measured one, unless the joint lags or was stuck
         for name, step in steps.items():
             speed = step / seconds if seconds > 0 else 0.0
             given = not self.lag and name not in self._catching_up
@@ -104,6 +105,7 @@ class MockJoints:
             return position
         if name not in self._catching_up:
             return commanded
+        # a joint that was stuck moves at its velocity limit until it reaches its command
         farthest = self._joints[name].velocity_limit * seconds
         if abs(commanded - position) <= farthest:
             self._catching_up.discard(name)
@@ -114,6 +116,7 @@ class MockJoints:
         for name, joint in self._joints.items():
             position, velocity = self.position[name], self.velocity[name]
             limit = f'beyond its limit {joint.velocity_limit:.4g}/s'
+            # a velocity computed from two positions can be twice as large in a short cycle
             tolerance = VELOCITY_TOLERANCE if name in self._speeds else BURST_TOLERANCE
             farthest = max(joint.velocity_limit * BURST_TOLERANCE * seconds, STEP_TOLERANCE)
             if not math.isfinite(position):

@@ -55,6 +55,7 @@ class Trajectory:
         shift = np.where(np.array(turning) & np.isfinite(turns), turns, 0.0)
         self._knots = [knot._replace(time=start + knot.time, position=knot.position + shift)
                        for knot in self._given]
+        # the motion from the current state to the first knot
         if now < self._knots[0].time:
             self._knots.insert(0, Knot(now, position, velocity))
 
@@ -65,6 +66,7 @@ class Trajectory:
 
     def sample(self, now: int) -> tuple[Array, Array]:
         """Return positions and velocities, (n,) each, at a time [ns]."""
+        # before the first knot and after the last one, the joints rest
         i = bisect_right(self._knots, now, key=lambda knot: knot.time) - 1
         if i < 0 or i == len(self._knots) - 1:
             knot = self._knots[max(i, 0)]

@@ -80,6 +80,7 @@ class TrajectoryController(MockController):
 
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
         """Start a trajectory; return whether it starts with a step from the measured positions."""
+        # the measured state is that of the last update, in which the motion therefore starts
         start, measured = self._last_update or now, self._measured()
         trajectory.begin(start, *measured, self.body.turning(self.joints), self.body.behind)
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)

@@ -175,6 +175,7 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
 
     @property
     def received(self) -> float:
+        # the acceptance of the last goal shows how slow the controller is at present
         return RECEIVE_DELAY + self._took
 
     def unanswered(self) -> str:

@@ -167,6 +167,7 @@ class Servo(Endpoint):
         tip = '' if mode == 'joint' else (
             link_name(robot, named, 'tip', scene) if named else tip_name(robot, group, parameters))
         names = robot.group(group).joint_names if group else robot.joint_names
+        # active joints with one position; mimic joints follow by themselves
         joints = tuple(name for name in names if robot.joint(name).is_scalar
                        and name not in robot.passive_joints and name not in robot.mimics)
         if tip and not robot.moving_joints(tip) & {*joints}:
@@ -185,6 +186,7 @@ class Servo(Endpoint):
         if not continues:
             self._controllers = await self.motions.lend(
                 robot, joints, checker.moving_joints if checker else frozenset())
+        # a stop during the awaits above counts for this switch as well
         if self.motions.stops != stops:
             if not continues:
                 self.motions.take_back()
@@ -287,6 +289,7 @@ class Servo(Endpoint):
         known = state.code != ServoStatus.HALT_FOR_TRACKING
         self._moveit_status.publish(MoveItStatus(
             code=state.code if known else MoveItStatus.INVALID, message=state.message))
+        # ~/stop reports whether the servo moves
         if lease := self.motions.servo:
             lease.moves = state.moving
         if state.mode == OFF:
@@ -308,6 +311,7 @@ class Servo(Endpoint):
         if scene is not self._scene and not self._ending:
             self._scene = scene
             self.servo_process.send(TakeScene(scene))
+            # the tip may be a frame of the scene that was moved or removed
             begun = self._begun
             if begun and (reason := changed_frame(begun.frames, begun.scene, scene)):
                 self._end(reason)

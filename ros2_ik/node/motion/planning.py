@@ -91,7 +91,7 @@ def _is_at_goal(robot: Robot, name: str, value: float, measured: MeasuredJoints,
 VELOCITY_HEADROOM = 0.998
 # excess of acceleration by that interpolation at corners, as a fraction of jerk * PERIOD
 ACCELERATION_EXCESS = 0.025
-MIN_SCALING = 1e-3      # of a request's velocity_scaling, as of the parameter's
+MIN_SCALING = 1e-3      # lower bound of velocity_scaling in requests, as in the parameter
 MAX_TIP_SPEED = 10.0    # of a tip that only joint limits bound [m/s]
 # maximum duration of a motion [s]; the node is blocked while it computes the trajectory's points
 MAX_DURATION = 600.0

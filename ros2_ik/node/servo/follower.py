@@ -137,6 +137,7 @@ class Follower:
                     damping_task((DAMPING * dt) ** 2, names=joints)]
         if begin.mode == 'joint':
             return [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')]
+        # the escape task has weight 0 except at a singularity, see `_let_escape`
         tasks = [twist_task(begin.tip, weight=self._firm().astype(float), name='twist'),
                  posture_task(self._middle, names=joints, gain_per_second=ESCAPE_GAIN, priority=2,
                               weight=ESCAPE_WEIGHT, name='escape')]
@@ -150,6 +151,7 @@ class Follower:
 
     def _program(self, tasks: list[Task], speed: float = 1.0) -> VelocityProgram:
         begin, robot = self.begin, self.robot
+        # position limits with gain 1: a joint may reach its limit within one step
         limits: list[ConfigurationLimit | VelocityLimit | AccelerationLimit
                      | CartesianVelocityLimit] = [
             ConfigurationLimit(1.0),
@@ -170,6 +172,7 @@ class Follower:
 
     def _carrier(self) -> str | None:
         """Return the parent link of the tip's first servoed joint, None for the root frame."""
+        # joints before it are not servoed, so their motion does not count for the tip's velocity
         model = self.robot.model
         chain = model.supports[model.frames[self.robot.frame_id(self.begin.tip)].parentJoint]
         first = next(i for i in chain if model.names[i] in self.begin.joints)
@@ -251,9 +254,10 @@ class Follower:
     def _following_step(self, value: Array, speed: float) -> Step:
         # `part` of the twist near a singularity, `share` of it along a surface
         part, condition, share = 1.0, 1.0, 1.0
+        # a pose is approached with a gain; the other modes command a velocity
         if self.begin.mode == 'pose':
             self._follow.set_gain('pose', speed * self._gain(value))
-            result = self._stepped()
+            result = self._solve()
         else:
             value = speed * value
             result = self._commanded_step(value)
@@ -264,12 +268,13 @@ class Follower:
                 part = min(part, self._part_towards(result, condition))
                 if part < 1.0:
                     result = self._commanded_step(part * value)
-            result, share = self._slid(result, part * value)
+            result, share = self._slide(result, part * value)
+        # the status: what slows the arm now, or what has slowed it for SLOW_TIME
         scale = share * result.scale
-        code, text = self._judge(result, scale, condition, part < 1.0)
+        code, text = self._diagnose(result, scale, condition, part < 1.0)
         if self._slow_too_long(result, value) and code == NO_WARNING:
             code, text = self._reason(result, value)
-        return self._taken(self._follow, result, code, text, speed * part * scale)
+        return self._commit(self._follow, result, code, text, speed * part * scale)
 
     def _braking_step(self) -> Step:
         self._slow_for = 0.0
@@ -278,6 +283,7 @@ class Follower:
         self._brake.set_target('brake', velocity=slower)
         self._brake.reset(self.v)
         result = self._brake.step(self.q)
+        # pairs away from which the joints move faster than braking alone would
         v, near = result.v[self.columns], self._near(self._brake, math.inf)
         pushing = [pair for pair in near if pair.gradient[self.columns] @ (v - slower) > PUSHED]
         if pushing:
@@ -285,23 +291,23 @@ class Follower:
         else:
             text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
         code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
-        return self._taken(self._brake, result, code, text, 0.0)
+        return self._commit(self._brake, result, code, text, 0.0)
 
     def _commanded_step(self, value: Array) -> VelocityResult:
         """Return the result of a step for a twist (6,) or joint velocities (n,)."""
         self._command_velocity(value)
-        return self._stepped()
+        return self._solve()
 
     def _command_velocity(self, value: Array) -> None:
         self._follow.set_target(self.begin.mode, velocity=value)
         if self._is_short:
             self._follow.set_target('turn', velocity=value)
 
-    def _stepped(self) -> VelocityResult:
+    def _solve(self) -> VelocityResult:
         self._follow.reset(self.v)
         return self._follow.step(self.q)
 
-    def _slid(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
+    def _slide(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
         """Return the step, along near surfaces if they block it, and its fraction of `twist`."""
         squared = float(twist @ twist)
         if result.scale >= SLOWED or squared == 0.0 \
@@ -314,10 +320,11 @@ class Follower:
             return result, 1.0
         return self._commanded_step(slid), part
 
-    def _taken(self, program: VelocityProgram, result: VelocityResult, code: int, text: str,
+    def _commit(self, program: VelocityProgram, result: VelocityResult, code: int, text: str,
                scale: float) -> Step:
         """Adopt positions and velocities of a result; return the step with its status."""
         self.q, self.v = result.q, result.v
+        # rounding errors of the solver must not count as motion
         self.v[np.abs(self.v) < STILL] = 0.0
         inside = self._near(program, -TOO_NEAR * self.begin.parameters['servo_margin'])
         if inside:
@@ -349,7 +356,7 @@ class Follower:
         slower: Array = v * max(1.0 - left.min(), 0.0)
         return slower
 
-    def _judge(self, result: VelocityResult, scale: float, condition: float,
+    def _diagnose(self, result: VelocityResult, scale: float, condition: float,
                is_approaching: bool) -> tuple[int, str]:
         """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
         halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
@@ -378,7 +385,7 @@ class Follower:
         return self._slow_for > SLOW_TIME
 
     def _reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
-        """Return code and text of a reason for a slow tip for which `_judge` finds no warning."""
+        """Return code and text of a reason for a slow tip for which `_diagnose` finds no warning."""
         if near := self._near(self._follow, SURFACE):
             return _status(NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
@@ -428,6 +435,7 @@ class Follower:
         assert self.command is not None
         q = self.q.copy()
         q[self.places] += ESCAPE_STEP * (self._middle - q[self.places])
+        # displacement of the tip by that motion, compared with the commanded linear velocity
         here, there = (Configuration(self.robot, each).transform(self.begin.tip)[:3, 3].copy()
                        for each in (self.q, q))
         value = self.command.value

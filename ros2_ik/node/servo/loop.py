@@ -70,7 +70,8 @@ IDLE_PERIOD = 0.05  # between two checks for messages of the node while nothing 
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 CHECK_PERIOD = 0.02     # between two checks of joint_states [s]
 STATUS_PERIOD = 0.1     # between two status messages without a change [s]
-HOLD_TIME = 0.5     # for which the final position is republished, in case a message is lost [s]
+# time for which the final position is republished, in case a message is lost [s]
+HOLD_TIME = 0.5
 PASSED = 0.2        # time after HOLD_TIME until all published messages have been executed [s]
 # time beyond the braking time after which an arm that still moves is released [s]
 END_TIMEOUT = 3.0
@@ -106,7 +107,11 @@ def serve_servo(connection: Connection, names: Names) -> None:
 
 
 def _raise_priority() -> None:
-    """Request real-time scheduling; fall back to a lower niceness, which has little effect."""
+    """
+    Request real-time scheduling (SCHED_FIFO), or else a lower niceness.
+
+    Niceness has little effect on other sessions, since Linux weighs sessions (autogroup).
+    """
     # As controller_manager: reading pages back from swap takes a third of a second. Without
     # permission, this call has no effect.
     ctypes.CDLL(None).mlockall(LOCK_MEMORY)
@@ -192,7 +197,7 @@ class Loop:
     def _step(self, session: 'Session', late: float) -> None:
         try:
             session.step(late, self._speed_scaling)
-        # the controllers execute the last published step, which ends at rest or holds
+        # the last published step brings the joints to rest, or holds them
         except Exception as error:
             self._log.error(traceback.format_exc())
             session.end(f'{type(error).__name__}: {error}')
@@ -268,8 +273,8 @@ class Loop:
             before.change_mode(follower, self._values)
             return
         measured = MeasuredJoints(self._joint_states, self._values, self._clock)
+        # collected once, then switched off while steps run
         gc.collect()
-        # garbage collections would delay steps
         gc.disable()
         self._session = Session(self._topics, self._clock, measured, follower, self._values)
 
@@ -376,6 +381,7 @@ class Session:
         self.follower, self.dt, self._values = follower, follower.dt, values
         self._outputs = [(output, topic) for output, (_, topic) in zip(
             follower.begin.outputs, self._outputs, strict=True)]
+        # the scene of the Begin message can differ from the scene of the last TakeScene
         if follower.begin.scene.version != self._scene.version:
             self.take_scene(TakeScene(follower.begin.scene))
 
@@ -426,7 +432,12 @@ class Session:
                 if joint.is_scalar and self._measured.is_known(joint.name)]
 
     def _needed(self) -> list[str]:
-        """Return the joints that need fresh readings: servoed ones, known ones, and the tip's."""
+        """
+        Return the joints that need fresh readings.
+
+        These are the servoed joints, all joints that move the tip, and all joints that
+        joint_states contain.
+        """
         follower = self.follower
         tip, robot = follower.begin.tip, follower.robot
         moving = robot.moving_joints(tip) if tip else frozenset()
@@ -536,6 +547,7 @@ class Session:
         """Continue from the rest positions at the end of the last published trajectories."""
         joints, (at, position, velocity) = self.follower.begin.joints, self._knots[-1]
         q, ends = self.follower.q.copy(), list[int]()
+        # each output brings its own joints to rest
         for output, _ in self._outputs:
             chosen = [joints.index(joint) for joint in output.joints]
             end = output.rest(Knot(at, position[chosen], velocity[chosen]))
@@ -543,6 +555,7 @@ class Session:
             ends.append(end.time)
         self.follower.stand(q)
         self._knots.append((max(ends), q[self.follower.places], np.zeros(len(joints))))
+        # the next knot, `ahead` of this time, must not be earlier than the rest
         self._time = max(now, max(ends) - round(self._ahead * 1e9))
 
     def _store_knot(self) -> None:
@@ -651,6 +664,7 @@ class Session:
 
     def _commanded(self, moment: float) -> MotionState:
         """Return the commanded state at a time of the motion clock [s]."""
+        # knots have times of the node's clock; extrapolate the knot before by one step at most
         at = self._now() - round((self._clock.now() - moment) * 1e9)
         k = bisect_right(self._knots, at, key=lambda knot: knot[0]) - 1
         time_at, position, velocity = self._knots[max(k, 0)]

@@ -45,6 +45,7 @@ class TipMotion:
     def part(self, q: Array, v: Array, twist: Array) -> float:
         """Return the smaller fraction of linear and angular twist (6,) that v (nv,) achieves."""
         moved, parts = self.jacobian(q) @ v[self.columns], [1.0]
+        # linear and angular part separately: component of the motion along the commanded twist
         for rows in (slice(0, 3), slice(3, 6)):
             wanted = twist[rows] * self._wanted[rows]
             if (squared := float(wanted @ wanted)) > 0:
@@ -68,7 +69,7 @@ class TipMotion:
         """
         Return a twist (6,) that slides along the surfaces of near pairs.
 
-        The gap of each pair decreases by at most `rate` [1/s] times the gap.
+        Each gap closes at a speed of at most `rate` [1/s] times the gap.
         """
         inverse, slid = np.linalg.pinv(self.jacobian(q))[:, :3], twist.copy()
         # Successive projections of the linear velocity onto the half-spaces of the pairs. They are

@@ -80,7 +80,7 @@ class CurrentState:
         return None if reading is None else np.asarray(reading.value)
 
     def contradiction(self, name: str) -> str:
-        """Return a text on contradictory readings of a joint, or ''."""
+        """Return an error text if readings of a joint contradict each other, or ''."""
         return self._joint_states.contradiction(name)
 
     def known(self, robot: Robot) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class JointStates:
     # -- faults ---------------------------------------------------------------------------
 
     def contradiction(self, name: str) -> str:
-        """Return a text on contradictory readings of a joint, or ''."""
+        """Return an error text if readings of a joint contradict each other, or ''."""
         joint = self._joints.get(name)
         if joint is None or joint.contradiction is None or not joint.contradictory(
                 time.monotonic()):
