@@ -75,6 +75,7 @@ class Cell:
         at = Configuration(self.robot, self.shipped.home | answer.values)
         contacts = self.checker.in_collision(at)
         print('independent check: ' + ('; '.join(map(str, contacts)) or 'no contacts'))
+        # own arithmetic and an own checker, independent of the node
         inside = np.all((self.robot.lower - 1e-6 <= at.q) & (at.q <= self.robot.upper + 1e-6))
         good = (answer.success and not contacts and inside
                 and np.allclose(at.transform(self.tip), self.target, rtol=0, atol=TOLERANCE))

@@ -26,6 +26,7 @@ def _claim(domain: int) -> bool:
     """Claim a domain for this process; return False if another process has claimed it."""
     if domain in _claims:
         return True
+    # only one process can bind a socket of this name
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
         # an abstract socket, which the kernel removes when the process ends
@@ -45,6 +46,7 @@ def inhabited(domain: int) -> bool:
 
 
 def _bound(port: int) -> bool:
+    # a DDS participant binds its unicast discovery port exclusively
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.bind(('', port))

@@ -34,6 +34,7 @@ class LinkTransforms:
         at = Configuration(robot, robot.to_q({name: value for name, value in joints.items()
                                               if name in robot.joint_names}))
         message = TFMessage()
+        # all joints of the URDF, with fixed ones, as robot_state_publisher
         for joint in robot.tree.joints.values():
             T = pin.SE3(np.array(at.transform(joint.child, joint.parent)))
             transform = TransformStamped(header=Header(stamp=stamp, frame_id=joint.parent),

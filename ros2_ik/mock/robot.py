@@ -158,6 +158,7 @@ class MockRobot(Node):
                 setattr(self._body, parameter.name, parameter.value)
 
     def _switch_controllers(self, active: Iterable[str]) -> None:
+        # unchanged controllers keep their commands
         for name, controller in self._controllers.items():
             if controller.active != (name in active):
                 controller.deactivate() if controller.active else controller.activate()
@@ -208,6 +209,7 @@ class MockRobot(Node):
         message = JointState(name=list(states),
                              position=[position for position, _ in states.values()],
                              velocity=[velocity for _, velocity in states.values()])
+        # a driver without stamps leaves them at 0
         if stamped:
             message.header.stamp = (now + Duration(seconds=offset)).to_msg()
         self._joint_states.publish(message)

@@ -31,6 +31,7 @@ class MockController(Node):
                                         read_only=True)
         self.body = body
         self.joints = tuple(self.declare_parameter('joints', list(joints), described).value)
+        # the parameter can be overridden on the command line
         for joint in self.joints:
             if joint not in body.names:
                 raise UnknownJointError(joint, body.names)

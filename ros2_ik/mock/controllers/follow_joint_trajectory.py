@@ -53,6 +53,7 @@ class GoalWatch:
     def _start(self, goal: ServerGoalHandle) -> None:
         self.abort('preempted by a new goal')
         self._goal = goal
+        # `_execute` awaits this future, which `_end` completes
         self._results[bytes(goal.goal_id.uuid)] = Future()
         self._controller.take(goal.request.trajectory)
         goal.execute()
@@ -101,6 +102,7 @@ class GoalWatch:
         elif all(abs(errors[joint]) <= bound for joint, bound in end.items()):
             self._goal.succeed()
             self._end('goal successfully reached')
+        # a goal time tolerance of 0 means no limit
         elif 0 < patience < late:
             self._fail(list(end), 'goal tolerance violated', -5)
 

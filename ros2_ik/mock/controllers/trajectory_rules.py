@@ -69,6 +69,7 @@ def _wrong_sizes(message: JointTrajectory) -> str:
 
 def read_knots(message: JointTrajectory, joints: Sequence[str]) -> list[Knot]:
     """Return the points of a valid trajectory, in the controller's joint order."""
+    # index of each joint of the message in the controller's order
     order = [joints.index(name) for name in message.joint_names]
 
     def ordered(values: Sequence[float]) -> Array:

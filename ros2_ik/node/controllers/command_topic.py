@@ -57,7 +57,7 @@ class CommandTopic:
         self._own.remove(data)
         return True
 
-    def unheard(self) -> str:
+    def no_subscriber(self) -> str:
         """Return 'no subscriber on ...' if only this node subscribes to the topic, else ''."""
         count = self._publisher.get_subscription_count()
         return '' if count > self._listeners[self.name] else f'no subscriber on {self.name}'

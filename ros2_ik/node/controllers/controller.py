@@ -123,7 +123,7 @@ class Controller(ABC):
         """Return the encoder of servo commands, valid after `prepare`; raises RequestError."""
 
     @property
-    def their_goal(self) -> str:
+    def foreign_goal(self) -> str:
         """Name of the controller's action while another client has an active goal there, or ''."""
         return ''
 

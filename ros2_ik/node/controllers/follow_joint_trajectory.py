@@ -164,8 +164,8 @@ class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_t
             return
         result = answer.result
         if answer.status == GoalStatus.STATUS_CANCELED:
-            usual = (f'another client has a goal under way on {self.their_goal}'
-                     if self.their_goal else 'no reason given')
+            usual = (f'another client has a goal under way on {self.foreign_goal}'
+                     if self.foreign_goal else 'no reason given')
             self.release(f"controller '{self.name}' cancelled the motion: "
                          f'{result.error_string or usual}')
         elif result.error_code != result.SUCCESSFUL or (

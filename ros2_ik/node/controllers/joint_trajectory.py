@@ -31,11 +31,11 @@ class JointTrajectoryController(TrajectoryController, kind='joint_trajectory'):
 
     def _on_goal_states(self, message: GoalStatusArray) -> None:
         super()._on_goal_states(message)
-        if self._their_goal:
-            self.release_to_other_client(self._their_goal)
+        if self._foreign_goal:
+            self.release_to_other_client(self._foreign_goal)
 
     def unavailable_reason(self) -> str:
-        return self.under_way() or self._commands.unheard()
+        return self.under_way() or self._commands.no_subscriber()
 
     def servo_output(self, robot: Robot) -> TrajectoryOutput:
         return self.trajectory_output(self._commands.name, robot)

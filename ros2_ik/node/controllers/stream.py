@@ -21,12 +21,12 @@ class Stream(Controller):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.topic = self.context.node.resolve_topic_name(self.topic)
-        self._unheard, self._player = '', next(_PLAYER_NUMBERS)
+        self._unavailable, self._player = '', next(_PLAYER_NUMBERS)
         self.context.servo.receivers.append(self._on_message)
         self._open()
 
     def _open(self) -> None:
-        self._unheard = "the servo's process is still starting"
+        self._unavailable = "the servo's process is still starting"
         self.context.servo.send(Open(self._player, self.output,
                                      self.context.parameters.command_period))
 
@@ -36,18 +36,19 @@ class Stream(Controller):
         """Return the encoder of the commands."""
 
     def _on_message(self, message: FromServo) -> None:
+        # the message opens the player again in a new process
         if isinstance(message, Died):
             self.release("the servo's process has died: the joints stopped at their last command")
             self._open()
         elif isinstance(message, Played) and message.player == self._player:
-            self._unheard = message.unheard
+            self._unavailable = message.unavailable
             if message.broken:
                 self.release(f"controller '{self.name}': {message.broken}")
                 # drops a motion that was sent before this message arrived
                 self.context.servo.send(Shut(self._player))
 
     def unavailable_reason(self) -> str:
-        return self._unheard
+        return self._unavailable
 
     def servo_output(self, robot: Robot) -> ServoOutput:
         return self.output

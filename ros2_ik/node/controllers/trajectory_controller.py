@@ -94,8 +94,9 @@ class TrajectoryController(Controller):
                  context: ControllerContext) -> None:
         super().__init__(name, joints, topic, context)
         self.own_goals = deque[bytes](maxlen=MAX_OWN_GOALS)   # UUIDs
-        self._their_goal = ''            # action with an active goal of another client
-        self._theirs_until = -math.inf   # end of another client's trajectory, motion clock [s]
+        self._foreign_goal = ''          # action with an active goal of another client
+        # end of another client's trajectory, motion clock [s]
+        self._foreign_until = -math.inf
         self._goal_states: Any = None
         self._sent_at = -math.inf        # time of the last sent motion, motion clock [s]
 
@@ -109,25 +110,25 @@ class TrajectoryController(Controller):
         theirs = any(goal.status in ACTIVE
                      and goal.goal_info.goal_id.uuid.tobytes() not in self.own_goals
                      for goal in message.status_list)
-        self._their_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''
+        self._foreign_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''
 
     def under_way(self) -> str:
         """Return why no motion may start because of another client's motion, or ''."""
-        if self.their_goal:
-            return f'nothing was moved: another client has a goal under way on {self.their_goal}'
+        if self.foreign_goal:
+            return f'nothing was moved: another client has a goal under way on {self.foreign_goal}'
         # joint_states do not suffice: an arm stands for a moment when it reverses
-        left = self._theirs_until - self.context.now()
+        left = self._foreign_until - self.context.now()
         if left > 0:
             return (f"nothing was moved: a trajectory of another client for controller "
                     f"'{self.name}' lasts for {left:.2g} s more")
         return ''
 
     @property
-    def their_goal(self) -> str:
+    def foreign_goal(self) -> str:
         # a controller that was killed leaves its last goal states behind
-        present = self._their_goal and self.context.node.count_publishers(
+        present = self._foreign_goal and self.context.node.count_publishers(
             self._goal_states.topic_name)
-        return self._their_goal if present else ''
+        return self._foreign_goal if present else ''
 
     def trajectory_output(self, topic: str, robot: Robot) -> TrajectoryOutput:
         """Return the encoder of servo commands for a topic of trajectories."""
@@ -141,12 +142,12 @@ class TrajectoryController(Controller):
         """Release the controller if another client's trajectory moves its joints."""
         # a trajectory without points ends the current trajectory
         if not message.points:
-            self._theirs_until = -math.inf
+            self._foreign_until = -math.inf
         elif self.shares(message.joint_names):
             # without a stamp, a trajectory starts on receipt
             stamp = message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
             begins = self.context.clock.of(stamp) if stamp else self.context.now()
-            self._theirs_until = begins + seconds_of(message.points[-1])
+            self._foreign_until = begins + seconds_of(message.points[-1])
             # the order of receipt in the controller is unknown, so this node brakes
             if (self._motion and not self._braking
                     and self.context.now() < self._sent_at + SIMULTANEOUS):

@@ -114,6 +114,7 @@ class ConstrainedIK(Endpoint):
         self._goals.remove(goal)
         self.statistics.open_goals = len(self._goals)
         self.statistics.count('solve_constrained_ik', result.status)
+        # a goal that was cancelled too late has a solution, but ends as canceled
         if handle.is_cancel_requested:
             handle.canceled()
         elif result.status == Status.SUCCESS:

@@ -62,7 +62,7 @@ class Execute(Endpoint):
         unknown.
         """
         motions = self.motions
-        moves = motions.unstopped()
+        moves = motions.foreign_motion()
         count = motions.stop(Status.PREEMPTED, 'by service stop')
         response.success = not moves
         response.message = {0: 'nothing was moving', 1: '1 motion is being stopped'}.get(

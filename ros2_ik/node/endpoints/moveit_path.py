@@ -98,6 +98,7 @@ class MoveItPath(Endpoint):
         robot, tip = problem.robot, problem.targets[0].tip
         at = Configuration(robot, problem.start, robot.scratch_data())
         frame = reference(robot, scene, request.header.frame_id, self.transforms.lookup())
+        # `origin` is the pose of the waypoints' frame, None for the root frame
         origin, places = frame.placement(at), [at.placement(tip)]
         for index, waypoint in enumerate(request.waypoints):
             pose = read_pose(waypoint, f'waypoints[{index}]')
@@ -108,6 +109,7 @@ class MoveItPath(Endpoint):
         return [place.homogeneous for place in places]
 
     def _options(self, request: GetCartesianPath.Request) -> PathOptions:
+        # thresholds of 0 are not set
         jumps = [most for most in (request.revolute_jump_threshold,
                                    request.prismatic_jump_threshold) if most > 0]
         default = PathOptions()

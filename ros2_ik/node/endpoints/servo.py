@@ -184,12 +184,12 @@ class Servo(Endpoint):
         if self.on and not continues:
             await self._switch_off()
         if not continues:
-            self._controllers = await self.motions.lend(
+            self._controllers = await self.motions.acquire_for_servo(
                 robot, joints, checker.moving_joints if checker else frozenset())
         # a stop during the awaits above counts for this switch as well
         if self.motions.stops != stops:
             if not continues:
-                self.motions.take_back()
+                self.motions.release_from_servo()
             raise RequestError(Status.PREEMPTED, 'all motions were stopped meanwhile')
         self._moved = joints
         try:
@@ -306,8 +306,8 @@ class Servo(Endpoint):
             self._stops = motions.stops
             self._end('all motions were stopped')
         for controller in self._controllers:
-            if controller.their_goal:
-                self._end(f'another client has a goal under way on {controller.their_goal}')
+            if controller.foreign_goal:
+                self._end(f'another client has a goal under way on {controller.foreign_goal}')
         if scene is not self._scene and not self._ending:
             self._scene = scene
             self.servo_process.send(TakeScene(scene))
@@ -347,7 +347,7 @@ class Servo(Endpoint):
 
     def _forget(self) -> None:
         self._begun, self._ending = None, False
-        self.motions.take_back()
+        self.motions.release_from_servo()
 
     async def _until(self, condition: Callable[[State], bool], seconds: float, what: str) -> State:
         """Await a state of the servo that meets a condition; RequestError after `seconds`."""

@@ -52,6 +52,7 @@ class StraightWay:
             check.budget.cancel = lambda: True
             return replace(check.solution(), status=found.status, message=found.message)
         check.run()
+        # a path with one state has no motion
         if len(found.times) > 1:
             self.motion = Motion.spline(found.joints, found.times, found.states[:, 0],
                                         found.states[:, 1])

@@ -104,7 +104,7 @@ class MotionExecutor:
     def _servo_moves(self) -> bool:
         return self.servo is not None and self.servo.moves
 
-    def unstopped(self) -> str:
+    def foreign_motion(self) -> str:
         """
         Return which joint moves by another client, or why this is unknown, or ''.
 
@@ -112,6 +112,7 @@ class MotionExecutor:
         """
         if self._servo_moves or any(execution.under_way for execution in self._executions):
             return ''
+        # joints without a controller cannot be stopped by this node anyway
         for one in self._controllers.controllers:
             if reason := self._measured.stale(one.joints):
                 return f'it is not known whether anything moves: {reason}'
@@ -174,14 +175,14 @@ class MotionExecutor:
                 self._executions.remove(execution)
                 self._close_retired()
 
-    async def lend(self, robot: Robot, joints: Collection[str],
-                   checked: frozenset[str]) -> list[Controller]:
+    async def acquire_for_servo(self, robot: Robot, joints: Collection[str],
+                                checked: frozenset[str]) -> list[Controller]:
         """
-        Give joints at rest to the servo; return their controllers; raises RequestError.
+        Give joints at rest to the servo, and return their controllers.
 
-        Motions of these joints are refused until `take_back`. Raises RequestError as well if an
-        active motion moves one of these joints or of the `checked` ones, which the servo's
-        collision check depends on.
+        Motions of these joints are refused until `release_from_servo`. Raises RequestError if the
+        joints cannot be moved now, or if an active motion moves one of them or one of the
+        `checked` joints, on which the servo's collision check depends.
         """
         self._check_ready(robot)
         controllers = self._controllers.choose(joints)
@@ -203,7 +204,7 @@ class MotionExecutor:
             raise
         return controllers
 
-    def take_back(self) -> None:
+    def release_from_servo(self) -> None:
         """Take the joints from the servo, so that motions can move them."""
         self.servo = None
 
@@ -273,6 +274,7 @@ class MotionExecutor:
 
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
         """Return the joints of the servo and of all motions accepted before this one."""
+        # a later motion is refused if its collision check depends on this one
         before = self._executions[:self._executions.index(execution)]
         owners: list[MotionExecution | Lease] = [*before, *([self.servo] if self.servo else [])]
         return frozenset(joint for owner in owners for joint in owner.joints)

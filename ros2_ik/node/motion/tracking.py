@@ -47,6 +47,7 @@ def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], M
     """
     moments, at = [measured.moment([joint]) for joint in joints], measured.state(joints)[0]
 
+    # joints of one message have the same time, at which the command is evaluated once
     def commanded_before(delay: float) -> tuple[Array, Array]:
         states = {moment: commanded(moment - delay) for moment in {*moments}}
         return (np.array([states[moment].position[j] for j, moment in enumerate(moments)]),

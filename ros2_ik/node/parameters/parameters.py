@@ -40,6 +40,7 @@ class Parameters(_Defaults):
                        in node.get_parameters_by_prefix('').items() if name not in ROS_OWN}
         self._specs: dict[str, Spec] = {}
         self._values: dict[str, Any] = {}
+        # rclpy has declared the given parameters without description and range
         for name in self._given:
             node.undeclare_parameter(name)
         self._declare(PARAMETERS)

@@ -146,6 +146,7 @@ LIMITS = tuple(f'joint_limits.<joint>.{name}' for kind in _LIMITS
 def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
     """Yield the specs of each controller's parameters; raises ParameterError for bad names."""
     for name in names:
+        # the name is part of the names of parameters and topics
         if not re.fullmatch('[A-Za-z][A-Za-z0-9_]*', name) or names.count(name) > 1:
             why = 'twice' if names.count(name) > 1 else 'which is no name'
             raise ParameterError(f"controllers has '{name}' {why}; valid: names such as "

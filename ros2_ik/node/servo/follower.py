@@ -385,7 +385,7 @@ class Follower:
         return self._slow_for > SLOW_TIME
 
     def _reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
-        """Return code and text of a reason for a slow tip for which `_diagnose` finds no warning."""
+        """Return code and text of a reason why the tip is slow, if `_diagnose` finds none."""
         if near := self._near(self._follow, SURFACE):
             return _status(NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):

@@ -129,12 +129,12 @@ class Played(NamedTuple):
     """
     To the node: the state of a player.
 
-    `unheard` is the reason why commands would not be received, `broken` the reason why the motion
-    was ended; '' if there is none.
+    `unavailable` is the reason why commands would not be received, `broken` the reason why the
+    motion was ended; '' if there is none.
     """
 
     player: int
-    unheard: str
+    unavailable: str
     broken: str
 
 

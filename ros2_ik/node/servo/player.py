@@ -34,7 +34,7 @@ class Player:
         self._now = 0.0         # last tick on the motion clock [s]
         self._time = 0.0        # time of the last command since the start of the motion [s]
         self._ticked = 0.0      # last tick on the steady clock [s]
-        self._unheard = ''
+        self._unavailable = ''
         send(Played(self._number, '', ''))
 
     def take(self, message: Play | Brake | Shut) -> None:
@@ -67,9 +67,9 @@ class Player:
 
     def tick(self, period: float) -> None:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""
-        if (unheard := self._topic.unheard()) != self._unheard:
-            self._unheard = unheard
-            self._send(Played(self._number, unheard, ''))
+        if (unavailable := self._topic.no_subscriber()) != self._unavailable:
+            self._unavailable = unavailable
+            self._send(Played(self._number, unavailable, ''))
         motion, now = self._motion, self._clock.now()
         if motion is None or self._time > motion.duration + HOLD_TIME:
             return
@@ -87,7 +87,7 @@ class Player:
     def abort(self, reason: str) -> None:
         """End the motion, and send the reason to the node."""
         self.shut()
-        self._send(Played(self._number, self._unheard, reason))
+        self._send(Played(self._number, self._unavailable, reason))
 
     def shut(self) -> None:
         """End the motion."""

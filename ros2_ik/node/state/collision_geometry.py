@@ -110,6 +110,7 @@ class CollisionGeometry:
         # unless another robot was set meanwhile
         if geometry.bodies and robot is self._robot:
             self._ready(robot, options)
+        # delayed, since an SRDF that names the pairs usually follows the URDF
         if report := pairs.report():
             threading.Timer(SRDF_DELAY, self._warn_of_pairs, (robot, report)).start()
         if meshes := geometry.without_parts:

@@ -145,6 +145,7 @@ class PlanningScene:
         """
         if self.fault:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE, self.fault)
+        # a robot without collision elements needs no checker only if the scene is empty
         if not self.geometry.check():
             reason = f"robot '{scene.robot.name}' has no collision elements" + ''.join(
                 _first(' that could be read: ', self.geometry.left_out))

@@ -75,7 +75,7 @@ class Member:
         self.connection, there = context.Pipe()
         self.process = context.Process(target=serve, args=(there,), daemon=True)
         self.process.start()
-        # only the worker's copy keeps its end of the pipe open
+        # closed here, so that only the worker keeps its end of the pipe open
         there.close()
         # numbers of expected and received `Ready` messages: one for the start and each robot
         self._expected, self._received = 1, 0
