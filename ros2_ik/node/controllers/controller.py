@@ -131,7 +131,7 @@ class Controller(ABC):
 
     @abstractmethod
     def start(self, motion: Motion, join: float) -> None:
-        """Send a motion; the joints, at rest, first move to its start within `join` [s]."""
+        """Send a motion; the resting joints first move to its start position in `join` [s]."""
 
     def _begin(self, motion: Motion, braking: bool) -> None:
         if not braking:
@@ -180,7 +180,7 @@ class Controller(ABC):
         return self.motion.at(moment - self.began)
 
     def resting(self) -> dict[str, float]:
-        """Return the commanded rest positions; {} during a motion, or if they are unknown."""
+        """Return the commanded rest positions; {} during a motion, and without a known command."""
         if self._motion is None or self.released or self.context.now() < self.rest_at:
             return {}
         return dict(zip(self.joints, self.motion.goal.tolist(), strict=True))

@@ -44,7 +44,8 @@ class RobotControllers:
         """
         Choose controllers for joints: the smallest controller with all joints, else several.
 
-        No joint is in two of them. Raises RequestError (CONTROL_FAILED) for a joint in none.
+        The chosen controllers have no common joint. Raises RequestError (CONTROL_FAILED) for a
+        joint without a controller.
         """
         left, chosen = set(joints), list[Controller]()
         # one controller if possible, since several cannot start at exactly the same time

@@ -27,8 +27,8 @@ def braking_message(motion: Motion, least: float) -> JointTrajectory:
     Return a trajectory with the end of a braking motion, not earlier than `least` [s].
 
     The controller interpolates from its current state to the end by a cubic polynomial. Points in
-    between would fit only one time of receipt; the only ones are the times at which some joints
-    come to rest earlier than the others.
+    between would be right for one time of receipt only. The exception are joints that come to rest
+    earlier than others: their rest times become points.
     """
     end = max(motion.duration, PERIOD, least)
     times = {max(time, MIN_INTERVAL) for time in motion.rests if time < end - MIN_INTERVAL}

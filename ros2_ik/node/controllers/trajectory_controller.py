@@ -207,7 +207,8 @@ class TrajectoryController(Controller):
         """
         Return a motion to rest from state `at`, which also fits the other states.
 
-        Joints do not reverse if braking starts in a `moving` state; they may from `commands`.
+        If braking starts in a state of `moving`, joints do not reverse; from a state of
+        `commands`, they can.
         """
         # a joint that reverses on the curve itself has states of both directions
         if self.motion.is_curved:

@@ -82,7 +82,7 @@ class MotionExecutor:
         self._close_retired()
 
     def stop(self, status: Status = Status.PREEMPTED, reason: str = 'stopped') -> int:
-        """Stop all motions; return how many motions there were, the servo's included."""
+        """Stop all motions; return the number of stopped motions, including the servo's."""
         self.stops += 1
         for execution in self._executions:
             self._stop(execution, status, reason)

@@ -63,7 +63,7 @@ class Parameters(_Defaults):
         raise AttributeError(f"there is no parameter '{name}'")
 
     def limit(self, joint: str, kind: str) -> float | None:
-        """Return joint_limits.<joint>.max_<kind>, or None if it is not set or switched off."""
+        """Return joint_limits.<joint>.max_<kind>, None if the limit is unset or switched off."""
         counts = self._values.get(f'joint_limits.{joint}.has_{kind}_limits', True)
         value = self._values.get(f'joint_limits.{joint}.max_{kind}')
         return value if counts else None

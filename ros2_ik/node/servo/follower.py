@@ -35,11 +35,12 @@ from ros2_ik.node.servo.messages import Begin
 from ros2_ik.node.servo.tip_motion import TipMotion
 
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
-# condition numbers of the Jacobian from which on the arm slows down, and at which it halts, as in
-# MoveIt Servo
+# condition numbers of the Jacobian at which the arm starts to slow down, and at which it halts (as
+# in MoveIt Servo)
 NEAR_SINGULAR, VERY_SINGULAR = 17.0, 30.0
 NEAR_GAP = 0.005    # distance above the margin below which a pair explains a slow arm [m]
-NEAR_BOUND = 0.02   # distance from a position limit below which it explains a slow arm [rad, m]
+# distance from a position limit below which the limit explains a slow arm [rad, m]
+NEAR_BOUND = 0.02
 SLOWED = 0.95       # fraction of the commanded velocity below which the arm is slow
 HALTED = 0.02       # fraction of the commanded velocity below which the arm is halted
 FREE = 0.2          # fraction of the commanded velocity above which an escape ends
@@ -57,7 +58,7 @@ PAUSE_TO_REST = 0.1     # pause after which the joints have come to rest [s]
 MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
 SURFACE = 0.03      # distance within which the tip can slide along a surface [m]
-PUSHED = 1e-4       # velocity away from an obstacle above which it pushes the arm [m/s]
+PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pushes the arm [m/s]
 MIN_SLIDE = 0.05    # smallest fraction of a twist along a surface for the tip to slide
 MAX_PERIODS = 2     # number of steps between two regular calls
 TEXTS = {

@@ -79,9 +79,9 @@ END_TIMEOUT = 3.0
 REST_FRACTION = 0.25
 KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
-RECENT = 0.3        # time after its last change for which an object or the base is moving [s]
+RECENT = 0.3        # time for which an object or the base counts as moving after a change [s]
 DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
-# time without messages of the node after which commands are ignored [s]; it cannot report stops
+# time without messages of the node after which commands are ignored, as it may miss a stop [s]
 NODE_TIMEOUT = 1.0
 NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
 N_TIMED_STEPS = 2500    # number of recent steps for the timing statistics
@@ -657,7 +657,7 @@ class Session:
         self._knots = deque([(self._time, follower.q[follower.places], np.zeros(len(joints)))])
 
     def _restart_at(self, apart: Array) -> None:
-        """Restart at rest at the measured positions, `apart` (n,) from the commanded ones."""
+        """Restart from rest at the measured positions, `apart` (n,) from the commanded ones."""
         q = self.follower.q.copy()
         q[self.follower.places] += apart
         self.follower.stand(q)
