@@ -72,4 +72,4 @@ def test_motion_beside_a_joint_never_published_takes_its_place_from_the_seed(
                and FINGER in client.ik(**question).message, 'a refusal that names the joint')
     answer = client.ik(**question, seed=seed({FINGER: 0.02}))
     assert answer.status == Status.SUCCESS, answer.message
-    assert f"never told of joint '{FINGER}': the seed says" in answer.message
+    assert f"no joint_states of joint '{FINGER}': checks use its position" in answer.message

@@ -38,7 +38,7 @@ def test_urdf_does_not_suffer_from_an_earlier_srdf():
     assert description.refused == '' and description.robot is None
     description.offer(urdf=URDF)
     assert description.refused == '' and len(swaps) == 1
-    assert 'left out' in log.lines[0] and list(description.robot.groups) == ['hand']
+    assert 'is dropped' in log.lines[0] and list(description.robot.groups) == ['hand']
     other = URDF.replace('0.25', '0.26')
     description.offer(urdf=other, srdf='<robot><group')   # both at once: refused
     assert 'SRDF' in description.refused

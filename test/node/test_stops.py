@@ -282,7 +282,7 @@ def test_joint_that_falls_silent_in_a_fast_motion_is_stale_and_follows(monkeypat
         if outcome := execution.supervise():
             break
     assert outcome and outcome.status == Status.ROBOT_STATE_STALE, outcome
-    assert f"told of joint '{joints[silent]}'" in outcome.message
+    assert f"joint_states of joint '{joints[silent]}' are" in outcome.message
 
 
 # -- other clients -----------------------------------------------------------------------------
@@ -312,7 +312,7 @@ def test_an_arm_that_another_client_commands_right_after_this_node_is_braked(sen
     assert execution.supervise() is None and execution.phase is Phase.BRAKING
     assert sent.controller.told is not first
     outcome = Follower(sent).run(9, execution)
-    assert 'which of them the joints obey' in outcome.message
+    assert 'whose trajectory the controller follows' in outcome.message
 
 
 # -- streams -----------------------------------------------------------------------------------
