@@ -89,8 +89,9 @@ class IKNode(Node):
             node=self, parameters=parameters, statistics=self._statistics,
             description=self._description, joint_states=joint_states, current_state=state,
             scene=self._scene, transforms=transforms,
-            settled=Settled(self._scene, transforms, controllers.pause), pool=self._pool,
-            motions=self._motions, servo_process=self._servo_process, wait=self._wait)
+            settled=Settled(self._description, self._scene, transforms, controllers.pause),
+            pool=self._pool, motions=self._motions, servo_process=self._servo_process,
+            wait=self._wait)
         self._subscribe(joint_states)
         self._load_from_parameters()
         for note in start_notes(parameters):

@@ -85,6 +85,7 @@ DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
 NODE_TIMEOUT = 1.0
 NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
 N_TIMED_STEPS = 2500    # number of recent steps for the timing statistics
+MIN_SPEED_SCALING = 1e-3    # less counts as 0: the arm brakes
 # best effort matches every publisher; depth 1, since only the newest command counts
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -134,6 +135,8 @@ class Loop:
             start_parameter_services=False, parameter_overrides=[
                 Parameter('use_sim_time', Parameter.Type.BOOL, names.simulated)])
         self._log = node.get_logger()
+        # rclpy needs 0.1 s for its first log line, too long for a step
+        self._log.info('starting')
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         self._values = SimpleNamespace(joint_state_speed=1.5)
@@ -311,7 +314,8 @@ class Loop:
     def _scale_speed(self, message: Float64) -> None:
         """Set the speed of the controllers, in percent as Universal Robots' drivers publish it."""
         if math.isfinite(message.data):
-            self._speed_scaling = min(max(message.data / 100, 0.0), 1.0)
+            scaling = min(message.data / 100, 1.0)
+            self._speed_scaling = scaling if scaling >= MIN_SPEED_SCALING else 0.0
 
     def _obey(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
         """Follow a command."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+import time
 from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
@@ -11,6 +12,7 @@ from ros2_ik.messages.request_error import RequestError
 MAX_LENGTH = 2_000_000   # of a URDF or SRDF [characters]
 # Maximum number of degrees of freedom. Memory grows with its cube; 400 would need 2 GB.
 MAX_DOF = 200
+DISCOVERY_TIME = 3.0     # for a first description, from the start of the node [s]
 
 
 class Description:
@@ -28,6 +30,12 @@ class Description:
         self.robot: Robot | None = None
         self.refused = ''
         self._texts = {'urdf': '', 'srdf': ''}
+        self._deadline = time.monotonic() + DISCOVERY_TIME
+
+    @property
+    def is_awaited(self) -> bool:
+        """True if the first description may still be on its way."""
+        return self.robot is None and not self.refused and time.monotonic() < self._deadline
 
     def current(self) -> Robot:
         """Return the current robot; raises RequestError if there is none."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rclpy.node import Node
     from sensor_msgs.msg import JointState
 
+MAX_POSITION = 1e6   # of a valid reading [rad, m]
 FACTOR = 1.5         # maximum plausible speed of a joint, as a multiple of its limit
 CLOCK_RESET = 10**9  # jump back of the clock that counts as a restart [ns]
 RECENT = 0.2         # age of the last message up to which the driver counts as running [s]
@@ -54,7 +55,7 @@ class JointStates:
         self._last_time = now
 
     def take(self, message: 'JointState') -> None:
-        """Record a JointState; NaN means that a joint has no position."""
+        """Record a JointState; NaN or beyond MAX_POSITION means that a joint has no position."""
         names, positions = message.name, message.position
         if len(names) != len(positions):
             # a message with velocities only is valid
@@ -68,7 +69,7 @@ class JointStates:
         factor = self._factor()
         nan, wrong = dict[str, float](), list[str]()
         for name, position in zip(names, positions, strict=True):
-            if not math.isfinite(position):
+            if not abs(position) < MAX_POSITION:    # fails for NaN, too
                 nan[name] = position
                 continue
             self.newest = reading = Reading(position, stamp, received)
@@ -79,7 +80,7 @@ class JointStates:
                 wrong.append(name)
         if nan:
             listed = ', '.join(f"'{name}' ({value})" for name, value in nan.items())
-            self._warn(f'joint_states has no finite position for {listed}: earlier values, if '
+            self._warn(f'joint_states has no valid position for {listed}: earlier values, if '
                        'any, remain in use and become stale')
         if wrong:
             self._warn(self.contradiction(wrong[0]))

@@ -6,6 +6,7 @@ import time
 from typing import TypeVar
 
 from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
@@ -15,23 +16,25 @@ T = TypeVar('T')
 class Settled:
     """Delays the parsing of requests until geometry and TF are ready; blocks no thread."""
 
-    def __init__(self, scene: PlanningScene, transforms: Transforms,
+    def __init__(self, description: Description, scene: PlanningScene, transforms: Transforms,
                  sleep: Callable[[float], Awaitable[None]]) -> None:
-        self._scene, self._transforms, self._sleep = scene, transforms, sleep
+        self._description, self._scene = description, scene
+        self._transforms, self._sleep = transforms, sleep
         self._turns = deque[object]()
 
     async def read(self, read: Callable[[], T]) -> T:
         """
-        Await the collision geometry of a new robot, then return the result of `read()`.
+        Await the first robot and the collision geometry of a new one, then return `read()`.
 
         Shortly after the start of the TF subscription, `read` is retried if it raises RequestError
-        for a missing transform. Both waits are short; after that, the error is final. Requests
+        for a missing transform. All waits are short; after that, the error is final. Requests
         are read in order of arrival, so that a request for a motion cannot overtake another.
         """
         turn = object()
         self._turns.append(turn)
         try:
-            while self._scene.geometry.settling or self._turns[0] is not turn:
+            while (self._description.is_awaited or self._scene.geometry.settling
+                   or self._turns[0] is not turn):
                 await self._sleep(RETRY_PERIOD)
             while True:
                 began = time.monotonic()

@@ -104,7 +104,7 @@ def test_old_joint_states(arm):
 def test_not_a_number_is_no_position_and_told_of(arm, node):
     def warned():
         arm.tell({'turn': float('nan')})
-        return f"no finite position for 'turn{arm.suffix}' (nan)" in node.text
+        return f"no valid position for 'turn{arm.suffix}' (nan)" in node.text
     eventually(warned, 'a warning')
     assert arm.ik().status == STALE
     arm.tell_until_solved(HOME)
