@@ -295,7 +295,7 @@ def test_published_speed_scaling_slows_the_servo_and_is_named_in_the_status(serv
         with servo.commanding('speed_scaling', Float64(data=30.0), stamped=False):
             assert 0.015 < speed(servo, along_y) < 0.031     # slower on a busy computer
             assert servo.said(0, 'follows; the controller runs at 0.3 of its speed')
-        with servo.commanding('speed_scaling', Float64(data=0.0), stamped=False), \
+        with servo.commanding('speed_scaling', Float64(data=3e-321), stamped=False), \
                 servo.commanding('twist', along_y):
             eventually(lambda: servo.said(0, 'the controller runs at 0 of its speed'), 'a status')
             servo.rest()
