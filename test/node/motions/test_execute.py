@@ -73,7 +73,7 @@ NO_SENSE = [     # joints, fields, status, words of the refusal
     (ASIDE, {'velocity_scaling': 1.5}, Status.INVALID_GOAL_CONSTRAINTS,
      'velocity_scaling is 1.5; valid: 0.001 to 1, or 0'),
     ({'panda_joint1': 2.0}, {'velocity_scaling': 0.001}, Status.INVALID_GOAL_CONSTRAINTS,
-     'at most 600 s'),
+     'maximum: 600 s'),
     (ASIDE, {'max_joint_change': 0.5}, Status.INVALID_GOAL_CONSTRAINTS,
      "joint 'panda_joint1' would move by 0.6; max_joint_change allows 0.5"),
     (ASIDE, {'max_joint_change': float('nan')}, Status.INVALID_GOAL_CONSTRAINTS,
@@ -267,4 +267,4 @@ def test_a_seed_that_is_not_true_is_refused(client, record):
     response = client.ik(constraints=height(0.3, 0.4), execute=True, group='arm',
                          seed=seed({'panda_finger_joint1': 0.035}))
     assert response.status == Status.INVALID_ROBOT_STATE, response.message
-    assert "execute: the seed has joint 'panda_finger_joint1' at 0.035" in response.message
+    assert "execute: joint 'panda_finger_joint1' is at 0.035 in the seed" in response.message
