@@ -1,4 +1,4 @@
-"""What all tests need."""
+"""Missing judges, the order of tests, and their distribution to processes."""
 
 from importlib.machinery import ModuleSpec, PathFinder
 import os
@@ -9,14 +9,14 @@ from types import ModuleType
 
 import pytest
 
-# Who starts the tests in the background has Ctrl-C ignored, or with nohup the end of the terminal,
-# and processes inherit that: those that tests interrupt would never notice.
+# A shell that starts the tests in the background ignores SIGINT, nohup ignores SIGHUP, and child
+# processes inherit that: a process that a test interrupts would not end.
 for number, usual in ((signal.SIGINT, signal.default_int_handler),
                       (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, usual)
 
-# Processes find each other at once, and all else is as users have it.
+# Fast discovery; the other DDS settings are the defaults of a user.
 os.environ.setdefault('FASTRTPS_DEFAULT_PROFILES_FILE',
                       str(Path(__file__).with_name('fast_discovery.xml')))
 
@@ -25,10 +25,10 @@ WITHOUT = os.environ.get('ROS2_IK_WITHOUT', '').split()     # see without/sitecu
 
 
 class MissingJudge(ModuleType):
-    """In the place of a judge that is not installed: whoever uses it is skipped, and says so."""
+    """Replaces a judge that is not installed; a test that uses it is skipped with the reason."""
 
     def __getattr__(self, name: str) -> object:
-        if name.startswith('__'):   # what Python itself asks a module for
+        if name.startswith('__'):   # attributes that the import system reads
             raise AttributeError(name)
         judge = self.__name__.partition('.')[0]
         pytest.skip(f'{judge} judges here and is not installed; pip install {JUDGES[judge]}',
@@ -37,9 +37,9 @@ class MissingJudge(ModuleType):
 
 class MissingJudges:
     """
-    Finds the judges that are not installed, so that only the tests that use one are skipped.
+    Import hook for judges that are not installed: only the tests that use one are skipped.
 
-    package.xml cannot bring these libraries.
+    These libraries have no rosdep key, so package.xml cannot require them.
     """
 
     @staticmethod
@@ -60,8 +60,8 @@ class MissingJudges:
 
 sys.meta_path.insert(0, MissingJudges)
 
-# Judged by when an arm is where: beside others of their kind, each with a node and a mock, they
-# would have to wait for a processor. So one process has them all, while another one has the core.
+# These tests judge where an arm is at which time, so two of them must not compete for a processor:
+# one xdist process runs them all, while another one runs the tests of core.
 MOTIONS = ('test/node/motions/', *(f'test/node/test_{name}.py' for name in (
     'controllers', 'execute_action', 'execute_streams', 'motion_kills', 'right_of_way',
     'servo_end')))
@@ -71,12 +71,12 @@ FOLDERS = 'test/node/services/', 'test/node/robots/'
 
 NICE = 10
 
-# Nothing in them waits for anything: a Chromium that draws beside them disturbs nobody.
-CALM = ('test/core/functions/', 'test/core/kernels/', 'test/core/motion/', 'test/test_')
+# These tests do not depend on timing, so a Chromium may draw at the same time.
+UNTIMED = ('test/core/functions/', 'test/core/kernels/', 'test/core/motion/', 'test/test_')
 
 
 def scope_of(item: str) -> str:
-    """Return what one process has of the tests: motions, pages, a folder with one node, a file."""
+    """Return the group of tests that one process runs: motions, pages, a folder, or a file."""
     file: str = item.partition('::')[0]
     if file.endswith('_browser.py'):    # a Chromium draws
         return 'pages'
@@ -86,17 +86,17 @@ def scope_of(item: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put motions first, beside the core; and pages last, beside what waits for nothing."""
+    """Run motions first, beside core; run pages last, beside the tests without timing."""
     def turn(item: pytest.Item) -> int:
         scope = scope_of(item.nodeid)
-        if scope.startswith(CALM):
+        if scope.startswith(UNTIMED):
             return 4
         return {'motions': 0, 'pages': 3}.get(scope, 1 if scope.startswith('test/core/') else 2)
     items.sort(key=turn)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Let the motions of another process come first: what it starts, too, is nicer from now on."""
+    """Lower the priority of this process and its children against the one that runs motions."""
     if ('PYTEST_XDIST_WORKER' in os.environ and scope_of(item.nodeid) != 'motions'
             and os.getpriority(os.PRIO_PROCESS, 0) < NICE):
         os.nice(NICE)
@@ -104,7 +104,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """Give each file to one process, the motions all to the same, and the pages."""
+    """Run each group of tests in one process."""
     from xdist.scheduler import LoadScopeScheduling
 
     class LoadFiles(LoadScopeScheduling):

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md says what the results say; benchmarks run without their peers."""
+"""docs/benchmarks.md matches the recorded results; benchmarks name missing peers."""
 
 from pathlib import Path
 import re
@@ -24,7 +24,7 @@ def run(absent, *arguments):
                           cwd=FOLDER.parent, capture_output=True, text=True, timeout=100)
 
 
-def test_a_benchmark_without_a_peer_names_what_to_install():
+def test_benchmark_without_an_installed_peer_names_the_package_to_install():
     ended = run('yourdfpy', 'pose_ik.py')
     line, = ended.stderr.splitlines()
     assert ended.returncode == 1
@@ -42,12 +42,12 @@ RESULTS = SCRIPT['results']()
 
 
 def commands(text):
-    """Scripts and options of the commands in a text."""
+    """Yield the script and the options of each command in a text."""
     for script, given in re.findall(r'python ((?:benchmarks|docs)/\w+\.py)([^`\n]*)', text):
         yield script, re.findall(r'--[a-z-]+', given)
 
 
-def test_the_commands_exist():
+def test_commands_on_the_benchmarks_page_exist():
     found = list(commands(PAGE))
     assert {script for script, _ in found} >= {'benchmarks/all.py', 'docs/benchmarks.py'}
     for script, options in found:
@@ -56,7 +56,7 @@ def test_the_commands_exist():
             assert f"add_argument('{option}'" in text, f'{script} {option}'
 
 
-def test_what_all_runs_exists():
+def test_all_py_runs_existing_benchmarks_with_existing_options():
     runs = runpy.run_path(str(ROOT / 'benchmarks/all.py'))['RUNS']
     assert set(RESULTS) == set(runs) == set(re.findall(r'<!-- (\w+_ik) -->', PAGE))
     for name, options in runs.items():
@@ -65,12 +65,12 @@ def test_what_all_runs_exists():
             assert f"add_argument('{option}'" in text, f'{name}.py {option}'
 
 
-def test_the_page_has_the_results():
+def test_benchmarks_page_matches_the_recorded_results():
     assert SCRIPT['filled'](PAGE, RESULTS) == PAGE
 
 
 @pytest.mark.parametrize('name', RESULTS)
-def test_a_plot_has_the_results(name):
+def test_plot_matches_the_recorded_results(name):
     text = (ROOT / f'docs/results/{name}.svg').read_text(encoding='utf-8')
     assert text == SCRIPT['picture'](RESULTS[name])
     ratios = sum(len(of) for _, of in SCRIPT['ratios'](RESULTS[name]))
@@ -79,7 +79,7 @@ def test_a_plot_has_the_results(name):
     assert len(bars) == ratios > 0
 
 
-def test_the_plot_of_the_readme_has_the_results():
+def test_readme_plot_matches_the_recorded_results():
     text = SCRIPT['SUMMARY'].read_text(encoding='utf-8')
     assert text == SCRIPT['summary'](RESULTS) and set(SCRIPT['TITLES']) == set(RESULTS)
     for name, words in SCRIPT['TITLES'].items():

@@ -1,4 +1,4 @@
-"""The function of CONTRIBUTING.md, in a package of its own, works wherever a kind does."""
+"""The example function of CONTRIBUTING.md, installed as a package, works like a built-in kind."""
 
 import os
 from pathlib import Path
@@ -47,7 +47,7 @@ assert type(function).__name__ == 'SquaredRadius' and function.point.tolist() ==
 
 @pytest.fixture
 def run(tmp_path):
-    """Give a function that runs Python where the package is installed, as pip would do it."""
+    """Return a function that runs Python with the example package installed, as pip does."""
     package = tmp_path / 'my_package'
     package.mkdir()
     (package / '__init__.py').touch()
@@ -68,11 +68,11 @@ def run(tmp_path):
     return run
 
 
-def test_in_python(run):
+def test_example_function_works_in_python(run):
     run('-c', JUDGED)
 
 
-def test_by_the_command(run, tmp_path):
+def test_example_function_works_with_the_command(run, tmp_path):
     command = ROOT / 'scripts/ros2_ik'
     listed = run(command, 'functions')
     assert 'squared_radius' in listed.stdout and "functions of 'broken'" in listed.stderr
@@ -82,12 +82,12 @@ def test_by_the_command(run, tmp_path):
     assert 'squared radius [m^2]' in answer and 'holds' in answer
 
 
-def test_in_messages(run):
+def test_example_function_works_in_messages(run):
     pytest.importorskip('rclpy')
     run('-c', MESSAGE)
 
 
-def test_the_types_of_fields_are_all_named():
+def test_contributing_page_names_every_field_type():
     from ros2_ik.core import fields
     types = {name for name, value in vars(fields).items() if get_origin(value) is Annotated}
     named = re.search(r'write them: (.*?), and `choice', PAGE, re.S)[1]

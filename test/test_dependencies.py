@@ -1,4 +1,4 @@
-"""What package.xml requires is enough; tests are skipped only by what is not installed."""
+"""The dependencies of package.xml suffice; a missing package skips only the tests that use it."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,6 @@ import re
 import subprocess
 import sys
 from xml.etree import ElementTree
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 OPTIONAL = 'fcl viser yourdfpy'
@@ -47,7 +45,7 @@ assert braking_motion(arm, half.position, half.velocity, limits).duration > 0
 """
 
 
-def test_every_solver_and_motion_works_without_what_is_optional():
+def test_solvers_and_motions_work_without_optional_packages():
     folders = [str(ROOT / 'test' / 'without'), os.environ.get('PYTHONPATH', str(ROOT))]
     run = subprocess.run([sys.executable, '-c', PROGRAM, OPTIONAL],
                          capture_output=True, text=True, timeout=100, env=os.environ | {
@@ -55,7 +53,7 @@ def test_every_solver_and_motion_works_without_what_is_optional():
     assert run.returncode == 0, run.stderr
 
 
-def test_package_xml_declares_what_has_a_key_of_rosdep():
+def test_package_xml_declares_each_dependency_that_has_a_rosdep_key():
     names = {element.text for element in ElementTree.parse(ROOT / 'package.xml').iter()
              if element.tag in ('depend', 'exec_depend')}
     assert names >= {'coal', 'control_msgs', 'moveit_msgs', 'octomap_msgs', 'pinocchio',
@@ -64,8 +62,8 @@ def test_package_xml_declares_what_has_a_key_of_rosdep():
                      'trajectory_msgs', 'visualization_msgs'}
 
 
-def test_what_pip_is_asked_for_beside_a_sourced_ros_are_packages():
-    """Not words of a comment."""
+def test_setup_beside_a_sourced_ros_installs_three_packages_from_pypi():
+    """The command took words of a comment in library.txt for packages."""
     asked = re.search(r'install --no-deps \$\((grep .*?)\)\n', (ROOT / 'tools/setup').read_text())
     words = subprocess.run(['bash', '-c', asked[1]], env=os.environ | {
         'own': str(ROOT / 'requirements')}, capture_output=True, text=True, check=True)
@@ -79,7 +77,7 @@ PLUGINS = {'launch_testing': ('launch_testing', 'launch_testing.pytest.hooks'),
 
 
 def collect(*words, without='', path=''):
-    """Collect tests in a process that does not have some modules; gives it and their number."""
+    """Collect tests in a process without some modules; return the process and the test count."""
     folders = [str(ROOT / 'test' / 'without'), str(path), os.environ.get('PYTHONPATH', '')]
     inherited = {name: value for name, value in os.environ.items() if name != 'PYTEST_ADDOPTS'}
     run = subprocess.run(
@@ -91,23 +89,13 @@ def collect(*words, without='', path=''):
     return run, int(found[1]) if found else 0
 
 
-@pytest.mark.slow
-def test_without_judges_the_rest_is_collected_and_the_reason_told():
-    run, count = collect(
-        'test/core/scene/test_shapes.py', 'test/core/collision/test_self_pairs.py', '-rs',
-        without='fcl trimesh yourdfpy')
-    assert run.returncode == 0 and count > 5, run.stdout + run.stderr
-    assert 'test_shapes.py::' not in run.stdout and 'test_self_pairs.py::' in run.stdout
-    assert 'trimesh judges here and is not installed; pip install trimesh' in run.stdout
-
-
-def test_without_rclpy_there_is_no_node_to_test():
+def test_without_rclpy_no_node_test_is_collected():
     run, count = collect('test/node', 'test/mock', 'test/demo', 'test/launch', without='rclpy')
     assert run.returncode == 5 and count == 0, run.stdout + run.stderr
 
 
-def test_with_the_plugins_of_launch_testing_pytest_runs(tmp_path):
-    """They do not load in every pytest that there is; here they never do."""
+def test_pytest_runs_beside_launch_testing_plugins_that_fail_to_load(tmp_path):
+    """The plugins of ROS Jazzy do not load in pytest 9; the stand-ins here never load."""
     for package, (name, module) in PLUGINS.items():
         about = tmp_path / f'{package}-1.0.dist-info'
         about.mkdir()

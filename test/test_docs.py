@@ -1,4 +1,4 @@
-"""What docs/constraints.md says is so: names against the registry, examples by running them."""
+"""docs/constraints.md matches the registry of functions, and its examples succeed."""
 
 from pathlib import Path
 import re
@@ -24,12 +24,12 @@ TARGET = np.array([[1, 0, 0, 0.45], [0, -1, 0, 0.1], [0, 0, -1, 0.3], [0, 0, 0, 
 
 
 def section(title):
-    """Text below a heading, up to the next one."""
+    """Return the text below a heading, up to the next heading."""
     return re.search(rf'^#+ {re.escape(title)}$(.*?)(?=^#|\Z)', PAGE, re.M | re.S)[1]
 
 
 def rows(text):
-    """Cells of the rows of the tables in a text, heads left out."""
+    """Return the cells of all table rows in a text, without the header rows."""
     lines = [line for line in text.splitlines() if line.startswith('|')]
     return [[cell.strip() for cell in line.strip('|').split('|')] for line in lines
             if not line.startswith('|---')][1:]
@@ -41,7 +41,7 @@ def code(text):
 
 @pytest.fixture(scope='module')
 def run():
-    """Names that the page's blocks have made, by the heading above them, in the page's order."""
+    """Run the code blocks of the page in order; return the variables after each, by heading."""
     names, made = {}, {}
     for title in re.findall(r'^#+ (.+)$', PAGE, re.M):
         for block in code(section(title)):
@@ -51,13 +51,13 @@ def run():
     return made
 
 
-def test_every_kind_has_a_row_and_every_row_a_kind():
+def test_functions_table_lists_every_function_kind():
     assert [cells[0].strip('`') for cells in rows(section('Functions'))] == sorted(
         function_kinds())
 
 
 @pytest.mark.parametrize('kind', function_kinds())
-def test_a_row_has_the_names_that_others_use(kind):
+def test_functions_table_names_the_peers_of_a_kind(kind):
     function = function_kinds()[kind]
     _, name, formula, _, *peers = next(cells for cells in rows(section('Functions'))
                                        if cells[0] == f'`{kind}`')
@@ -67,13 +67,13 @@ def test_a_row_has_the_names_that_others_use(kind):
     assert set(function.peers) <= {'drake', 'matlab', 'moveit', 'pink'}
 
 
-def test_every_kind_has_its_sketch():
+def test_every_function_kind_has_a_sketch():
     script = runpy.run_path(str(ROOT / 'docs/sketches.py'))
     assert list(script['SKETCHES']) == sorted(function_kinds())
     assert (ROOT / 'docs/sketches.svg').read_text(encoding='utf-8') == script['picture']()
 
 
-def test_the_names_for_people_from_drake():
+def test_drake_section_names_every_add_method():
     text = section('From Drake')
     methods = {name for name in dir(InverseKinematics) if name.startswith('add_')}
     assert set(re.findall(r'`(add_\w+)`', text)) == methods
@@ -82,7 +82,7 @@ def test_the_names_for_people_from_drake():
         assert theirs in text or theirs in ('AddCouplerConstraint', 'AddLinearConstraint')
 
 
-def test_every_kind_that_can_be_written_has_a_row_with_its_fields():
+def test_ros_table_lists_the_fields_of_every_function_kind():
     first, second = (table for table in re.split(r'\n\n', section('In ROS'))
                      if table.startswith('|'))
     found = {kind.strip('`'): fields.split(', ') for kind, fields in rows(first)}
@@ -97,17 +97,12 @@ def test_every_kind_that_can_be_written_has_a_row_with_its_fields():
     assert set(re.findall(r'`(\w+)`', bounds)) == set(BOUNDS)
 
 
-def test_every_method_named_exists():
-    for name in re.findall(r'\b(add_\w+|remove)\(', PAGE):
-        assert hasattr(InverseKinematics, name), name
-
-
-def test_all_of_matlabs_constraints():
+def test_matlab_section_covers_every_constraint():
     assert re.findall(r'^### constraint(\w+)$', PAGE, re.M) == MATLAB
     assert all(code(section(f'constraint{name}')) for name in MATLAB)
 
 
-def test_the_examples_run(run):
+def test_examples_on_the_constraints_page_succeed(run):
     for title, names in run.items():
         assert names['solution'].success, f'{title}: {names["solution"].explain()}'
     assert {f'constraint{name}' for name in MATLAB} <= set(run)
@@ -123,12 +118,12 @@ def at():
 
 
 def turn(R):
-    """Angle of a rotation [rad]."""
+    """Return the angle of a rotation matrix [rad]."""
     return float(np.arctan2(np.linalg.norm([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0],
                                             R[1, 0] - R[0, 1]]), np.trace(R) - 1))
 
 
-def test_targets_hold(run, at):
+def test_matlab_targets_hold_in_yourdfpy(run, at):
     T = at(run['constraintPoseTarget'], 'panda_hand')
     assert np.linalg.norm(T[:3, 3] - TARGET[:3, 3]) <= 1e-3 + 1e-6
     assert turn(TARGET[:3, :3].T @ T[:3, :3]) <= 1e-2 + 1e-6
@@ -138,7 +133,7 @@ def test_targets_hold(run, at):
     assert turn(TARGET[:3, :3].T @ T[:3, :3]) <= 0.05 + 1e-5
 
 
-def test_the_rest_of_one_arm_holds(run, at):
+def test_matlab_bounds_and_aiming_hold_in_yourdfpy(run, at):
     T = at(run['constraintAiming'], 'panda_hand')
     ray = np.array([0.6, 0.2, 0]) - T[:3, 3]
     assert T[:3, 2] @ ray / np.linalg.norm(ray) >= np.cos(0.02 + 1e-5)
@@ -152,7 +147,7 @@ def test_the_rest_of_one_arm_holds(run, at):
 
 
 @pytest.mark.parametrize('kind', ['Fixed', 'Revolute', 'Prismatic'])
-def test_joint_constraints_hold(run, at, kind):
+def test_matlab_joints_between_two_grippers_hold_in_yourdfpy(run, at, kind):
     names = run[f'constraint{kind}Joint']
     left, right = (at(names, f'{side}_gripper', robot='baxter') for side in ('left', 'right'))
     T = inverse(right @ names['T_right']) @ left @ names['T_left']
@@ -163,7 +158,7 @@ def test_joint_constraints_hold(run, at, kind):
     assert abs(about_z) <= (0.5 if kind == 'Revolute' else 0) + 1e-5
 
 
-def test_moveits_hold(run, at):
+def test_moveit_constraints_hold_in_yourdfpy(run, at):
     names = run['From MoveIt']
     T = at(names, 'panda_hand')
     assert abs(names['solution'].joints['panda_joint1'] - 0.2) <= 0.1 + 1e-5
@@ -173,7 +168,7 @@ def test_moveits_hold(run, at):
     assert abs(np.arctan2(-z[1], z[2])) <= 0.05 + 1e-5 and abs(np.arcsin(z[0])) <= 0.05 + 1e-5
 
 
-def test_the_scene_file_of_the_page_is_read():
+def test_scene_file_on_the_collisions_page_loads():
     text = (ROOT / 'docs/collisions.md').read_text(encoding='utf-8').partition('## Scene files')[2]
     written = text.partition('```yaml\n')[2].partition('```')[0]
     robot = Robot.load('panda')
@@ -184,7 +179,7 @@ def test_the_scene_file_of_the_page_is_read():
         *shape_kinds()}
 
 
-def test_the_rooms_of_the_architecture_are_there():
+def test_architecture_page_lists_every_package_of_core_and_node():
     text = (ROOT / 'docs/architecture.md').read_text(encoding='utf-8')
     rooms = [cells[0].strip('`') for cells in rows(text) if '/' in cells[0] or len(cells[0]) < 8]
     assert {room for room in rooms if '/' in room} == {

@@ -1,4 +1,4 @@
-"""The examples run as their readers run them, and their answers hold in yourdfpy."""
+"""Run every example as a script; yourdfpy judges the solutions."""
 
 import os
 from pathlib import Path
@@ -28,7 +28,7 @@ def cup_level(judge, joints):
     T = judge.transform(joints, 'panda_hand_tcp')
     np.testing.assert_allclose(T[:3, 3], (0.45, 0, 0.3), atol=0.01 + 1e-5)
     assert angle(T[:3, 0], UP) < 1.001
-    assert judge.transform(joints, 'panda_link4')[2, 3] < 0.5 + 1e-2     # a cost, not a must
+    assert judge.transform(joints, 'panda_link4')[2, 3] < 0.5 + 1e-2     # a cost, not a constraint
 
 
 def look_at_part(judge, joints):
@@ -50,12 +50,12 @@ JUDGED = {'cup_level': ('panda', cup_level), 'look_at_part': ('panda', look_at_p
           'tray_two_hands': ('baxter', tray_two_hands)}
 
 
-def test_every_example_is_judged():
+def test_every_example_has_a_judge():
     assert set(JUDGED) == set(EXAMPLES)
 
 
 @pytest.mark.parametrize('name', EXAMPLES)
-def test_example(name):
+def test_example_reaches_its_goals(name):
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join([str(ROOT), *sys.path])}
     ran = subprocess.run([sys.executable, str(EXAMPLES[name])], capture_output=True, text=True,
                          env=environment, timeout=60)

@@ -1,4 +1,4 @@
-"""README and the pages of docs: examples and commands run, names and defaults exist."""
+"""Examples and commands of README and docs run; the names and defaults on the pages exist."""
 
 from pathlib import Path
 import re
@@ -46,7 +46,7 @@ def test_the_library_examples_of_the_readme_succeed():
 def test_the_commands_of_the_readme_succeed(line, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     words = [word for word in shlex.split(line)[2:] if word != '--execute']
-    if words[0] == 'call':              # what the demo's node is asked is asked without it
+    if words[0] == 'call':              # solved without the node of the demo
         words = ['solve', 'panda', *words[1:]]
     elif words[0] == 'constrained':
         words += ['--robot', 'panda']
@@ -66,7 +66,7 @@ def test_links_and_files_of_a_page_exist(name):
 
 # -- docs/safety.md ------------------------------------------------------------------------
 
-def test_parameters_of_the_safety_page_have_the_defaults_it_names():
+def test_safety_page_states_the_defaults_of_the_parameters():
     pytest.importorskip('rclpy')
     from ros2_ik.node.parameters.table import PARAMETERS
     defaults = {spec.name: spec.default for spec in PARAMETERS}
@@ -77,13 +77,13 @@ def test_parameters_of_the_safety_page_have_the_defaults_it_names():
 
 
 @pytest.mark.parametrize('line', [line for line in SHELL['safety'] if line.startswith('ros2_ik')])
-def test_the_commands_of_the_safety_page_are_known(line, capsys):
+def test_commands_of_the_safety_page_exist(line, capsys):
     with pytest.raises(SystemExit) as end:
         main([*shlex.split(line)[1:], '--help'])
     assert end.value.code == 0
 
 
-def test_examples_scenes_and_launch_arguments_of_the_safety_page_are_known():
+def test_examples_scenes_and_launch_arguments_of_the_safety_page_exist():
     assert list(examples(SAFETY))
     assert set(re.findall(r'scene:=(\w+)', SAFETY)) <= set(core.shipped_scenes())
     for name in re.findall(r'(\w+):=', ' '.join(SHELL['safety'])):
@@ -93,14 +93,14 @@ def test_examples_scenes_and_launch_arguments_of_the_safety_page_are_known():
 
 # -- docs/paths.md -------------------------------------------------------------------------
 
-def test_the_example_of_the_paths_page_moves_along_its_path():
+def test_example_of_the_paths_page_follows_its_path():
     *_, (_, names) = examples(PATHS)
     path, motion = names['path'], names['motion']
     assert path.success and motion.duration > 0.6 / 0.1
     assert abs(motion.goal - path.q[-1]).max() < 1e-9
 
 
-def test_every_kind_of_path_has_a_row():
+def test_paths_page_lists_every_path_class():
     rows = set(re.findall(r'`(\w+)\(', PATHS[PATHS.index('| path |'):PATHS.index('Poses are')]))
     assert rows == {name for name, kind in vars(core).items() if isinstance(kind, type)
                     and issubclass(kind, core.ToolPath)} - {'ToolPath'}
@@ -108,14 +108,14 @@ def test_every_kind_of_path_has_a_row():
 
 # -- docs/velocity.md ----------------------------------------------------------------------
 
-def test_the_example_of_the_velocity_page_arrives_within_its_limits():
+def test_example_of_the_velocity_page_arrives_within_joint_limits():
     *_, (_, names) = examples(VELOCITY)
     step, panda = names['step'], names['panda']
     assert step.success and np.abs(step.errors['panda_hand_tcp']).max() < 1e-3
     assert (step.q >= panda.lower).all() and (step.q <= panda.upper).all()
 
 
-def test_every_task_has_a_row_and_every_limit_exists():
+def test_velocity_page_lists_every_task_and_only_existing_limits():
     table = VELOCITY[VELOCITY.index('## Tasks'):VELOCITY.index('- **Gain.**')]
     assert set(re.findall(r'`(\w+_task)`', table)) == {
         name for name in dir(core) if name.endswith('_task')}
@@ -123,7 +123,7 @@ def test_every_task_has_a_row_and_every_limit_exists():
         assert hasattr(core, name), name
 
 
-def test_each_velocity_example_names_the_peers_of_its_row():
+def test_velocity_examples_name_the_peers_listed_on_the_page():
     table = VELOCITY[VELOCITY.index('## Examples'):VELOCITY.index('## Coming from Pink')]
     rows = [[cell.strip() for cell in line.strip('|').split('|')]
             for line in table.splitlines() if line.startswith('| [')]

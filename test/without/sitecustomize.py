@@ -1,8 +1,8 @@
 """
-Modules that are not to be found, though they are installed: those in ROS2_IK_WITHOUT.
+Hide the installed modules that ROS2_IK_WITHOUT names.
 
-Python imports this file by its name where its folder is on PYTHONPATH, in processes started by
-the tests, too: PYTHONPATH=test/without ROS2_IK_WITHOUT='viser fcl' pytest.
+Python imports this file by its name if its folder is on PYTHONPATH, also in child processes of
+the tests: PYTHONPATH=test/without ROS2_IK_WITHOUT='viser fcl' pytest.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ WITHOUT = frozenset(os.environ.get('ROS2_IK_WITHOUT', '').split())
 
 
 class Finder(PathFinder):
-    """Finds what is installed, but for what is not to be found."""
+    """Path finder that does not find the hidden modules."""
 
     @classmethod
     def find_spec(cls, name: str, path: Sequence[str] | None = None,
