@@ -1,4 +1,4 @@
-"""A mock robot in a process of its own, and a record of what it is told and where it is."""
+"""A mock robot in a child process, and a record of its joint_states and commands."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,7 +36,7 @@ FAULTLESS = {'publish_joint_states': True, 'nan_joint': '', 'blocked': False,
 
 
 class MockRobot:
-    """The process, and its parameters."""
+    """The process of the mock robot, and its parameters."""
 
     def __init__(self, client: Client, log: Path, robot: str, parameters: dict[str, Any]) -> None:
         self.client, self.log = client, log
@@ -53,7 +53,7 @@ class MockRobot:
 
     @property
     def text(self) -> str:
-        """What it has logged."""
+        """Return the log."""
         return self.log.read_text(errors='replace')
 
 
@@ -70,7 +70,7 @@ def mock_robot(client: Client, folder: Path, robot: str = 'panda',
 
 
 def set_usual(client: Client, mock: MockRobot) -> None:
-    """Set the usual parameters of a node, and take all faults from a mock robot."""
+    """Reset the parameters of the node, and switch all faults of the mock robot off."""
     for name, value in FAULTLESS.items():
         mock.set(name, value)
     for name, value in USUAL.items():
@@ -78,7 +78,7 @@ def set_usual(client: Client, mock: MockRobot) -> None:
 
 
 class Recorder:
-    """What joint_states and the topics of controllers have said since it was made."""
+    """Record of joint_states and of the commands to the controllers."""
 
     def __init__(self, client: Client, robot_joints: tuple[str, ...] = ARM) -> None:
         self._client, self._lock = client, threading.Lock()
@@ -103,25 +103,25 @@ class Recorder:
                                 dict(zip(message.name, message.velocity, strict=False))))
 
     def listen(self) -> dict[str, float]:
-        """Give the positions of a message that has yet to come."""
+        """Return the positions of the next message."""
         count = len(self.states)
         eventually(lambda: len(self.states) > count, 'joint_states')
         return self.states[-1][1]
 
     def at(self, joints: tuple[str, ...] = ARM) -> np.ndarray:
-        """Where joints are."""
+        """Return the positions of joints in the next message, (n,)."""
         state = self.listen()
         return np.array([state[joint] for joint in joints])
 
     def way(self, since: int = 0, joints: tuple[str, ...] = ARM) -> tuple[np.ndarray, np.ndarray]:
-        """Give times (k,) and positions (k, n) from a count of messages on, in order."""
+        """Return times (k,) and positions (k, n) from message `since` on, sorted by stamp."""
         with self._lock:
             rows = sorted({stamp: values for stamp, values, _ in self.states[since:]}.items())
         return (np.array([stamp for stamp, _ in rows]),
                 np.array([[values[joint] for joint in joints] for _, values in rows]))
 
     def still(self, joints: tuple[str, ...] = ARM) -> np.ndarray:
-        """Wait until nothing moves, for so many messages from now on; gives where."""
+        """Wait until STILL messages show the same positions; return the positions."""
         count = len(self.states)
 
         def stands() -> bool:
@@ -133,20 +133,20 @@ class Recorder:
         return self.at(joints)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Destroy the subscriptions."""
         for subscription in self._subscriptions:
             self._client.node.destroy_subscription(subscription)
 
 
 def knows_the_robot(client: Client, node: str = 'ros2_ik') -> None:
-    """Wait until the node knows the robot with its groups, and its geometry."""
+    """Wait until the node has the robot, its groups and its geometry."""
     question = CheckState.Request(group='arm')
     eventually(lambda: client.answered(CheckState, f'{node}/check_state', question),
                'a node that knows the robot', 90)
 
 
 def at_home(client: Client) -> Client:
-    """Wait until the node has the robot, has found the controllers and has moved the arm home."""
+    """Wait until the node has robot and controllers, and has moved the arm home."""
     knows_the_robot(client)
 
     def there() -> bool:
@@ -160,28 +160,28 @@ def at_home(client: Client) -> Client:
 
 
 def goal_request(joints: dict[str, float], **fields: Any) -> Execute.Request:
-    """Give a request to go to joint values."""
+    """Return an Execute request to joint values."""
     return Execute.Request(**{'goal': seed(joints), **fields})
 
 
 def execute(client: Client, joints: dict[str, float], timeout: float = 60.0,
             **fields: Any) -> Execute.Response:
-    """Go to joint values and wait for the answer."""
+    """Move to joint values; return the response."""
     return client.call(Execute, 'ros2_ik/execute', goal_request(joints, **fields), timeout)
 
 
 def execute_later(client: Client, joints: dict[str, float], node: str = 'ros2_ik',
                   **fields: Any) -> Any:
-    """Go to joint values; gives the future."""
+    """Move to joint values without waiting; return the future."""
     return client.service(Execute, f'{node}/execute').call_async(goal_request(joints, **fields))
 
 
 def stop(client: Client, node: str = 'ros2_ik') -> Trigger.Response:
-    """Stop everything."""
+    """Call ~/stop."""
     return client.call(Trigger, f'{node}/stop', Trigger.Request())
 
 
 def near(positions: np.ndarray, joints: dict[str, float]) -> float:
-    """How far the farthest joint of the arm is from joint values; others are home."""
+    """Return the largest distance of a joint from its value; joints not named are at HOME."""
     wanted = np.array([{**HOME, **joints}[joint] for joint in ARM])
     return float(np.abs(positions - wanted).max())

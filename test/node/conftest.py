@@ -1,4 +1,4 @@
-"""Nodes in their own processes; each test module has a ROS domain of its own."""
+"""Nodes in child processes; each test module has a ROS domain of its own."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -29,13 +29,13 @@ from ros2_ik.core import Robot
 
 @pytest.fixture(scope='module')
 def domain() -> int:
-    """Give a ROS domain that nobody else on this machine tests in."""
+    """Return a ROS domain that no other test on this machine uses."""
     return unused_domain()
 
 
 @pytest.fixture(scope='module')
 def client(domain: int) -> 'Iterator[Client]':
-    """Give a client in the module's domain."""
+    """Return a client in the domain of the module."""
     client = Client(domain)
     yield client
     client.close()
@@ -43,7 +43,7 @@ def client(domain: int) -> 'Iterator[Client]':
 
 @pytest.fixture
 def start_node(domain: int, tmp_path: Path) -> 'Iterator[StartNode]':
-    """Start nodes with parameters as keywords; they must end well."""
+    """Return a function that starts nodes with parameters; all must end cleanly."""
     with nodes(domain, tmp_path) as start:
         yield start
 
@@ -51,20 +51,20 @@ def start_node(domain: int, tmp_path: Path) -> 'Iterator[StartNode]':
 @pytest.fixture(scope='module')
 def start_shared_node(domain: int,
                       tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[StartNode]':
-    """Start nodes that run as long as the tests of a module; they must end well."""
+    """Return a function that starts nodes for all tests of a module; all must end cleanly."""
     with nodes(domain, tmp_path_factory.mktemp('node')) as start:
         yield start
 
 
 @pytest.fixture(scope='session')
 def panda() -> Robot:
-    """Give the Panda."""
+    """Return the Panda."""
     return Robot.load('panda')
 
 
 @pytest.fixture(scope='module')
 def panda_node(client: 'Client', panda: Robot, start_shared_node: 'StartNode') -> 'NodeProcess':
-    """Give a node that has the Panda; one for all tests of a module."""
+    """Return a node with the Panda, shared by the tests of a module."""
     node = start_shared_node()
     client.describe(panda)
     return node
@@ -72,26 +72,26 @@ def panda_node(client: 'Client', panda: Robot, start_shared_node: 'StartNode') -
 
 @pytest.fixture
 def empty_scene(client: 'Client', panda_node: 'NodeProcess') -> None:
-    """Have a node with the Panda and no objects, attached or not."""
+    """Remove all objects, attached ones included."""
     empty(client)
 
 
 @pytest.fixture(scope='session')
 def panda_judge(panda: Robot) -> 'Judge':
-    """Give the Panda's forward kinematics by another library."""
+    """Return yourdfpy's forward kinematics of the Panda."""
     return Judge(panda)
 
 
 @pytest.fixture(scope='module')
 def mock(client: 'Client', tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[MockRobot]':
-    """Give a mock Panda that follows trajectories; one for all tests of a module."""
+    """Return a mock Panda that follows trajectories, shared by the tests of a module."""
     with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock:
         yield mock
 
 
 @pytest.fixture
 def record(client: 'Client', mock: 'MockRobot') -> 'Iterator[Recorder]':
-    """Give a record of what the mock robot says and is told."""
+    """Return a record of the joint_states and commands of the mock robot."""
     record = Recorder(client)
     record.listen()
     yield record
@@ -100,7 +100,7 @@ def record(client: 'Client', mock: 'MockRobot') -> 'Iterator[Recorder]':
 
 @pytest.fixture
 def pipe() -> Iterator[tuple[Connection, Connection]]:
-    """Give the ends of a pipe: the node's and the worker's."""
+    """Return the two ends of a pipe: that of the node and that of the worker."""
     here, there = Pipe()
     yield here, there
     here.close()
@@ -109,6 +109,6 @@ def pipe() -> Iterator[tuple[Connection, Connection]]:
 
 @pytest.fixture
 def worker(pipe: tuple[Connection, Connection], panda: Robot) -> 'Worker':
-    """Give a worker in this process that is told of the Panda."""
+    """Return a worker in this process that has received the Panda."""
     pipe[0].send(TakeRobot(panda.key, pickle.dumps(panda)))
     return Worker(pipe[1])

@@ -1,4 +1,4 @@
-"""`ros2_ik goals`, and RViz as it sees it: it shows goals and ghosts, and drags."""
+"""`ros2_ik goals` in a child process, and a stand-in for RViz that shows and drags its markers."""
 
 from contextlib import contextmanager
 import os
@@ -16,12 +16,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerFeedback, Marker, MarkerArray
 
-GREEN, ORANGE, RED = (0.18, 0.72, 0.32), (0.96, 0.58, 0.1), (0.88, 0.2, 0.2)
+GREEN, ORANGE = (0.18, 0.72, 0.32), (0.96, 0.58, 0.1)
 
 
 @contextmanager
 def goals(domain, folder, *words):
-    """Run `ros2_ik goals`; it ends by Ctrl-C. Gives a function that returns what it has said."""
+    """Run `ros2_ik goals` until Ctrl-C; yield a function that returns its log."""
     log = folder / 'goals.log'
     program = subprocess.Popen(
         [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ros2_ik', 'goals', '--wait', '60', *words],
@@ -36,7 +36,7 @@ def goals(domain, folder, *words):
 
 
 class Rviz:
-    """What RViz knows of the goals: their markers, by its rules, and the ghosts."""
+    """Markers as RViz shows them, and the ghosts; sends a user's drags and menu choices."""
 
     def __init__(self, client, name='rviz'):
         self._client = client
@@ -64,15 +64,13 @@ class Rviz:
                          menu_entry_id=entry, pose=pose or Pose())
 
     def drag(self, name, place, release=False):
-        """Put a marker somewhere (SE3), and let it go."""
-        pose = message(place)
-        self.tell(name, InteractiveMarkerFeedback.POSE_UPDATE, pose)
-        if release:
-            time.sleep(0.02)
-            self.tell(name, InteractiveMarkerFeedback.MOUSE_UP, pose)
+        """Drag a marker to a pose (SE3), or release it there."""
+        kind = InteractiveMarkerFeedback.MOUSE_UP if release else (
+            InteractiveMarkerFeedback.POSE_UPDATE)
+        self.tell(name, kind, message(place))
 
     def choose(self, name, title):
-        """Choose an entry of the menu."""
+        """Choose an entry of the menu by its title."""
         entry = next(each for each in self.markers[name].menu_entries
                      if each.title.removeprefix('[x] ').removeprefix('[ ] ') == title)
         self.tell(name, InteractiveMarkerFeedback.MENU_SELECT, entry=entry.id)
@@ -87,7 +85,7 @@ class Rviz:
 
 
 class Ghost:
-    """What one message of the ghost shows."""
+    """Links, text and contacts of one ghost message."""
 
     def __init__(self, array):
         assert array.markers[0].action == Marker.DELETEALL

@@ -1,8 +1,8 @@
 """
-A client of interactive markers, by the rules of the one in RViz.
+Client of interactive markers that follows the rules of RViz.
 
-Those of InteractiveMarkerClient (package interactive_markers) and InteractiveMarkerDisplay
-(rviz_default_plugins), for markers without a stamp.
+These are the rules of InteractiveMarkerClient (package interactive_markers) and of
+InteractiveMarkerDisplay (rviz_default_plugins), for markers without a stamp.
 """
 
 from collections import deque
@@ -21,7 +21,7 @@ QUEUE = 100                 # of updates
 
 
 class State(Enum):
-    """What the client does: nothing, wait for all markers, take updates."""
+    """State of the client: idle, waiting for all markers, applying updates."""
 
     IDLE = 0
     INITIALIZE = 1
@@ -30,9 +30,9 @@ class State(Enum):
 
 class MarkerClient:
     """
-    What RViz knows of the markers of a server, in a fixed frame.
+    Markers of a server as RViz shows them in a fixed frame.
 
-    `warnings` has all that RViz would warn of or show as an error.
+    `warnings` lists everything that RViz would report as a warning or an error.
     """
 
     def __init__(self, node, namespace, fixed_frame, name='rviz'):
@@ -61,7 +61,7 @@ class MarkerClient:
 
     @property
     def is_heard(self):
-        """Whether it has all markers, and a server hears of drags."""
+        """Return True if it has all markers and a server receives its feedback."""
         return self.state is State.RUNNING and self._feedback.get_subscription_count() > 0
 
     def tell(self, **fields):
@@ -160,7 +160,7 @@ class MarkerClient:
 
 
 def _faults(marker):
-    """Give what keeps RViz from showing a marker, or has it do so otherwise than it says."""
+    """Yield the reasons why RViz would not show a marker, or would show it differently."""
     names = [control.name for control in marker.controls]
     if not names:
         yield 'no controls'

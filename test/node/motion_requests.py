@@ -1,4 +1,4 @@
-"""The three ways to ask for a motion to joint values: ~/execute, compute_ik and the action."""
+"""Three ways to request a motion to joint values: ~/execute, compute_ik and the action."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ SLOW = {'velocity_scaling': 0.1, 'acceleration_scaling': 1.0}   # FAR is 9 s awa
 
 
 def at_joints(joints: dict[str, float]) -> dict[str, Any]:
-    """Give fields of a question whose only answer is an arm at HOME but for these joints."""
+    """Return request fields whose only solution is HOME with these joints changed."""
     reference = {**HOME, **joints}
     exactly = function('joint_positions', names=list(ARM),
                        reference=[reference[name] for name in ARM],
@@ -27,7 +27,7 @@ def at_joints(joints: dict[str, float]) -> dict[str, Any]:
 
 
 class Requested:
-    """A motion that has been asked for."""
+    """A requested motion."""
 
     def __init__(self, client: Client, way: str, joints: dict[str, float],
                  **fields: Any) -> None:
@@ -43,18 +43,18 @@ class Requested:
             self._future = self.goal.result_later()
 
     def done(self) -> bool:
-        """Whether the answer is there."""
+        """Return True if the response has arrived."""
         return self._future.done()
 
     def answer(self, timeout: float = PATIENCE) -> Execute.Response | ComputeIK.Response \
             | SolveConstrainedIK.Result:
-        """Wait for the answer."""
+        """Wait for the response and return it."""
         answer = self._client.wait(self._future, timeout)
         return answer.result if self.goal else answer
 
 
 def moving(client: Client, record: Recorder, way: str, **fields: Any) -> Requested:
-    """Ask for FAR; gives that when the arm moves."""
+    """Request a motion to FAR; return the request once the arm moves."""
     asked = Requested(client, way, FAR, **fields)
     eventually(lambda: record.at()[0] > 0.03 or asked.done(), 'the arm moves', 60.0)
     assert not asked.done(), asked.answer()

@@ -1,4 +1,4 @@
-"""A node in a process of its own, and a client that talks to it over DDS."""
+"""A node in a child process, and a client that uses it over DDS."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -39,7 +39,7 @@ START = 100.0    # of a node, whose folder of tests fails without it [s]
 
 @contextmanager
 def repeating(act: Callable[[], Any], period: float) -> Iterator[None]:
-    """Do something each period [s], in a thread, until the block ends."""
+    """Call a function each period [s] in a thread until the block ends."""
     over = threading.Event()
 
     def repeat() -> None:
@@ -55,7 +55,7 @@ def repeating(act: Callable[[], Any], period: float) -> Iterator[None]:
 
 
 def eventually(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT) -> Any:
-    """Wait until a condition gives something true, and give that."""
+    """Wait until a condition returns something true, and return that."""
     end = time.monotonic() + timeout
     pause = threading.Event()
     while not (result := condition()):
@@ -65,7 +65,7 @@ def eventually(condition: Callable[[], Any], what: str, timeout: float = TIMEOUT
 
 
 class NodeProcess:
-    """A node under test; it `is_flooded` by messages that take rclpy long to convert."""
+    """A node under test; `is_flooded` if a test sends messages that rclpy converts slowly."""
 
     is_flooded = False
 
@@ -87,31 +87,31 @@ class NodeProcess:
 
     @property
     def text(self) -> str:
-        """What it has logged."""
+        """Return the log."""
         return self.log.read_text(errors='replace')
 
     @property
     def long_callbacks(self) -> int:
-        """How many callbacks have computed for more than 30 ms: 20, on a busy machine."""
+        """Count callbacks that computed for more than 30 ms; a busy machine reaches 20 ms."""
         return sum(int(ms) > 30 for ms in re.findall(r'a callback computed for (\d+) ms',
                                                      self.text))
 
     @property
     def descriptions(self) -> int:
-        """How many robots it has read."""
+        """Count the robot descriptions that the node has read."""
         return len(re.findall("robot '.*': .* joints|description refused", self.text))
 
     def workers(self) -> list[int]:
-        """Process ids of the workers: children of the fork server, itself a child of the node."""
+        """Return the process ids of the workers: children of the fork server of the node."""
         return [worker for server in children(self.pid) if 'forkserver' in _command(server)
                 for worker in children(server)]
 
     def started_workers(self) -> list[int]:
-        """Wait for the one worker."""
+        """Wait for a worker; return the process ids of all."""
         return eventually(self.workers, 'a worker')
 
     def end(self, number: int = signal.SIGTERM, timeout: float = 5.0) -> int:
-        """Send a signal and give the exit code."""
+        """Send a signal; return the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         return self.process.wait(timeout)
@@ -124,7 +124,7 @@ def _yaml(value: Any) -> str:
 
 
 def children(pid: int) -> list[int]:
-    """Give the processes that a process has started."""
+    """Return the child processes of a process."""
     try:
         files = Path(f'/proc/{pid}/task').glob('*/children')
         return [int(child) for file in files for child in file.read_text().split()]
@@ -133,12 +133,12 @@ def children(pid: int) -> list[int]:
 
 
 def family(pid: int) -> list[int]:
-    """Give all processes that a process has started, and theirs."""
+    """Return all descendants of a process."""
     return [each for child in children(pid) for each in (child, *family(child))]
 
 
 def gone(pid: int) -> bool:
-    """Return whether a process has ended."""
+    """Return True if a process has ended."""
     try:
         return ') Z ' in Path(f'/proc/{pid}/stat').read_text()
     except OSError:
@@ -158,11 +158,10 @@ StartNode = Callable[..., NodeProcess]
 @contextmanager
 def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
     """
-    Give a function that starts nodes; all must end with code 0 and without a trace.
+    Yield a function that starts nodes; all must end with code 0 and without a traceback.
 
-    None may compute for long in a callback but to read a description. One that a test has killed
-    may leave a trace: of a process to which it was just handing its work. What they logged is
-    shown where a test fails.
+    Only reading a description may take long in a callback. A node that a test has killed may leave
+    a traceback of the process that was receiving work. A failing test shows the logs.
     """
     started: list[NodeProcess] = []
 
@@ -189,7 +188,7 @@ def nodes(domain: int, folder: Path) -> Iterator[StartNode]:
 
 
 class Client:
-    """A node of the test's own, spinning in a thread, with calls that wait."""
+    """ROS node of the test, spinning in a thread, with blocking calls."""
 
     def __init__(self, domain: int) -> None:
         self.domain = domain
@@ -219,7 +218,7 @@ class Client:
         rclpy.shutdown(context=self.context)
 
     def service(self, kind: Any, name: str) -> Any:
-        """Give a client of a service that is there."""
+        """Return a client of a service that is available."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(kind, name,
                                                           qos_profile=QoSProfile(depth=1000))
@@ -227,25 +226,25 @@ class Client:
         return self._clients[name]
 
     def call(self, kind: Any, name: str, request: Any, timeout: float = TIMEOUT) -> Any:
-        """Call a service and wait for the answer."""
+        """Call a service and return the response."""
         return self.wait(self.service(kind, name).call_async(request), timeout)
 
     def wait(self, future: Any, timeout: float = TIMEOUT) -> Any:
-        """Wait for the result of a call."""
+        """Wait for a future and return its result."""
         done = threading.Event()
         future.add_done_callback(lambda _: done.set())
         assert done.wait(timeout), f'no answer within {timeout} s'
         return future.result()
 
     def ik(self, **fields: Any) -> Any:
-        """Call compute_ik, and again while it answers that collision geometry is still made."""
+        """Call compute_ik; repeat while the collision geometry is still being prepared."""
         def answer() -> Any:
             response = self.call(ComputeIK, 'ros2_ik/compute_ik', ComputeIK.Request(**fields))
             return None if 'still being made' in response.message else response
         return eventually(answer, 'collision geometry')
 
     def ik_later(self, **fields: Any) -> Any:
-        """Call compute_ik without waiting; gives the future."""
+        """Call compute_ik without waiting; return the future."""
         service = self.service(ComputeIK, 'ros2_ik/compute_ik')
         return service.call_async(ComputeIK.Request(**fields))
 
@@ -254,7 +253,7 @@ class Client:
         return self.call(ComputeFK, 'ros2_ik/compute_fk', ComputeFK.Request(**fields))
 
     def goal(self, **fields: Any) -> 'SentGoal':
-        """Send a goal to solve_constrained_ik."""
+        """Send a goal to solve_constrained_ik; return it."""
         if self._goals is None:
             queue = QoSProfile(depth=1000)
             self._goals = ActionClient(
@@ -266,10 +265,10 @@ class Client:
 
     def set(self, name: str, value: Any, node: str = 'ros2_ik') -> Any:
         """
-        Set a parameter of a node; gives the result.
+        Set a parameter of a node; return the result.
 
-        Set again where no answer comes: Fast DDS gives up after .1 s one whose reader the service
-        has not discovered yet (ros2/rmw_fastrtps#842; 2 of 60 first calls on a busy machine).
+        Repeat the call if no response arrives: Fast DDS drops a response after 0.1 s if the service
+        has not discovered the reader yet (ros2/rmw_fastrtps#842; 2 of 60 first calls).
         """
         request = SetParameters.Request(parameters=[Parameter(name, value=value)
                                                     .to_parameter_msg()])
@@ -283,7 +282,7 @@ class Client:
         return eventually(answer, f'{name} set').results[0]
 
     def publish(self, topic: str, message: Any, latched: bool = False) -> None:
-        """Publish a message once somebody listens."""
+        """Publish a message once there is a subscriber."""
         publisher = self._publishers.get(topic)
         if publisher is None:
             durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
@@ -293,18 +292,18 @@ class Client:
         publisher.publish(message)
 
     def answered(self, kind: Any, name: str, request: Any, timeout: float = 2.0) -> bool:
-        """Whether a call succeeds; what goes to a node that was killed is never answered."""
+        """Return True if a call succeeds; calls to a node that was killed never return."""
         future, done = self.service(kind, name).call_async(request), threading.Event()
         future.add_done_callback(lambda _: done.set())
         return done.wait(timeout) and future.result().status == Status.SUCCESS
 
     def on_executor(self, function: Callable[[], Any]) -> Any:
-        """Call a function in the thread that spins: rclpy's action clients are made for one."""
+        """Call a function in the executor's thread: rclpy's action clients are not thread-safe."""
         return self.wait(self._executor.create_task(function))
 
     @contextmanager
     def other_node(self, name: str, **parameters: Any) -> Iterator[Any]:
-        """Have another node spin, with parameters; without any it tells none."""
+        """Run another node with parameters; without any it has no parameter services."""
         node = rclpy.create_node(name, context=self.context, use_global_arguments=False,
                                  start_parameter_services=bool(parameters))
         for key, value in parameters.items():
@@ -315,7 +314,7 @@ class Client:
         node.destroy_node()
 
     def describe(self, robot: Robot) -> None:
-        """Publish a robot's SRDF and URDF, and wait until the node has it."""
+        """Publish a robot's SRDF and URDF, and wait until the node has read them."""
         if robot.srdf:
             self.publish('robot_description_semantic', String(data=robot.srdf), latched=True)
         self.publish('robot_description', String(data=robot.urdf), latched=True)
@@ -334,7 +333,7 @@ class Client:
 
 
 class SentGoal:
-    """A goal on its way; `feedback` is what has come of it."""
+    """A sent goal; `feedback` lists its feedback messages."""
 
     def __init__(self, client: Client, actions: ActionClient, goal: Any) -> None:
         self._client, self.feedback = client, list[Any]()
@@ -343,28 +342,28 @@ class SentGoal:
         self._result: Any = None
 
     def handle(self) -> Any:
-        """Wait until it is accepted and give the client's handle."""
+        """Wait until the goal is accepted; return its handle."""
         handle = self._client.wait(self.accepted)
         assert handle.accepted
         return handle
 
     def result_later(self) -> Any:
-        """Ask for the result, once; gives the future."""
+        """Request the result, once; return the future."""
         if self._result is None:
             self._result = self._client.on_executor(self.handle().get_result_async)
         return self._result
 
     def result(self, timeout: float = TIMEOUT) -> tuple[int, Any]:
-        """Wait for the end; gives the goal's state and the result."""
+        """Wait for the end; return the state of the goal and the result."""
         answer = self._client.wait(self.result_later(), timeout)
         return answer.status, answer.result
 
     def cancel(self) -> Any:
-        """Ask for its end; gives the answer to that."""
+        """Cancel the goal; return the response."""
         return self._client.wait(self._client.on_executor(self.handle().cancel_goal_async))
 
     def searching(self) -> 'SentGoal':
-        """Wait for a sign of its search."""
+        """Wait for feedback of the search."""
         def searches() -> bool:
             return any(f.phase == 'searching' for f in list(self.feedback))
         ended = self.result_later()
@@ -374,13 +373,13 @@ class SentGoal:
 
 
 def neutral(robot: Robot) -> RobotState:
-    """Give every joint of one value at its neutral value."""
+    """Return a RobotState with every scalar joint at its neutral value."""
     return seed({joint.name: robot.neutral[joint.index] for joint in robot.joints
                  if joint.is_scalar})
 
 
 def seed(joints: dict[str, float]) -> RobotState:
-    """Give a RobotState of joints of one value."""
+    """Return a RobotState of scalar joints."""
     state = RobotState()
     state.joint_state.name = list(joints)
     state.joint_state.position = [float(value) for value in joints.values()]
@@ -388,12 +387,12 @@ def seed(joints: dict[str, float]) -> RobotState:
 
 
 def values(state: RobotState) -> dict[str, float]:
-    """Give the joints of one value of a RobotState."""
+    """Return the scalar joints of a RobotState."""
     return dict(zip(state.joint_state.name, state.joint_state.position, strict=True))
 
 
 def stamped(T: np.ndarray, frame: str = '') -> PoseStamped:
-    """Give a PoseStamped of a (4, 4) pose."""
+    """Return a PoseStamped from a pose (4, 4)."""
     message = PoseStamped()
     message.header.frame_id = frame
     place, turn = message.pose.position, message.pose.orientation
@@ -403,7 +402,7 @@ def stamped(T: np.ndarray, frame: str = '') -> PoseStamped:
 
 
 def matrix(pose: Any) -> np.ndarray:
-    """Give a Pose as (4, 4)."""
+    """Return a Pose as (4, 4)."""
     T = np.eye(4)
     T[:3, :3] = Rotation.from_quat([pose.orientation.x, pose.orientation.y, pose.orientation.z,
                                     pose.orientation.w]).as_matrix()
@@ -412,13 +411,13 @@ def matrix(pose: Any) -> np.ndarray:
 
 
 def reachable(robot: Robot, tip: str, number: int = 0, frame: str | None = None) -> PoseStamped:
-    """Give a pose that some configuration reaches untouched; another one for each number."""
+    """Return the pose of a random configuration without contact, different for each number."""
     at = Configuration(robot, untouched(robot, number, robot.joint_names))
     return stamped(at.transform(tip, frame), frame or '')
 
 
 def untouched(robot: Robot, number: int, joints: Iterable[str]) -> dict[str, Any]:
-    """Give joint values at which nothing touches, random ones of these joints."""
+    """Return joint values without contact; only `joints` are random."""
     random, checker = np.random.default_rng(number), collision_checker(robot, Scene(robot))
     while True:
         drawn = robot.to_joints(robot.random_q(random), joints)
@@ -427,7 +426,7 @@ def untouched(robot: Robot, number: int, joints: Iterable[str]) -> dict[str, Any
 
 
 def unreachable() -> PoseStamped:
-    """Give a pose that nothing on a table reaches."""
+    """Return a pose out of reach of any arm."""
     T = np.eye(4)
     T[0, 3] = 5.0
     return stamped(T)
@@ -442,7 +441,7 @@ class Judge:
                                         build_collision_scene_graph=False)
 
     def transform(self, joints: dict[str, float], link: str, frame: str) -> np.ndarray:
-        """Give T_frame_link; joints that are not named are at zero."""
+        """Return T_frame_link (4, 4); joints that are not named are at zero."""
         known = {name: joints.get(name, 0.0) for name in self._urdf.actuated_joint_names}
         self._urdf.update_cfg(known)
         return self._urdf.get_transform(link, frame)

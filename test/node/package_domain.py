@@ -1,4 +1,4 @@
-"""A ROS domain, and a client in it, for all tests of a folder."""
+"""A ROS domain and a client for all tests of a folder."""
 
 from collections.abc import Iterator
 
@@ -10,13 +10,13 @@ from ros2_ik.demo.domain import unused_domain
 
 @pytest.fixture(scope='package')
 def domain() -> int:
-    """Give the ROS domain of a folder; a node of a test's own needs another one."""
+    """Return the ROS domain of a folder; a node of a single test needs another one."""
     return unused_domain()
 
 
 @pytest.fixture(scope='package')
 def client(domain: int) -> Iterator[Client]:
-    """Give a client in the folder's domain."""
+    """Return a client in the domain of the folder."""
     client = Client(domain)
     yield client
     client.close()

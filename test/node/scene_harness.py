@@ -1,4 +1,4 @@
-"""Scene messages, and calls of the services that take and give them."""
+"""Scene messages, and calls of the scene services."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -26,7 +26,7 @@ HOME = {'panda_joint1': 0.0, 'panda_joint2': -0.785, 'panda_joint3': 0.0, 'panda
 
 def pose(x: float = 0.0, y: float = 0.0, z: float = 0.0,
          quat: Iterable[float] = (0.0, 0.0, 0.0, 1.0)) -> Pose:
-    """Give a Pose."""
+    """Return a Pose."""
     message = Pose(position=Point(x=float(x), y=float(y), z=float(z)))
     turn = message.orientation
     turn.x, turn.y, turn.z, turn.w = (float(value) for value in quat)
@@ -34,13 +34,13 @@ def pose(x: float = 0.0, y: float = 0.0, z: float = 0.0,
 
 
 def solid(kind: int, *dimensions: float) -> SolidPrimitive:
-    """Give a SolidPrimitive."""
+    """Return a SolidPrimitive."""
     return SolidPrimitive(type=kind, dimensions=[float(value) for value in dimensions])
 
 
 def box(id: str, size: float = 0.1, *, at: Pose | None = None, frame: str = '',
         operation: bytes = CollisionObject.ADD, **fields: Any) -> CollisionObject:
-    """Give a cube, by default added in the root frame."""
+    """Return a cube, by default added in the root frame."""
     message = CollisionObject(id=id, primitives=[solid(SolidPrimitive.BOX, size, size, size)],
                               pose=at or pose(), operation=operation, **fields)
     message.header.frame_id = frame
@@ -48,7 +48,7 @@ def box(id: str, size: float = 0.1, *, at: Pose | None = None, frame: str = '',
 
 
 def change(id: str, operation: bytes, *, frame: str = '', **fields: Any) -> CollisionObject:
-    """Give a CollisionObject without shapes."""
+    """Return a CollisionObject without shapes."""
     message = CollisionObject(id=id, operation=operation, **fields)
     message.header.frame_id = frame
     return message
@@ -56,29 +56,29 @@ def change(id: str, operation: bytes, *, frame: str = '', **fields: Any) -> Coll
 
 def attached(item: CollisionObject, link: str = 'panda_hand',
              touch: Iterable[str] = ()) -> AttachedCollisionObject:
-    """Give an AttachedCollisionObject."""
+    """Return an AttachedCollisionObject."""
     return AttachedCollisionObject(link_name=link, object=item, touch_links=list(touch))
 
 
 def mesh(vertices: Any, triangles: Any) -> Mesh:
-    """Give a Mesh."""
+    """Return a Mesh."""
     return Mesh(vertices=[Point(x=float(x), y=float(y), z=float(z)) for x, y, z in vertices],
                 triangles=[MeshTriangle(vertex_indices=list(row)) for row in triangles])
 
 
 def tetrahedron() -> Mesh:
-    """Give a small closed mesh."""
+    """Return a small closed mesh."""
     return mesh([(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)],
                 [(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)])
 
 
 def floor(height: float) -> Plane:
-    """Give the plane z = height."""
+    """Return the plane z = height."""
     return Plane(coef=[0.0, 0.0, 1.0, -float(height)])
 
 
 def octomap_world(cells: bool = True) -> PlanningSceneWorld:
-    """Give an octomap of one occupied cell, far away; without `cells` it is empty."""
+    """Return an octomap with one distant occupied cell, or an empty one."""
     inner = (0b11 << 14).to_bytes(2, 'little')      # of each level the last child has children
     data = inner * 15 + b'\x02\x00' if cells else b''
     octomap = Octomap(binary=True, id='OcTree', resolution=0.1,
@@ -88,7 +88,7 @@ def octomap_world(cells: bool = True) -> PlanningSceneWorld:
 
 def diff(*objects: CollisionObject, holding: Iterable[AttachedCollisionObject] = (),
          joints: dict[str, float] | None = None, **fields: Any) -> PlanningScene:
-    """Give a change of the scene, with the robot at HOME."""
+    """Return a diff of the scene, with the robot at HOME."""
     message = PlanningScene(is_diff=True, **fields)
     message.world.collision_objects = list(objects)
     message.robot_state = seed(HOME if joints is None else joints)
@@ -104,14 +104,14 @@ def apply(client: Client, scene: PlanningScene) -> Any:
 
 
 def applied(client: Client, scene: PlanningScene) -> str:
-    """Apply a scene that is right; gives the message."""
+    """Apply a valid scene; return the message of the reply."""
     response = apply(client, scene)
     assert response.success, response.message
     return response.message
 
 
 def refused(client: Client, scene: PlanningScene) -> str:
-    """Apply a scene that is wrong; gives the message. The scene must stay as it was."""
+    """Apply a malformed scene, which must change nothing; return the message of the reply."""
     before = get(client)
     response = apply(client, scene)
     assert not response.success, response.message
@@ -120,7 +120,7 @@ def refused(client: Client, scene: PlanningScene) -> str:
 
 
 def empty(client: Client) -> None:
-    """Take all objects away, also those that are attached."""
+    """Remove all objects, attached ones included."""
     applied(client, diff(holding=[attached(change('', CollisionObject.REMOVE), '')]))
     applied(client, diff(change('', CollisionObject.REMOVE)))
 
@@ -135,7 +135,7 @@ def get(client: Client, components: int = 0) -> PlanningScene:
 
 
 def contents(scene: PlanningScene) -> str:
-    """Give all of a scene but the times and joint values in it, comparable."""
+    """Return a scene as comparable text, without times and joint values."""
     scene.robot_state.joint_state = type(scene.robot_state.joint_state)()
     held = scene.robot_state.attached_collision_objects
     for item in [*scene.world.collision_objects, *(each.object for each in held),
@@ -145,18 +145,18 @@ def contents(scene: PlanningScene) -> str:
 
 
 def objects(client: Client) -> dict[str, CollisionObject]:
-    """Give the objects in the world by id."""
+    """Return the objects in the world by id."""
     return {item.id: item for item in get(client).world.collision_objects}
 
 
 def held(client: Client) -> dict[str, AttachedCollisionObject]:
-    """Give the attached objects by id."""
+    """Return the attached objects by id."""
     return {item.object.id: item
             for item in get(client).robot_state.attached_collision_objects}
 
 
 def place(message: Pose) -> list[float]:
-    """Give the position of a Pose, rounded."""
+    """Return the rounded position of a Pose."""
     return [round(getattr(message.position, axis), 9) + 0.0 for axis in 'xyz']
 
 
@@ -168,13 +168,13 @@ def check(client: Client, joints: dict[str, float] | None = None, **fields: Any)
 
 
 def pairs(response: Any) -> set[frozenset[str]]:
-    """Give the pairs that touch."""
+    """Return the pairs in contact."""
     return {frozenset((c.contact_body_1, c.contact_body_2)) for c in response.contacts}
 
 
 def state_holding(*items: AttachedCollisionObject,
                   at: dict[str, float] = HOME) -> RobotState:
-    """Give joint values with objects held."""
+    """Return joint values with attached objects."""
     state = seed(at)
     state.attached_collision_objects = list(items)
     return state

@@ -1,4 +1,4 @@
-"""A client of the servo, and who judges what the arm does."""
+"""A client of the servo, and judges of the motion of the arm."""
 
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +24,7 @@ REST = 40          # messages of joint_states that show the same: the arm stands
 
 
 class Servo:
-    """A client: commands come 50 times a second until they are ended."""
+    """Client that publishes a command 50 times a second."""
 
     def __init__(self, client, arm, streams):
         self.client, self.arm, self.streams = client, arm, streams
@@ -40,7 +40,7 @@ class Servo:
                                 SwitchServo.Request(mode=mode, **fields), 30)
 
     def switch_later(self, mode):
-        """Switch without waiting; gives the future."""
+        """Switch the servo without waiting; return the future."""
         return self.client.service(SwitchServo, 'ros2_ik/servo/switch').call_async(
             SwitchServo.Request(mode=mode))
 
@@ -55,7 +55,7 @@ class Servo:
 
     @contextmanager
     def commanding(self, topic, message, stamped=True):
-        """Command all the time."""
+        """Publish a command each PERIOD until the block ends."""
         publisher = self.client.node.create_publisher(type(message), f'ros2_ik/servo/{topic}', 1)
         eventually(lambda: publisher.get_subscription_count(), f'{topic} is heard')
 
@@ -70,13 +70,13 @@ class Servo:
             self.client.node.destroy_publisher(publisher)
 
     def q(self):
-        """Where the arm is, when something has yet to come."""
+        """Return the arm positions of the next message."""
         count = len(self.record)
         eventually(lambda: len(self.record) > count + 1, 'joint_states')
         return self.record.way().positions[-1]
 
     def rest(self):
-        """Wait until it stands, for so many messages from now on; gives where."""
+        """Wait until REST messages show the same positions; return the positions."""
         count = len(self.record)
         eventually(lambda: len(self.record) > count + REST and np.ptp(
             self.record.way(-REST).positions, axis=0).max() < 1e-9, 'rest')
@@ -86,7 +86,7 @@ class Servo:
         return [one for one in self.statuses[since:] if text in one.message]
 
     def judge(self, since=0):
-        """Judge all that joint_states said from a count of messages on."""
+        """Judge limits from message number `since` on; return the positions (k, n)."""
         way = self.record.way(since)
         keep = np.concatenate([[True], np.diff(way.times) > 0.002])
         times, at = way.times[keep], way.positions[keep]
@@ -106,26 +106,26 @@ class Servo:
 
 
 def means(times, at, seconds):
-    """Return mean speeds over so many seconds, in which cycles that are cut short do not count."""
+    """Return the mean velocities over spans of `seconds`, in which short cycles average out."""
     k = max(int(round(seconds / np.median(np.diff(times)))), 1)
     return k, (at[k:] - at[:-k]) / (times[k:] - times[:-k])[:, None]
 
 
 def judge_speeds(times, at, more):
-    """Judge that no speed was more than so many times what is allowed."""
+    """Assert that no velocity exceeds `more` times its limit."""
     _, mean = means(times, at, 0.2)
     assert (np.abs(mean) <= more * FASTEST + HAIR).all(), np.abs(mean).max(axis=0)
 
 
 def judge_accelerations(times, at, seconds, harder):
-    """Judge the same of accelerations between spans of so many seconds."""
+    """Assert that no acceleration between spans exceeds `harder` times its limit."""
     k, mean = means(times, at, seconds)
     change = np.abs(mean[k:] - mean[:-k]) / (times[k:-k] - times[:-2 * k])[:, None]
     assert len(change) and (change <= harder * ACCELERATION).all(), change.max(axis=0)
 
 
 class Frames:
-    """Forward kinematics of the panda by pinocchio alone."""
+    """Forward kinematics of the Panda by Pinocchio alone."""
 
     def __init__(self):
         self.model = pin.buildModelFromXML(Robot.load('panda').urdf)
@@ -141,7 +141,7 @@ FRAMES = Frames()
 
 
 def processes(name, ancestor):
-    """Give the numbers of the processes below another one that call themselves so."""
+    """Return the descendants of a process that have this name."""
     def is_below(pid):
         while pid > 1 and pid != ancestor:
             pid = int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])

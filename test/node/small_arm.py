@@ -1,4 +1,4 @@
-"""A torso that turns about z, and on it an arm of three joints about y."""
+"""A torso that turns about z, with an arm of three joints about y."""
 
 from ros2_ik.core import Robot
 
@@ -33,7 +33,7 @@ MISSING = 'package://nowhere_at_all/hand.stl'
 
 
 def small_arm(suffix: str = '', root_joint: str = 'fixed') -> Robot:
-    """Make the robot; `suffix` makes its joints other ones."""
+    """Return the robot; `suffix` renames its joints."""
     urdf, srdf = URDF, SRDF
     for joint in (*ARM, 'turn'):
         urdf = urdf.replace(f'<joint name="{joint}"', f'<joint name="{joint}{suffix}"')
@@ -41,7 +41,7 @@ def small_arm(suffix: str = '', root_joint: str = 'fixed') -> Robot:
 
 
 def arm_without_mesh() -> Robot:
-    """Make the robot with a box on its `fore`, and a mesh on its `hand` that cannot be found."""
+    """Return the robot with a box on `fore` and a missing mesh on `hand`."""
     def collision(shape: str) -> str:
         return f'<collision><geometry>{shape}</geometry></collision>'
     urdf = URDF

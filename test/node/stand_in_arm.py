@@ -1,8 +1,8 @@
 """
-A joint, its controller and joint_states in one process, where time passes only as tests say.
+A joint, its controller and joint_states in one process, on a clock that tests advance.
 
-Controllers, executions and what is measured are the node's own; stand-ins are the ROS node, the
-pipe to the servo's process, and the robot.
+Controllers, executions and measured joints are the classes of the node; stand-ins replace the
+ROS node, the pipe to the servo's process, and the robot.
 """
 
 from collections import deque
@@ -35,7 +35,7 @@ LOOK = 0.02                   # between two looks at an execution [s]
 
 
 class Values(dict):
-    """Parameters with the usual values; `limits` are those of joint_limits."""
+    """Parameters with their usual values; `limits` has those of joint_limits."""
 
     def __init__(self, **values):
         super().__init__(
@@ -51,7 +51,7 @@ class Values(dict):
 
 
 class StandInNode:
-    """Has of a node what controllers call; `publish` gets the bytes of messages."""
+    """The methods of a ROS node that controllers call; `publish` receives serialized messages."""
 
     def __init__(self, publish, clock):
         self._publish, self.get_clock = publish, clock
@@ -71,7 +71,7 @@ class StandInNode:
 
 
 class Positions(Stream):
-    """A stream of positions."""
+    """Stream of positions."""
 
     kind, usual_topic = 'positions', '{}'
 
@@ -81,7 +81,7 @@ class Positions(Stream):
 
 
 class Servo:
-    """The servo's process, in this one."""
+    """The servo's process, in this process."""
 
     def __init__(self, node):
         self.receivers, self.player = [], None
@@ -99,7 +99,7 @@ class Servo:
 
 
 class Trajectories(TrajectoryController):
-    """A controller that keeps what it is told last."""
+    """Controller that keeps its last trajectory."""
 
     kind, usual_topic = 'trajectories', '{}'
     told = None
@@ -115,7 +115,7 @@ class Trajectories(TrajectoryController):
 
 
 class Arm:
-    """A joint that goes where a controller has it; `simulated` is the time of a simulation."""
+    """A joint that follows its controller; `simulated` returns simulated time."""
 
     def __init__(self, monkeypatch, kind, robot='panda', joint=JOINT, start=0.0):
         self.now, self.simulated = 100.0, None
@@ -130,20 +130,20 @@ class Arm:
         self.stand(1.3, start)
 
     def forget(self):
-        """Begin with no joint_states."""
+        """Drop all joint_states."""
         self.states = JointStates(lambda _: True, lambda: round(self.stamp * 1e9),
                                   simulated=lambda: bool(self.simulated))
         self.states.set_robot(self.robot)
         self.measured = MeasuredJoints(self.states, self.parameters, self.context.clock)
 
     def simulate(self, time):
-        """Go by the time of a simulation from now on."""
+        """Use simulated time from now on."""
         self.simulated = time
         self.forget()
 
     @property
     def stamp(self):
-        """The time of the node's clock [s]."""
+        """Return the time of the node's clock [s]."""
         return self.simulated() if self.simulated else self.now
 
     def _clock(self):
@@ -161,7 +161,7 @@ class Arm:
             self.context.now()
 
     def hear(self, position, stamp=None):
-        """Take joint_states of now; the velocity that they tell is wrong, as of some drivers."""
+        """Receive joint_states; their velocity is wrong, as with some drivers."""
         message = JointState(name=[self.joint], position=[float(position)], velocity=[-1.0])
         stamp = round((self.stamp if stamp is None else stamp) * 1e9)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(stamp, 10**9)
@@ -172,14 +172,14 @@ class Arm:
                                self.parameters, None)
 
     def go(self, goal, start=0.0):
-        """Begin a motion."""
+        """Start a motion."""
         execution = self.execution(goal)
         limits = motion_limits(self.robot, (self.joint,), self.parameters)
         execution.send(straight_motion(self.robot, (self.joint,), [start], [goal], limits), 0.0)
         return execution
 
     def run(self, seconds, late=0.0, behind=0.0):
-        """Go on with an arm that is `late`, or only what is told of it is `behind` [s]."""
+        """Advance; the arm is `late` [s], or only its joint_states are `behind` [s]."""
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
             self.tick()
@@ -187,24 +187,24 @@ class Arm:
             self.hear(state.position[0], self.stamp - behind)
 
     def tick(self):
-        """Publish what is due."""
+        """Publish the setpoints that are due."""
         if self.servo.player:
             self.servo.player.tick(PERIOD)
 
     def end(self):
-        """Return where, and how soon, the joint was told last to rest [rad, s]."""
+        """Return the end of the last trajectory: position [rad] and time [s]."""
         point = self.controller.told.points[-1]
         return point.positions[0], seconds_of(point)
 
 
 class Follower:
     """
-    A trajectory controller on its own time, which goes `scale` times as fast, and its joint.
+    Trajectory controller with a clock of its own, `scale` times as fast, and its joint.
 
-    It begins what it is sent at the joint's state, by cubic polynomials; `stuck` does not move.
-    `hears` [s] later than it is sent, and joint_states come `late` [s]; a part of them is `lost`.
-    `measured`: its velocity then is the measured one, as with a speed slider, not its own.
-    `wrapped`: its angles are told within one turn.
+    It starts a trajectory `hears` [s] after it was sent, from the state of the joint, by cubic
+    polynomials; `stuck` does not move. joint_states arrive `late` [s], a part of them is `lost`.
+    `measured`: it starts at the measured velocity instead of its own, like a speed slider.
+    `wrapped`: joint_states have angles within one turn.
     """
 
     def __init__(self, arm, scale=1.0, *, stuck=False, measured=False, wrapped=False, hears=0.0,
@@ -219,7 +219,7 @@ class Follower:
         self._sent, self._told, self._next = deque(), deque(), 0.0
 
     def step(self):
-        """Go on by a cycle."""
+        """Advance by one cycle."""
         if self.arm.controller.told is not self.seen:
             self.seen = self.arm.controller.told
             self._sent.append((self.arm.now + self.hears, self.seen))
@@ -244,7 +244,7 @@ class Follower:
         self.messages.append(message)
 
     def run(self, seconds, execution=None):
-        """Go on, with joint_states and looks at an execution; gives its outcome if it ends."""
+        """Advance, publish joint_states and supervise an execution; return its outcome."""
         for k in range(round(seconds / CYCLE)):
             self.step()
             self._tell()
@@ -265,7 +265,7 @@ class Follower:
                 self.arm.hear(position, stamp)
 
     def stopped(self, execution, seconds=20.0):
-        """Stop an execution that moves; gives the outcome, and where the joint was meanwhile."""
+        """Stop an execution; return its outcome and the positions meanwhile."""
         assert execution.phase is Phase.SENT
         self.peak = self.speed = 0.0
         execution.stop(Status.PREEMPTED, 'stopped')

@@ -1,4 +1,4 @@
-"""A record of everything that joint_states said."""
+"""Record of all joint_states messages."""
 
 from collections.abc import Sequence
 import threading
@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 
 
 class Way(NamedTuple):
-    """What joint_states said: times (k,) [s], positions (k, n) and velocities (k, n)."""
+    """Times (k,) [s], positions (k, n) and velocities (k, n) of joint_states."""
 
     times: np.ndarray
     positions: np.ndarray
@@ -18,7 +18,7 @@ class Way(NamedTuple):
 
 
 class StateRecord:
-    """Every joint_states message since it was made: reliable and deep, so that none is lost."""
+    """All joint_states messages; a reliable, deep queue loses none."""
 
     def __init__(self, node: Any, joints: Sequence[str]) -> None:
         self._node, self.joints, self._lock = node, tuple(joints), threading.Lock()
@@ -41,11 +41,11 @@ class StateRecord:
         return len(self._rows)
 
     def way(self, since: int = 0) -> Way:
-        """Give what came from a count of messages on, in the order of the stamps."""
+        """Return the messages from number `since` on, sorted by stamp."""
         with self._lock:
             rows = sorted(self._rows[since:], key=lambda row: row[0])
         return Way(*(np.array(column) for column in zip(*rows, strict=True)))
 
     def close(self) -> None:
-        """Listen no more."""
+        """Destroy the subscription."""
         self._node.destroy_subscription(self._subscription)

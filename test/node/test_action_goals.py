@@ -1,4 +1,4 @@
-"""Motions as goals of a controller's action, which answers late or never; without the action."""
+"""Motions as goals of a stand-in for a controller's action, which answers late or never."""
 
 import sys
 from types import SimpleNamespace
@@ -16,7 +16,7 @@ CANCELED = 5
 
 
 class Future:
-    """An answer that may come later."""
+    """A response that may arrive later."""
 
     def __init__(self):
         self._calls, self._answer = [], None
@@ -34,7 +34,7 @@ class Future:
 
 
 class Handle:
-    """A goal that the controller has accepted, or not."""
+    """Handle of a goal that the controller has accepted or rejected."""
 
     def __init__(self, accepted=True):
         self.accepted, self.cancelled, self._end = accepted, False, Future()
@@ -51,7 +51,7 @@ class Handle:
 
 
 class ActionClient:
-    """Keeps the goals that it sends, each with the future of its answer."""
+    """Records its goals, each with the future of the response."""
 
     goals = []
 
@@ -68,7 +68,7 @@ class ActionClient:
 
 @pytest.fixture
 def goals(monkeypatch):
-    """Give the goals that the action gets; control_msgs need not be installed."""
+    """Return the recorded goals; control_msgs need not be installed."""
     actions = SimpleNamespace(FollowJointTrajectory=SimpleNamespace(Goal=SimpleNamespace))
     messages = SimpleNamespace(JointTolerance=SimpleNamespace)
     for name, module in (('control_msgs', SimpleNamespace(action=actions, msg=messages)),
@@ -85,7 +85,7 @@ def arm(monkeypatch, goals):
 
 
 def standing(arm, execution, seconds):
-    """Let time pass with an arm that stands; gives the outcome, if it ends."""
+    """Advance time with an arm at rest; return the outcome if the execution ends."""
     for _ in range(round(seconds / LOOK)):
         arm.now += LOOK
         arm.hear(0.0)
@@ -95,8 +95,8 @@ def standing(arm, execution, seconds):
 
 
 @pytest.mark.parametrize('accepted', [True, False])
-def test_an_open_goal_is_cancelled_by_a_stop(arm, goals, accepted):
-    """Nothing else is sent, and the answer comes when the goal has ended."""
+def test_stop_cancels_a_goal_that_is_not_accepted_yet(arm, goals, accepted):
+    """No braking goal is sent, and the execution ends when the goal has ended."""
     execution = arm.go(2.0)
     assert standing(arm, execution, 0.3) is None
     execution.stop(Status.PREEMPTED, 'stopped')
@@ -112,8 +112,8 @@ def test_an_open_goal_is_cancelled_by_a_stop(arm, goals, accepted):
     assert outcome.message.startswith('nothing was moved') is not accepted
 
 
-def test_a_goal_that_is_never_answered_is_given_up(arm, goals):
-    """What the controller never answered is no reason not to rest, nor for the next motion."""
+def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
+    """A late acceptance of the old goal is cancelled."""
     outcome = standing(arm, arm.go(2.0), 9.0)
     assert outcome.status == Status.CONTROL_FAILED and 'has not said whether' in outcome.message
     arm.controller.forget()
@@ -127,8 +127,8 @@ def test_a_goal_that_is_never_answered_is_given_up(arm, goals):
     assert not arm.controller.unanswered() and not arm.controller.released
 
 
-def test_goals_have_tolerances_and_braking_has_none(arm, goals):
-    """The controller itself notices joints that do not follow."""
+def test_motion_goals_have_tolerances_and_braking_goals_have_none(arm, goals):
+    """The controller aborts by itself if joints do not follow."""
     execution = arm.go(2.0)
     goal, answer = goals[0]
     path, = goal.path_tolerance
@@ -144,9 +144,9 @@ def test_goals_have_tolerances_and_braking_has_none(arm, goals):
 
 @pytest.mark.parametrize(('delay', 'again', 'stop'), [
     (0.1, 1.0, 0.4), (0.3, 0.0, 0.7), (0.5, 0.5, 0.1), (0.5, 1.0, 0.4)])
-def test_a_controller_that_is_slow_to_accept_goals_is_braked_within_limits(
+def test_braking_keeps_limits_if_goals_are_accepted_late(
         monkeypatch, goals, delay, again, stop):
-    """A motion begins when it is accepted; braking, too, after a part `again` of that time."""
+    """A motion starts `delay` [s] after it is sent, braking after `again` times `delay`."""
     arm = Arm(monkeypatch, FollowJointTrajectoryController, start=-1.4)
     execution, began = arm.go(2.8, -1.4), arm.now
 

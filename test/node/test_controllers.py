@@ -1,4 +1,4 @@
-"""Controllers by parameters: which there are, how they limit motions, and what is refused."""
+"""Controllers by parameters: none, several, and joints of other drivers."""
 
 from arm_harness import (
     at_home,
@@ -23,7 +23,7 @@ def mock(client, tmp_path):
         yield mock
 
 
-def test_no_controllers(client, record, start_node):
+def test_motion_without_controllers_is_refused(client, record, start_node):
     start_node()
     knows_the_robot(client)
     answer = execute(client, {'panda_joint1': 2.0})
@@ -36,8 +36,8 @@ def test_no_controllers(client, record, start_node):
 
 
 @pytest.mark.slow
-def test_two_controllers(client, record, start_node):
-    """One request moves both, in step; two requests each their own, at the same time."""
+def test_two_controllers_move_in_step_or_independently(client, record, start_node):
+    """One request moves both in step; two requests move one each at the same time."""
     start_node(controllers=['arm_controller', 'hand_controller'],
                **{'arm_controller.group': 'arm', 'hand_controller.group': 'hand'}, **FAST)
     at_home(client)
@@ -59,9 +59,9 @@ def test_two_controllers(client, record, start_node):
 FINGER = 'panda_finger_joint1'
 
 
-def test_motion_beside_a_joint_never_published_takes_its_place_from_the_seed(
+def test_unpublished_joint_is_taken_from_the_seed(
         client, mock, start_node):
-    """Such as that of a gripper with a driver of its own."""
+    """For example the joint of a gripper with a driver of its own."""
     mock.set('nan_joint', FINGER)
     start_node(**TRAJECTORIES, **FAST)
     T = np.diag([1.0, -1.0, -1.0, 1.0])

@@ -50,7 +50,7 @@ def question(robot, lookup=no_tf, **fields):
 # -- poses ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('norm', 'good'), [(1.009, True), (0.989, False)])
-def test_norm_of_quaternions(norm, good):
+def test_quaternion_norm_must_be_near_one(norm, good):
     rotation = Quaternion(x=0.6 * norm, y=0.0, z=0.0, w=0.8 * norm)
     if good:
         place = placement(Point(x=1.0, y=-2.0, z=3.0), rotation, 'it')
@@ -67,7 +67,7 @@ def test_norm_of_quaternions(norm, good):
 
 # -- robot states ---------------------------------------------------------------------------
 
-def test_state_of_a_floating_joint():
+def test_state_of_a_floating_joint_converts_both_ways():
     robot = small_arm(root_joint='freeflyer')
     base = robot.joints[0]
     half = math.sqrt(0.5)
@@ -85,7 +85,7 @@ def test_state_of_a_floating_joint():
 
 # -- names ----------------------------------------------------------------------------------
 
-def test_defaults_of_a_shipped_robot_are_not_for_another_one_of_that_name(panda):
+def test_shipped_defaults_do_not_apply_to_another_robot_of_that_name(panda):
     assert group_name(panda, '', DEFAULTS) == 'arm'
     assert tip_name(panda, 'arm', DEFAULTS) == 'panda_hand_tcp'
     assert tip_name(panda, 'hand', DEFAULTS) == 'panda_leftfinger'
@@ -93,7 +93,7 @@ def test_defaults_of_a_shipped_robot_are_not_for_another_one_of_that_name(panda)
     assert tip_name(other, group_name(other, '', DEFAULTS), DEFAULTS) == 'hand'
 
 
-def test_several_tips_to_choose_from(panda):
+def test_ambiguous_default_tip_is_refused(panda):
     robot = Robot.from_urdf(panda.urdf.replace('name="panda"', 'name="other"'))
     with pytest.raises(IKError, match='name one: .*panda_leftfinger') as error:
         tip_name(robot, '', DEFAULTS)
@@ -102,7 +102,7 @@ def test_several_tips_to_choose_from(panda):
     assert tip_name(robot, '', defaults) == 'panda_link7'
 
 
-def test_frame_of_tf():
+def test_unknown_frame_is_looked_up_in_tf():
     place = pin.SE3.Random()
     asked = []
 
@@ -125,7 +125,7 @@ def test_frame_of_tf():
 @pytest.mark.parametrize(('given', 'seconds'), [
     (Duration(), 0.05), (Duration(sec=1, nanosec=4_000_000_000), 5),
     (Duration(sec=-1, nanosec=1_500_000_000), 0.5)])
-def test_timeouts(given, seconds):
+def test_timeout_is_limited_and_zero_means_the_default(given, seconds):
     robot = small_arm()
     asked = question(robot, targets=[reachable(robot, 'hand')], timeout=given)
     assert asked.options.timeout == pytest.approx(seconds)
@@ -139,7 +139,7 @@ GRIPPER = 'right_gripper_base_link'
 
 
 def moved(robot, constraints=(), costs=(), checker=None, **fields):
-    """Return the group of a request, '' for none, and the joints that it moves."""
+    """Return the group of a request ('' for none) and the joints that it moves."""
     request = ComputeIK.Request(constraints=list(constraints), costs=list(costs), **fields)
     constraints, costs = read_constraints(request, robot, checker)
     asked = replace(read_request(request, Scene(robot), DEFAULTS, no_tf),
@@ -168,14 +168,14 @@ def mass_of(**links):
     (values_of('left_e1', 'right_e1'), '', {'left_e1', 'right_e1'}),
     (mass_of(links=['left_wrist', 'right_wrist']), '', LEFT | RIGHT),
     (mass_of(), 'left_arm', LEFT)])
-def test_the_default_group_has_all_that_is_named(message, group, joints):
+def test_default_group_moves_every_named_frame_and_joint(message, group, joints):
     robot = Robot.load('baxter')
     assert moved(robot, [message]) == (group, joints)
     if message.kind != 'frame_pose':
         assert moved(robot, costs=[message]) == (group, joints)
 
 
-def test_the_default_group_moves_both_ends_of_a_distance():
+def test_default_group_moves_both_bodies_of_a_distance():
     robot = Robot.load('baxter')
     box = SceneObject('box', [Box([0.1, 0.1, 0.1])])
     scene = Scene(robot).add(box).attach('box', GRIPPER,
@@ -189,8 +189,8 @@ def test_the_default_group_moves_both_ends_of_a_distance():
         assert moved(robot, [pair], checker=checker) == (group, joints), second
 
 
-def test_the_default_group_moves_what_is_named_against_each_other(panda):
-    """The arm moves hand and finger, but not the one in the other."""
+def test_default_group_moves_the_joints_between_two_named_frames(panda):
+    """The arm moves hand and finger, but not the finger relative to the hand."""
     finger = 'panda_finger_joint1'
     assert moved(panda, [pose_of('panda_leftfinger', 'panda_hand')]) == ('', {finger})
     tips = ['panda_hand', 'panda_leftfinger']
@@ -198,7 +198,7 @@ def test_the_default_group_moves_what_is_named_against_each_other(panda):
     assert group == '' and finger in joints
 
 
-def test_costs_move_the_default_group_and_constraints_all_their_joints(panda):
+def test_constraints_extend_the_default_group_and_costs_do_not(panda):
     def posture(**bounds):
         return function('joint_positions', Bounds(**bounds), reference=[0.0] * 8)
     assert moved(panda, costs=[posture()])[0] == 'arm'     # the finger's part is what it is

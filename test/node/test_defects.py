@@ -1,4 +1,4 @@
-"""Whatever goes wrong in a callback becomes an answer: nothing may leave it."""
+"""An exception in a callback becomes a response with a status."""
 
 from dataclasses import fields
 from functools import partial
@@ -16,7 +16,7 @@ from ros2_ik.srv import ComputeIK as ComputeIKService
 
 
 def parts(error, logged):
-    """Give the node, statistics and what raises when it is asked for anything."""
+    """Return a node, statistics, and a part that raises an error when it is used."""
     def fail(*_):
         raise error
     log = SimpleNamespace(error=lambda text, **_: logged.append(text))
@@ -31,7 +31,7 @@ def settled(geometry=None, sleep=None):
 
 
 def finish(coroutine):
-    """Run a coroutine that waits for nothing."""
+    """Run a coroutine that does not wait; return its result."""
     with pytest.raises(StopIteration) as end:
         coroutine.send(None)
     return end.value.value
@@ -41,7 +41,7 @@ def finish(coroutine):
     (ZeroDivisionError('division by zero'), Status.FAILURE, 'ZeroDivisionError: division', True),
     (WorkerError('died'), Status.FAILURE, 'died', False),
     (InvalidTargetError('no'), Status.INVALID_GOAL_CONSTRAINTS, 'no', False)])
-def test_error_in_a_callback_becomes_an_answer(error, status, message, traced):
+def test_exception_in_a_callback_becomes_a_response(error, status, message, traced):
     logged = []
     node, statistics, failing = parts(error, logged)
     given = dict.fromkeys(field.name for field in fields(ComputeIK)) | {
@@ -54,8 +54,8 @@ def test_error_in_a_callback_becomes_an_answer(error, status, message, traced):
     assert any('Traceback' in text for text in logged) == traced
 
 
-def test_questions_that_wait_are_read_in_order():
-    """One to move the robot must not overtake an older one."""
+def test_waiting_requests_are_read_in_order():
+    """A request that moves the robot must not overtake an older one."""
     settling, order = SimpleNamespace(settling=True), []
 
     class Sleep:

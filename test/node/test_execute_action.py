@@ -1,4 +1,4 @@
-"""Kind follow_joint_trajectory, where control_msgs is installed."""
+"""Controllers of kind follow_joint_trajectory, if control_msgs is installed."""
 
 import pytest
 
@@ -28,7 +28,7 @@ ACTION = 'arm_controller/follow_joint_trajectory'
 
 @pytest.fixture(scope='module')
 def node(mock, start_shared_node):
-    """Give a node that moves the mock robot by the action."""
+    """Return a node that moves the mock robot by the action."""
     return start_shared_node(controllers=['arm_controller'], velocity_scaling=1.0,
                              **{'arm_controller.kind': 'follow_joint_trajectory',
                                 'arm_controller.group': 'arm'})
@@ -36,12 +36,12 @@ def node(mock, start_shared_node):
 
 @pytest.fixture
 def record(client, node, record):
-    """Give a record, with the arm at home."""
+    """Return a record, with the arm at home."""
     eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home')
     return record
 
 
-def test_goes_there(client, record):
+def test_action_controller_moves_the_arm(client, record):
     answer = execute(client, ASIDE)
     assert answer.status == Status.SUCCESS, answer.message
     assert near(record.at(), ASIDE) < 1e-3 and not record.trajectories
@@ -53,7 +53,7 @@ def moving(client, record):
     return future
 
 
-def test_stop_brakes(client, record):
+def test_stop_brakes_an_action_goal(client, record):
     future, since = moving(client, record), len(record.states)
     assert stop(client).success
     assert client.wait(future).status == Status.PREEMPTED
@@ -63,8 +63,8 @@ def test_stop_brakes(client, record):
 
 
 @pytest.mark.parametrize('begun', [True, False])
-def test_another_goal_has_the_right_of_way(client, record, begun):
-    """It preempts ours, and none of ours begins while it lasts, though the arm may stand."""
+def test_goal_of_another_client_has_the_right_of_way(client, record, begun):
+    """It preempts a motion, and no motion starts while it lasts, even if the arm stands."""
     other = ActionClient(client.node, FollowJointTrajectory, ACTION)
     eventually(other.server_is_ready, 'the action')
     future = moving(client, record) if begun else None

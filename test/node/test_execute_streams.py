@@ -1,4 +1,4 @@
-"""Controllers that are told bit by bit: positions, and joint commands of simulators."""
+"""Streaming controllers: positions, and joint commands of simulators."""
 
 from arm_harness import (
     ARM,
@@ -28,7 +28,7 @@ ASIDE = {'panda_joint1': 0.4, 'panda_joint4': -2.0}
 
 @pytest.fixture(scope='module')
 def mock(client, tmp_path_factory):
-    """Give a panda that follows positions."""
+    """Return a mock Panda that follows positions."""
     with mock_robot(client, tmp_path_factory.mktemp('mock'),
                     active="['arm_position_controller']") as mock:
         yield mock
@@ -36,18 +36,18 @@ def mock(client, tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def node(mock, start_shared_node):
-    """Give a node that moves it."""
+    """Return a node that moves the mock robot."""
     return start_shared_node(**POSITIONS, **FAST)
 
 
 @pytest.fixture
 def record(client, node, record):
-    """Give a record, with the arm at home."""
+    """Return a record, with the arm at home."""
     eventually(lambda: execute(client, HOME).status == Status.SUCCESS, 'the arm at home')
     return record
 
 
-def test_goes_there_without_steps(client, record, mock):
+def test_position_stream_moves_the_arm_without_steps(client, record, mock):
     record.commands.clear()
     since = len(record.states)
     answer = execute(client, ASIDE)
@@ -62,7 +62,7 @@ def test_goes_there_without_steps(client, record, mock):
     assert 'deactivating' not in mock.text
 
 
-def test_stop_brakes(client, record):
+def test_stop_brakes_a_position_stream(client, record):
     future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.5)
     eventually(lambda: record.at()[0] > 0.1, 'the arm moves')
     record.commands.clear()
@@ -81,9 +81,9 @@ def other(client, joints):
 @pytest.mark.slow
 @pytest.mark.parametrize(('joints', 'words'), [
     (ARM[::-1], ''), ((*ARM[:6], 'elbow'), 'own_controller moves panda_joint1')])
-def test_the_order_is_that_of_the_controller_and_one_of_other_joints_is_sent_nothing(
+def test_positions_are_sent_in_the_joint_order_of_the_controller(
         client, record, domain, tmp_path, joints, words):
-    """The arm itself does not move, which is said."""
+    """No position is sent to a controller of other joints. The arm does not move here."""
     told = []
     with nodes(domain, tmp_path) as start, client.other_node(
             'own_controller', joints=list(joints)) as controller:
@@ -106,8 +106,8 @@ def test_the_order_is_that_of_the_controller_and_one_of_other_joints_is_sent_not
 
 
 @pytest.mark.slow
-def test_joint_state_commands(client, record, domain, tmp_path):
-    """By name, with velocities; the mock follows them."""
+def test_joint_state_controller_moves_the_arm(client, record, domain, tmp_path):
+    """Commands have joint names and velocities."""
     told = []
     subscription = client.node.create_subscription(JointState, 'joint_command', told.append,
                                                    QoSProfile(depth=1000))
@@ -124,7 +124,7 @@ def test_joint_state_commands(client, record, domain, tmp_path):
     assert max(message.velocity[0] for message in told) > 0.3
 
 
-def test_the_mock_saw_no_defect(record, mock):
-    """Of steps it may see some: when it is late itself, several commands come at once."""
+def test_mock_robot_reports_no_defect(record, mock):
+    """Steps are not counted: a late mock robot receives several commands at once."""
     for complaint in ('deactivating', 'was sent to', 'outside its limits'):
         assert complaint not in mock.text, mock.text

@@ -1,4 +1,4 @@
-"""Robots that stand on a base that moves."""
+"""Robots on a planar or floating base."""
 
 import math
 
@@ -17,7 +17,7 @@ HOME = {**ARM, 'turn': 0.5}
 
 @pytest.fixture(scope='module', params=['freeflyer', 'planar'])
 def robot(request, client, domain, tmp_path_factory):
-    """Give a robot, and start a node that has it."""
+    """Return a robot; a node that has it runs meanwhile."""
     robot = small_arm(root_joint=request.param)
     with nodes(domain, tmp_path_factory.mktemp('node')) as start:
         start(default_group='arm', default_tip='hand', root_joint=request.param)
@@ -28,12 +28,12 @@ def robot(request, client, domain, tmp_path_factory):
 
 
 def base_pose(z):
-    """Give a pose of the base as Pose x y z qx qy qz qw; a planar base has no z."""
+    """Return a base pose x y z qx qy qz qw; a planar base has no z."""
     return [1.0, -2.0, z, 0.0, 0.0, math.sin(0.4), math.cos(0.4)]
 
 
 def target(robot, base):
-    """Give a pose in the world that the arm reaches with the base at `base`."""
+    """Return a pose in the world that the arm reaches with the base at `base`."""
     joint = robot.joints[0]
     value = base if joint.kind == 'floating' else [base[0], base[1], 0.8]
     return stamped(Configuration(robot, {**HOME, joint.name: value}).transform('hand'))
@@ -43,7 +43,7 @@ def height(robot):
     return 0.3 if robot.root_joint == 'freeflyer' else 0.0
 
 
-def test_base_in_the_seed(client, robot):
+def test_base_pose_of_the_seed_is_kept(client, robot):
     base = base_pose(height(robot))
     state = seed(HOME)
     x, y, z, qx, qy, qz, qw = base
@@ -62,8 +62,8 @@ def test_base_in_the_seed(client, robot):
 
 
 @pytest.mark.parametrize('robot', ['freeflyer'], indirect=True)
-def test_base_that_the_solution_moves(client, robot):
-    """The base is part of a group: it is in the answer, too."""
+def test_base_of_the_group_is_solved(client, robot):
+    """The solution contains the base."""
     assert client.set('base_pose', [0.0] * 6 + [1.0]).successful
     whole = robot.srdf.replace('</robot>', """
         <virtual_joint name="world_joint" type="floating" parent_frame="world" child_link="base"/>

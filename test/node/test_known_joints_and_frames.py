@@ -1,4 +1,4 @@
-"""What the node knows of the robot, its joints and TF: what is refused, old or contradictory."""
+"""The node's robot, joint states and TF: refused, stale or contradictory input."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ from ros2_ik.node.state.transforms import Parent, Transforms
 
 
 class Log:
-    """Keeps what it is told."""
+    """Logger that records its lines."""
 
     def __init__(self):
         self.lines = []
@@ -31,7 +31,7 @@ class Log:
 
 # -- description ----------------------------------------------------------------------------
 
-def test_urdf_does_not_suffer_from_an_earlier_srdf():
+def test_malformed_srdf_does_not_block_a_later_urdf():
     log, swaps = Log(), []
     description = Description(log, 'fixed', swaps.append)
     description.offer(srdf='<robot><group')
@@ -56,13 +56,13 @@ NOW = 10_000_000_000    # the node clock [ns]
 
 
 class Buffer:
-    """Knows single transforms, along x, and what hangs on what."""
+    """TF buffer with single transforms along x, and parents of frames."""
 
     def __init__(self):
         self.known, self.parents, self.since = {}, {}, time.monotonic()
 
     def has(self, parent, child, x=2.0, stamp=NOW):
-        """Tell of one transform."""
+        """Add a transform and return it."""
         message = TransformStamped()
         message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
         message.transform.translation.x = x
@@ -80,7 +80,7 @@ class Buffer:
 
 @pytest.fixture
 def tf(monkeypatch):
-    """Put a tf2_ros in place; gives its buffer."""
+    """Make tf2_ros importable; return its buffer."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', ModuleType('tf2_ros'))
     monkeypatch.setattr('ros2_ik.node.state.transforms.TRANSFORM_TIMEOUT', 0.05)
     return Buffer()
@@ -91,7 +91,7 @@ def transforms(tf=None, simulated=False, **parameters):
     return Transforms(None, given, lambda: NOW, lambda node: tf, lambda: simulated)
 
 
-def test_transforms(tf):
+def test_tf_lookup_returns_offset_and_stamp(tf):
     known, robot = transforms(tf), small_arm()
     assert known.absent == ''
     message = tf.has('base', 'table', stamp=NOW - 3_000_000_000)
@@ -105,7 +105,7 @@ def test_transforms(tf):
         known.lookup()(robot, 'table')
 
 
-def test_tf_that_is_not_installed(monkeypatch):
+def test_missing_tf2_ros_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     with pytest.raises(LookupError, match='not installed'):
         transforms().lookup()(small_arm(), 'table')
@@ -115,7 +115,7 @@ def test_tf_that_is_not_installed(monkeypatch):
     (3.0, False, True, None), (6.0, False, False, 'tf_timeout allows 5 s'),
     (0.0, True, False, None), (1.0, True, True, 'execute_tf_timeout allows 0.5 s')])
 def test_old_transforms_are_refused(tf, age, execute, stamped, limit):
-    """By stamp, or by when they came: a publisher that has ended, or whose clock is late."""
+    """By stamp, or by receipt if they have none: a publisher that has ended or is late."""
     tf.has('base', 'part', stamp=NOW - int(age * 1e9) if stamped else 0)
     tf.hangs('part', 'base', static=False, ago=0.0 if stamped else age)
     find = transforms(tf).lookup(execute)
@@ -128,16 +128,16 @@ def test_old_transforms_are_refused(tf, age, execute, stamped, limit):
         small_arm(), 'part').offset is not None
 
 
-def test_a_stamp_in_the_future_is_refused(tf):
-    """Also one that has come long ago."""
+def test_transform_with_a_future_stamp_is_refused(tf):
+    """Also one that was received long ago."""
     tf.has('base', 'part', stamp=NOW + 6_000_000_000)
     tf.hangs('part', 'base', static=False, ago=20.0)
     with pytest.raises(OldTransformError, match="'part' is stamped 6 s in the future"):
         transforms(tf).lookup()(small_arm(), 'part')
 
 
-def test_in_simulated_time_stamps_count_alone(tf):
-    """It may stand; what has no stamp is as old as it has been there."""
+def test_simulated_time_judges_transforms_by_their_stamps_alone(tf):
+    """Time may be paused; a transform without a stamp is as old as its receipt."""
     tf.has('base', 'part')
     tf.hangs('part', 'base', static=False, ago=60.0)
     assert transforms(tf, simulated=True).lookup(True)(small_arm(), 'part').offset is not None
@@ -153,8 +153,8 @@ def test_static_transforms_have_no_age(tf):
     assert transforms(tf).lookup(True)(small_arm(), 'table').offset is not None
 
 
-def test_what_is_fixed_to_a_link_is_part_of_it(tf):
-    """Also where TF knows where it stands, and where it does not know the robot at all."""
+def test_frame_fixed_to_a_link_moves_with_it(tf):
+    """With and without a transform from the root of the robot to the frame."""
     tf.has('fore', 'optical', 0.5, stamp=0)
     tf.hangs('optical', 'camera')
     tf.hangs('camera', 'fore')
@@ -166,11 +166,10 @@ def test_what_is_fixed_to_a_link_is_part_of_it(tf):
 
 
 START = 1_000_000_000_000   # of the node's clock [ns]
-V = 1.0                     # speed limit of the shoulder [rad/s]
 
 
 class Stream:
-    """joint_states at moments of a clock that only goes on here."""
+    """joint_states on a clock that the test advances."""
 
     def __init__(self, monkeypatch, publishers=('/driver', '/forgotten'), factor=1.5):
         self.now, self.offset, self.lines = 0.0, 0.0, []   # offset: of the node's clock
@@ -182,7 +181,7 @@ class Stream:
         self.states.set_robot(small_arm())
 
     def tell(self, value, joint='shoulder', stamped=True, late=0.0, off=0.0):
-        """Publish a value as it was `late` seconds ago, by a clock that is `off`."""
+        """Publish a value that is `late` seconds old, with a clock that is `off`."""
         message = JointState(name=[joint], position=[float(value)])
         if stamped:
             stamp = START + round((self.now + self.offset - late + off) * 1e9)
@@ -199,7 +198,7 @@ def stream(monkeypatch):
 
 
 def alternate(stream, one, other, seconds=1.0, period=0.01, every=2, **how):
-    """Let two tell of a joint, the other one `every` so many periods; gives when it was found."""
+    """Publish two values in turn; return the time at which the contradiction was found."""
     found = None
     for i in range(round(seconds / period)):
         stream.now += period
@@ -213,7 +212,7 @@ def alternate(stream, one, other, seconds=1.0, period=0.01, every=2, **how):
 
 
 @pytest.mark.parametrize(('stamped', 'apart'), [(True, 0.05), (False, 1.57)])
-def test_two_that_disagree(stream, stamped, apart):
+def test_contradicting_publishers_are_detected(stream, stamped, apart):
     found = alternate(stream, lambda _: 0.4, lambda _: 0.4 - apart, stamped=stamped)
     assert found and found < 0.06
     assert "'shoulder'" in stream.wrong() and '0.4' in stream.wrong()
@@ -222,7 +221,7 @@ def test_two_that_disagree(stream, stamped, apart):
     assert any('contradict' in line for line in stream.lines)
 
 
-def test_a_factor_of_zero_finds_none_and_an_only_publisher_is_named(monkeypatch):
+def test_factor_zero_disables_detection_and_a_single_publisher_is_named(monkeypatch):
     assert alternate(Stream(monkeypatch, factor=0.0), lambda _: 0.4, lambda _: 0.0) is None
     only = Stream(monkeypatch, ('/driver',))
     alternate(only, lambda _: 0.4, lambda _: 0.0)
@@ -230,8 +229,8 @@ def test_a_factor_of_zero_finds_none_and_an_only_publisher_is_named(monkeypatch)
 
 
 @pytest.mark.parametrize('delay', [0.1, 1.0])
-def test_a_relay_of_the_same_robot_agrees(stream, delay):
-    """It moves at its limit, and the copy comes late with the stamp of then."""
+def test_delayed_relay_is_no_contradiction(stream, delay):
+    """The joint moves at its limit, and the copy keeps the original stamp."""
     def at(now):
         return 0.8 * np.sin(now / 0.8)   # as fast as the joint can
     assert alternate(stream, at, at, 1.2) is None
@@ -241,15 +240,15 @@ def test_a_relay_of_the_same_robot_agrees(stream, delay):
 
 
 @pytest.mark.parametrize('behind', [0.05, 50.0])
-def test_a_clock_behind_does_not_hide_who_disagrees(stream, behind):
-    """Which of them is the robot is not known: the older stamps may be."""
+def test_contradiction_with_older_stamps_is_detected(stream, behind):
+    """Either publisher may be the real robot."""
     assert alternate(stream, lambda _: 0.0, lambda _: 0.4, late=behind) is not None
 
 
 @pytest.mark.parametrize('stamped', [True, False])
 @pytest.mark.parametrize('rate', [500, 10])
-def test_one_at_its_speed_limit(stream, rate, stamped):
-    """With jitter of 10 ms in stamps and receipts, and readings that get lost."""
+def test_joint_at_its_speed_limit_is_no_contradiction(stream, rate, stamped):
+    """With 10 ms of jitter in stamps and receipt, and lost messages."""
     random = np.random.default_rng(1)
     for i in range(5 * rate):
         stream.now = i / rate + min(random.uniform(0, 0.01), 0.9 / rate)
@@ -258,7 +257,7 @@ def test_one_at_its_speed_limit(stream, rate, stamped):
         assert not stream.wrong()
 
 
-def test_a_continuous_joint_wraps(stream):
+def test_wrapping_continuous_joint_is_no_contradiction(stream):
     for i in range(1000):
         stream.now += 0.01
         stream.tell((0.05 * i + np.pi) % (2 * np.pi) - np.pi, 'wrist')
@@ -268,8 +267,8 @@ def test_a_continuous_joint_wraps(stream):
     assert stream.wrong('wrist')
 
 
-def test_another_truth_settles(stream):
-    """A driver that was started anew somewhere else is believed after a second."""
+def test_jump_is_accepted_after_a_second(stream):
+    """A driver may have been restarted with the robot elsewhere."""
     for i in range(300):
         stream.now += 0.01
         stream.tell(0.4 if i < 100 else -1.0)
@@ -280,13 +279,13 @@ def test_another_truth_settles(stream):
 @pytest.mark.parametrize(('how', 'age'), [
     ({}, 0.0), ({'late': 0.6}, 0.6), ({'stamped': False}, 0.0),
     ({'off': -2.0}, 2.0), ({'off': 2.0}, 2.0)])
-def test_age(stream, how, age):
+def test_age_follows_stamps_and_receipt(stream, how, age):
     stream.tell(0.4, **how)
     assert stream.states.age('shoulder') == pytest.approx(age, abs=1e-6)
 
 
 @pytest.mark.parametrize(('off', 'said'), [(-2.0, '2 s behind'), (3.0, '3 s ahead of')])
-def test_clocks_that_differ_are_told_of(stream, off, said):
+def test_clock_offset_is_named(stream, off, said):
     for _ in range(100):
         stream.now += 0.02
         stream.tell(0.4, off=off)
@@ -296,8 +295,8 @@ def test_clocks_that_differ_are_told_of(stream, off, said):
         '; no joint_states at all for 5 s: does the driver run?')
 
 
-def test_a_simulation_that_begins_anew(stream):
-    """Its time goes back, and the robot is elsewhere."""
+def test_restarted_simulation_drops_old_joint_states(stream):
+    """Its time jumps back, and the robot is elsewhere."""
     stream.now = 900.0
     stream.tell(0.4)
     stream.tell(0.2, 'elbow')
@@ -308,8 +307,8 @@ def test_a_simulation_that_begins_anew(stream):
     assert stream.states.age('shoulder') < 0.1 and stream.states.get('elbow') is None
 
 
-def test_a_driver_whose_clock_was_set_back(stream):
-    """It is heard again once the stamps of before are silent."""
+def test_driver_clock_that_is_set_back_is_named(stream):
+    """Its states count again once the old stamps have timed out."""
     stream.tell(0.4)
     for _ in range(150):
         stream.now += 0.01

@@ -1,4 +1,4 @@
-"""What becomes of a motion when the node, its servo, the controller or the robot goes."""
+"""Motions when the node is terminated or killed."""
 
 import signal
 
@@ -8,7 +8,6 @@ from arm_harness import (
     knows_the_robot,
     mock_robot,
     near,
-    POSITIONS,
     TRAJECTORIES,
 )
 from motion_requests import FAR, moving, Requested, SLOW
@@ -21,7 +20,7 @@ from ros2_ik.msg import Status
 
 @pytest.fixture
 def mock(client, tmp_path):
-    """Give a panda that follows trajectories; it must end without a defect."""
+    """Return a mock Panda that follows trajectories; it must report no defect."""
     with mock_robot(client, tmp_path) as mock:
         yield mock
         assert 'defect' not in mock.text, mock.text
@@ -29,7 +28,7 @@ def mock(client, tmp_path):
 
 @pytest.fixture
 def newcomer(client):
-    """Give clients that know no killed node; what others send may go to that one, and be lost."""
+    """Return a function that makes clients which have not discovered a killed node."""
     made = []
 
     def make():
@@ -40,8 +39,8 @@ def newcomer(client):
         one.close()
 
 
-def test_a_node_that_is_stopped_brakes_before_it_ends(newcomer, record, mock, start_node):
-    """And answers then, also if that takes a second."""
+def test_terminated_node_brakes_before_it_ends(newcomer, record, mock, start_node):
+    """It also responds, even if braking takes a second."""
     node = start_node(**TRAJECTORIES, **SLOW, **{
         'joint_limits.panda_joint1.max_acceleration': 0.5})
     asked = moving(at_home(newcomer()), record, 'compute_ik')
@@ -55,8 +54,8 @@ def test_a_node_that_is_stopped_brakes_before_it_ends(newcomer, record, mock, st
 
 
 @pytest.mark.slow
-def test_the_node_is_killed_on_the_way(newcomer, record, start_node):
-    """The controller goes on with what it has; the next node sends nothing unless it is asked."""
+def test_motion_of_a_killed_node_ends_and_the_next_node_is_idle(newcomer, record, start_node):
+    """The controller finishes its trajectory; the next node sends nothing until it is asked."""
     node = start_node(**TRAJECTORIES, **SLOW)
     lost = moving(at_home(newcomer()), record, 'compute_ik')
     node.process.kill()
@@ -68,16 +67,3 @@ def test_the_node_is_killed_on_the_way(newcomer, record, start_node):
     assert not lost.done()
     assert Requested(other, 'execute', {}).answer().status == Status.SUCCESS
     assert near(record.still(), {}) < 1e-3
-
-
-@pytest.mark.slow
-def test_the_node_is_killed_while_it_streams_positions(newcomer, mock, record, start_node):
-    """The arm stays where it was sent last, at once: nobody slows it down."""
-    mock.set('active', ['arm_position_controller', 'hand_controller'])
-    node = start_node(**POSITIONS, **SLOW)
-    moving(at_home(newcomer()), record, 'compute_ik')
-    node.process.kill()
-    node.process.wait(20)
-    stopped = record.still()
-    assert 0.03 < stopped[0] < FAR['panda_joint1'] - 0.5
-    assert np.abs(stopped - record.commands[-1][1]).max() < 1e-3

@@ -1,11 +1,10 @@
 """
-MoveIt's types are the same here as elsewhere.
+The copies of MoveIt's types in interfaces/ have the hashes of the full packages.
 
-A type that has another hash is another type, of the same name; a hash covers the types of the
-fields, too. The hashes are those of the full packages: all files of moveit_msgs 2.6.0 and of
-octomap_msgs and object_recognition_msgs as on their branches ros2, and JointJog of control_msgs
-6.8.0, were made IDL by rosidl_adapter; rosidl_generator_type_description (both of ROS Jazzy)
-wrote the descriptions of these, which have the hashes.
+DDS does not match types of one name with different hashes; a hash covers the types of the
+fields. The hashes are those of all files of moveit_msgs 2.6.0, of octomap_msgs and
+object_recognition_msgs (branches ros2), and of JointJog of control_msgs 6.8.0, by
+rosidl_adapter and rosidl_generator_type_description of ROS Jazzy.
 """
 
 from importlib import import_module
@@ -56,7 +55,7 @@ HASHES = {
 
 @pytest.fixture(scope='module')
 def hashes():
-    """Return the hashes that DDS has of a publisher, or a client, of each type, by its name."""
+    """Return the type hashes that DDS announces for a publisher or client of each type."""
     context = Context()
     rclpy.init(context=context)
     node = rclpy.create_node('types', context=context)

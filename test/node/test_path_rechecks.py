@@ -1,4 +1,4 @@
-"""What comes into the way of an arm under way counts from where the arm is; exactly."""
+"""New obstacles for a moving arm are judged from the position of the arm."""
 
 from types import SimpleNamespace
 
@@ -14,7 +14,7 @@ AT, RADIUS, HEIGHT = 1.2, 0.3, 0.55     # of a post in the way of the hand [rad,
 
 
 class Surroundings:
-    """A scene with nothing, into which a post comes; joints but JOINT are at HOME."""
+    """An empty scene to which a post is added; joints other than JOINT are at HOME."""
 
     def __init__(self, arm):
         self._robot, self.known = arm.robot, SimpleNamespace(scene=Scene(arm.robot))
@@ -35,12 +35,12 @@ class Surroundings:
             SceneObject('post', [Box([0.01, 0.01, 0.05])], T))
 
     def touches(self, angle):
-        """Whether the hand touches the post with JOINT there."""
+        """Return True if the hand touches the post with JOINT at an angle."""
         return self.checker(self.known.scene)[0].collides(
             self._robot.to_q({**HOME, JOINT: angle}))
 
     def recheck(self, execution):
-        """Look until the check is finished; gives what is found."""
+        """Run the check to its end; return the collision found."""
         found = self.checks.recheck(execution)
         while found is None and execution.check_left is not None:
             found = self.checks.recheck(execution)
@@ -48,7 +48,7 @@ class Surroundings:
 
 
 def under_way(monkeypatch, kind, until, late=0.0):
-    """Move until the arm, which is late [s], is at a place; gives it, all around, the motion."""
+    """Move until the arm, `late` [s] behind, is at `until`; return arm, scene and execution."""
     arm = Arm(monkeypatch, kind)
     around, execution = Surroundings(arm), arm.go(2.6)
     execution.world = execution.scene = around.known.scene
@@ -60,8 +60,8 @@ def under_way(monkeypatch, kind, until, late=0.0):
 
 @pytest.mark.parametrize('kind', [Trajectories, Positions])
 @pytest.mark.parametrize('late', [0.0, 0.3])
-def test_what_comes_between_the_arm_and_its_goal_is_found(monkeypatch, kind, late):
-    """The arm has yet to pass it, though a late arm's command is beyond."""
+def test_new_obstacle_between_the_arm_and_its_goal_is_found(monkeypatch, kind, late):
+    """The command of a late arm is already beyond the obstacle."""
     arm, around, execution = under_way(monkeypatch, kind, 0.6, late)
     around.put_post(AT)
     assert not late or arm.controller.commanded(arm.now).position[0] > 1.0
@@ -70,13 +70,13 @@ def test_what_comes_between_the_arm_and_its_goal_is_found(monkeypatch, kind, lat
     assert 'the scene has changed, and ahead' in found.message and "'post'" in found.message
 
 
-def test_what_the_arm_has_passed_is_no_obstacle(monkeypatch):
+def test_new_obstacle_behind_the_arm_is_ignored(monkeypatch):
     arm, around, execution = under_way(monkeypatch, Trajectories, 1.8, 0.1)
     around.put_post(AT)
     assert around.touches(AT) and around.recheck(execution) is None
 
 
-def test_an_arm_in_contact_is_told_of(monkeypatch):
+def test_new_obstacle_in_contact_with_the_arm_is_named(monkeypatch):
     _, around, execution = under_way(monkeypatch, Trajectories, AT, 0.1)
     around.put_post(AT)
     assert 'is in contact where it is' in around.recheck(execution).message

@@ -1,6 +1,5 @@
-"""Others command the same controller while a motion of ours is under way: they are let be."""
+"""Other clients of the same controller have the right of way over our motions."""
 
-from action_msgs.msg import GoalStatus, GoalStatusArray
 from arm_harness import (
     ARM,
     at_home,
@@ -16,14 +15,13 @@ from builtin_interfaces.msg import Duration
 from node_harness import eventually, nodes, repeating
 import numpy as np
 import pytest
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.msg import Status
 
 ELSEWHERE = {**HOME, 'panda_joint1': -0.5}
-TOPIC, ACTION = 'arm_controller/joint_trajectory', 'arm_controller/follow_joint_trajectory'
+TOPIC = 'arm_controller/joint_trajectory'
 
 
 @pytest.fixture(scope='module')
@@ -33,7 +31,7 @@ def node(mock, start_shared_node):
 
 @pytest.fixture
 def record(client, node, record):
-    """Give a record, with the arm at home."""
+    """Return a record, with the arm at home."""
     at_home(client)
     return record
 
@@ -46,7 +44,7 @@ def point(joints, seconds, velocities=(0.0,) * 7):
 
 @pytest.fixture
 def theirs(client, record):
-    """Give a publisher of another client, which controller, node and record have discovered."""
+    """Return a publisher of another client that all subscribers have discovered."""
     publisher = client.node.create_publisher(JointTrajectory, TOPIC, 10)
     eventually(lambda: publisher.get_subscription_count() >= 3, 'all listen')
     # what concerns none of the joints is taken by all, and does nothing
@@ -60,12 +58,12 @@ def theirs(client, record):
 
 
 def commands(record):
-    """Give the trajectories for the arm that were sent."""
+    """Return the trajectories that were sent to the arm."""
     return [message for message in record.trajectories if ARM[0] in message.joint_names]
 
 
 def moving(client, record):
-    """Begin a slow motion; gives the future when the arm moves."""
+    """Start a slow motion; return the future once the arm moves."""
     future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.2)
     eventually(lambda: record.at()[0] > 0.1, 'the arm moves')
     return future
@@ -82,7 +80,7 @@ def free_again(client):
                'a motion after it')
 
 
-def test_another_trajectory_on_the_topic(client, record, theirs, node):
+def test_trajectory_of_another_client_ends_a_motion(client, record, theirs, node):
     future = moving(client, record)
     sent = len(commands(record))
     theirs(point(ELSEWHERE, 2))
@@ -95,8 +93,8 @@ def test_another_trajectory_on_the_topic(client, record, theirs, node):
     assert 'CONTROL_FAILED' in line and 'with arm_controller' in line
 
 
-def test_no_motion_begins_while_theirs_lasts(client, record, theirs):
-    """Though the arm stands: their first point is where it is, and it is there for a while."""
+def test_no_motion_starts_while_a_trajectory_of_another_client_lasts(client, record, theirs):
+    """The arm stands meanwhile: the first point is its current position."""
     theirs(point(HOME, 4), point(ELSEWHERE, 5))
     knows_the_robot(client)   # an answer: the node has taken what was sent before
     # for a moment after its own motion the node does not know that the arm stands
@@ -108,8 +106,8 @@ def test_no_motion_begins_while_theirs_lasts(client, record, theirs):
     free_again(client)
 
 
-def test_no_motion_begins_where_another_client_turns(client, record, theirs):
-    """The arm stands there for a moment."""
+def test_no_motion_starts_while_another_client_swings_the_arm(client, record, theirs):
+    """The arm stands for a moment at each turning point."""
     theirs(*(point({**HOME, 'panda_joint1': 0.1 * (1 - np.cos(4 * moment))}, 0.5 + moment,
                    [0.4 * np.sin(4 * moment) * (moment < 12), *[0.0] * 6])
              for moment in np.linspace(0.0, 12.0, 481).tolist()))
@@ -124,49 +122,11 @@ def test_no_motion_begins_where_another_client_turns(client, record, theirs):
     assert len(commands(record)) == 1
 
 
-@pytest.mark.slow
-def test_another_goal_of_the_controllers_action(client, record):
-    """Its state tells of it, also where there is no control_msgs to send one with."""
-    publisher = client.node.create_publisher(
-        GoalStatusArray, f'{ACTION}/_action/status',
-        QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
-
-    def tell(*states):
-        publisher.publish(GoalStatusArray(status_list=[GoalStatus(status=each)
-                                                       for each in states]))
-    tell(GoalStatus.STATUS_SUCCEEDED)
-    future = moving(client, record)
-    sent = len(commands(record))
-    tell(GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_EXECUTING)
-    answer = client.wait(future)
-    assert answer.status == Status.CONTROL_FAILED, answer.message
-    assert 'another client sends commands' in answer.message and ACTION in answer.message
-    record.still()      # nobody moves it elsewhere here: it is where our motion ended
-    refused = client.wait(execute_later(client, HOME))
-    assert refused.status == Status.CONTROL_FAILED, refused.message
-    assert f'another client has a goal under way on /{ACTION}' in refused.message
-    assert len(commands(record)) == sent
-    tell(GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_SUCCEEDED)
-    free_again(client)
-    client.node.destroy_publisher(publisher)
-
-
-def test_an_own_motion_is_no_other_client(client, record):
-    """Replaced ones."""
-    assert client.set('while_executing', 'replace').successful
-    first = moving(client, record)
-    second = execute_later(client, {'panda_joint1': -0.3}, velocity_scaling=0.5)
-    assert client.wait(first).status == Status.PREEMPTED
-    answer = client.wait(second)
-    assert answer.status == Status.SUCCESS, answer.message
-    assert client.set('while_executing', 'refuse').successful
-
-
-def test_the_mock_saw_no_defect(mock):
+def test_mock_robot_reports_no_defect(mock):
     assert 'defect' not in mock.text, mock.text
 
 
-def test_another_stream_of_positions(client, domain, mock, record, tmp_path):
+def test_position_stream_of_another_client_ends_a_motion(client, domain, mock, record, tmp_path):
     mock.set('active', POSITIONS['controllers'])
     with nodes(domain, tmp_path) as start:
         start(('__node:=streaming_ik',), **POSITIONS, **FAST)
@@ -187,7 +147,7 @@ def test_another_stream_of_positions(client, domain, mock, record, tmp_path):
 
 
 def begun(client, record):
-    """Ask for a slow motion; gives the future if the arm moves by it."""
+    """Request a slow motion; return the future if the arm moves."""
     start = record.at()[0]   # a motion before this one may have failed on its way
     future = execute_later(client, {'panda_joint1': 2.0}, node='streaming_ik',
                            velocity_scaling=0.2)

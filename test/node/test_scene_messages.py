@@ -2,15 +2,13 @@
 
 import itertools
 from types import SimpleNamespace
-from typing import Any
 
 from hypothesis import given, settings, strategies as st
 from moveit_msgs.msg import CollisionObject
 import numpy as np
 import pinocchio as pin
 import pytest
-from scene_harness import attached, box, change, diff, floor, mesh, pose, solid, tetrahedron
-from shape_msgs.msg import SolidPrimitive
+from scene_harness import change, mesh, pose, solid
 from std_msgs.msg import Header
 
 from ros2_ik.core import (
@@ -58,29 +56,8 @@ def now(panda):
                              lambda note: None)
 
 
-def plain(message: Any) -> Any:
-    """Give a message as plain objects of the same attributes."""
-    if hasattr(message, 'get_fields_and_field_types'):
-        return SimpleNamespace(**{name: plain(getattr(message, name))
-                                  for name in message.get_fields_and_field_types()})
-    return [plain(item) for item in message] if isinstance(message, list) else message
-
-
-def scene_change():
-    item = change('a', CollisionObject.ADD, pose=pose(0, 0, 3), meshes=[tetrahedron()],
-                  planes=[floor(0.1)], primitives=[solid(SolidPrimitive.CONE, 0.2, 0.1)])
-    tool = attached(box('tool', 0.02, frame='panda_hand'), touch=['panda_leftfinger'])
-    return diff(item, box('b', at=pose(1), frame='a'), holding=[tool], name='cell')
-
-
-def test_plain_objects_read_the_same(panda, now):
-    known = SceneState(Scene(panda))
-    read = changed_scene(known, scene_change(), now)
-    assert changed_scene(known, plain(scene_change()), now) == read
-
-
-def test_diffs_without_a_matrix_and_with_one_that_names_what_is_gone(panda):
-    """Who removes an object drops its entries of the matrix, which these scenes keep."""
+def test_diff_is_whole_if_its_matrix_names_a_removed_object(panda):
+    """MoveIt drops the matrix entries of a removed object; these scenes keep them."""
     bare = Scene(panda).with_allowed(AllowedCollisions())
     full = bare.add(SceneObject('a', [Box([0.1, 0.1, 0.1])]))
     named = AllowedCollisions({('a', 'panda_hand'): True})
@@ -94,15 +71,15 @@ def test_diffs_without_a_matrix_and_with_one_that_names_what_is_gone(panda):
 
 
 def reach(shape):
-    """Give the distance of the farthest corner of the box round a shape [m]."""
+    """Return the distance of the farthest corner of the bounding box of a shape [m]."""
     shape.geometry.computeLocalAABB()
     box = shape.geometry.aabb_local
     return np.linalg.norm(np.maximum(-box.min_, box.max_))
 
 
 @pytest.mark.parametrize('shape', SHAPES, ids=lambda shape: shape.kind)
-def test_every_shape_is_written_and_shown(panda, now, shape):
-    """What has no message of its own comes as triangles; what comes back is as large."""
+def test_every_shape_has_a_message_and_a_marker(panda, now, shape):
+    """Shapes without a message are sent as triangles of the same extent."""
     assert {shape.kind for shape in SHAPES} == set(shape_kinds())
     scene = Scene(panda).add(SceneObject('a', [(shape, np.eye(4))], np.eye(4)))
     header = Header(frame_id=panda.root_frame)
@@ -121,7 +98,7 @@ def test_every_shape_is_written_and_shown(panda, now, shape):
 
 
 def plate(side):
-    """Give a wavy mesh of 2 (side - 1)^2 triangles."""
+    """Return a wavy mesh of 2 (side - 1)^2 triangles."""
     x, y = (axis.ravel() for axis in np.meshgrid(*[np.linspace(-1, 1, side)] * 2))
     corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
     return mesh(np.column_stack([x, y, 3 + 0.1 * np.sin(9 * x * y)]).tolist(), np.vstack([
@@ -132,7 +109,7 @@ def plate(side):
 @pytest.mark.parametrize(('side', 'wanted', 'taken', 'words'), [
     (4, 'hull', 'hull', None), (30, 'exact', 'exact', None),
     (230, 'exact', 'hull', 'a mesh has 104882 triangles, more than 100000: its convex hull')])
-def test_what_stands_for_a_mesh(panda, side, wanted, taken, words):
+def test_large_mesh_is_replaced_by_its_convex_hull(panda, side, wanted, taken, words):
     notes, message = [], plate(side)
     now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, wanted,
                             notes.append)
@@ -160,7 +137,7 @@ numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)
 @given(values=st.lists(numbers, min_size=7, max_size=7), kind=st.integers(0, 255),
        dimensions=st.lists(numbers, max_size=3), operation=st.integers(0, 255),
        frame=st.sampled_from(['', 'panda_hand', '/old', 'old/', 'nowhere', '/']))
-def test_whatever_comes_is_read_or_refused(panda, values, kind, dimensions, operation, frame):
+def test_random_object_is_accepted_or_refused(panda, values, kind, dimensions, operation, frame):
     now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull',
                             lambda note: None)
     scene = Scene(panda).add(SceneObject('old', [Box([0.1] * 3)]))
@@ -188,14 +165,14 @@ def rows_of(names, rows, default_names=(), default_values=()):
                            default_entry_values=default_values)
 
 
-def test_only_what_is_above_the_diagonal_is_read():
+def test_collision_matrix_is_read_above_its_diagonal():
     matrix = read_matrix(rows_of(['b', 'a'], [[True, True], [False, True]]))
     assert matrix.allowed('a', 'b')
     assert not matrix.allowed('a', 'a')
     assert not read_matrix(rows_of(['b', 'a'], [[True, False], [True, True]])).allowed('a', 'b')
 
 
-def test_what_a_matrix_does_not_allow_wins_over_a_default():
+def test_entry_of_a_collision_matrix_overrides_its_defaults():
     matrix = read_matrix(rows_of(['a', 'b'], [[False, False], [False, False]], ['a'], [True]))
     assert not matrix.allowed('a', 'b')
     assert matrix.allowed('a', 'c')
@@ -206,13 +183,13 @@ def test_what_a_matrix_does_not_allow_wins_over_a_default():
     ((['a', 'b'], [[True, True], [True]]), "row of 'b' has 1 values for 2 names"),
     (([], [], ['a', 'a'], [True, False]), "default_entry_names has 'a' twice"),
 ])
-def test_bad_matrices(arguments, said):
+def test_malformed_collision_matrices_are_refused(arguments, said):
     with pytest.raises(RequestError, match=said):
         read_matrix(rows_of(*arguments))
 
 
 @given(ENTRIES, FLAGS)
-def test_the_matrix_of_a_matrix_allows_the_same(pairs, defaults):
+def test_collision_matrix_survives_a_round_trip(pairs, defaults):
     matrix = AllowedCollisions(pairs, defaults)
     again = read_matrix(matrix_message(matrix))
     for first, second in itertools.combinations([*BODIES, 'stranger'], 2):
@@ -225,19 +202,19 @@ def read_tree(data: bytes, resolution: float = 0.1, binary: bool = True) -> OcTr
 
 
 def chain(last: int, levels: int = 16) -> bytes:
-    """Give each level one inner child, number 7: the last is at the far corner."""
+    """Return nodes with child 7 at each level: the last node is in the far corner."""
     below = 0b11 << 14
     return below.to_bytes(2, 'little') * (levels - 1) + last.to_bytes(2, 'little')
 
 
-def test_binary_octomap() -> None:
+def test_binary_octomap_is_read() -> None:
     tree = read_tree(chain(0b10 << 2 | 0b01))     # child 1 occupied, child 0 free
     edge = (2 ** 15 - 2) * 0.1
     assert tree.points == pytest.approx(np.array([[edge + 0.15, edge + 0.05, edge + 0.05]]))
     assert len(read_tree(chain(0b10, levels=15)).points) == 8     # a leaf of 2 x 2 x 2 cells
 
 
-def test_full_octomap() -> None:
+def test_full_octomap_is_read() -> None:
     def node(value: float, mask: int) -> bytes:
         return np.float32(value).tobytes() + bytes([mask])
     data = node(0, 1) * 13 + node(0, 0b101) + node(2.0, 0) + node(-1.0, 0)
@@ -247,7 +224,7 @@ def test_full_octomap() -> None:
 @pytest.mark.parametrize(('data', 'said'), [
     (b'', 'byte 0'), (b'\xff\xff', 'byte 2'), (b'\x02\x00\x00', 'octomap'),
     (b'\x01\x00', 'no occupied'), (b'\x02\x00', 'more than')])
-def test_data_of_no_octomap_is_refused(data: bytes, said: str) -> None:
+def test_malformed_octomap_data_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(RequestError, match=said):
         read_tree(data)
 
@@ -265,11 +242,11 @@ def holding(scene, id, place):
 
 @pytest.fixture
 def held(panda):
-    """Give a panda that holds a peg and an object named as requests name their tool."""
+    """Return a Panda that holds a peg, and an object with the name of a tool of a request."""
     return holding(holding(Scene(panda), 'peg', at(0.13)), 'tool', at(0.2))
 
 
-def test_a_typo_adds_no_frames_and_is_told_all(held):
+def test_misspelt_frame_is_refused_with_a_suggestion(held):
     robot = framed_robot(held, ['peg/tip', 'tol'])
     assert {*robot.added_frames} == {'peg/tip'}
     with pytest.raises(RequestError, match="tips: unknown frame 'tol'; did you mean 'tool'"):
@@ -283,6 +260,6 @@ def test_a_typo_adds_no_frames_and_is_told_all(held):
     (lambda scene: scene.detach('peg', at=Configuration(scene.robot, scene.robot.neutral)),
      f"frame 'peg/tip' is no longer where it was on link '{HAND}'"),
     (lambda scene: Scene(scene.robot), "'peg/tip' is no longer in the scene")])
-def test_what_has_changed(held, change, told):
-    """The request's own tool, here named gripper, is none of the scene's frames."""
+def test_frame_that_has_moved_is_named(held, change, told):
+    """The request's own tool, `gripper`, is no frame of the scene."""
     assert changed_frame(['gripper', 'peg/tip', 'tool'], held, change(held)) == told

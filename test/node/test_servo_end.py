@@ -13,8 +13,8 @@ from servo_harness import Servo, twist
 @pytest.mark.parametrize(('number', 'kind'), [
     (signal.SIGTERM, 'joint_trajectory'),
     pytest.param(signal.SIGINT, 'position', marks=pytest.mark.slow)])
-def test_a_node_that_ends_brakes(client, domain, kind, number, tmp_path):
-    """Its servo was killed in full motion, and a stream ended without a ramp."""
+def test_servo_of_an_ending_node_brakes(client, domain, kind, number, tmp_path):
+    """Past defect: it was killed in full motion, and a stream ended without a ramp."""
     streams = kind == 'position'
     active = POSITIONS if streams else TRAJECTORIES
     with mock_robot(client, tmp_path, active=str(active['controllers']),

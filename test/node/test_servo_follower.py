@@ -1,4 +1,4 @@
-"""The servo's steps, judged exactly and without ROS: limits, gaps, ways, singularities, rest."""
+"""Steps of the servo without ROS: limits, obstacles, singularities, rest."""
 
 from dataclasses import replace
 import itertools
@@ -27,7 +27,7 @@ def robot():
 
 @pytest.fixture(scope='module')
 def tip_of(robot):
-    """Give forward kinematics by pinocchio alone."""
+    """Return forward kinematics by Pinocchio alone."""
     model = pin.buildModelFromXML(robot.urdf)
     data, frame = model.createData(), model.getFrameId(TIP)
 
@@ -38,7 +38,7 @@ def tip_of(robot):
 
 
 def begun(robot, mode, tip, joints, q, fastest, scene=None, dimensions=(True,) * 6):
-    """Begin to follow with joints of a velocity limit; collisions are checked with a scene."""
+    """Return a follower with a velocity limit; it checks collisions if there is a scene."""
     return Follower(robot, Begin(
         mode, tip, tuple(joints), q, np.full(len(joints), fastest), np.full(len(joints), 1.5), (),
         scene or Scene(robot), None if scene is None else ('exact', 'refuse'), PARAMETERS,
@@ -46,7 +46,7 @@ def begun(robot, mode, tip, joints, q, fastest, scene=None, dimensions=(True,) *
 
 
 class Run:
-    """A follower, and all its steps."""
+    """A follower and all its steps."""
 
     def __init__(self, robot, mode, arm=HOME, scene=None):
         joints = robot.group('arm').joint_names
@@ -55,7 +55,7 @@ class Run:
         self.robot, self.arm, self.steps = robot, [np.array(arm)], []
 
     def go(self, value, seconds):
-        """Command the same for a while; None: nothing."""
+        """Repeat a command for some time; None sends none."""
         if value is None:
             self.follower.brake()
         else:
@@ -96,7 +96,7 @@ def test_random_commands_keep_all_limits(robot):
         assert np.abs(run.go(None, 1.0).judge()[1][-1]).max() == 0
 
 
-def test_the_tip_of_a_pose_is_no_faster_than_allowed_in_any_direction(robot, tip_of):
+def test_pose_target_keeps_the_cartesian_speed_limits(robot, tip_of):
     random, start = np.random.default_rng(), tip_of(HOME)
     for angle in (0.0, 1.0):
         way, axis = random.normal(size=(2, 3))
@@ -109,7 +109,7 @@ def test_the_tip_of_a_pose_is_no_faster_than_allowed_in_any_direction(robot, tip
         assert np.linalg.norm(pin.log6(tips[-1].actInv(goal)).vector) < 1e-3
 
 
-def test_it_halts_before_what_is_in_the_way_and_leaves_it(robot, tip_of):
+def test_twist_halts_before_an_obstacle_and_leaves_it(robot, tip_of):
     scene = Scene(robot).add(SLAB)
     run = Run(robot, 'twist', scene=scene).go([0, 0, -0.2, 0, 0, 0], 4.0)
     assert run.steps[-1].message.startswith('halted by something near: ')
@@ -138,7 +138,7 @@ def wall_at(robot, y):
 
 
 def test_resting_arm_that_is_pushed_away_names_the_obstacle(robot, tip_of):
-    """A wall at 0.07 m/s pushes from 2 cm on; the status said that the arm brakes."""
+    """A wall at 0.07 m/s pushes from 2 cm on. Past defect: the status said that the arm brakes."""
     run, y = Run(robot, 'twist', scene=Scene(robot)), 0.25
     for _ in range(85):
         y -= 0.07 * 5 * DT
@@ -152,7 +152,7 @@ def test_resting_arm_that_is_pushed_away_names_the_obstacle(robot, tip_of):
     assert np.linalg.norm(np.diff(tips, axis=0), axis=1).max() / DT < 0.26
 
 
-def test_out_of_a_penetration(robot):
+def test_penetrating_arm_moves_out(robot):
     deep = SceneObject('box', [Box([0.2, 0.2, 0.2])], pin.SE3(np.eye(3), np.array(
         [0.307, 0, 0.397])))
     run = Run(robot, 'twist', scene=Scene(robot).add(deep)).go(None, 1.0)
@@ -160,8 +160,8 @@ def test_out_of_a_penetration(robot):
     assert checker.in_collision(run.steps[0].q) and not checker.in_collision(run.steps[-1].q)
 
 
-def test_what_squeezes_it_does_not_shake_it(robot):
-    """No way out is worth full speed to and fro from step to step."""
+def test_arm_between_closing_walls_does_not_oscillate(robot):
+    """Past defect: the velocity changed its sign from step to step."""
     def walls(apart):
         scene = Scene(robot)
         for name, side in (('right', -1), ('left', 1)):
@@ -181,7 +181,7 @@ def test_what_squeezes_it_does_not_shake_it(robot):
     assert (np.abs(np.diff(v, axis=0)).max(axis=1) > 0.4).sum() < 20
 
 
-def test_it_rests_where_a_target_is_beyond_reach(robot, tip_of):
+def test_arm_rests_at_an_unreachable_target(robot, tip_of):
     for away in ((1.0, 0, 0), (-0.3, 0, -0.3)):
         goal = tip_of(HOME).homogeneous
         goal[:3, 3] += away
@@ -193,7 +193,7 @@ def test_it_rests_where_a_target_is_beyond_reach(robot, tip_of):
         assert np.abs(late).max() < 0.02
 
 
-def test_into_a_singularity_and_out_again(robot, tip_of):
+def test_twist_moves_into_a_singularity_and_out_again(robot, tip_of):
     run = Run(robot, 'twist').go([0.2, 0, 0.1, 0, 0, 0], 8.0)
     reached = tip_of(run.arm[-1]).translation
     assert any('singularity' in step.message for step in run.steps)
@@ -203,7 +203,7 @@ def test_into_a_singularity_and_out_again(robot, tip_of):
     run.judge()
 
 
-def test_a_command_counts_until_its_time(robot):
+def test_command_expires(robot):
     run = Run(robot, 'twist')
     run.follower.obey(Command(np.array([0.1, 0, 0, 0, 0, 0]), 0.1))
     times = np.arange(0, 0.5, DT)
@@ -213,8 +213,8 @@ def test_a_command_counts_until_its_time(robot):
 
 @pytest.mark.parametrize(('mode', 'slower', 'command'), [
     ('joint', 0.04, None), ('pose', 0.5, 'target')])
-def test_another_mode_begins_too_fast_for_its_limits(robot, mode, slower, command):
-    """Joints at .5 rad/s get a limit of .04; a tip at .4 m/s one of .25."""
+def test_mode_with_a_lower_speed_limit_decelerates_within_limits(robot, mode, slower, command):
+    """Joints at 0.5 rad/s get a limit of 0.04; a tip at 0.4 m/s gets one of 0.25."""
     out = np.array([0, 0.5, 0, -1.2, 0, 1.8, 0.785])
     run = Run(robot, 'joint', arm=out).go([0.5, 0, 0, 0, 0, 0, 0], 1.2)
     before = run.follower
@@ -233,8 +233,8 @@ def test_another_mode_begins_too_fast_for_its_limits(robot, mode, slower, comman
     assert np.abs(v[-1]).max() <= slower + 1e-9
 
 
-def test_a_target_that_is_refused_moves_nothing(robot):
-    """The pose that the task had before the first command was followed instead."""
+def test_refused_target_moves_nothing(robot):
+    """Past defect: the default target of the task was followed instead."""
     run, far = Run(robot, 'pose'), np.eye(4)
     far[0, 3] = 1e300
     with pytest.raises(InvalidTargetError, match='further away'):
@@ -246,7 +246,7 @@ def test_a_target_that_is_refused_moves_nothing(robot):
 # -- joints that something else moves ----------------------------------------------------------
 
 def test_other_joints_move_the_tip_and_the_twist_keeps_its_direction():
-    """An arm on a turntable that turns meanwhile."""
+    """An arm on a rotating turntable."""
     arm = Robot.load('ur5')
     urdf = arm.urdf.replace('</robot>', f"""<link name="floor"/>
 <joint name="turntable" type="revolute"><parent link="floor"/><child link="{arm.root_frame}"/>
@@ -309,7 +309,7 @@ FOUR_JOINTS = f"""<robot name="four"><link name="base"/><link name="a"/><link na
 
 
 def turned(twist, dimensions=(True,) * 6, seconds=2.0):
-    """Return how far a twist moves [m] and turns [rad] the tip of four joints, and messages."""
+    """Return translation [m] and rotation [rad] of the tip by a twist, and the messages."""
     robot = Robot.from_urdf(FOUR_JOINTS)
     follower = begun(robot, 'twist', 'tool', robot.joint_names, np.array([0.2, 0.4, 0.8, 0.5]),
                      0.5, dimensions=dimensions)

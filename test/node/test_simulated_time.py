@@ -1,4 +1,4 @@
-"""Motions go by /clock where time is simulated: slow, fast, paused or set; exactly."""
+"""Motions in simulated time: slow, fast, paused, and clocks that are set."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ from ros2_ik.node.motion.motion_execution import Phase
 
 
 def simulation(monkeypatch, scale=1.0):
-    """Give a simulation with a trajectory controller, `scale` times as fast as time is."""
+    """Return a simulated trajectory controller, `scale` times as fast as real time."""
     arm = Arm(monkeypatch, Trajectories)
     follower = Follower(arm, scale)
     arm.simulate(lambda: 1000.0 + follower.time)
@@ -30,15 +30,15 @@ def simulation(monkeypatch, scale=1.0):
 
 
 @pytest.mark.parametrize('scale', [0.1, 4.0])
-def test_arrives_however_fast_time_is(monkeypatch, scale):
+def test_motion_arrives_at_any_speed_of_a_simulation(monkeypatch, scale):
     follower = simulation(monkeypatch, scale)
     outcome = follower.run(30, follower.arm.go(2.0))
     assert outcome.status == Status.SUCCESS, outcome
     assert len(follower.messages) == 1 and follower.position == pytest.approx(2.0, abs=1e-3)
 
 
-def test_a_pause_is_no_stuck_arm(monkeypatch):
-    """Nothing is told of the arm meanwhile."""
+def test_paused_simulation_is_no_tracking_error(monkeypatch):
+    """No joint_states arrive meanwhile."""
     follower = simulation(monkeypatch)
     execution = follower.arm.go(2.0)
     assert follower.run(0.8, execution) is None
@@ -52,8 +52,8 @@ def test_a_pause_is_no_stuck_arm(monkeypatch):
 
 @pytest.mark.parametrize(('scale', 'after', 'paused'), [
     (0.1, 0.6, 2.0), (0.5, 0.9, 0.0), (1.0, 0.3, 2.0)])
-def test_a_stop_is_heard_once_and_answered_at_rest(monkeypatch, scale, after, paused):
-    """Within the limits of the arm's own time; `paused` when it is told."""
+def test_stop_brakes_once_and_is_answered_at_rest(monkeypatch, scale, after, paused):
+    """Limits hold in simulated time; `paused` [s] is a pause after the stop."""
     follower = simulation(monkeypatch, scale)
     execution = follower.arm.go(2.6)
     assert follower.run(after / scale, execution) is None
@@ -74,7 +74,7 @@ def test_a_stop_is_heard_once_and_answered_at_rest(monkeypatch, scale, after, pa
 # -- a clock that is set -------------------------------------------------------------------------
 
 def by_clock(monkeypatch, kind=Trajectories):
-    """Give an arm in real time, and how far /clock is ahead of that."""
+    """Return an arm in real time, and the offset of /clock."""
     arm, ahead = Arm(monkeypatch, kind), [1000.0]
     arm.simulate(lambda: arm.now + ahead[0])
     arm.stand(1.5)
@@ -83,8 +83,8 @@ def by_clock(monkeypatch, kind=Trajectories):
 
 @pytest.mark.parametrize('jump', [-0.05, -0.3, -1000.0])
 @pytest.mark.parametrize('stopped', [True, False])
-def test_a_clock_that_goes_back(monkeypatch, jump, stopped):
-    """The arm does not: it was thrown back, or went on unbraked as if it had arrived."""
+def test_clock_that_is_set_back_does_not_move_the_arm_back(monkeypatch, jump, stopped):
+    """Past defect: the arm was thrown back, or went on unbraked as if it had arrived."""
     arm, ahead = by_clock(monkeypatch)
     follower = Follower(arm)
     execution = arm.go(2.6)
@@ -100,8 +100,7 @@ def test_a_clock_that_goes_back(monkeypatch, jump, stopped):
 
 
 @pytest.mark.parametrize(('apart', 'turn'), [(-0.2, 0.007), (-1.0, 0.05), (5.0, 0.003)])
-def test_two_that_tell_the_time(monkeypatch, apart, turn):
-    """What moves is stopped at once."""
+def test_two_clock_publishers_stop_a_motion(monkeypatch, apart, turn):
     arm, _ = by_clock(monkeypatch)
     follower, of_one = Follower(arm), arm.simulated
     execution = arm.go(2.6)
@@ -120,8 +119,8 @@ def test_two_that_tell_the_time(monkeypatch, apart, turn):
 
 
 @pytest.mark.parametrize('began', [True, False])
-def test_another_clock_is_to_be_gone_by(monkeypatch, began):
-    """As by use_sim_time; stamps tell nothing then, and the arm is braked."""
+def test_change_of_the_clock_source_stops_a_motion(monkeypatch, began):
+    """As by use_sim_time: stamps cannot be compared, and the arm is braked."""
     arm = Arm(monkeypatch, Trajectories)
     follower = Follower(arm)
     execution = arm.go(2.6)
@@ -137,8 +136,8 @@ def test_another_clock_is_to_be_gone_by(monkeypatch, began):
 
 @pytest.mark.parametrize('kind', [Trajectories, Positions])
 @pytest.mark.parametrize('jump', [-900.0, -0.2])
-def test_a_simulation_that_begins_anew(monkeypatch, kind, jump):
-    """What was commanded before just goes on, and delays nothing when it is over."""
+def test_restarted_simulation_lets_a_motion_end(monkeypatch, kind, jump):
+    """It does not delay the next motion."""
     arm, ahead = by_clock(monkeypatch, kind)
     arm.go(1.0)
     arm.run(0.5)

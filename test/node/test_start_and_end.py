@@ -1,4 +1,4 @@
-"""How the node starts, what it says and refuses then, and how signals end it."""
+"""Start of the node with its warnings and refusals, and its end by signals."""
 
 from importlib.util import find_spec
 import os
@@ -37,20 +37,20 @@ TWO = {'controllers': ['one', 'two'], 'one.kind': 'position', 'two.kind': 'posit
                  "a.kind is 'follow_joint_trajectory': control_msgs is not installed",
                  marks=pytest.mark.skipif(bool(find_spec('control_msgs.action')),
                                           reason='control_msgs is installed'))])
-def test_start_with_parameters_that_make_no_sense_is_refused(start_node, parameters, words):
+def test_malformed_parameters_end_the_start(start_node, parameters, words):
     node = start_node(**parameters)
     assert node.process.wait(30) == 1
     assert words in node.text.splitlines()[-1] and 'Traceback' not in node.text
 
 
-def test_usage():
+def test_help_names_the_options():
     run = subprocess.run([PROGRAM, '--help'], capture_output=True, text=True, timeout=30)
     assert run.returncode == 0 and not run.stderr
     for words in ('usage: ik_node', '--ros-args', 'ros2 param describe', 'ros2_ik --help'):
         assert words in run.stdout
 
 
-def test_start_tells_of_misspelt_parameters_of_the_speed_and_of_an_empty_scene(start_node):
+def test_start_warns_of_misspelt_parameters_speed_and_an_empty_scene(start_node):
     limit = 'joint_limits.panda_jont1.max_velocity'    # is taken: the robot may have this joint
     node = start_node(defualt_timeout=1.0, **TRAJECTORIES,
                       **{limit: 1.0, limit.replace('ity', 'ty'): 1.0})
@@ -62,7 +62,7 @@ def test_start_tells_of_misspelt_parameters_of_the_speed_and_of_an_empty_scene(s
     assert f"did you mean '{limit}'" not in node.text
 
 
-def test_defaults_may_come_before_the_robot_that_has_them(start_node, client, panda):
+def test_default_tip_is_checked_when_the_robot_arrives(start_node, client, panda):
     node = start_node(default_tip='panda_hnd', default_group='arm', scene='floor',
                       velocity_scaling=0.25, **TRAJECTORIES)
     eventually(lambda: 'motions use 0.25 of the velocity limits' in node.text, 'the speed')
@@ -74,8 +74,8 @@ def test_defaults_may_come_before_the_robot_that_has_them(start_node, client, pa
     assert client.set('default_tip', 'panda_hand').successful
 
 
-def test_description_scene_and_meshes_of_parameters(start_node, client, panda):
-    """A hull closes the gap between two parts of a mesh; a mesh that is missing is left out."""
+def test_description_scene_and_meshes_come_from_parameters(start_node, client, panda):
+    """meshes='hull' closes a gap between two parts; missing_meshes='skip' leaves a mesh out."""
     start_node(robot_description=panda.urdf, robot_description_semantic=panda.srdf, scene='table',
                meshes='hull', missing_meshes='skip')
     below = np.diag([1.0, -1.0, -1.0, 1.0])     # the tip points down, and the hand is in the table
@@ -97,8 +97,8 @@ def test_description_scene_and_meshes_of_parameters(start_node, client, panda):
     ('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]', 'size'),
     ('objects: [{id: a, frame: panda_hand, shapes: [{sphere: {radius: 0.1}}]}]',
      "frame 'panda_hand' moves")])
-def test_scene_that_does_not_load(start_node, client, panda, tmp_path, content, words):
-    """Nothing may be claimed to be free of a scene that is not there."""
+def test_malformed_scene_file_fails_requests(start_node, client, panda, tmp_path, content, words):
+    """Nothing may be called free of contact without the scene."""
     path = tmp_path / 'cell.yaml'
     path.write_text(content)
     node = start_node(scene=str(path))
@@ -113,8 +113,8 @@ def test_scene_that_does_not_load(start_node, client, panda, tmp_path, content, 
 
 
 @pytest.mark.slow
-def test_two_nodes_of_one_name_and_a_clock_that_never_comes_are_told_of(start_node):
-    """Both would answer each request, and only one of the answers is heard."""
+def test_second_node_of_a_name_and_a_missing_clock_are_named(start_node):
+    """Both nodes would answer, and a client receives only one response."""
     nodes = [start_node(use_sim_time=True) for _ in range(2)]
     for words in ('another node is called /ros2_ik', 'nothing has come on /clock'):
         for node in nodes:
@@ -124,7 +124,7 @@ def test_two_nodes_of_one_name_and_a_clock_that_never_comes_are_told_of(start_no
 # -- the end -------------------------------------------------------------------------------------
 
 def to_group(node, number):
-    """Send a signal as a terminal's Ctrl-C and systemd do."""
+    """Send a signal to the process group, like Ctrl-C in a terminal and systemd."""
     os.killpg(node.pid, number)
 
 
@@ -158,7 +158,7 @@ def test_searches_and_goals_are_answered_before_the_node_ends(start_node, client
 
 
 def catches(pid, number):
-    """Return whether a process has a handler for a signal."""
+    """Return True if a process has a handler for a signal."""
     with open(f'/proc/{pid}/status') as file:
         caught = file.read().split('SigCgt:')[1].split()[0]
     return int(caught, 16) >> (number - 1) & 1
@@ -176,7 +176,7 @@ def test_interrupt_ends_a_node_that_is_starting(start_node, has_children):
     ends_without_a_trace(node, processes)
 
 
-def test_node_that_compiles_offers_nothing_yet_and_ends_all_its_processes(
+def test_compiling_node_offers_nothing_and_ends_with_all_its_processes(
         start_node, client, monkeypatch, tmp_path):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
     monkeypatch.delenv('NUMBA_CACHE_DIR', raising=False)
@@ -191,8 +191,8 @@ def test_node_that_compiles_offers_nothing_yet_and_ends_all_its_processes(
 
 
 @pytest.mark.parametrize('ignored', [False, True])
-def test_terminal_that_closes_ends_the_node_unless_that_is_ignored(ignored):
-    """As nohup has it ignored."""
+def test_sighup_ends_the_node_unless_it_is_ignored(ignored):
+    """Programs started by nohup ignore SIGHUP."""
     code = 'from ros2_ik.node.process import SIGNALS; print(*map(int, SIGNALS))'
     said = subprocess.run(
         [sys.executable, '-c', code], capture_output=True, text=True, check=True,

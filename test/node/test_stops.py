@@ -1,4 +1,4 @@
-"""Where and how an arm is stopped that is late, slow, stuck or hardly heard of; exactly."""
+"""Stops of an arm that is late, slow, stuck or whose joint_states are lost, on a test clock."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def arm(monkeypatch, request):
 
 @pytest.fixture
 def sent(monkeypatch):
-    """Give an arm that is sent trajectories, and may be as late as it likes."""
+    """Return an arm with a trajectory controller and no limit of the tracking error."""
     arm = Arm(monkeypatch, Trajectories)
     arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
     return arm
@@ -41,7 +41,7 @@ def sent(monkeypatch):
 
 @pytest.mark.parametrize(('urdf', 'given', 'limit'), [
     (2.0, None, 2.0), (2.0, 0.1, 0.1), (2.0, 5.0, 2.0), (0.0, None, 1.0)])
-def test_the_smaller_limit_of_velocity_counts_and_none_of_zero(urdf, given, limit):
+def test_velocity_limit_is_the_smaller_of_urdf_and_parameter(urdf, given, limit):
     robot = Robot.from_urdf(URDF.replace('velocity="1"', f'velocity="{urdf}"'))
     parameters = Values()
     parameters.limits['turn', 'velocity'] = given
@@ -51,8 +51,8 @@ def test_the_smaller_limit_of_velocity_counts_and_none_of_zero(urdf, given, limi
 # -- where it comes to rest --------------------------------------------------------------------
 
 @pytest.mark.parametrize('ago', [0.05, 0.5, 1.2])
-def test_a_stop_does_not_pass_the_goal(arm, ago):
-    """Braking evenly, with time for controllers that begin late, takes longer than arriving."""
+def test_stop_does_not_overshoot_the_goal(arm, ago):
+    """Synchronized braking with a reserve for late controllers would take longer than arriving."""
     arm.parameters.update(default_max_velocity=10.0)
     execution = arm.go(2.0)
     arm.run(execution.motion.duration - ago)
@@ -63,8 +63,8 @@ def test_a_stop_does_not_pass_the_goal(arm, ago):
 
 
 @pytest.mark.parametrize('late', [0.2, 0.5])
-def test_a_late_arm_rests_as_soon_as_it_can(sent, late):
-    """Not where the controller that begins at its command would come to rest, farther on."""
+def test_late_arm_brakes_from_its_measured_state(sent, late):
+    """Braking from the command would end farther on."""
     execution = sent.go(2.6)
     sent.run(0.4 + late, late)
     at, fast = (float(values[0]) for values in sent.controller.commanded(sent.now - late)[:2])
@@ -75,8 +75,8 @@ def test_a_late_arm_rests_as_soon_as_it_can(sent, late):
     assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.01
 
 
-def test_a_stop_that_is_repeated_goes_nowhere_else(sent):
-    """Whatever is heard meanwhile."""
+def test_repeated_braking_keeps_its_end(sent):
+    """Whatever joint_states arrive meanwhile."""
     execution, random = sent.go(2.0), np.random.default_rng(1)
     sent.run(0.4)
     execution.stop(Status.PREEMPTED, 'stopped')
@@ -93,8 +93,8 @@ def test_a_stop_that_is_repeated_goes_nowhere_else(sent):
     {}, {'scale': 0.5}, {'scale': 0.2, 'measured': True}, {'every': 0.19}, {'every': 0.4}],
     ids=str)
 @pytest.mark.parametrize('after', [0.54, 0.95])
-def test_a_stop_neither_speeds_up_nor_turns_back(sent, how, after):
-    """On a speed slider, or where joint_states are seldom. In .3 s before this is not known."""
+def test_stop_neither_speeds_up_nor_turns_back(sent, how, after):
+    """With a speed slider or rare joint_states, which are unknown for the first 0.3 s."""
     follower, execution = Follower(sent, **how), sent.go(2.6)
     assert follower.run(after, execution) is None
     fast = follower.velocity * follower.scale
@@ -105,8 +105,8 @@ def test_a_stop_neither_speeds_up_nor_turns_back(sent, how, after):
 
 
 @pytest.mark.parametrize('after', [0.4, 1.6])
-def test_a_stop_beyond_pi_where_angles_are_told_within_one_turn(monkeypatch, after):
-    """The place beyond pi was taken for one a turn away."""
+def test_stop_beyond_pi_with_wrapped_joint_states(monkeypatch, after):
+    """Past defect: a position beyond pi was taken for one a turn away."""
     arm = Arm(monkeypatch, Trajectories, 'kinova', 'j2s6s200_joint_1', start=3.0)
     arm.parameters.update(max_tracking_error=0.0, arrival_timeout=5.0)
     follower = Follower(arm, wrapped=True, position=3.0)
@@ -119,8 +119,8 @@ def test_a_stop_beyond_pi_where_angles_are_told_within_one_turn(monkeypatch, aft
 
 
 @pytest.mark.parametrize('seed', range(30))
-def test_random_motions_and_stops_stay_within_the_accelerations(monkeypatch, seed):
-    """Of an arm that is late or slow, and of which messages get lost."""
+def test_random_motions_and_stops_keep_the_acceleration_limit(monkeypatch, seed):
+    """With an arm that is late or slow, and lost joint_states."""
     random = np.random.default_rng(seed)
     arm, most = Arm(monkeypatch, Trajectories), random.choice([2.0, 3.0, 6.0])
     arm.parameters.update(arrival_timeout=4.0, limits={
@@ -144,8 +144,8 @@ def test_random_motions_and_stops_stay_within_the_accelerations(monkeypatch, see
 # -- an arm that does not move -----------------------------------------------------------------
 
 @pytest.mark.parametrize('stop', [0.15, 0.4, 0.9])
-def test_joints_that_have_not_begun_are_told_to_stay(sent, stop):
-    """The controller hears each command a second later, and cannot take back the first one."""
+def test_joints_that_have_not_started_stay(sent, stop):
+    """The controller starts each command a second late and cannot withdraw the first one."""
     follower, execution = Follower(sent, hears=1.0), sent.go(2.0)
     follower.run(stop, execution)
     execution.stop(Status.PREEMPTED, 'stopped')
@@ -163,8 +163,8 @@ def test_joints_that_have_not_begun_are_told_to_stay(sent, stop):
 # -- what is noticed, and said -----------------------------------------------------------------
 
 @pytest.mark.parametrize('late', [0.0, 0.3])
-def test_an_arm_that_is_merely_late_goes_on(arm, late):
-    """At full speed, with the delays of ordinary motors and networks."""
+def test_delayed_arm_is_no_tracking_error(arm, late):
+    """At full speed with the usual delays of motors and networks."""
     execution = arm.go(2.5)
     for _ in range(20):
         arm.run(0.1, late)
@@ -173,7 +173,7 @@ def test_an_arm_that_is_merely_late_goes_on(arm, late):
         assert execution.phase is not Phase.BRAKING
 
 
-def test_a_joint_that_is_held_is_noticed_after_200_mrad_and_300_ms(arm):
+def test_held_joint_is_detected_after_200_mrad_and_300_ms(arm):
     execution = arm.go(2.5)
     arm.run(0.6)
     at, begin = arm.controller.commanded(arm.now).position[0], arm.now
@@ -186,7 +186,7 @@ def test_a_joint_that_is_held_is_noticed_after_200_mrad_and_300_ms(arm):
     assert 0.2 < far < 0.23
 
 
-def test_an_arm_that_cannot_be_stopped_is_told_of(sent):
+def test_arm_that_does_not_stop_is_reported(sent):
     execution = sent.go(2.0)
     sent.run(0.5)
     execution.stop(Status.PREEMPTED, 'stopped')
@@ -200,7 +200,7 @@ def test_an_arm_that_cannot_be_stopped_is_told_of(sent):
     assert outcome.status == Status.PREEMPTED and 'but the arm still moves' in outcome.message
 
 
-def test_a_stop_that_cannot_be_watched_says_so(arm):
+def test_stop_without_joint_states_reports_unknown_rest(arm):
     execution = arm.go(2.0)
     arm.run(0.5)
     execution.stop(Status.PREEMPTED, 'stopped')
@@ -212,8 +212,8 @@ def test_a_stop_that_cannot_be_watched_says_so(arm):
     assert 'it is not known whether the arm stands: joint_states of joint' in outcome.message
 
 
-def test_it_is_known_by_positions_and_stamps_whether_an_arm_stands(sent):
-    """Not at first, not while nothing is told, and not where it turns, whatever is told."""
+def test_rest_is_judged_by_positions_and_stamps(sent):
+    """Unknown at first and without messages; velocities in joint_states are ignored."""
     sent.forget()
     for k in range(30):
         sent.stand(PERIOD)
@@ -233,8 +233,8 @@ def test_it_is_known_by_positions_and_stamps_whether_an_arm_stands(sent):
 
 
 @pytest.mark.parametrize(('late', 'kept'), [(0.2, True), (0.6, False)])
-def test_controllers_keep_step_or_are_stopped(monkeypatch, late, kept):
-    """The way is free for both together, and checked with what a late arm may be off."""
+def test_controllers_out_of_step_are_stopped(monkeypatch, late, kept):
+    """The path was checked for both together, with the allowed delay."""
     arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
     pair = [arm.controller, Trajectories('d', joints[1:], '', arm.context)]
 
@@ -259,8 +259,8 @@ def test_controllers_keep_step_or_are_stopped(monkeypatch, late, kept):
 
 
 @pytest.mark.parametrize('silent', [0, 1])
-def test_joint_that_falls_silent_in_a_fast_motion_is_stale_and_follows(monkeypatch, silent):
-    """The others were compared with what was commanded when the silent one was read last."""
+def test_joint_that_is_no_longer_published_is_stale_and_no_tracking_error(monkeypatch, silent):
+    """Past defect: the other joints were compared with the command at its last message."""
     arm, joints = Arm(monkeypatch, Trajectories), (JOINT, 'panda_joint2')
     controller = Trajectories('c', joints, '', arm.context)
     limits = motion_limits(arm.robot, joints, arm.parameters)
@@ -288,8 +288,8 @@ def test_joint_that_falls_silent_in_a_fast_motion_is_stale_and_follows(monkeypat
 # -- other clients -----------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('stamped', 'ends'), [(True, 0.06), (False, 0.2)])
-def test_trajectory_of_another_client_lasts_from_its_stamp_on(sent, stamped, ends):
-    """The last one of the servo, received late, kept motions from beginning."""
+def test_trajectory_of_another_client_lasts_from_its_stamp(sent, stamped, ends):
+    """Past defect: the last trajectory of the servo, received late, refused motions."""
     message = JointTrajectory(joint_names=[JOINT], points=[JointTrajectoryPoint(
         positions=[0.0], velocities=[0.0], time_from_start=duration_message(0.2))])
     if stamped:
@@ -302,8 +302,8 @@ def test_trajectory_of_another_client_lasts_from_its_stamp_on(sent, stamped, end
     assert not sent.controller.under_way()
 
 
-def test_an_arm_that_another_client_commands_right_after_this_node_is_braked(sent):
-    """Its command may have come before this node's."""
+def test_foreign_command_right_after_ours_brakes_the_arm(sent):
+    """The controller may have received the foreign command before ours."""
     execution = sent.go(2.0)
     sent.run(0.04)
     first = sent.controller.told
@@ -323,14 +323,14 @@ def streamed(monkeypatch):
 
 
 def accelerations(sent):
-    """Give the accelerations of a joint that is at each position for a period, from rest on."""
+    """Return the accelerations of a joint that moves by one position each period, from rest."""
     return np.abs(np.diff(np.concatenate([[0.0], np.diff(sent) / PERIOD]))) / PERIOD
 
 
 @pytest.mark.parametrize('after', [0.05, 0.9])
 @pytest.mark.parametrize('pause', [0.12, 2.0])
-def test_a_stream_ends_with_a_pause(streamed, after, pause):
-    """The joint stands by then, where it was commanded last."""
+def test_stream_ends_after_a_pause_of_its_process(streamed, after, pause):
+    """The joint has stopped by then at its last command."""
     execution = streamed.go(2.5)
     streamed.run(after)
     streamed.now += pause
@@ -347,8 +347,8 @@ def test_a_stream_ends_with_a_pause(streamed, after, pause):
 
 @pytest.mark.parametrize('late', [0.0, 0.03])
 @pytest.mark.parametrize('stop', [0.03, 0.5, 1.0, 1.4])
-def test_a_stop_of_a_stream_that_is_late_stays_within_limits(streamed, stop, late):
-    """The pipe and the player's period make it so."""
+def test_late_stop_of_a_stream_keeps_the_limits(streamed, stop, late):
+    """The pipe and the period of the player delay the stop."""
     execution = streamed.go(2.6)
     streamed.run(stop)
     messages, streamed.servo.send = [], lambda message: messages.append(message)
@@ -363,7 +363,7 @@ def test_a_stop_of_a_stream_that_is_late_stays_within_limits(streamed, stop, lat
 
 
 def slow_stream(monkeypatch):
-    """Give a stream whose clock goes on as its first number says, in what its second one is."""
+    """Return a stream with a clock that is a list of [time, rate]."""
     arm, time = Arm(monkeypatch, Positions), [1000.0, 1.0]
     arm.simulate(lambda: time[0])
     return arm, time
@@ -379,8 +379,8 @@ def run_by(arm, time, periods, execution=None):
 
 
 @pytest.mark.parametrize('speed', [0.0, 0.2])
-def test_a_stream_and_its_stop_go_by_the_time_of_a_simulation(monkeypatch, speed):
-    """It becomes slow, or pauses; a stop does not jump to its end meanwhile."""
+def test_stream_and_its_stop_follow_simulated_time(monkeypatch, speed):
+    """Simulated time slows down or pauses; a stop does not jump to its end."""
     arm, time = slow_stream(monkeypatch)
     execution = arm.go(2.5)
     run_by(arm, time, 80)

@@ -1,4 +1,4 @@
-"""TF: which frames it puts where, and how old they may be."""
+"""Frames of TF: placement and age."""
 
 import re
 
@@ -27,7 +27,7 @@ from ros2_ik.srv import ComputeFK, GetPlanningScene
 
 @pytest.fixture(scope='module')
 def tf2_ros():
-    """Let nodes find a tf2_ros."""
+    """Make tf2_ros importable by nodes."""
     with pytest.MonkeyPatch.context() as environment:
         let_find_tf2_ros(environment)
         yield
@@ -35,14 +35,14 @@ def tf2_ros():
 
 @pytest.fixture(scope='module')
 def node(tf2_ros, start_shared_node, client, panda):
-    """Give a node that finds a tf2_ros."""
+    """Return a node that can import tf2_ros."""
     node = start_shared_node()
     client.describe(panda)
     return node
 
 
-def test_a_frame_that_may_come_keeps_nobody_waiting(client, node, panda):
-    """The first question waits a moment for TF to be heard; others are answered meanwhile."""
+def test_lookup_of_a_missing_frame_does_not_block_other_requests(client, node, panda):
+    """The first request waits a moment for TF; the node answers others meanwhile."""
     question = ComputeFK.Request(frame_id='nowhere', state=neutral(panda))
     asked = client.service(ComputeFK, 'ros2_ik/compute_fk').call_async(question)
     assert client.call(Trigger, 'ros2_ik/stop', Trigger.Request()).success
@@ -55,13 +55,13 @@ def test_a_frame_that_may_come_keeps_nobody_waiting(client, node, panda):
 
 @pytest.fixture
 def arm(client, node):
-    """Give a question's fields, of which is told where the arm starts; TF is listened to."""
+    """Return request fields with the start of the arm; the node has subscribed to TF."""
     assert client.fk(state=seed(HOME), frame_id='nowhere').status == Status.FRAME_TRANSFORM_FAILURE
     return {'seed': seed(HOME), 'timeout': Duration(sec=1)}
 
 
 def tells(client, *transforms, topic='/tf'):
-    """Publish transforms, and wait until the node knows them, or that they are old."""
+    """Publish transforms, and wait until the node has received them."""
     message = tf_message(*transforms)
     client.publish(topic, message, latched=topic == '/tf_static')
     for item in transforms:
@@ -70,13 +70,13 @@ def tells(client, *transforms, topic='/tf'):
 
 
 def ahead(frame, offset=0.2):
-    """Give a target before the hand, in its frame or one fixed to it."""
+    """Return a target in front of the hand, in its frame or a frame fixed to it."""
     T = np.eye(4)
     T[2, 3] = offset
     return stamped(T, frame)
 
 
-def test_what_is_old_is_refused(client, arm, panda):
+def test_old_transforms_are_refused(client, arm, panda):
     tells(client, transform('panda_link0', 'part', x=0.4, ago=15.0))
     target = reachable(panda, 'panda_hand_tcp', 3)
     target.header.frame_id = 'part'
@@ -92,8 +92,8 @@ def test_what_is_old_is_refused(client, arm, panda):
     assert 'execute_tf_timeout allows 0.5 s' in moved.message
 
 
-def test_no_frame_of_tf_hangs_on_the_tool_of_a_request(client, arm, panda_judge):
-    """TF has a frame of that name, too, elsewhere."""
+def test_tool_of_a_request_is_no_parent_of_tf_frames(client, arm, panda_judge):
+    """TF has another frame named `tool`."""
     tells(client, transform('panda_link0', 'tool', x=0.45), transform('tool', 'vise', z=0.35),
           topic='/tf_static')
     down = np.diag([1.0, -1.0, -1.0, 1.0])
@@ -107,8 +107,8 @@ def test_no_frame_of_tf_hangs_on_the_tool_of_a_request(client, arm, panda_judge)
 
 # -- nodes of their own ----------------------------------------------------------------------
 
-def test_the_first_object_waits_for_the_base(node, start_node, client):
-    """An object in the frame of a link: where that is, TF tells a moment after it is asked."""
+def test_first_object_waits_for_the_base_pose_from_tf(node, start_node, client):
+    """The object is in the frame of a link, whose pose depends on the base."""
     node.end()
     start_node(base_source='tf', root_joint='planar')
     client.publish('robot_description', String(data=small_arm().urdf), latched=True)

@@ -1,4 +1,4 @@
-"""Workers without their processes: who gets the next attempt, and what is answered."""
+"""Workers and their pool, without child processes."""
 
 import pickle
 import queue
@@ -15,8 +15,7 @@ from ros2_ik.node.workers.pool import START_TIMEOUT
 TIP = 'panda_hand_tcp'
 
 
-def test_no_worker_in_time(panda):
-    """Nobody waits longer than asked for."""
+def test_search_without_a_free_worker_times_out_as_busy(panda):
     pool = Pool(0, SimpleNamespace(error=print))
     pool.start()
     search, answers = Search(IKProblem(panda, [PoseTarget(TIP, matrix(unreachable().pose))]),
@@ -34,7 +33,7 @@ def job(number, robot, target, timeout=60.0, watched=False, **options):
 
 
 def results(here):
-    """Return what has come, but for the words that it is ready."""
+    """Return the received results."""
     found = []
     while here.poll():
         if not isinstance(message := here.recv(), Ready):
@@ -43,7 +42,7 @@ def results(here):
 
 
 def turns_until(worker, here, count):
-    """Let the worker go on until so many results are there; gives them, and the turns taken."""
+    """Run the worker until `count` results have arrived; return them and the number of turns."""
     found, turns = [], 0
     while len(found) < count:
         worker.turn()
@@ -52,7 +51,7 @@ def turns_until(worker, here, count):
     return found, turns
 
 
-def test_new_search_does_not_wait_for_long_ones(pipe, worker, panda):
+def test_new_search_runs_before_long_ones(pipe, worker, panda):
     here, _ = pipe
     for number in range(3):
         here.send(job(number, panda, unreachable()))
@@ -64,7 +63,7 @@ def test_new_search_does_not_wait_for_long_ones(pipe, worker, panda):
     assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
 
 
-def test_cancel(pipe, worker, panda):
+def test_cancelled_job_is_preempted(pipe, worker, panda):
     here, _ = pipe
     here.send(job(1, panda, unreachable()))
     worker.turn()
@@ -76,7 +75,7 @@ def test_cancel(pipe, worker, panda):
     assert result.number == 1 and result.solution.status is Status.PREEMPTED
 
 
-def test_same_answer_as_without_worker(pipe, worker, panda):
+def test_worker_returns_the_same_solution_as_a_search_here(pipe, worker, panda):
     problem = IKProblem(panda, [PoseTarget(TIP, matrix(reachable(panda, TIP, 4).pose))])
     options = {'solutions': 3, 'random_state': 5, 'timeout': 60.0}    # ends by what it finds
     alone, begun = Search(problem, **options), Search(problem, **options)
@@ -89,7 +88,7 @@ def test_same_answer_as_without_worker(pipe, worker, panda):
     assert there.q.tolist() == here.q.tolist()
 
 
-def test_keeps_two_robots_and_fails_for_another_one(pipe, worker, panda):
+def test_worker_keeps_two_robots(pipe, worker, panda):
     here, _ = pipe
     for key in 'abc':
         here.send(TakeRobot(key, pickle.dumps(panda)))

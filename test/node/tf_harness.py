@@ -1,4 +1,4 @@
-"""Transforms as /tf tells them, and a tf2_ros for nodes."""
+"""Messages of /tf, and a tf2_ros for nodes."""
 
 from importlib.util import find_spec
 import os
@@ -11,7 +11,7 @@ from tf2_msgs.msg import TFMessage
 
 
 def let_find_tf2_ros(monkeypatch):
-    """Let nodes find a tf2_ros, the real one where there is one."""
+    """Make tf2_ros importable by nodes: the installed one, else a stand-in."""
     if find_spec('tf2_ros'):
         return
     stand_in = str(Path(__file__).parent / 'tf_stand_in')
@@ -20,12 +20,12 @@ def let_find_tf2_ros(monkeypatch):
 
 
 def tf_message(*transforms):
-    """Make the message of /tf."""
+    """Return a message of /tf."""
     return TFMessage(transforms=transforms)
 
 
 def transform(parent, child, x=0.0, z=0.0, ago=0.0):
-    """Give a transform, stamped now or a while ago."""
+    """Return a transform that is stamped `ago` seconds ago."""
     message = TransformStamped(child_frame_id=child)
     message.header.frame_id = parent
     nanoseconds = time.time_ns() - int(ago * 1e9)

@@ -1,4 +1,4 @@
-"""One mock Panda and one node that moves it; each test begins with the arm at home."""
+"""One mock Panda and one node for this folder; each test starts with the arm at home."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -30,7 +30,7 @@ if find_spec('rclpy'):
 
 @pytest.fixture(scope='package')
 def mock(client: 'Client', tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[MockRobot]':
-    """Give a Panda that follows trajectories."""
+    """Return a mock Panda that follows trajectories."""
     with mock_robot(client, tmp_path_factory.mktemp('mock')) as mock:
         yield mock
 
@@ -38,7 +38,7 @@ def mock(client: 'Client', tmp_path_factory: pytest.TempPathFactory) -> 'Iterato
 @pytest.fixture(scope='package')
 def node(client: 'Client', domain: int, mock: 'MockRobot',
          tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[NodeProcess]':
-    """Give a node that moves it, and finds a tf2_ros."""
+    """Return a node that moves the mock robot and can import tf2_ros."""
     with pytest.MonkeyPatch.context() as environment:
         let_find_tf2_ros(environment)
         with nodes(domain, tmp_path_factory.mktemp('node')) as start:
@@ -49,7 +49,7 @@ def node(client: 'Client', domain: int, mock: 'MockRobot',
 
 @pytest.fixture(scope='module', autouse=True)
 def usual(client: 'Client', node: 'NodeProcess', mock: 'MockRobot') -> Iterator[None]:
-    """Begin each module with the usual parameters; the mock must not see defects in it."""
+    """Reset the parameters before each module; the mock robot must report no defect."""
     set_usual(client, mock)
     count = mock.text.count('defect')
     yield
@@ -58,7 +58,7 @@ def usual(client: 'Client', node: 'NodeProcess', mock: 'MockRobot') -> Iterator[
 
 @pytest.fixture
 def home(client: 'Client', usual: None) -> None:
-    """Have the arm at home in an empty scene."""
+    """Move the arm home in an empty scene."""
     knows_the_robot(client)
     eventually(lambda: execute(client, HOME, avoid_collisions=False, velocity_scaling=1.0).status
                == Status.SUCCESS, 'the arm at home', 90.0)
@@ -67,7 +67,7 @@ def home(client: 'Client', usual: None) -> None:
 
 @pytest.fixture
 def record(client: 'Client', home: None) -> 'Iterator[Recorder]':
-    """Give a record of the arm."""
+    """Return a record of the arm."""
     record = Recorder(client, ARM)
     record.listen()
     yield record
@@ -76,7 +76,7 @@ def record(client: 'Client', home: None) -> 'Iterator[Recorder]':
 
 @pytest.fixture
 def servo(client: 'Client', home: None, mock: 'MockRobot') -> 'Iterator[Servo]':
-    """Give a client of the servo."""
+    """Return a client of the servo."""
     servo = Servo(client, mock, False)
     yield servo
     servo.close()

@@ -1,4 +1,4 @@
-"""~/execute, and compute_ik and the action with `execute`: the arm goes, or it is said why not."""
+"""~/execute, and `execute` in compute_ik and the action: motions, and refusals with a reason."""
 
 from action_msgs.msg import GoalStatus
 from arm_harness import (
@@ -22,8 +22,8 @@ ROOT, HAND = 'panda_link0', 'panda_hand'
 ASIDE = {'panda_joint1': 0.6, 'panda_joint4': -2.0}
 
 
-def test_arm_goes_straight_by_one_trajectory_that_a_real_controller_takes(client, record):
-    """All joints, times above 0 and growing, at rest at the end."""
+def test_execute_sends_one_trajectory_straight_in_joint_space(client, record):
+    """Valid for joint_trajectory_controller: all joints, rising times, at rest at the end."""
     record.trajectories.clear()
     since = len(record.states)
     answer = execute(client, ASIDE)
@@ -50,7 +50,7 @@ def test_arm_goes_straight_by_one_trajectory_that_a_real_controller_takes(client
     assert np.abs(np.diff(np.vstack([list(HOME.values()), positions]), axis=0)).max() < 0.1
 
 
-def test_joints_that_no_controller_moves(client, record):
+def test_joint_without_a_controller_is_refused(client, record):
     finger = record.listen()['panda_finger_joint1']
     assert execute(client, {**ASIDE, 'panda_finger_joint1': finger}).status == Status.SUCCESS
     answer = execute(client, {**HOME, 'panda_finger_joint1': finger + 0.02})
@@ -80,7 +80,7 @@ NO_SENSE = [     # joints, fields, status, words of the refusal
      'max_joint_change is nan')]
 
 
-def test_questions_that_make_no_sense_are_refused_and_move_nothing(client, record):
+def test_malformed_goals_are_refused_and_move_nothing(client, record):
     record.trajectories.clear()
     for joints, fields, status, text in NO_SENSE:
         answer = execute(client, joints, **fields)
@@ -94,7 +94,7 @@ def test_questions_that_make_no_sense_are_refused_and_move_nothing(client, recor
 POST = box('post', 0.12, at=pose(0.29, 0.17, 0.55))      # beside the hand
 
 
-def test_something_in_the_way_at_the_goal_or_at_the_start(client, record):
+def test_obstacle_on_the_path_at_the_goal_or_at_the_start_is_refused(client, record):
     applied(client, diff(POST))
     record.trajectories.clear()
     answer = execute(client, {'panda_joint1': 1.5})
@@ -114,8 +114,8 @@ def test_something_in_the_way_at_the_goal_or_at_the_start(client, record):
     assert free.status == Status.SUCCESS, free.message
 
 
-def test_what_the_hand_holds_moves_along(client, record):
-    """A stick hits what the hand alone would pass; the question or the scene has it."""
+def test_attached_object_counts_in_the_collision_check_of_a_motion(client, record):
+    """A stick, attached by request or scene, hits an obstacle that the hand passes."""
     applied(client, diff(box('wall', 0.1, at=pose(0.2, 0.45, 0.5))))
     far, touching = {'panda_joint1': 2.3}, ('panda_leftfinger', 'panda_rightfinger',
                                             'panda_link7', 'panda_link8')
@@ -133,7 +133,7 @@ def test_what_the_hand_holds_moves_along(client, record):
 
 # -- what is told ----------------------------------------------------------------------------
 
-def test_a_motion_is_told_of_while_it_is_under_way_and_when_it_is_over(client, record, node):
+def test_diagnostics_and_log_report_a_motion(client, record, node):
     told = []
 
     def take(message):
@@ -170,7 +170,7 @@ BIG = {'max_joint_change': 9.0}
 
 
 @pytest.mark.parametrize(('action', 'band'), [(False, (0.3, 0.4)), (True, (0.7, 0.8))])
-def test_goes_to_the_solution(client, record, panda_judge, action, band):
+def test_arm_moves_to_the_solution(client, record, panda_judge, action, band):
     asked = {'constraints': height(*band), 'execute': True, **NEAR}
     if action:
         assert client.set('velocity_scaling', 0.05).successful    # feedback comes twice a second
@@ -192,8 +192,8 @@ def test_goes_to_the_solution(client, record, panda_judge, action, band):
     assert band[0] - 2e-3 <= z <= band[1] + 2e-3
 
 
-def test_nothing_moves_if_the_tip_was_detached_during_the_search(client, record):
-    """The nearest solution is looked for until the time is up."""
+def test_nothing_moves_if_the_tip_is_detached_during_the_search(client, record):
+    """select='nearest' keeps searching until the timeout, so the scene can change meanwhile."""
     peg = box('peg', 0.01, at=pose(0, 0, 0.12), frame=HAND, subframe_names=['tip'],
               subframe_poses=[pose(0, 0, 0.04)])
     applied(client, diff(holding=[attached(peg, HAND, ['panda_leftfinger',
@@ -212,14 +212,14 @@ def test_nothing_moves_if_the_tip_was_detached_during_the_search(client, record)
 
 
 def turned(to):
-    """Ask for the arm at HOME but for its first joint."""
+    """Return constraints for the arm at HOME with its first joint at `to`."""
     reference = [to, *(HOME[name] for name in ARM[1:])]
     return [function('joint_positions',
         names=list(ARM), reference=reference, bounds=Bounds(target=[0.0]))]
 
 
-def test_a_big_move_must_be_asked_for(client, record, panda_judge):
-    """By default a solution with execute moves no joint by more than 1 rad: parameter max_jump."""
+def test_large_joint_change_needs_max_joint_change(client, record, panda_judge):
+    """Parameter max_jump bounds the change of each joint to 1 rad by default."""
     before = record.still()
     target = stamped(panda_judge.transform({**HOME, 'panda_joint1': 2.4}, HAND, ROOT), ROOT)
     arm = {'targets': [target], 'tips': [HAND], 'group': 'arm', 'timeout': Duration(sec=1)}
@@ -242,8 +242,8 @@ def test_a_big_move_must_be_asked_for(client, record, panda_judge):
     assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
 
 
-def test_bounds_on_changes_count_from_where_the_robot_stands(client, record):
-    """Not from a seed elsewhere: what is found there could not be gone to."""
+def test_joint_change_is_measured_from_the_current_joint_states(client, record):
+    """A seed elsewhere does not change the bound: the arm starts where it is."""
     response = client.ik(constraints=turned(0.9), execute=True, max_joint_change=0.5,
                          seed=seed({'panda_joint1': 0.8}))
     assert response.status == Status.INVALID_GOAL_CONSTRAINTS, response.message
@@ -262,8 +262,8 @@ def test_bounds_on_changes_count_from_where_the_robot_stands(client, record):
     assert response.status == Status.SUCCESS and 'arrived' in response.message, response.message
 
 
-def test_a_seed_that_is_not_true_is_refused(client, record):
-    """A solution for a hand that is elsewhere is none for this one."""
+def test_seed_that_contradicts_joint_states_is_refused(client, record):
+    """A solution for other finger positions than the measured ones could collide."""
     response = client.ik(constraints=height(0.3, 0.4), execute=True, group='arm',
                          seed=seed({'panda_finger_joint1': 0.035}))
     assert response.status == Status.INVALID_ROBOT_STATE, response.message

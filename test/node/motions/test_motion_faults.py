@@ -1,4 +1,4 @@
-"""What ends a motion under way, or keeps it from beginning: the arm stops, and it is said why."""
+"""Events that stop a running motion or refuse a new one; the reply names the reason."""
 
 from contextlib import contextmanager
 import re
@@ -13,7 +13,6 @@ from arm_harness import (
     set_usual,
     stop,
 )
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from motion_requests import FAR, moving, NEAR, Requested
 from moveit_msgs.msg import AllowedCollisionMatrix, RobotState
 from node_harness import eventually, reachable, repeating
@@ -30,21 +29,21 @@ BACK = 0.1   # a busy arm that hears late of the braking has to come back this f
 
 @pytest.fixture(autouse=True)
 def slow(client, mock):
-    """Begin each test without faults, and with slow motions."""
+    """Start each test without faults and with slow motions."""
     set_usual(client, mock)
     assert client.set('velocity_scaling', 0.3).successful
 
 
 @pytest.fixture
 def record(record):
-    """Give a record of an arm at rest."""
+    """Return a record of an arm at rest."""
     record.still()
     record.trajectories.clear()
     return record
 
 
 def stopped_short(record):
-    """Wait until the arm stands, not where it was going to; the last command was to brake."""
+    """Wait until the arm stands short of its goal; its last command was to brake."""
     assert 0.03 < record.still()[0] < 1.9
     first, *_, last = record.trajectories
     assert not any(last.points[-1].velocities)
@@ -54,7 +53,7 @@ def stopped_short(record):
 
 # -- who asked ends it -----------------------------------------------------------------------
 
-def test_the_service_stop(client, record):
+def test_stop_service_brakes_a_motion(client, record):
     asked, since = moving(client, record, 'compute_ik'), len(record.states)
     answer = stop(client)
     assert answer.success and answer.message == '1 motion is being stopped'
@@ -66,8 +65,8 @@ def test_the_service_stop(client, record):
     assert stop(client).message == 'nothing was moving'
 
 
-def test_a_goal_that_is_cancelled(client, record):
-    """The arm has stopped when the result comes, which keeps the solution."""
+def test_cancelled_goal_brakes_and_keeps_its_solution(client, record):
+    """The result arrives after the arm has stopped."""
     asked = moving(client, record, 'solve_constrained_ik')
     asked.goal.cancel()
     state, ended = asked.goal.result(60)
@@ -81,8 +80,8 @@ def test_a_goal_that_is_cancelled(client, record):
 @pytest.mark.parametrize(('way', 'name', 'value', 'words'), [
     ('execute', 'publish_joint_states', False, 'execute_state_timeout'),
     ('compute_ik', 'nan_joint', 'panda_joint3', "'panda_joint3'")])
-def test_joint_states_that_fail(client, record, mock, way, name, value, words):
-    """A motion that runs ends as stale, and none begins."""
+def test_missing_or_nan_joint_states_stop_a_motion(client, record, mock, way, name, value, words):
+    """The running motion ends as ROBOT_STATE_STALE, and the next one is refused."""
     assert client.set('velocity_scaling', 0.1).successful
     asked = moving(client, record, way)
     mock.set(name, value)
@@ -97,8 +96,8 @@ def test_joint_states_that_fail(client, record, mock, way, name, value, words):
     stopped_short(record)
 
 
-def test_an_arm_that_is_stuck(client, record, mock):
-    """It is stopped soon, with the joint and both values told."""
+def test_stuck_arm_is_stopped_by_max_tracking_error(client, record, mock):
+    """The reply names the joint, its position and its command."""
     asked = moving(client, record, 'execute')
     mock.set('blocked', True)
     ended = asked.answer()
@@ -111,8 +110,8 @@ def test_an_arm_that_is_stuck(client, record, mock):
     assert 'max_tracking_error allows 0.2' in ended.message
 
 
-def test_an_arm_that_does_not_arrive(client, record, mock):
-    """The answer says which joint is how far from its goal; a bound of zero is none."""
+def test_arm_that_does_not_arrive_fails_after_arrival_timeout(client, record, mock):
+    """The reply names joint and distance from the goal; max_tracking_error 0 is unlimited."""
     assert client.set('arrival_timeout', 0.3).successful
     assert client.set('max_tracking_error', 0.0).successful
     mock.set('blocked', True)
@@ -134,8 +133,8 @@ def test_an_arm_that_does_not_arrive(client, record, mock):
     ('solve_constrained_ik', {'seed': RobotState(is_diff=True, attached_collision_objects=[
         attached(box('nut', 0.01, at=pose(0.0, 0.0, 0.1), frame='panda_hand'),
                  touch=['panda_leftfinger', 'panda_rightfinger'])])})])
-def test_an_object_that_comes_into_the_way(client, record, way, fields):
-    """The motion stops for it, not for another one, and the next one there is refused."""
+def test_new_obstacle_on_the_path_stops_a_motion(client, record, way, fields):
+    """An obstacle beside the path does not stop it; the next motion there is refused."""
     assert client.set('velocity_scaling', 0.15).successful
     asked = moving(client, record, way, **fields)
     applied(client, diff(box('aside', at=pose(-0.6, -0.6, 0.5))))
@@ -152,7 +151,7 @@ def test_an_object_that_comes_into_the_way(client, record, way, fields):
 
 # -- several who want the arm ----------------------------------------------------------------
 
-def test_the_second_one_is_refused(client, record):
+def test_second_motion_is_refused_while_the_first_runs(client, record):
     first = moving(client, record, 'execute')
     second = Requested(client, 'solve_constrained_ik', ASIDE).answer()
     assert second.status == Status.CONTROL_FAILED and second.motion_seconds == 0, second.message
@@ -161,8 +160,8 @@ def test_the_second_one_is_refused(client, record):
     assert near(record.still(), FAR) < 1e-3 and len(record.trajectories) == 1
 
 
-def test_the_second_one_replaces(client, record):
-    """From where the arm is and as fast as it is: no step, nothing faster than allowed."""
+def test_second_motion_replaces_the_first_without_a_step(client, record):
+    """The second motion starts at the current position and velocity, within the limits."""
     assert client.set('while_executing', 'replace').successful
     since, first = len(record.states), moving(client, record, 'execute')
     second = Requested(client, 'execute', ASIDE).answer()
@@ -176,7 +175,7 @@ def test_the_second_one_replaces(client, record):
     assert speeds.max() < 0.3 * 2.61 * 1.5
 
 
-def test_one_of_many_at_once_moves_the_arm(client, record):
+def test_one_of_several_concurrent_requests_moves_the_arm(client, record):
     futures = [execute_later(client, {'panda_joint1': 0.1 * i}) for i in range(1, 9)]
     answers = [client.wait(future) for future in futures]
     good = [i for i, answer in enumerate(answers) if answer.status == Status.SUCCESS]
@@ -193,7 +192,7 @@ STALE = Status.ROBOT_STATE_STALE
 
 
 class Other:
-    """A publisher of joint_states in the test's own node."""
+    """Second publisher of joint_states, in the test's own node."""
 
     def __init__(self, client):
         self._client = client
@@ -227,7 +226,7 @@ ZEROS = dict.fromkeys(ARM, 0.0)
 
 
 def refused(client, words):
-    """Wait until a motion is refused with these words; gives the answer. None may begin."""
+    """Request motions until one is refused with these words; none may start."""
     def asked():
         answer = execute(client, NEAR)
         return answer.status == STALE and words in answer.message and answer
@@ -236,7 +235,7 @@ def refused(client, words):
     return answer
 
 
-def test_nothing_moves_by_joint_states_that_contradict_each_other(client, record, other, panda):
+def test_contradicting_joint_states_refuse_a_motion(client, record, other, panda):
     with other.saying(ZEROS, stamped=True):
         eventually(lambda: execute(client, HOME).status == STALE, 'that the other is heard')
         sent = len(record.trajectories)
@@ -251,7 +250,7 @@ def test_nothing_moves_by_joint_states_that_contradict_each_other(client, record
     eventually(lambda: execute(client, NEAR).status == Status.SUCCESS, 'one truth again')
 
 
-def test_a_motion_stops(client, record, other):
+def test_contradicting_joint_states_stop_a_motion(client, record, other):
     future = execute_later(client, FAR, velocity_scaling=0.3)
     eventually(lambda: record.at()[0] > 0.25, 'the arm moves')
     with other.saying(ZEROS):
@@ -261,31 +260,19 @@ def test_a_motion_stops(client, record, other):
     assert 0.1 < record.still()[0] < 1.0
 
 
-def test_diagnostics_say_so(client, home, other):
-    told = []
-    heard = client.node.create_subscription(
-        DiagnosticArray, '/diagnostics',
-        lambda m: told.extend(s for s in m.status if s.name.endswith('joint_states')), 10)
-    with other.saying({'panda_joint2': 0.0}):
-        eventually(lambda: any(s.level == DiagnosticStatus.ERROR
-                               and "contradict each other: joint 'panda_joint2'" in s.message
-                               for s in list(told)), 'the contradiction')
-    client.node.destroy_subscription(heard)
-
-
 # -- stamps ---------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('offset', 'said', 'off'), [
     (-0.6, 'execute_state_timeout', 0.6), (2.0, 'ahead of', 2.0)])
-def test_stamps_that_are_off(client, home, mock, offset, said, off):
-    """What comes now and is older by its stamp than may be, or newer than now, moves nothing."""
+def test_old_and_future_stamps_refuse_a_motion(client, home, mock, offset, said, off):
+    """The clock of the driver is behind or ahead of the clock of the node."""
     mock.set('clock_offset', offset)
     answer = refused(client, said)
     found = re.search(r"stamp is ([\d.]+) s \w+( of)? this node's clock", answer.message)
     assert found and abs(float(found[1]) - off) < 0.4
 
 
-def test_joint_states_without_stamps_move_nothing(client, mock, record):
+def test_joint_states_without_stamps_refuse_a_motion(client, mock, record):
     sent = len(record.trajectories)
     mock.set('stamp', False)
     answer = refused(client, 'header.stamp')

@@ -1,4 +1,4 @@
-"""`ros2_ik servo`: keys of a terminal, and a gamepad, move the tip."""
+"""`ros2_ik servo`: keyboard and gamepad move the tip."""
 
 import os
 import pty
@@ -21,7 +21,7 @@ def command(domain, *words, **options):
 
 
 def begins(servo):
-    """Wait until the command has switched the servo on, and the servo takes its commands."""
+    """Wait until the command has switched the servo on and publishes twists."""
     eventually(lambda: servo.statuses and servo.statuses[-1].mode == 'twist'
                and servo.client.node.count_publishers('ros2_ik/servo/twist'), 'the servo')
 
@@ -50,7 +50,7 @@ def test_keys_move_the_tip(domain, servo):
 
 
 @pytest.mark.slow
-def test_a_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
+def test_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
     with command(domain, '--joy', '/joy', stdin=subprocess.DEVNULL) as process:
         try:
             begins(servo)
@@ -67,6 +67,6 @@ def test_a_gamepad_moves_the_tip_while_its_button_is_held(domain, servo):
     servo.client.node.destroy_publisher(publisher)
 
 
-def test_without_a_terminal_there_are_no_keys(domain):
+def test_servo_command_without_a_terminal_is_refused(domain):
     with command(domain, stdin=subprocess.DEVNULL) as process:
         assert process.wait(20) == 2 and 'stdin is not a terminal' in process.stdout.read()

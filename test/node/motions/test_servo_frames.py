@@ -1,4 +1,4 @@
-"""The servo's commands in frames of TF: fixed, moving, unknown and old ones."""
+"""Servo commands in frames of TF: static, moving, unknown and stale."""
 
 import re
 import time
@@ -20,7 +20,7 @@ TRIPOD = pin.SE3(QUARTER, np.array([0.8, -0.3, 1.1]))
 
 @pytest.fixture
 def fixes(client):
-    """Give what tells a transform on /tf_static, whether anybody listens yet or not."""
+    """Return a function that publishes a transform on /tf_static, latched."""
     publisher = client.node.create_publisher(TFMessage, '/tf_static', QoSProfile(
         depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
     yield lambda transform: publisher.publish(tf_message(transform))
@@ -28,7 +28,7 @@ def fixes(client):
 
 
 def placed(parent, child, place):
-    """Give a transform of now."""
+    """Return a transform with the current time."""
     message = transform(parent, child)
     moved, turned = message.transform.translation, message.transform.rotation
     (moved.x, moved.y, moved.z, turned.x, turned.y, turned.z, turned.w) = pin.SE3ToXYZQUAT(
@@ -37,12 +37,12 @@ def placed(parent, child, place):
 
 
 def away(servo, goal):
-    """How far the tip is from a pose, in position and orientation."""
+    """Return the distance of the tip from a pose, the larger of position and orientation."""
     return np.abs(pin.log6(goal.actInv(FRAMES.tip(servo.q()))).vector).max()
 
 
-def test_a_target_in_a_fixed_frame(servo, fixes):
-    """A camera that looks at the robot."""
+def test_target_in_a_static_tf_frame_is_reached(servo, fixes):
+    """The frame of a camera that looks at the robot."""
     fixes(placed('panda_link0', 'tripod', TRIPOD))
     servo.on('pose', tip=TIP)
     since, goal = len(servo.record), FRAMES.tip(servo.q())
@@ -54,7 +54,7 @@ def test_a_target_in_a_fixed_frame(servo, fixes):
     servo.judge(since)
 
 
-def test_a_target_in_a_frame_that_moves_is_followed_until_tf_falls_silent(client, servo):
+def test_target_in_a_moving_tf_frame_is_followed_until_tf_is_stale(client, servo):
     servo.on('pose', tip=TIP)
     start, since, told = FRAMES.tip(servo.q()), len(servo.record), len(servo.statuses)
     began, cart = time.monotonic(), pin.SE3.Identity()
@@ -76,7 +76,7 @@ def test_a_target_in_a_frame_that_moves_is_followed_until_tf_falls_silent(client
     servo.judge(since)
 
 
-def test_what_tf_does_not_know_is_refused(servo):
+def test_target_in_an_unknown_frame_moves_nothing(servo):
     servo.on('pose', tip=TIP)
     before, told = servo.rest(), len(servo.statuses)
     goal = FRAMES.tip(before)
@@ -88,8 +88,8 @@ def test_what_tf_does_not_know_is_refused(servo):
     assert np.abs(servo.q() - before).max() < 1e-12
 
 
-def test_the_tip_of_what_is_held_follows_targets_in_its_place_in_a_bin(client, servo):
-    """Detached, it is no tip any more: the servo ends."""
+def test_subframe_of_an_attached_object_follows_targets_in_an_object_frame(client, servo):
+    """The servo ends when the object is detached."""
     T_hand_tip = pin.SE3(np.eye(3), np.array([0.0, 0.0, 0.04]))    # the peg is held at the TIP
     corner = pin.SE3(QUARTER, np.array([0.2, -0.4, 0.1]))
     held = box('peg', 0.01, at=pose(), frame=TIP, subframe_names=['tip'],
@@ -108,7 +108,7 @@ def test_the_tip_of_what_is_held_follows_targets_in_its_place_in_a_bin(client, s
     servo.judge(since)
 
 
-def test_a_tool_goes_to_targets(servo):
+def test_tool_frame_reaches_targets(servo):
     T_tip_tool = pin.SE3(QUARTER, np.array([0.05, 0.0, 0.1]))
     assert "of 'tool'" in servo.on('pose', tool=target(T_tip_tool, TIP)).message
     since, goal = len(servo.record), FRAMES.tip(servo.q())

@@ -1,4 +1,4 @@
-"""The session of a page with the robot of a node: what it shows is judged by joint_states."""
+"""The session of a viewer page with the robot of a node, judged by joint_states."""
 
 from contextlib import contextmanager
 
@@ -26,7 +26,7 @@ def until(session, condition, what):
 
 @contextmanager
 def session_of(name):
-    """Give the session of a node, in a context of its own as a command has it."""
+    """Return the session of a node, in a ROS context of its own like that of a command."""
     with NodeClient(name) as own:
         session = node_session(own, [TIP], None)
         until(session, lambda: session.arm.q.any(), 'joint_states')
@@ -48,7 +48,7 @@ def tip_of(session, q):
     return Configuration(session.robot, q).transform(TIP)
 
 
-def test_a_drag_is_answered_and_the_robot_goes_there(viewer, record):
+def test_drag_is_solved_and_executed_by_the_node(viewer, record):
     until(viewer, lambda: np.allclose([viewer.robot.to_joints(viewer.arm.q)[name] for name in ARM],
                                       [HOME[name] for name in ARM], atol=1e-3), 'home')
     viewer.back_to_robot()
@@ -67,7 +67,7 @@ def test_a_drag_is_answered_and_the_robot_goes_there(viewer, record):
         viewer.arm.place(viewer.arm.q)
 
 
-def test_objects_go_to_the_node_and_those_of_others_are_seen(client, viewer):
+def test_viewer_and_node_share_the_objects_of_the_scene(client, viewer):
     viewer.back_to_robot()
     viewer.solve()
     block = np.eye(4)
@@ -89,17 +89,9 @@ def test_objects_go_to_the_node_and_those_of_others_are_seen(client, viewer):
     until(viewer, lambda: not viewer.arm.scene.objects, 'no object')
 
 
-def test_joint_states_that_stop_are_told(mock, viewer):
-    """What the page shows of the robot is old then."""
-    mock.set('publish_joint_states', False)
-    until(viewer, lambda: 'no joint_states for ' in viewer.status, 'silence')
-    mock.set('publish_joint_states', True)
-    until(viewer, lambda: 'available again' in viewer.status, 'no silence')
-
-
-def test_a_node_that_is_gone_and_another_robot_than_the_one_drawn_are_told(
+def test_viewer_reports_a_lost_node_and_a_changed_robot(
         client, panda, domain, tmp_path):
-    """Nothing is done meanwhile."""
+    """Solving and moving are refused meanwhile."""
     with nodes(domain, tmp_path) as start:
         node = start(('__node:=viewed_ik',), **TRAJECTORIES)
         knows_the_robot(client, 'viewed_ik')

@@ -1,4 +1,4 @@
-"""One node that gets the descriptions of several robots, one after the other."""
+"""One node that receives the descriptions of several robots."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -16,13 +16,13 @@ DEFAULTS: dict[str, Any] = {
 
 @pytest.fixture(scope='package')
 def node(domain: int, tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[NodeProcess]':
-    """Give the node."""
+    """Return the node."""
     with nodes(domain, tmp_path_factory.mktemp('node')) as start:
         yield start(moveit_names=True)
 
 
 @pytest.fixture(scope='module', autouse=True)
 def defaults(client: 'Client', node: 'NodeProcess') -> None:
-    """Begin each module with the node's usual parameters."""
+    """Reset the parameters before each module."""
     for name, value in DEFAULTS.items():
         assert client.set(name, value).successful, name

@@ -1,4 +1,4 @@
-"""What ~/compute_ik takes from joint_states, and what it does without."""
+"""How ~/compute_ik uses joint_states, and what it does without them."""
 
 from itertools import count
 
@@ -16,7 +16,7 @@ numbers = count()
 
 
 class Arm:
-    """A robot whose joints nobody has heard of yet."""
+    """A robot whose joints have never been published."""
 
     def __init__(self, client):
         self.client, self.suffix = client, str(next(numbers))
@@ -24,16 +24,16 @@ class Arm:
         client.describe(self.robot)
 
     def named(self, joints):
-        """Give joints the names that they have in this robot."""
+        """Return joint values with the joint names of this robot."""
         return {name + self.suffix: value for name, value in joints.items()}
 
     def target(self, frame=None):
-        """Give a pose that the arm reaches when the torso stands at HOME."""
+        """Return a pose that the arm reaches with the torso at HOME."""
         at = Configuration(self.robot, self.named(HOME))
         return stamped(at.transform('hand', frame), frame or '')
 
     def ik(self, given=(), frame=None, **request):
-        """Ask for the target with some joints given."""
+        """Request the target, with some joints in the seed."""
         return self.client.ik(targets=[self.target(frame)], seed=seed(self.named(dict(given))),
                               **request)
 
@@ -42,7 +42,7 @@ class Arm:
         self.client.joint_states(self.named(joints), stamp)
 
     def tell_until_solved(self, joints):
-        """Publish joint_states until they have come."""
+        """Publish joint_states until a request succeeds."""
         def solved():
             self.tell(joints)
             return self.ik().status == Status.SUCCESS
@@ -56,7 +56,7 @@ def arm(client):
     return Arm(client)
 
 
-def test_locked_joint_that_nobody_told_is_taken_from_the_seed_or_needed(arm):
+def test_unpublished_locked_joint_must_be_in_the_seed(arm):
     response = arm.ik()
     assert response.status == STALE
     assert "joint 'turn" in response.message and 'neither' in response.message
@@ -70,13 +70,13 @@ def test_locked_joint_that_nobody_told_is_taken_from_the_seed_or_needed(arm):
     assert np.allclose(reached, matrix(arm.target().pose), atol=2e-4)
 
 
-def test_frame_that_the_solution_moves_needs_its_joints(arm):
+def test_target_frame_that_the_solution_moves_needs_joint_states(arm):
     response = arm.ik(frame='fore')
     assert response.status == STALE and "'shoulder" in response.message
     assert arm.ik(frame='fore', follow_frames=True).status == Status.SUCCESS
 
 
-def test_parts_of_several_publishers_are_merged(arm):
+def test_joint_states_of_several_publishers_are_merged(arm):
     def both():
         arm.tell({'turn': 0.5})
         arm.tell({**ARM, 'a joint of another robot': 1.0})
@@ -88,7 +88,7 @@ def test_parts_of_several_publishers_are_merged(arm):
         assert abs(reached[name] - value) < 1e-3
 
 
-def test_old_joint_states(arm):
+def test_stale_joint_states_are_refused_or_replaced_by_the_seed(arm):
     arm.tell_until_solved(HOME)
     response = eventually(lambda: (answer := arm.ik()).status == STALE and answer,
                           'joint_states getting old')
@@ -101,7 +101,7 @@ def test_old_joint_states(arm):
     assert arm.ik().status == Status.SUCCESS
 
 
-def test_not_a_number_is_no_position_and_told_of(arm, node):
+def test_nan_positions_are_ignored_and_reported(arm, node):
     def warned():
         arm.tell({'turn': float('nan')})
         return f"no valid position for 'turn{arm.suffix}' (nan)" in node.text

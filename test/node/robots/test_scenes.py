@@ -1,4 +1,4 @@
-"""The scene of one robot after another, and of robots whose geometry is missing."""
+"""The scene of several robots, and of robots without geometry."""
 
 from moveit_msgs.msg import CollisionObject
 from node_harness import eventually, neutral, stamped
@@ -28,7 +28,7 @@ FAR = pose(0.0, 0.0, 3.0)
 
 
 def target(robot):
-    """Give a pose that the small arm reaches."""
+    """Return a pose that the small arm reaches."""
     return stamped(Configuration(robot, ARM).transform('hand'))
 
 
@@ -37,7 +37,7 @@ def ask(client, robot, **fields):
                      seed=neutral(robot), **fields)
 
 
-def test_robot_without_collision_elements(client):
+def test_robot_without_collision_elements_is_solved_unchecked_or_refused(client):
     arm = small_arm()
     client.describe(arm)
     response = ask(client, arm)
@@ -66,8 +66,7 @@ def test_missing_mesh_is_refused(client, node):
     assert ask(client, arm, avoid_collisions=False).status == Status.SUCCESS
 
 
-def test_described_anew(client, node, panda):
-    """A later SRDF makes another robot of the same name: the scene stays."""
+def test_later_srdf_keeps_the_scene_and_another_robot_clears_it(client, node, panda):
     client.describe(panda)
     applied(client, diff(box('a', at=FAR)))
     more = panda.srdf.replace('</robot>', '<group name="wrist">'
@@ -87,7 +86,7 @@ FACES = ((0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3
 
 
 def test_meshes_of_messages_are_solid_and_may_be_open(client, panda):
-    """An arm inside a large box is in contact, a gripper in a bin is not."""
+    """An arm inside a large box is in contact; a gripper in an open bin is not."""
     client.describe(panda)
     corners = np.array([[x, y, z] for x in (-2, 2) for y in (-2, 2) for z in (-2, 2)], float)
     applied(client, diff(change('room', CollisionObject.ADD, meshes=[mesh(corners, FACES)])))

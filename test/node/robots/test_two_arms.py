@@ -1,4 +1,4 @@
-"""Two tips at once, and links that a group does not name."""
+"""Two tips at once, and requests for one tip of a group with two."""
 
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import PositionIKRequest
@@ -21,7 +21,7 @@ def baxter():
     return Robot.load('baxter')
 
 
-def test_two_tips(client, baxter):
+def test_two_tips_are_solved_together(client, baxter):
     client.describe(baxter)
     judge = Judge(baxter)
     for number in range(3):
@@ -41,8 +41,8 @@ def test_two_tips(client, baxter):
             assert not turns or np.allclose(T, wanted, atol=2e-4)
 
 
-def test_arm_whose_tip_moveit_does_not_name_stays(client, baxter):
-    """Its targets need restarts, which draw all joints that may move; a path has none of them."""
+def test_moveit_request_for_one_tip_keeps_the_other_arm_still(client, baxter):
+    """The targets need random restarts, which draw all active joints."""
     chains = ''.join(f'<chain base_link="torso" tip_link="{tip}"/>' for tip in TIPS)
     both = Robot.from_urdf(baxter.urdf, srdf=(
         f'<robot name="baxter"><group name="both">{chains}</group></robot>'))

@@ -1,4 +1,4 @@
-"""One node with the Panda answers all tests of this folder."""
+"""One node with the Panda for all tests of this folder."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -17,7 +17,7 @@ from ros2_ik.core import Robot
 @pytest.fixture(scope='package')
 def panda_node(client: 'Client', domain: int, panda: Robot,
                tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[NodeProcess]':
-    """Give the node, which offers MoveIt's names, too."""
+    """Return the node, which also offers MoveIt's service names."""
     with nodes(domain, tmp_path_factory.mktemp('node')) as start:
         node = start(moveit_names=True)
         client.describe(panda)
@@ -26,17 +26,17 @@ def panda_node(client: 'Client', domain: int, panda: Robot,
 
 @pytest.fixture(scope='package')
 def initial_scene(client: 'Client', panda_node: 'NodeProcess') -> 'PlanningScene':
-    """Give the scene of the node as it was at the start."""
+    """Return the scene of the node after its start."""
     return get(client)
 
 
 @pytest.fixture(scope='module', autouse=True)
 def scene_of_module(client: 'Client', initial_scene: 'PlanningScene') -> None:
-    """Begin each module with the initial scene."""
+    """Reset the scene before each module."""
     applied(client, initial_scene)
 
 
 @pytest.fixture
 def empty_scene(client: 'Client', initial_scene: 'PlanningScene') -> None:
-    """Begin a test with the initial scene."""
+    """Reset the scene before a test."""
     applied(client, initial_scene)

@@ -1,4 +1,4 @@
-"""~/compute_ik among objects: what it answers touches nothing, or says what is in the way."""
+"""~/compute_ik among objects: solutions are free of contact, failures name the contacts."""
 
 import threading
 
@@ -29,12 +29,12 @@ pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
 def down(x, y, z):
-    """Give a pose with the tip pointing down."""
+    """Return a pose with the tip pointing down."""
     return stamped(np.array([[1.0, 0, 0, x], [0, -1, 0, y], [0, 0, -1, z], [0, 0, 0, 1]]))
 
 
-def test_answers_touch_nothing(client, panda):
-    """As check_state has it, or they say what is in the way."""
+def test_solutions_are_free_of_contact_or_contacts_are_named(client, panda):
+    """Judged by ~/check_state."""
     applied(client, diff(*(box(f'box{i}', 0.15, at=pose(0.45 * np.cos(i), 0.45 * np.sin(i),
                                                         0.3 + 0.1 * (i % 3)))
                            for i in range(1, 6))))
@@ -47,7 +47,7 @@ def test_answers_touch_nothing(client, panda):
             assert response.contacts or response.position_errors[0] > 1e-5, response.message
 
 
-def test_target_inside_an_object(client):
+def test_target_inside_an_object_is_reported_with_contacts(client):
     applied(client, diff(TOP))
     response = client.ik(targets=[down(0.6, 0.0, 0.1)], timeout=HALF_SECOND)
     assert response.status == Status.GOAL_IN_COLLISION, response.message
@@ -63,8 +63,8 @@ def test_target_inside_an_object(client):
                      avoid_collisions=False).status == Status.SUCCESS
 
 
-def test_what_is_held_counts(client):
-    """A stick of 20 cm held by the hand does not fit between tip and table."""
+def test_attached_object_counts_in_collision_checks(client):
+    """A stick of 20 cm in the hand does not fit between tip and table."""
     applied(client, diff(TOP))
     target, stick = down(0.5, 0.0, 0.25), box('stick', 0.02, at=pose(0, 0, 0.2),
                                               frame='panda_hand')
@@ -79,15 +79,15 @@ def test_what_is_held_counts(client):
     assert client.ik(targets=[down(0.5, 0.0, 0.45)], seed=seed(HOME)).status == Status.SUCCESS
 
 
-def test_joints_that_are_not_known_are_named(client):
+def test_joints_checked_at_neutral_are_named(client):
     response = client.ik(targets=[down(0.5, 0.0, 0.5)])
     assert response.status == Status.SUCCESS
     assert "no joint_states of 'panda_finger_joint1': collisions were checked at the neutral" \
         in response.message
 
 
-def test_many_questions_while_the_scene_changes(client, panda):
-    """Each answer is right for the scene of some moment: with the box here, or there."""
+def test_each_request_during_scene_changes_sees_one_scene(client, panda):
+    """A box jumps between two places; each solution is free for one of the places."""
     places = [pose(0.45, 0.25, 0.3), pose(0.45, -0.25, 0.3)]
     applied(client, diff(box('b', 0.3, at=places[0])))
     checkers = [_checker(panda, place) for place in places]
@@ -117,6 +117,3 @@ def _checker(panda, place):
     T = np.eye(4)
     T[:3, 3] = place.position.x, place.position.y, place.position.z
     return collision_checker(panda, Scene(panda).add(SceneObject('b', [Box([0.3] * 3)], T)))
-
-
-# -- requests that differ in poses and seed alone ----------------------------------------------

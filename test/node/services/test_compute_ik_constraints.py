@@ -1,4 +1,4 @@
-"""compute_ik with constraints and costs, over DDS, judged by another library."""
+"""compute_ik with constraints and costs over DDS, judged by yourdfpy."""
 
 import math
 
@@ -42,7 +42,7 @@ def high(lower, **bounds):
     return function('point_to_plane', Bounds(lower=[lower], **bounds), frame=HAND, normal=UP)
 
 
-def test_without_targets(client, at):
+def test_constraints_without_targets_are_solved(client, at):
     tray = function('frame_position', frame=TCP, point=[0, 0, 0.1], bounds=Bounds(
         name='there', lower=[0.45, -0.05, 0.4], upper=[0.55, 0.05, 0.5]))
     level = function('angle_between_vectors', frame=TCP, vector=[2.0, 0, 0], other_vector=UP,
@@ -61,35 +61,7 @@ def test_without_targets(client, at):
     assert not response.position_errors and response.explanation
 
 
-def test_a_cost_draws(client):
-    level = function('angle_between_vectors', frame=TCP, vector=UP, other_vector=[0, 0, -1.0],
-                                bounds=Bounds(upper=[0.1]))
-    reference = [0.5, -0.3, -0.4, -1.8, 0.2, 1.5, 0.1]
-    posture = function('joint_positions', names=ARM, reference=reference)
-    common = {'constraints': [level]}
-    free = solved(client, **common)
-    drawn = solved(client, **common, costs=[posture])
-    far, near = (np.linalg.norm(np.array(list(values(r.solution).values())) - reference)
-                 for r in (free, drawn))
-    assert near < 0.6 * far
-    cost = drawn.constraints[-1]
-    assert cost.soft and cost.kind == 'joint_positions'
-    assert cost.cost == pytest.approx(near**2 / 2, abs=1e-6)
-
-
-def test_what_is_soft_gives_way(client, at):
-    pulls = [high(0.9, name='up', soft=True, weight=[1.0]),
-             function('point_to_plane', frame=HAND, normal=UP,
-                      bounds=Bounds(name='down', upper=[0.3], soft=True, weight=[3.0]))]
-    response = solved(client, constraints=pulls)
-    z = at(response, HAND)[2, 3]
-    assert z == pytest.approx((0.9 + 3 * 0.3) / 4, abs=1e-3)
-    assert [state.holds for state in response.constraints] == [False, False]
-    assert response.constraints[0].violation == pytest.approx(0.9 - z, abs=1e-6)
-    assert response.constraints[0].cost == pytest.approx((0.9 - z)**2 / 2, abs=1e-6)
-
-
-def test_what_cannot_be_says_how_far_it_is(client):
+def test_infeasible_constraint_reports_its_violation(client):
     response = client.ik(constraints=[high(5.0, name='too high')],
                          timeout=Duration(nanosec=300_000_000), seed=seed(HOME))
     assert response.status == Status.NO_IK_SOLUTION and not response.impossible
@@ -101,7 +73,7 @@ def test_what_cannot_be_says_how_far_it_is(client):
     assert 'too high' in response.message and 'violated: too high' in response.explanation
 
 
-def test_what_excludes_each_other_is_named(client):
+def test_contradicting_constraints_are_named(client):
     boxes = [function('frame_position', Bounds(name=name, target=[z]), frame=HAND, axes='z')
              for name, z in (('one', 0.4), ('two', 0.5))]
     response = client.ik(constraints=boxes, seed=seed(HOME))
@@ -116,19 +88,19 @@ def test_what_excludes_each_other_is_named(client):
 
 @pytest.fixture
 def crate(client, empty_scene):
-    """Put a crate in front of the robot; give its middle (3,) [m]."""
+    """Put a crate in front of the robot; return its centre (3,) [m]."""
     middle = [0.5, 0.0, 0.2]
     applied(client, diff(box('crate', 0.2, at=pose(*middle))))
     return np.array(middle)
 
 
 def from_box(point, middle, size):
-    """How far a point is from an upright cube."""
+    """Return the distance of a point from an upright cube."""
     outside = np.maximum(np.abs(np.array(point) - middle) - size / 2, 0)
     return float(np.linalg.norm(outside))
 
 
-def test_distances_to_an_object(client, at, crate):
+def test_distance_to_an_object_is_bounded(client, at, crate):
     far = function('pair_distance', Bounds(lower=[0.15], upper=[0.2]), first=HAND, second='crate')
     response = solved(client, constraints=[far], avoid_collisions=False)
     distance = from_box(at(response, HAND)[:3, 3], crate, 0.2)   # of a point of the hand
@@ -137,7 +109,7 @@ def test_distances_to_an_object(client, at, crate):
     assert 0.15 - ROOM <= state.value[0] <= 0.2 + ROOM and state.labels == ['distance [m]']
 
 
-def test_collisions_allowed_for_one_question(client, crate):
+def test_allowed_collisions_apply_to_one_request(client, crate):
     target = stamped(np.diag([1.0, -1, -1, 1]))
     target.pose.position = Point(x=0.5, y=0.0, z=0.28)
     inside = {'targets': [target], 'seed': seed(HOME), 'timeout': Duration(sec=2)}
@@ -153,7 +125,7 @@ def test_collisions_allowed_for_one_question(client, crate):
     assert client.ik(**inside).status == Status.GOAL_IN_COLLISION
 
 
-def test_padding_for_one_question(client, crate):
+def test_link_padding_applies_to_one_request(client, crate):
     target = stamped(np.diag([1.0, -1, -1, 1]))
     target.pose.position = Point(x=0.5, y=0.0, z=0.35)
     above = {'targets': [target], 'seed': seed(HOME), 'timeout': Duration(sec=5)}
@@ -166,7 +138,7 @@ def test_padding_for_one_question(client, crate):
 
 # -- what the search may do -----------------------------------------------------------------
 
-def test_joints_that_alone_may_move_and_those_that_stay(client, panda, at):
+def test_moving_joints_and_locked_joints_select_the_joints(client, panda, at):
     moving = ['panda_joint1', 'panda_joint2', 'panda_joint4']
     reach = function('frame_position', Bounds(target=[0.4, 0.1, 0.5]), frame=TCP)
     response = solved(client, constraints=[reach], moving_joints=moving)
@@ -179,8 +151,8 @@ def test_joints_that_alone_may_move_and_those_that_stay(client, panda, at):
     assert np.linalg.norm(at(response, TCP)[:3, 3] - [place.x, place.y, place.z]) < 2e-5
 
 
-def test_more_seeds(client, panda):
-    """One iteration arrives from the right one of them only."""
+def test_search_also_starts_at_more_seeds(client, panda):
+    """With one iteration only the right seed arrives."""
     q = {name: value for name, value in untouched(panda, 3, ARM).items() if name in ARM}
     asked = {'targets': [reachable(panda, TCP, 3)], 'tips': [TCP], 'seed': seed(HOME),
              'allow_restarts': False, 'solver': 'lm', 'timeout': Duration(sec=10),
@@ -213,15 +185,15 @@ UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
      "damping must be a positive finite number, not '2020-99-99'"),
     ({'solver': 'clik'}, -16, "solver 'clik' cannot use constraints"),
 ])
-def test_bad_fields_are_named(client, fields, status, words):
+def test_malformed_fields_are_named(client, fields, status, words):
     response = client.ik(**{**UPRIGHT, **fields})
     assert response.status == status and words in response.message, response.message
     assert not response.solution.joint_state.name
     assert client.ik(**UPRIGHT).status == Status.SUCCESS
 
 
-def test_joints_that_a_function_needs_are_named(client):
-    """The finger does not move, and nobody knows where it is."""
+def test_unpublished_joint_of_a_constraint_is_named(client):
+    """The finger does not move, and its position is unknown."""
     spread = function('joint_positions', names=['panda_finger_joint1'],
                       bounds=Bounds(upper=[0.03]))
     response = client.ik(constraints=[high(0.3), spread],

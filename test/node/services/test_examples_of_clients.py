@@ -1,4 +1,4 @@
-"""The examples of examples/ros, solved by a node."""
+"""The client examples of examples/ros with a node."""
 
 import ast
 import json
@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / 'test/cli'))
 from test_command_constrained import JUDGED  # noqa: E402
 
 
-def test_python_client(client, panda_judge):
+def test_python_client_example_finds_a_solution(client, panda_judge):
     run = subprocess.run([sys.executable, FOLDER / 'client.py'], capture_output=True, text=True,
                          env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)}, timeout=60)
     assert run.returncode == 0 and 'solution found' in run.stdout, run.stderr
@@ -30,8 +30,8 @@ def test_python_client(client, panda_judge):
     assert T[:3, 3] == pytest.approx([0.45, 0.1, 0.3], abs=1e-4)
 
 
-def test_worked_problem_asked_by_the_command(client, panda, panda_judge):
-    """The tests of the command solve all of them without a node."""
+def test_constrained_command_solves_a_worked_problem_with_the_node(client, panda, panda_judge):
+    """The tests of the command solve all problems without a node."""
     holds, _, (_, scene) = JUDGED['clear_elbow']
     applied(client, scene_message(SceneState(load_scene(scene, panda)), {}, 0, Header()))
     run = subprocess.run([sys.executable, ROOT / 'scripts/ros2_ik', 'constrained',

@@ -1,4 +1,4 @@
-"""Topic monitored_planning_scene, followed by a mirror that applies MoveIt's rules of diffs."""
+"""Topic monitored_planning_scene, followed by a client that applies MoveIt's rules for diffs."""
 
 from geometry_msgs.msg import TransformStamped
 from moveit_msgs.msg import CollisionObject, LinkPadding, ObjectColor, PlanningScene
@@ -24,7 +24,7 @@ TOPIC = '/monitored_planning_scene'
 
 
 class Mirror:
-    """What a client has that follows the topic: where things are, and what may touch."""
+    """Scene of a client of the topic: poses of objects, allowed collisions, padding, frames."""
 
     def __init__(self, scene):
         self.messages, self.objects, self.held, self.padding = [], {}, {}, {}
@@ -65,7 +65,7 @@ class Mirror:
 
 @pytest.fixture(scope='module')
 def mirrored(client):
-    """Give a mirror of the node's scene."""
+    """Return a mirror of the scene of the node."""
     eventually(lambda: client.node.count_publishers(TOPIC), 'the publisher')
     mirror = Mirror(get(client))
     subscription = client.node.create_subscription(PlanningScene, TOPIC, mirror.take,
@@ -91,7 +91,7 @@ def frame(name):
 
 
 def allowing(client, pair):
-    """Return the matrix of the scene with another pair."""
+    """Return the collision matrix of the scene with another allowed pair."""
     scene = get(client)
     matrix = scene.allowed_collision_matrix
     first, second = (matrix.entry_names.index(name) for name in pair)
@@ -129,7 +129,7 @@ CHANGES = {
 WHOLE = ('allowed', 'padded', 'not padded', 'mapped', 'not mapped', 'framed')
 
 
-def test_mirror_follows_every_change(client, mirrored):
+def test_published_diffs_reproduce_every_change_of_the_scene(client, mirrored):
     for what, message in CHANGES.items():
         count = len(mirrored.messages)
         applied(client, message(client))

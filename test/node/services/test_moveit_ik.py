@@ -1,4 +1,4 @@
-"""What ~/solve_ik, which has MoveIt's type, answers; judged by yourdfpy and scipy."""
+"""~/solve_ik with MoveIt's service type, judged by yourdfpy and scipy."""
 
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import Point, Pose, Vector3
@@ -30,7 +30,7 @@ THERE = dict(zip(ARM, (0.1, -0.6, 0.2, -2.2, 0.1, 1.7, 0.6), strict=True))
 
 @pytest.fixture
 def ask(client):
-    """Give a function that asks for joint values, in MoveIt's words."""
+    """Return a function that calls ~/solve_ik."""
     def ask(**fields):
         return client.call(GetPositionIK, 'ros2_ik/solve_ik', GetPositionIK.Request(
             ik_request=PositionIKRequest(**fields)))
@@ -38,12 +38,12 @@ def ask(client):
 
 
 def seen(judge, answer, tip=TIP):
-    """Return where the judge sees a tip in an answer, (4, 4)."""
+    """Return the pose of a tip in a response by the judge, (4, 4)."""
     assert answer.error_code.val == Code.SUCCESS, answer.error_code.message
     return judge.transform(values(answer.solution), tip, ROOT)
 
 
-def test_a_pose_is_reached(ask, panda, panda_judge):
+def test_pose_is_reached(ask, panda, panda_judge):
     target = reachable(panda, TIP, 1)
     answer = ask(group_name='arm', pose_stamped=target, ik_link_name=TIP, avoid_collisions=True)
     np.testing.assert_allclose(seen(panda_judge, answer), matrix(target.pose), atol=1e-4)
@@ -51,7 +51,7 @@ def test_a_pose_is_reached(ask, panda, panda_judge):
     assert answer.solution.joint_state.header.frame_id == ROOT and not answer.solution.is_diff
 
 
-def test_the_search_begins_at_the_state(ask, panda):
+def test_search_starts_at_robot_state(ask, panda):
     target = stamped(Configuration(panda, THERE).transform(TIP))
     near = {name: value + 0.01 for name, value in THERE.items()}
     answer = ask(pose_stamped=target, robot_state=seed(near))
@@ -67,7 +67,7 @@ def region(kind, *size, at=(0, 0, 0)):
 
 
 def asked_for(link='panda_link5', frame=ROOT, **kinds):
-    """Return Constraints of one kind, of a link, in a frame."""
+    """Return Constraints of one kind for a link, in a frame."""
     (kind, fields), = kinds.items()
     made = {'position': PositionConstraint, 'orientation': OrientationConstraint}[kind](
         link_name=link, **fields)
@@ -75,7 +75,7 @@ def asked_for(link='panda_link5', frame=ROOT, **kinds):
     return Constraints(**{f'{kind}_constraints': [made]})
 
 
-def test_joints_are_held_in_their_ranges(ask, panda):
+def test_joint_constraint_holds(ask, panda):
     for middle in (-0.4, 0.5):
         answer = ask(pose_stamped=reachable(panda, TIP, 1), constraints=Constraints(
             joint_constraints=[JointConstraint(joint_name='panda_joint1', position=middle,
@@ -90,7 +90,7 @@ def test_joints_are_held_in_their_ranges(ask, panda):
     (SolidPrimitive.SPHERE, (0.1,), lambda p: np.linalg.norm(p) <= 0.1),
     (SolidPrimitive.CYLINDER, (0.2, 0.1), lambda p: abs(p[2]) <= 0.1 and np.hypot(*p[:2]) <= 0.1),
 ])
-def test_a_point_is_held_in_a_region(ask, panda, panda_judge, kind, size, holds):
+def test_position_constraint_holds(ask, panda, panda_judge, kind, size, holds):
     there = Configuration(panda, THERE)
     offset = np.array([0.0, 0.02, 0.05])
     middle = (there.transform('panda_link5') @ [*offset, 1])[:3] + [0.02, -0.03, 0.04]
@@ -101,8 +101,8 @@ def test_a_point_is_held_in_a_region(ask, panda, panda_judge, kind, size, holds)
     assert holds((point - middle) * (1 - 1e-5))
 
 
-def test_one_of_several_regions_holds_the_point(ask, panda, panda_judge):
-    """A region that cannot be reached, a cone that can, and a mesh above it."""
+def test_position_constraint_uses_one_of_several_regions(ask, panda, panda_judge):
+    """An unreachable box, a reachable cone, and a mesh above it."""
     there = Configuration(panda, THERE)
     at = there.transform('panda_link5')[:3, 3]
     regions = region(SolidPrimitive.BOX, 0.1, 0.1, 0.1, at=(3, 0, 0))
@@ -123,8 +123,8 @@ def test_one_of_several_regions_holds_the_point(ask, panda, panda_judge):
 
 @pytest.mark.parametrize('parameterization', [OrientationConstraint.XYZ_EULER_ANGLES,
                                               OrientationConstraint.ROTATION_VECTOR])
-def test_a_link_is_held_upright_within_tolerances(ask, panda, panda_judge, parameterization):
-    """The pose itself is free but for its place: the constraint alone turns the hand."""
+def test_orientation_constraint_holds(ask, panda, panda_judge, parameterization):
+    """The pose frees the rotation, so that only the constraint turns the hand."""
     tolerance = np.array([0.1, 0.2, np.pi])
     down = Rotation.from_euler('X', np.pi)
     quaternion = dict(zip('xyzw', down.as_quat(), strict=True))
@@ -147,7 +147,7 @@ def test_a_link_is_held_upright_within_tolerances(ask, panda, panda_judge, param
     assert answer.error_code.val == Code.NO_IK_SOLUTION
 
 
-def test_a_sensor_looks_at_its_target(ask, panda, panda_judge):
+def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
     there = Configuration(panda, THERE)
     T = there.transform(TIP)
     aim = T[:3, 3] + 0.5 * T[:3, 2] + 0.05 * T[:3, 0]
@@ -187,7 +187,7 @@ def test_a_sensor_looks_at_its_target(ask, panda, panda_judge):
     ({'constraints': Constraints(visibility_constraints=[VisibilityConstraint(
         target_radius=0.1)])}, Code.INVALID_GOAL_CONSTRAINTS, 'target_radius'),
 ])
-def test_what_cannot_be_asked_is_refused_in_words(ask, fields, code, words):
+def test_malformed_requests_are_refused(ask, fields, code, words):
     answer = ask(**{'timeout': SHORT, **fields})
     assert answer.error_code.val == code and words in answer.error_code.message, answer
     assert not answer.solution.joint_state.name

@@ -1,4 +1,4 @@
-"""MoveIt's services by MoveIt's names, where no move_group has them."""
+"""MoveIt's services under MoveIt's names, offered if no move_group has them."""
 
 from geometry_msgs.msg import TransformStamped
 from moveit_msgs.msg import (
@@ -35,7 +35,7 @@ HOME = dict(zip([*ARM, 'panda_finger_joint1'], (
     0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398, 0.02), strict=True))
 
 
-def test_compute_ik_answers(client, panda, panda_judge):
+def test_compute_ik_finds_a_solution(client, panda, panda_judge):
     target = reachable(panda, TIP, 3)
     answer = client.call(GetPositionIK, '/compute_ik', GetPositionIK.Request(
         ik_request=PositionIKRequest(group_name='arm', pose_stamped=target, ik_link_name=TIP)))
@@ -50,7 +50,7 @@ def fk(client, *links, state=HOME, frame=''):
     return client.call(GetPositionFK, '/compute_fk', request)
 
 
-def test_fk(client, panda_judge):
+def test_compute_fk_agrees_with_yourdfpy(client, panda_judge):
     answer = fk(client, TIP, 'panda_link4', frame='panda_link1')
     assert answer.error_code.val == Code.SUCCESS
     assert answer.fk_link_names == [TIP, 'panda_link4']
@@ -60,7 +60,7 @@ def test_fk(client, panda_judge):
 
 
 @pytest.mark.parametrize(('links', 'found'), [(['nose', TIP], [TIP]), (['nose'], []), ([], [])])
-def test_fk_of_links_that_there_are_not(client, links, found):
+def test_compute_fk_reports_unknown_links(client, links, found):
     answer = fk(client, *links)
     assert answer.error_code.val == Code.INVALID_LINK_NAME and answer.fk_link_names == found
 
@@ -71,7 +71,7 @@ def validity(client, state, group='', **constraint):
             joint_constraints=[JointConstraint(**constraint)] if constraint else [])))
 
 
-def test_validity_counts_constraints(client):
+def test_state_validity_includes_joint_constraints(client):
     for position, holds in ((0.05, True), (0.5, False)):
         answer = validity(client, HOME, joint_name='panda_joint1', position=position,
                           tolerance_above=0.1, tolerance_below=0.1)
@@ -81,7 +81,7 @@ def test_validity_counts_constraints(client):
         assert result.distance == pytest.approx(max(position - 0.1, 0), abs=1e-6)
 
 
-def test_validity_of_an_unknown_joint(client, panda_node):
+def test_state_with_an_unknown_joint_is_invalid(client, panda_node):
     assert not validity(client, {'knee': 1.0}).valid
     eventually(lambda: 'knee' in panda_node.text, 'a word in the log')
 
@@ -102,7 +102,7 @@ FIELDS = {      # that each component fills
 
 
 def filled(scene):
-    """Return the fields of a scene, its state and its world that are not as in an empty one."""
+    """Return the fields of a scene, of its state and of its world that are not empty."""
     pairs = {'': (scene, PlanningScene()), STATE: (scene.robot_state, RobotState()),
              WORLD: (scene.world, PlanningSceneWorld())}
     return {prefix + field for prefix, (message, empty) in pairs.items()
@@ -110,7 +110,7 @@ def filled(scene):
             if f'{field}.' not in pairs and getattr(message, field) != getattr(empty, field)}
 
 
-def test_component_fills_its_fields_alone(client):
+def test_scene_component_fills_only_its_fields(client):
     whole = diff(box('a', at=pose(0, 0, 3)), name='cell', object_colors=[ObjectColor(id='a')],
                  holding=[attached(box('b', at=pose(0, 0, 4)))],
                  link_padding=[LinkPadding(link_name='panda_hand', padding=0.001)],
@@ -124,7 +124,7 @@ def test_component_fills_its_fields_alone(client):
         assert filled(scene) == fields, name
 
 
-def test_a_waiting_client_is_served_and_names_of_another_node_are_left_to_it(client, start_node):
+def test_services_serve_waiting_clients_and_leave_used_names_alone(client, start_node):
     theirs = client.node.create_service(GetPositionFK, '/other/compute_fk',
                                         lambda request, response: response)
     waiting = client.node.create_client(GetPositionIK, '/other/compute_ik')
@@ -144,8 +144,8 @@ def apply(client, scene):
                        ApplyPlanningScene.Request(scene=scene)).success
 
 
-def test_whole_scene_that_comes_back_edited(client):
-    """As pymoveit2 allows collisions of an object, and clears the scene."""
+def test_edited_whole_scene_is_applied(client):
+    """As pymoveit2 does to allow collisions of an object, and to clear the scene."""
     apply(client, diff(box('hand_box', at=pose(0, 0, 0.05), frame='panda_hand_tcp'),
                        box('a', at=pose(0, 0, 3))))
     apply(client, diff(holding=[attached(change('a', CollisionObject.ADD))]))

@@ -19,14 +19,14 @@ FASTEST = np.array([2.175] * 4 + [2.61] * 3)    # of the URDF
 
 @pytest.fixture(scope='module')
 def start(client, panda_judge):
-    """Return where the tip is at HOME (4, 4)."""
+    """Return the pose of the tip at HOME (4, 4)."""
     eventually(lambda: NAME in dict(client.node.get_service_names_and_types()), 'the service')
     return panda_judge.transform(HOME, TIP, ROOT)
 
 
 @pytest.fixture
 def ask(client, start):
-    """Give a function that asks for a path from HOME."""
+    """Return a function that requests a path from HOME."""
     def ask(*waypoints, frame=ROOT, **fields):
         request = GetCartesianPath.Request(**{
             'start_state': seed(HOME), 'group_name': 'arm', 'link_name': TIP, 'max_step': 0.01,
@@ -37,14 +37,14 @@ def ask(client, start):
 
 
 def shifted(T, x=0.0, y=0.0, z=0.0):
-    """Return a Pose that is a shift [m] away, along the root frame's axes."""
+    """Return a Pose shifted along the axes of the root frame [m]."""
     moved = T.copy()
     moved[:3, 3] += x, y, z
     return stamped(moved).pose
 
 
 def tips(judge, answer):
-    """Return where the tip is at each point (k, 4, 4), and times (k,) [s]."""
+    """Return the pose of the tip at each point (k, 4, 4), and the times (k,) [s]."""
     trajectory = answer.solution.joint_trajectory
     assert list(trajectory.joint_names) == ARM
     rest = {name: HOME[name] for name in HOME if name not in ARM}
@@ -64,7 +64,7 @@ def distances(points, *corners):
     return np.min(found, axis=0)
 
 
-def test_tip_goes_straight_through_the_waypoints(ask, start, panda_judge):
+def test_path_is_straight_between_the_waypoints(ask, start, panda_judge):
     ways = [shifted(start), shifted(start, y=0.15), shifted(start, y=0.15, z=0.1)]
     answer = ask(*ways, max_velocity_scaling_factor=0.5, max_acceleration_scaling_factor=0.5)
     assert answer.error_code.val == Code.SUCCESS, answer.error_code.message
@@ -86,7 +86,7 @@ def test_tip_goes_straight_through_the_waypoints(ask, start, panda_judge):
     assert not np.any(ends[0].velocities) and not np.any(ends[-1].velocities)
 
 
-def test_waypoints_in_the_frame_of_the_link(ask, start, panda_judge):
+def test_waypoints_may_be_in_the_frame_of_the_link(ask, start, panda_judge):
     step = Pose(position=Point(x=0.02, z=0.05))
     answer = ask(step, step, frame=TIP)
     assert answer.fraction == 1.0
@@ -94,7 +94,7 @@ def test_waypoints_in_the_frame_of_the_link(ask, start, panda_judge):
     np.testing.assert_allclose(at[-1], start @ matrix(step) @ matrix(step), atol=1e-4)
 
 
-def test_path_ends_where_the_arm_does_not_reach(ask, start, panda_judge):
+def test_path_ends_at_the_reach_of_the_arm(ask, start, panda_judge):
     answer = ask(shifted(start, x=0.8))
     assert answer.error_code.val == Code.SUCCESS and 'breaks' in answer.error_code.message
     at, _ = tips(panda_judge, answer)
@@ -135,7 +135,7 @@ def test_constraints_hold_along_the_path(ask, start):
      Code.INVALID_GOAL_CONSTRAINTS, "valid: 'panda_hand_tcp'"),
     ({'waypoints': [Pose()] * 1001}, Code.INVALID_GOAL_CONSTRAINTS, 'at most 1000'),
 ])
-def test_what_makes_no_sense_is_refused(ask, start, fields, code, words):
+def test_malformed_requests_are_refused(ask, start, fields, code, words):
     answer = ask(**{'waypoints': [shifted(start, y=0.1)], **fields})
     assert answer.error_code.val == code and words in answer.error_code.message, answer
     assert answer.fraction == 0 and not answer.solution.joint_trajectory.points

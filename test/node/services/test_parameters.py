@@ -1,4 +1,4 @@
-"""Parameters: wrong ones are refused with the reason, changed ones take effect."""
+"""Parameters: malformed values are refused with the reason, changes take effect."""
 
 import math
 
@@ -34,13 +34,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize('name', REFUSED)
-def test_refused_change(client, name):
+def test_invalid_change_is_refused(client, name):
     value, words = REFUSED[name]
     result = client.set(name, value)
     assert not result.successful and words in result.reason
 
 
-def test_changes_take_effect(client, panda):
+def test_change_takes_effect(client, panda):
     target = reachable(panda, TIP)
     assert client.set('default_timeout', 0.3).successful
     assert client.ik(targets=[unreachable()]).seconds > 0.25
@@ -71,19 +71,19 @@ WRONG = [
 
 
 @pytest.mark.parametrize(('name', 'value', 'words'), WRONG)
-def test_wrong(name, value, words):
+def test_malformed_value_is_refused(name, value, words):
     with pytest.raises(ParameterError, match=name) as error:
         SPECS[name].parse(value)
     assert words in str(error.value)
 
 
 @pytest.mark.parametrize('spec', PARAMETERS, ids=lambda spec: spec.name)
-def test_default_is_right(spec):
+def test_default_is_valid(spec):
     assert spec.parse(spec.default) == spec.default
     assert spec.descriptor().description
 
 
-def test_whole_number_for_a_float():
+def test_integer_is_accepted_for_a_float():
     value = SPECS['max_timeout'].parse(5)
     assert value == 5.0 and isinstance(value, float)
     assert SPECS['base_pose'].parse([0, 0, 0, 0, 0, 0, 1]) == [0.0] * 6 + [1.0]
@@ -92,7 +92,7 @@ def test_whole_number_for_a_float():
 @pytest.mark.parametrize(('names', 'words'), [
     (['two words'], "controllers has 'two words' which is no name"),
     (['a', 'a'], "controllers has 'a' twice")])
-def test_names_of_controllers_that_make_no_sense_are_refused(names, words):
+def test_malformed_controller_names_are_refused(names, words):
     with pytest.raises(ParameterError, match=words):
         list(controller_specs(names))
 
@@ -102,6 +102,6 @@ def test_names_of_controllers_that_make_no_sense_are_refused(names, words):
      'follow_joint_trajectory, joint_state, joint_trajectory, position'),
     (next(joint_limit_specs(['joint_limits.a.max_velocity'])), -1.0,
      'joint_limits.a.max_velocity is -1')], ids=['kind', 'limit'])
-def test_values_of_a_controller_and_of_a_limit_are_checked(spec, value, words):
+def test_malformed_controller_kind_and_joint_limit_are_refused(spec, value, words):
     with pytest.raises(ParameterError, match=words):
         spec.parse(value)

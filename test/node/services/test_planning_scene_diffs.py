@@ -1,4 +1,4 @@
-"""Whole scenes and changes through ~/apply_planning_scene: MoveIt's rules, and refusals."""
+"""Whole scenes and diffs by ~/apply_planning_scene: MoveIt's rules, and refusals."""
 
 import math
 
@@ -61,7 +61,7 @@ def color(id, *rgba):
     return message
 
 
-def test_a_scene_given_is_one_that_can_be_applied(client):
+def test_returned_scene_can_be_applied_again(client):
     item = box('a', at=FAR, subframe_names=['s'], subframe_poses=[pose(1)])
     item.meshes, item.mesh_poses = [tetrahedron()], [pose(1)]
     tool = attached(box('tool', 0.02, at=pose(0, 0, 0.1), frame='panda_hand'),
@@ -78,7 +78,7 @@ def test_a_scene_given_is_one_that_can_be_applied(client):
     assert objects(client)['a'].meshes and 'tool' in held(client)
 
 
-def test_a_whole_scene_replaces(client, initial_scene):
+def test_whole_scene_replaces_objects_and_keeps_frames(client, initial_scene):
     applied(client, diff(box('a', at=FAR), name='old', holding=[
         attached(box('tool', 0.02, frame='panda_hand'))], link_padding=[
             LinkPadding(link_name='panda_link5', padding=0.01)],
@@ -96,8 +96,8 @@ def test_a_whole_scene_replaces(client, initial_scene):
     assert 'tool' in held(client)
 
 
-def test_an_empty_matrix_allows_nothing(client):
-    """Links next to each other that only the SRDF disables are then checked."""
+def test_empty_collision_matrix_allows_nothing(client):
+    """Adjacent links that only the SRDF disables are then checked."""
     assert check(client).valid
     said = applied(client, PlanningScene())
     assert 'the whole scene was replaced, since is_diff is false' in said
@@ -107,7 +107,7 @@ def test_an_empty_matrix_allows_nothing(client):
     assert not get(client).allowed_collision_matrix.entry_names
 
 
-def test_a_matrix_in_a_change_leaves_other_pairs(client, initial_scene):
+def test_collision_matrix_of_a_diff_keeps_other_pairs(client, initial_scene):
     wall = box('wall', 0.3, at=pose(0.31, 0, 0.6))
     applied(client, diff(wall))
     touching = {name for pair in pairs(check(client)) for name in pair} - {'wall'}
@@ -128,7 +128,7 @@ def test_a_matrix_in_a_change_leaves_other_pairs(client, initial_scene):
     assert {'wall', min(touching)} in [set(pair) for pair in pairs(check(client))]
 
 
-def test_defaults_of_a_matrix(client, initial_scene):
+def test_default_entries_of_a_collision_matrix_apply(client, initial_scene):
     applied(client, diff(box('wall', 0.3, at=pose(0.31, 0, 0.6))))
     whole = get(client)
     whole.allowed_collision_matrix.default_entry_names = ['wall']
@@ -144,7 +144,7 @@ def test_defaults_of_a_matrix(client, initial_scene):
     assert 'allowed_collision_matrix' in refused(client, diff(allowed_collision_matrix=broken))
 
 
-def test_fixed_frames_run_against_tf(client):
+def test_fixed_frame_transforms_run_opposite_to_tf(client):
     applied(client, diff(fixed_frame_transforms=[frame('camera', (1, 0, 1)),
                                                  frame('world2', (0, 0, 2), '')]))
     applied(client, diff(box('a', at=pose(0, 0, 1), frame='camera')))
@@ -162,7 +162,7 @@ def test_link_scale_is_refused_unless_it_is_1_or_not_set(client):
         applied(client, diff(link_scale=[LinkScale(link_name='panda_link5', scale=scale)]))
 
 
-def test_octomap(client):
+def test_octomap_is_stored_and_malformed_ones_are_refused(client):
     scene = PlanningScene(is_diff=True, world=octomap_world())
     map = scene.world.octomap
     map.header.frame_id, map.origin.position.z = 'panda_link0', 3.0
@@ -178,8 +178,8 @@ def test_octomap(client):
     assert 'invalid at byte' in refused(client, scene)
 
 
-def test_nothing_half_applied(client):
-    """A change of many parts, of which the last makes no sense."""
+def test_refused_diff_applies_nothing(client):
+    """Only the last of many parts is malformed."""
     scene = diff(box('a', at=FAR), name='half', link_padding=[
         LinkPadding(link_name='panda_link5', padding=0.02)],
         fixed_frame_transforms=[frame('half', (0, 0, 1))],
@@ -194,14 +194,14 @@ def test_nothing_half_applied(client):
 # -- what makes no sense is refused as a whole ---------------------------------------------------
 
 def of(*shapes, **fields):
-    """Give an object of primitives."""
+    """Return an object of primitives."""
     item = change('new', ADD, pose=FAR, **fields)
     item.primitives = list(shapes)
     return item
 
 
 def meshed(shape, **fields):
-    """Give an object of a mesh."""
+    """Return an object of a mesh."""
     return change('new', ADD, pose=FAR, meshes=[shape], **fields)
 
 
@@ -232,7 +232,7 @@ BAD = {
 }
 
 
-def test_bad_object_is_refused_with_its_place_and_nothing_changes(client):
+def test_malformed_object_is_refused_by_its_field_and_changes_nothing(client):
     applied(client, diff(box('old', at=FAR)))
     for name, (item, words) in BAD.items():
         said = refused(client, diff(box('good', at=FAR), item))
@@ -244,13 +244,13 @@ def test_bad_object_is_refused_with_its_place_and_nothing_changes(client):
     assert set(objects(client)) == {'old'}
 
 
-def test_bad_joint_values(client):
+def test_malformed_joint_values_are_refused(client):
     for joints, words in (({'panda_joint9': 0.0}, 'unknown joint'),
                           ({'panda_joint1': NAN}, 'panda_joint1')):
         assert words in refused(client, diff(box('new', at=FAR), joints=joints))
 
 
-def test_flat_and_tiny_meshes_have_hulls(client):
+def test_flat_and_tiny_meshes_are_accepted(client):
     flat = mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)])
     point = mesh([(0, 0, 0)], [(0, 0, 0)])
     applied(client, diff(change('flat', ADD, pose=FAR, meshes=[flat, point, tetrahedron()])))

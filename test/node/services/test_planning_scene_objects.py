@@ -1,4 +1,4 @@
-"""World objects by ~/apply_planning_scene, with MoveIt's operations; ~/scene_markers of them."""
+"""World objects by ~/apply_planning_scene with MoveIt's operations, and ~/scene_markers."""
 
 from moveit_msgs.msg import CollisionObject, ObjectColor, PlanningScene
 from node_harness import eventually
@@ -35,7 +35,7 @@ FAR = pose(0.0, 0.0, 3.0)
 pytestmark = pytest.mark.usefixtures('empty_scene')
 
 
-def test_the_answer_names_what_the_scene_has(client):
+def test_reply_lists_the_objects_of_the_scene(client):
     assert applied(client, diff(box('a', at=FAR), box('b', at=FAR))) == "the scene has 'a', 'b'"
     assert applied(client, diff(holding=[attached(change('b', ADD))])).startswith(
         "the scene has 'a'; attached: 'b'")
@@ -43,8 +43,8 @@ def test_the_answer_names_what_the_scene_has(client):
         'the scene has no objects')
 
 
-def test_bad_add_keeps_the_old_object(client):
-    """MoveIt removes the old one before it reads the shapes."""
+def test_malformed_add_keeps_the_old_object(client):
+    """MoveIt removes the old object before it reads the new shapes."""
     applied(client, diff(box('a', at=FAR)))
     bad = box('a', at=pose(0, 0, 4))
     bad.primitives[0].dimensions = [1.0, 1.0]
@@ -52,7 +52,7 @@ def test_bad_add_keeps_the_old_object(client):
     assert place(objects(client)['a'].pose) == [0, 0, 3]
 
 
-def test_shapes_of_every_kind(client):
+def test_every_shape_is_stored(client):
     item = change('all', ADD, pose=FAR)
     item.primitives = [solid(SolidPrimitive.BOX, 0.1, 0.2, 0.3), solid(SolidPrimitive.SPHERE, 0.1),
                        solid(SolidPrimitive.CYLINDER, 0.3, 0.1),
@@ -71,8 +71,8 @@ def test_shapes_of_every_kind(client):
     assert place(back.primitive_poses[1]) == [0, 0, 0]   # missing ones are the identity
 
 
-def test_one_shape_rule(client):
-    """A single shape whose object has no pose hands its own to the object; two do not."""
+def test_pose_of_a_single_shape_becomes_the_pose_of_its_object(client):
+    """Only if the object has no pose; with two shapes it does not."""
     one = box('one', primitive_poses=[pose(0, 0, 3)])
     two = box('two', primitive_poses=[pose(0, 0, 3)])
     two.primitives = [two.primitives[0]] * 2
@@ -88,7 +88,7 @@ def test_one_shape_rule(client):
     assert place(objects(client)['one'].pose) == [1, 0, 3]
 
 
-def test_append(client):
+def test_append_adds_shapes_and_keeps_the_pose(client):
     applied(client, diff(box('a', at=FAR, subframe_names=['old'], subframe_poses=[pose(1)])))
     applied(client, diff(box('a', 0.2, at=pose(9, 9, 9), operation=APPEND,
                              subframe_names=['new'], subframe_poses=[pose(2)],
@@ -101,7 +101,7 @@ def test_append(client):
     assert place(objects(client)['fresh'].pose) == [0, 0, 3]
 
 
-def test_move(client):
+def test_move_changes_poses_only(client):
     applied(client, diff(box('a', at=FAR, subframe_names=['s'], subframe_poses=[pose(1)])))
     applied(client, diff(change('a', MOVE, pose=pose(0, 0, 4))))
     assert place(objects(client)['a'].pose) == [0, 0, 4]
@@ -117,7 +117,7 @@ def test_move(client):
                                                            primitive_poses=[pose()] * 2)))
 
 
-def test_frames_of_links_are_those_of_now(client, panda):
+def test_link_frame_of_an_object_is_evaluated_once(client, panda):
     applied(client, diff(box('a', 0.01, at=pose(0, 0, 0.3), frame='panda_hand')))
     T = Configuration(panda, HOME).transform('panda_hand')
     assert np.allclose(place(objects(client)['a'].pose), (T @ [0, 0, 0.3, 1])[:3], atol=1e-8)
@@ -128,7 +128,7 @@ def test_frames_of_links_are_those_of_now(client, panda):
     assert "'panda_joint1' is needed" in said and "ADD of object 'b'" in said
 
 
-def test_topic_of_objects(client, panda_node):
+def test_object_topics_change_the_scene(client, panda_node):
     client.publish('ros2_ik/collision_object', box('a', at=FAR))
     eventually(lambda: 'a' in objects(client), 'the object of the topic')
     client.publish('ros2_ik/collision_object', change('nobody', REMOVE))
@@ -149,7 +149,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 @pytest.fixture
 def shown(client):
-    """Give a function that waits for markers of the scene as it is."""
+    """Return a function that waits for markers with these ids."""
     arrays = []
     subscription = client.node.create_subscription(MarkerArray, 'ros2_ik/scene_markers',
                                                    arrays.append, LATCHED)
@@ -163,7 +163,7 @@ def shown(client):
     client.node.destroy_subscription(subscription)
 
 
-def test_latched_and_begun_with_a_delete(client, shown):
+def test_scene_markers_are_latched_and_start_with_deleteall(client, shown):
     applied(client, diff(box('a', 0.2, at=pose(1, 2, 3))))
     first, marker = shown('a')
     assert first.action == Marker.DELETEALL
@@ -175,7 +175,7 @@ def test_latched_and_begun_with_a_delete(client, shown):
     assert [m.action for m in shown()] == [Marker.DELETEALL]
 
 
-def test_attached_ones_move_with_their_link(client, shown):
+def test_marker_of_an_attached_object_follows_its_link(client, shown):
     applied(client, diff(holding=[attached(box('tool', 0.02, at=pose(0, 0, 0.1),
                                                frame='panda_hand'))]))
     marker = shown('tool')[1]
@@ -184,7 +184,7 @@ def test_attached_ones_move_with_their_link(client, shown):
     assert marker.pose.position.z == 0.1
 
 
-def test_by_id_and_back_to_the_world(client, panda):
+def test_attach_by_id_and_detach_keep_the_pose_in_the_world(client, panda):
     color = ObjectColor(id='a')
     color.color.r = color.color.a = 1.0
     item = box('a', at=FAR, subframe_names=['top'], subframe_poses=[pose(0, 0, 0.05)])
@@ -204,12 +204,12 @@ def test_by_id_and_back_to_the_world(client, panda):
     assert list(back.subframe_names) == ['top'] and not held(client)
 
 
-def test_an_object_of_the_same_message_cannot_be_attached_by_id(client):
+def test_object_of_the_same_message_cannot_be_attached_by_id(client):
     said = refused(client, diff(box('a', at=FAR), holding=[attached(change('a', ADD))]))
     assert "unknown object 'a'" in said and 'robot_state.attached_collision_objects[0]' in said
 
 
-def test_with_shapes_takes_the_place_of_the_worlds(client):
+def test_attached_object_with_shapes_replaces_the_object_of_that_id(client):
     applied(client, diff(box('a', at=FAR)))
     applied(client, diff(holding=[attached(box('a', 0.02, at=pose(0, 0, 0.1),
                                                frame='panda_hand'))], joints={}))
@@ -219,7 +219,7 @@ def test_with_shapes_takes_the_place_of_the_worlds(client):
     assert held(client)['a'].object.primitives[0].dimensions.tolist() == [0.03] * 3
 
 
-def test_unknown_links(client):
+def test_unknown_links_are_refused(client):
     applied(client, diff(box('a', at=FAR)))
     for link in ('panda_hnd', ''):
         for item in (change('a', ADD), box('b', frame='panda_hand')):
@@ -229,7 +229,7 @@ def test_unknown_links(client):
         attached(change('a', ADD), touch=['panda_leftfingr'])]))
 
 
-def test_detach(client):
+def test_detach_by_id_by_link_and_of_all(client):
     three = [attached(box('a', 0.02, frame='panda_hand')),
              attached(box('b', 0.02, frame='panda_hand')),
              attached(box('c', 0.02, frame='panda_link5'), 'panda_link5')]
@@ -250,7 +250,7 @@ def test_detach(client):
     assert place(objects(client)['b'].pose) == [0, 0, 3]
 
 
-def test_joints_without_is_diff_clear_what_is_attached(client):
+def test_whole_robot_state_clears_attached_objects(client):
     applied(client, diff(holding=[attached(box('a', 0.02, frame='panda_hand'))]))
     scene = diff()
     scene.robot_state.is_diff = False
@@ -266,8 +266,8 @@ def test_joints_without_is_diff_clear_what_is_attached(client):
     assert set(held(client)) == {'a', 'b'}
 
 
-def test_own_link_and_touch_links_may_be_touched(client):
-    """MoveIt's code does not let the holding link touch, though its comment says so."""
+def test_attached_object_may_touch_its_link_and_touch_links(client):
+    """MoveIt's code does not allow its own link, although its comment says so."""
     between = box('a', 0.05, at=pose(0, 0, 0.09), frame='panda_hand')
     applied(client, diff(holding=[attached(between)]))
     touching = {next(iter(pair - {'a'})) for pair in pairs(check(client)) if 'a' in pair}

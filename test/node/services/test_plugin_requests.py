@@ -1,10 +1,9 @@
 """
-The requests of MoveIt's kinematics plugin (moveit_plugin/), sent by a Python client.
+Requests of MoveIt's kinematics plugin (moveit_plugin/), sent by a Python client.
 
 The plugin itself is tested where MoveIt is installed.
 """
 
-import time
 
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import MoveItErrorCodes as Code
@@ -20,12 +19,11 @@ TIP, ROOT = 'panda_link7', 'panda_link0'   # the last link of group arm, and its
 ARM = [f'panda_joint{i}' for i in range(1, 8)]
 HOME = dict(zip(ARM, (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785), strict=True))
 NEAR = {name: value + 0.1 for name, value in HOME.items()}
-MARGIN = 0.2         # the plugin's answer_margin [s]
 
 
 @pytest.fixture
 def ask(client, panda):
-    """Give a function that asks, as the plugin does, for the pose of a configuration near home."""
+    """Return a function that requests the pose of a configuration near home, like the plugin."""
     near = stamped(Configuration(panda, NEAR).transform(TIP), ROOT)
     state = seed({**HOME, 'panda_finger_joint1': 0.02, 'panda_finger_joint2': 0.02})
 
@@ -48,7 +46,7 @@ def test_consistency_limits_hold(ask):
     assert answer.status == Code.NO_IK_SOLUTION
 
 
-def test_an_approximate_solution_is_the_best_attempt_from_the_seed(ask, panda_judge):
+def test_approximate_solution_is_the_best_attempt_from_the_seed(ask, panda_judge):
     far = unreachable()
     answer = ask(far, approximate=[1e3, 10.0], allow_restarts=False)
     assert answer.status == Status.APPROXIMATE and not answer.solution.joint_state.name
@@ -56,13 +54,3 @@ def test_an_approximate_solution_is_the_best_attempt_from_the_seed(ask, panda_ju
     before = panda_judge.transform(HOME, TIP, ROOT)
     goal = matrix(far.pose)[:3, 3]
     assert np.linalg.norm(reached[:3, 3] - goal) < np.linalg.norm(before[:3, 3] - goal)
-
-
-@pytest.mark.parametrize('timeout', [0.05, 0.3])
-def test_the_answer_comes_within_the_margin(ask, timeout):
-    durations = []
-    for _ in range(3):
-        start = time.monotonic()
-        assert ask(unreachable(), timeout).status == Code.NO_IK_SOLUTION
-        durations.append(time.monotonic() - start)
-    assert sorted(durations)[1] < timeout + MARGIN   # one may be held up by a busy machine

@@ -1,4 +1,4 @@
-"""Stands in for tf2_ros where there is none: what Buffer and TransformListener are used for."""
+"""Stand-in for tf2_ros: the parts of Buffer and TransformListener that the node uses."""
 
 from geometry_msgs.msg import TransformStamped
 import pinocchio as pin
@@ -11,7 +11,7 @@ class Buffer:
         self.known, self.static = {}, set()
 
     def clear(self):
-        """Forget all but static ones."""
+        """Remove all transforms but static ones."""
         self.known = {name: known for name, known in self.known.items() if name in self.static}
 
     def set_transform(self, transform, authority):
@@ -26,7 +26,7 @@ class Buffer:
         self.static.add(transform.child_frame_id)
 
     def lookup_transform(self, target, source, time):
-        """Give the newest one, stamped as the oldest of its moving parts; 0 without these."""
+        """Return the newest transform, stamped as its oldest moving part; 0 if all are static."""
         parents = {transform.header.frame_id for transform in self.known.values()}
         for frame in (target, source):
             if frame not in self.known and frame not in parents:
@@ -47,7 +47,7 @@ class Buffer:
         return result
 
     def _chain(self, frame):
-        """Give the frames from this one up to the root of its tree."""
+        """Return the frames from this frame to the root of its tree."""
         chain = [frame]
         while chain[-1] in self.known:
             chain.append(self.known[chain[-1]].header.frame_id)
