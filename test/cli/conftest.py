@@ -1,4 +1,4 @@
-"""The command as a person runs it, and judges that share no code with it."""
+"""The command in this process or a child process, and judges that share no code with it."""
 
 from collections.abc import Callable, Iterator
 import json
@@ -35,7 +35,7 @@ PLANAR_ARM = """<robot name="planar_arm">
 
 
 class Run(NamedTuple):
-    """What a command has said."""
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -43,11 +43,11 @@ class Run(NamedTuple):
 
     @property
     def json(self) -> Any:
-        """Its output as JSON, as strict readers take it."""
+        """Return the output as strict JSON."""
         return json.loads(self.out, parse_constant=lambda name: pytest.fail(f'{name} in JSON'))
 
     def refused(self) -> str:
-        """Give the reason of a refusal: one line, no traceback."""
+        """Return the reason of a refusal: one line, no traceback."""
         assert self.code == 2
         assert self.out == ''
         lines = self.err.strip().splitlines()
@@ -58,7 +58,7 @@ class Run(NamedTuple):
 
 @pytest.fixture
 def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
-    """Run the command in this process."""
+    """Return a function that runs the command in this process."""
     def run(*words: object) -> Run:
         try:
             code = main([str(word) for word in words])
@@ -70,7 +70,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Callable[..., Run]:
 
 @pytest.fixture(scope='session')
 def process() -> Callable[..., Run]:
-    """Run the command in a process of its own."""
+    """Return a function that runs the command in a child process."""
     def run(*words: object, **environment: str) -> Run:
         done = subprocess.run([sys.executable, COMMAND, *(str(word) for word in words)],
                               capture_output=True, text=True, timeout=60,
@@ -81,7 +81,7 @@ def process() -> Callable[..., Run]:
 
 @pytest.fixture(scope='module')
 def domain() -> Iterator[str]:
-    """Run a demo as long as the tests of a module, in a ROS domain of its own."""
+    """Run a demo for all tests of a module, in a ROS domain of its own; return the domain."""
     from ros2_ik.demo.domain import unused_domain
     domain = str(unused_domain())
     demo = subprocess.Popen([sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE,
@@ -96,14 +96,14 @@ def domain() -> Iterator[str]:
 
 @pytest.fixture
 def in_domain(domain: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let what this process starts, or asks, be in the domain of the demo."""
+    """Put this process and its children into the domain of the demo."""
     for name, value in (LOCAL | {'ROS_DOMAIN_ID': domain}).items():
         monkeypatch.setenv(name, value)
 
 
 @pytest.fixture
 def set_parameter() -> Callable[[Any, str, float], None]:
-    """Set a number among the parameters of the node of a NodeClient."""
+    """Return a function that sets a floating-point parameter of a node."""
     from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
     from rcl_interfaces.srv import SetParameters
 
@@ -118,7 +118,7 @@ def set_parameter() -> Callable[[Any, str, float], None]:
 
 @pytest.fixture
 def planar_arm(tmp_path: Path) -> Path:
-    """Give a URDF file."""
+    """Return a URDF file."""
     path = tmp_path / 'planar arm.urdf'
     path.write_text(PLANAR_ARM)
     return path
@@ -126,7 +126,7 @@ def planar_arm(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope='session')
 def judge() -> Callable[..., np.ndarray]:
-    """Give forward kinematics of shipped robots by yourdfpy: T_frame_link, (4, 4)."""
+    """Return yourdfpy's forward kinematics of shipped robots: T_frame_link (4, 4)."""
     import yourdfpy
     loaded = {}
 

@@ -1,4 +1,4 @@
-"""`ros2_ik constrained` without ROS: the worked problems, judged by yourdfpy, and bad files."""
+"""`ros2_ik constrained` without ROS: the worked problems, judged by yourdfpy, and refusals."""
 
 from pathlib import Path
 
@@ -62,11 +62,11 @@ JUDGED = {'upright_tray': (upright_tray, 'panda', ()), 'look_at_part': (look_at_
           'two_arms': (two_arms, 'baxter', ()), 'welding': (welding, 'ur5', ())}
 
 
-def test_all_problems_are_judged():
+def test_every_problem_has_a_judge():
     assert {path.stem for path in FOLDER.glob('*.yaml')} == set(JUDGED)
 
 
-def test_the_readme_says_how_to_run_them():
+def test_readme_shows_how_to_run_every_problem():
     lines = (FOLDER / 'README.md').read_text().splitlines()
     for name, (_, robot, more) in JUDGED.items():
         assert ' '.join((f'tools/run ros2_ik constrained examples/ros/{name}.yaml --robot {robot}',
@@ -75,7 +75,7 @@ def test_the_readme_says_how_to_run_them():
 
 
 @pytest.mark.parametrize('name', JUDGED)
-def test_worked_problem(name, command, judge):
+def test_worked_problem_holds_in_yourdfpy(name, command, judge):
     holds, robot, more = JUDGED[name]
     run = command('constrained', FOLDER / f'{name}.yaml', '--robot', robot, '--json', *more)
     assert run.code == 0, run.out + run.err
@@ -90,7 +90,7 @@ def test_worked_problem(name, command, judge):
 
 @pytest.fixture
 def problem(tmp_path):
-    """Give a function that writes a problem file."""
+    """Return a function that writes a problem file."""
     def write(content):
         path = tmp_path / 'problem.yaml'
         path.write_text(content if isinstance(content, str) else yaml.safe_dump(content))
@@ -98,11 +98,11 @@ def problem(tmp_path):
     return write
 
 
-def wish(kind='point_to_plane', **fields):
+def problem_of(kind='point_to_plane', **fields):
     return {'constraints': [{'kind': kind, **fields}]}
 
 
-def test_the_problem_of_the_page_is_solved(command, problem, judge):
+def test_problem_of_the_constraints_page_is_solved(command, problem, judge):
     page = (FOLDER.parents[1] / 'docs/constraints.md').read_text()
     text = page.partition('```yaml\ntargets:')[2].partition('```')[0]
     run = command('constrained', problem('targets:' + text), '--robot', 'panda', '--json')
@@ -112,8 +112,9 @@ def test_the_problem_of_the_page_is_solved(command, problem, judge):
     assert judge('panda', run.json['joints'], 'panda_link4', 'panda_link0')[2, 3] <= 0.6 + ROOM
 
 
-def test_the_table_says_how_each_constraint_stands(command, problem):
-    high = wish(frame='panda_hand', normal=[0, 0, 1], bounds={'name': 'high', 'lower': [0.5]})
+def test_table_shows_the_state_of_each_constraint(command, problem):
+    high = problem_of(frame='panda_hand', normal=[0, 0, 1],
+                      bounds={'name': 'high', 'lower': [0.5]})
     high['costs'] = [{'kind': 'manipulability', 'frame': 'panda_hand',
                       'bounds': {'target': [1.0]}}]
     run = command('constrained', problem(high), '--robot', 'panda')
@@ -124,14 +125,14 @@ def test_the_table_says_how_each_constraint_stands(command, problem):
 
 
 @pytest.mark.parametrize('number', [0.5, '5e-1'])
-def test_a_bound_of_one_row_may_be_a_number(command, problem, number):
-    path = problem(wish(frame='panda_hand', normal=[0, 0, 1], bounds={'lower': number}))
+def test_bound_of_one_row_may_be_a_number(command, problem, number):
+    path = problem(problem_of(frame='panda_hand', normal=[0, 0, 1], bounds={'lower': number}))
     run = command('constrained', path, '--robot', 'panda')
     assert run.code == 0 and 'holds' in run.out, run.err
 
 
-def test_what_cannot_be_is_no_solution(command, problem):
-    far = wish(frame='panda_hand', normal=[0, 0, 1], bounds={'name': 'high', 'lower': [5]})
+def test_infeasible_problem_names_the_violation(command, problem):
+    far = problem_of(frame='panda_hand', normal=[0, 0, 1], bounds={'name': 'high', 'lower': [5]})
     far['timeout'] = {'nanosec': 200_000_000}
     run = command('constrained', problem(far), '--robot', 'panda')
     assert run.code == 1
@@ -139,7 +140,7 @@ def test_what_cannot_be_is_no_solution(command, problem):
 
 
 def test_joints_of_both_arms_move_without_a_group(command, problem):
-    both = wish('joint_positions', names=['left_e1', 'right_e1'], bounds={'target': [1.0]})
+    both = problem_of('joint_positions', names=['left_e1', 'right_e1'], bounds={'target': [1.0]})
     run = command('constrained', problem(both), '--robot', 'baxter', '--json')
     assert run.code == 0, run.out + run.err
     assert run.json['joints'] == pytest.approx({'left_e1': 1.0, 'right_e1': 1.0}, abs=2e-6)
@@ -155,32 +156,32 @@ GOOD = [0, 0, 1]
     ('constraints:\n- kind: gaze_angle\n  kind: frame_pose', "key 'kind' is there twice"),
     ('', 'there is no target, and no constraint or cost'),
     ({'constrains': {}}, "no field 'constrains'; did you mean 'constraints'?"),
-    (wish('gaze_angel'), "constraints[0] (gaze_angel): unknown function 'gaze_angel'; did you "
-                         "mean 'gaze_angle'?"),
-    (wish(frame='panda_hand', nromal=GOOD),
+    (problem_of('gaze_angel'),
+     "constraints[0] (gaze_angel): unknown function 'gaze_angel'; did you mean 'gaze_angle'?"),
+    (problem_of(frame='panda_hand', nromal=GOOD),
      "constraints[0] (point_to_plane): point_to_plane has no field 'nromal'; did you mean 'nor"),
-    (wish(frame='panda_hand', normal={'z': 1}),
+    (problem_of(frame='panda_hand', normal={'z': 1}),
      "constraints[0] (point_to_plane): normal takes x y z, not zero, not [1.0] and ['z']"),
-    (wish(frame=3, normal=GOOD), 'constraints[0].frame must be a text, not 3'),
-    (wish(frame='panda_hand', normal=GOOD, bounds={'upper': 'high'}),
+    (problem_of(frame=3, normal=GOOD), 'constraints[0].frame must be a text, not 3'),
+    (problem_of(frame='panda_hand', normal=GOOD, bounds={'upper': 'high'}),
      "bounds.upper must be a list, not 'high'"),
     ({'solutions': -1}, 'solutions is -1; valid: 0 to 2147483647'),
-    (wish('gaze_angle', frame='panda_hand', axis=GOOD, target=GOOD, bounds={'upper': 10}),
+    (problem_of('gaze_angle', frame='panda_hand', axis=GOOD, target=GOOD, bounds={'upper': 10}),
      'bounds.upper is 10 rad; valid: up to 3.142 (angles are radians)'),
-    (wish(frame='panda_hand', normal=GOOD), 'INVALID_GOAL_CONSTRAINTS: constraints[0] '
-                                            '(point_to_plane): bounds are empty'),
-    (wish(frame='panda_hnad', normal=GOOD, bounds={'upper': [1]}),
+    (problem_of(frame='panda_hand', normal=GOOD),
+     'INVALID_GOAL_CONSTRAINTS: constraints[0] (point_to_plane): bounds are empty'),
+    (problem_of(frame='panda_hnad', normal=GOOD, bounds={'upper': [1]}),
      "INVALID_LINK_NAME: constraints[0] (point_to_plane): frame: unknown frame 'panda_hnad'"),
-    ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'execute': True},
+    ({**problem_of(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'execute': True},
      'execute: only a node moves a robot'),
-    ({**wish(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'solver': 'newton'},
+    ({**problem_of(frame='panda_hand', normal=GOOD, bounds={'upper': [1]}), 'solver': 'newton'},
      "unknown solver 'newton'"),
 ])
-def test_bad_problems_are_refused_in_one_line(command, problem, content, hint):
+def test_malformed_problems_are_refused_in_one_line(command, problem, content, hint):
     assert hint in command('constrained', problem(content), '--robot', 'panda').refused()
 
 
-def test_an_exponent_is_a_number_where_one_is_wanted(command, problem):
+def test_exponent_without_a_point_is_read_as_a_number(command, problem):
     text = ('constraints: [{kind: point_to_plane, frame: panda_hand, normal: [0e0, 0, 1e0], '
             'bounds: {name: 5e-1, lower: [5e-1]}}]')
     run = command('constrained', problem(text), '--robot', 'panda', '--json')
@@ -193,5 +194,5 @@ def test_an_exponent_is_a_number_where_one_is_wanted(command, problem):
     ([FOLDER / 'welding.yaml', '--robot', 'ur6'], "did you mean 'ur5'"),
     ([FOLDER / 'welding.yaml', '--robot', 'ur5', '--node', '/ros2_ik'], 'both given'),
     ([FOLDER / 'welding.yaml', '--scene', 'table'], 'a node has its own robot')])
-def test_bad_command_lines(command, words, hint):
+def test_malformed_command_lines_are_refused(command, words, hint):
     assert hint in command('constrained', *words).refused()

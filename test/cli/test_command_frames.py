@@ -1,4 +1,4 @@
-"""Objects, subframes and tools as frames on the command line and in files, judged by yourdfpy."""
+"""Frames of objects, subframes and tools in options and files, judged by yourdfpy."""
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def scene(tmp_path):
     return path
 
 
-def test_solve_brings_a_subframe_to_a_subframe(command, judge, scene):
+def test_solve_moves_an_attached_subframe_to_a_subframe(command, judge, scene):
     run = command('solve', 'panda', '--scene', scene, '--tip', 'peg/tip', '--relative-to',
                   'bin/grasp', '--xyz', 0, 0, 0, '--rpy', 0, 0, 0, '--json')
     assert run.code == 0, run.out + run.err
@@ -47,8 +47,8 @@ def test_solve_brings_a_subframe_to_a_subframe(command, judge, scene):
     assert np.abs(found - T_GRASP).max() < 2e-4
 
 
-def test_a_problem_file_names_them(command, judge, scene, tmp_path):
-    """A tool on what is held, above the bin and looking down; one pair more may touch."""
+def test_problem_file_uses_object_frames_and_a_tool(command, judge, scene, tmp_path):
+    """A tool on the attached peg points down above the bin; peg and bin may touch."""
     path = tmp_path / 'problem.yaml'
     content = {
         'tool': {'header': {'frame_id': 'peg/tip'}, 'pose': {'position': {'z': 0.05}}},

@@ -1,4 +1,4 @@
-"""What all subcommands share: help, speed, exit codes, and the small parts in-process."""
+"""Help, import time, exit codes and output of all subcommands; `ros2_ik functions`."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ros2_ik.cli.answer import Answer, answer_json, number, print_answer, table
-from ros2_ik.core.internals import TargetError
+from ros2_ik.core.internals import TargetError, written_kinds
 
 HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
 MAIN = 'import sys; from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))'
@@ -29,12 +29,12 @@ def test_help_has_an_example_and_imports_nothing_heavy(words):
     (['call', '--exec'], "arguments: --exec; did you mean '--execute'?"),
     (['robots', 'panda', 'ur5'], 'unrecognized arguments: ur5'),
     (['solve', 'panda', '--xyz', 1, 2], 'argument --xyz: expected 3 arguments')])
-def test_options_are_taken_whole(command, words, said):
-    """Argparse would complete an option: --exec would move a robot."""
+def test_abbreviated_options_are_refused(command, words, said):
+    """Argparse would complete --exec to --execute, which moves a robot."""
     assert command(*words).refused().endswith(f'{said} (options: ros2_ik {words[0]} --help)')
 
 
-def test_version(command):
+def test_version_is_shown(command):
     assert command('--version').out.startswith('ros2_ik 0.')
 
 
@@ -42,7 +42,7 @@ def test_version(command):
     ('rclpy', ['call', '--xyz', '1', '2', '3'], 'tools/run'),
     ('pinocchio', ['robots', 'panda'], 'pip install pin'),
 ])
-def test_what_is_missing_is_named_with_its_remedy(missing, words, remedy):
+def test_missing_package_is_named_with_its_remedy(missing, words, remedy):
     code = (f'import sys; sys.modules[{missing!r}] = None\n'
             'from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))')
     run = subprocess.run([sys.executable, '-c', code, *words], capture_output=True, text=True,
@@ -52,7 +52,7 @@ def test_what_is_missing_is_named_with_its_remedy(missing, words, remedy):
     assert f'{missing} is missing' in run.stderr and remedy in run.stderr
 
 
-def test_output_may_be_cut_off():
+def test_closed_output_causes_no_traceback():
     process = subprocess.Popen([sys.executable, '-c', MAIN, 'robots', 'baxter'],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()   # what `| head` does
@@ -60,7 +60,7 @@ def test_output_may_be_cut_off():
 
 
 @pytest.mark.parametrize('success', [True, False])
-def test_an_answer_as_text_and_json(capsys, success):
+def test_answer_is_printed_as_text_and_json(capsys, success):
     answer = Answer('SUCCESS' if success else 'TIMED_OUT', 'found', success, {'lift': 0.1},
                     [TargetError('tip', 1.5e-6, 0.0)], {
                         'solver': 'lm', 'iterations': 1, 'restarts': 0, 'seconds': 0.1},
@@ -76,8 +76,28 @@ def test_an_answer_as_text_and_json(capsys, success):
     assert ('best attempt:' in lines) is not success
 
 
-def test_tables():
+def test_table_columns_are_aligned():
     lines = table(('joint', 'value', ''), [('a', number(-0.00001), ''), ('bb', '12.5', 'x')])
     assert lines.splitlines() == ['joint   value', 'a      0.0000', 'bb       12.5  x']
     assert number(-1.25, 1) == '-1.2'
     assert table(('a', 'b'), []) == 'a  b'
+
+
+def test_functions_lists_every_kind(command):
+    run = command('functions')
+    assert run.code == 0
+    assert [line.split()[0] for line in run.out.splitlines()[1:]] == list(written_kinds())
+
+
+def test_functions_shows_the_fields_of_a_kind(command):
+    run = command('functions', 'gaze_angle')
+    rows = {line.split()[0]: line for line in run.out.splitlines() if line}
+    assert run.code == 0 and 'atan2' in run.out
+    assert rows['axis'].endswith('needed') and rows['origin'].endswith('0 0 0')
+    rows = [line.split() for line in command('functions', 'minimum_distance').out.splitlines()]
+    assert [(row[0], row[-1]) for row in rows[-2:]] == [('influence', '0.2'), ('rows', '12')]
+
+
+def test_unknown_kind_is_refused_with_a_suggestion(command):
+    assert "unknown function 'gaze_angel'; did you mean 'gaze_angle'" in command(
+        'functions', 'gaze_angel').refused()

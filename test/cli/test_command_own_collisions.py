@@ -1,4 +1,4 @@
-"""`ros2_ik solve` and `constrained` without a scene: the robot alone, and what is not checked."""
+"""`ros2_ik solve` and `constrained` without a scene: self-collisions, and unchecked links."""
 
 import pytest
 import trimesh
@@ -32,7 +32,7 @@ def arm(tmp_path):
     return path
 
 
-def test_the_robot_alone_by_default(command, arm):
+def test_self_collisions_are_checked_by_default(command, arm):
     run = command('solve', arm, *NEAR, '--json', '--timeout', 0.2)
     assert run.code == 1 and run.json['status'] == 'GOAL_IN_COLLISION'
     text, = run.json['not_checked']
@@ -41,8 +41,8 @@ def test_the_robot_alone_by_default(command, arm):
     assert run.code == 1 and text in run.out.splitlines() and OFF not in run.out.splitlines()
 
 
-def test_nothing_is_solved_unchecked_unless_that_is_asked_for(command, tmp_path):
-    """A robot none of whose meshes is there, as it was until --package-dir or the files."""
+def test_missing_meshes_are_refused_unless_collisions_are_allowed(command, tmp_path):
+    """No mesh of the robot is found until --package-dir names their folder."""
     trimesh.creation.icosphere(1, 0.1).export(tmp_path / 'ball.stl')
     urdf = tmp_path / 'robot' / 'arm.urdf'
     urdf.parent.mkdir()
@@ -57,7 +57,7 @@ def test_nothing_is_solved_unchecked_unless_that_is_asked_for(command, tmp_path)
     assert run.json['status'] == 'GOAL_IN_COLLISION'
 
 
-def test_a_scene_and_allowed_collisions_contradict_each_other(command):
+def test_scene_and_allow_collisions_exclude_each_other(command):
     run = command('solve', 'panda', '--xyz', 0.4, 0.1, 0.4, '--scene', 'table',
                   '--allow-collisions')
     reason = run.refused()
@@ -65,7 +65,7 @@ def test_a_scene_and_allowed_collisions_contradict_each_other(command):
 
 
 @pytest.mark.parametrize('avoid', [True, False])
-def test_constrained(command, arm, tmp_path, avoid):
+def test_constrained_reads_avoid_collisions(command, arm, tmp_path, avoid):
     pytest.importorskip('rclpy')
     goal = tmp_path / 'goal.yaml'
     goal.write_text(yaml.safe_dump({

@@ -1,4 +1,4 @@
-"""`ros2_ik path`: the worked example, judged by yourdfpy, what breaks, and bad files."""
+"""`ros2_ik path`: the worked example, judged by yourdfpy, incomplete paths and refusals."""
 
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def test_example_turns_the_valve_at_constant_speed(command, judge, tmp_path):
     assert np.linalg.norm(np.diff(points, axis=0), axis=1).max() / 0.01 <= 0.05 * 1.001
 
 
-def test_broken_path_says_why_and_writes_nothing(command, write, tmp_path):
+def test_incomplete_path_names_the_reason_and_writes_nothing(command, write, tmp_path):
     scene = tmp_path / 'scene.yaml'
     scene.write_text('objects: [{id: wall, pose: {xyz: [0.5, 0.1, 0.3]}, '
                      'shapes: [{box: {size: [0.5, 0.05, 1.0]}}]}]')
@@ -76,5 +76,5 @@ def test_spline_arc_and_constraints_are_read(command, write):
     ({'spacin': 0.1}, "unknown option 'spacin'; did you mean 'spacing'?"),
     ({'limits': {'speed': 1}}, 'limits are {velocity'),
     ({'tip_speed': -1}, 'tip_speed must be a positive finite number, not -1')])
-def test_bad_files_are_refused(command, write, fields, words):
+def test_malformed_files_are_refused(command, write, fields, words):
     assert words in command('path', write(**fields), '--robot', 'ur5').refused()

@@ -1,4 +1,4 @@
-"""`ros2_ik picture`: what the pixels of its files show."""
+"""`ros2_ik picture`, judged by the pixels of its files."""
 
 import os
 
@@ -14,7 +14,7 @@ IN_TABLE = ('--xyz', 0.6, 0.0, 0.185, '--rpy', 180, 0, 0, '--deg', '--scene', 't
 
 @pytest.fixture
 def draw(command, tmp_path):
-    """Return what runs the command, and gives its run and the pixels of its file."""
+    """Return a function that runs the command and returns its output and the pixels."""
     def run(*words, size=SMALL, told=''):
         path = tmp_path / 'picture.png'
         done = command('picture', *words, *size, '-o', path)
@@ -27,17 +27,17 @@ def draw(command, tmp_path):
 
 
 def drawn(pixels):
-    """Return where something is drawn."""
+    """Return a mask of the pixels that are not background."""
     return (pixels < 250).any(axis=2)
 
 
 def red(pixels):
-    """Return how many pixels are as red as contacts."""
+    """Count the pixels in the red of contacts."""
     return int(((pixels[:, :, 0] > 120) & (pixels[:, :, 1:].max(axis=2) < 60)).sum())
 
 
-def test_a_robot_stands_where_its_joints_are(draw):
-    """Seen from its right, the arm reaches to the right, turned round to the left."""
+def test_robot_is_drawn_at_its_joint_values(draw):
+    """Seen from the right, the arm reaches to the right; turned round, to the left."""
     stretched = ('panda', '--from', -90, 0, '--joints', 'panda_joint2=1.2', 'panda_joint4=-0.3')
     for side, words in ((1, stretched), (-1, (*stretched, 'panda_joint1=2.89'))):
         run, pixels = draw(*words)
@@ -48,7 +48,7 @@ def test_a_robot_stands_where_its_joints_are(draw):
         assert reach[side] > 2 * reach[-side]
 
 
-def test_contacts_are_red_points_and_named(draw):
+def test_contacts_are_drawn_as_red_points_and_named(draw):
     run, pixels = draw('panda', *IN_TABLE, '--timeout', 0.3)
     assert run.code == 1 and 'GOAL_IN_COLLISION' in run.out
     assert 'panda_leftfinger - table: 24.0 mm' in run.out
@@ -62,7 +62,7 @@ def test_contacts_are_red_points_and_named(draw):
     assert ((r > g + 20) & (g > b + 15)).sum() > 3000    # the table is brown
 
 
-def test_a_robot_that_stands_in_something_is_told(draw, tmp_path):
+def test_contacts_of_the_start_are_named(draw, tmp_path):
     scene = tmp_path / 'post.yaml'
     scene.write_text('objects: [{id: post, pose: {xyz: [0.1, 0, 0.6]}, '
                      'shapes: [{box: {size: [0.1, 0.1, 0.1]}}]}]')
@@ -70,7 +70,7 @@ def test_a_robot_that_stands_in_something_is_told(draw, tmp_path):
     assert run.code == 0 and ' - post: ' in run.out and red(pixels[40:]) > 10
 
 
-def test_solutions_stand_side_by_side_and_differ(draw):
+def test_solutions_are_drawn_side_by_side(draw):
     run, pixels = draw('panda', '--xyz', 0.45, 0.1, 0.3, '--rpy', 180, 0, 0, '--deg',
                        '--solutions', 2, '--random-state', 3, '--timeout', 0.3,
                        size=('--size', 400, 200))
@@ -87,18 +87,18 @@ def test_solutions_stand_side_by_side_and_differ(draw):
     assert np.abs(np.subtract(*(place.mean(axis=0) for place in places))).max() < 3
 
 
-def test_what_is_not_reached_is_drawn_red_and_is_no_answer(draw):
+def test_best_attempt_is_drawn_red(draw):
     run, pixels = draw('panda', '--xyz', 2, 0, 0.5, '--timeout', 0.1)
     assert run.code == 1
     assert ((pixels[:, :, 0] > 90) & (pixels[:, :, 1:].max(axis=2) < 60)).sum() > 500
 
 
-def test_a_robot_without_anything_to_be_seen_shows_its_target(draw, planar_arm):
+def test_robot_without_visual_elements_shows_its_target(draw, planar_arm):
     run, pixels = draw(planar_arm, '--xyz', 0.5, 0.3, 0.1, told='no visual elements')
     assert run.code == 0 and 20 < drawn(pixels[40:]).sum() < 3000
 
 
-def test_what_is_not_drawn_is_told(command, tmp_path):
+def test_missing_mesh_is_named(command, tmp_path):
     urdf = tmp_path / 'robot.urdf'
     urdf.write_text("""<robot name="one"><link name="base"><visual><geometry>
         <mesh filename="package://gone/base.stl"/></geometry></visual></link></robot>""")
@@ -114,13 +114,13 @@ def test_what_is_not_drawn_is_told(command, tmp_path):
     (['panda', '-o', 'x.png', '--size', 10, 100], "'10' is not a whole number from 100 to 8000"),
     (['panda', '-o', 'x.png', '--from', 0, 90], '--from: 0 90; valid: degrees'),
 ])
-def test_bad_questions_are_refused(command, tmp_path, monkeypatch, words, reason):
+def test_malformed_command_lines_are_refused(command, tmp_path, monkeypatch, words, reason):
     monkeypatch.chdir(tmp_path)
     assert reason in command('picture', *words).refused()
     assert not [*tmp_path.iterdir()]
 
 
-def test_missing_pillow_is_told(process):
+def test_missing_pillow_is_named(process):
     path = os.pathsep.join([os.path.join(os.path.dirname(__file__), '../without'),
                             os.environ.get('PYTHONPATH', '')])
     run = process('picture', 'panda', '-o', 'x.png', ROS2_IK_WITHOUT='PIL', PYTHONPATH=path)

@@ -1,4 +1,4 @@
-"""`ros2_ik robots`, judged by yourdfpy, closed forms or the files themselves."""
+"""`ros2_ik robots`, judged by yourdfpy, closed forms and the URDF files."""
 
 import math
 from xml.etree import ElementTree
@@ -17,7 +17,7 @@ def poses(run):
             for line in lines[head + 1:]}
 
 
-def test_closed_form_in_degrees(command, planar_arm):
+def test_pose_of_a_urdf_file_agrees_with_the_closed_form(command, planar_arm):
     pose = poses(command('robots', planar_arm, '--joints', 'shoulder=30', 'elbow=-75', 'lift=0.1',
                          '--deg'))['slide']
     a, b = math.radians(30), math.radians(-45)
@@ -27,7 +27,7 @@ def test_closed_form_in_degrees(command, planar_arm):
 
 
 @pytest.mark.parametrize('name', sorted(shipped_robots()))
-def test_home_of_each_shipped_robot(command, judge, name):
+def test_home_pose_of_a_shipped_robot_agrees_with_yourdfpy(command, judge, name):
     shipped = shipped_robots()[name]
     pose = poses(command('robots', name))[shipped.tip]
     T = judge(name, shipped.home, shipped.tip, Robot.load(name).root_frame)
@@ -37,14 +37,14 @@ def test_home_of_each_shipped_robot(command, judge, name):
         [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)], abs=1e-3)
 
 
-def test_lists_every_shipped_robot(command):
+def test_robots_lists_every_shipped_robot(command):
     run = command('robots')
     assert run.code == 0
     assert {line.split()[0] for line in run.out.splitlines()[1:]} == set(shipped_robots())
 
 
 @pytest.mark.parametrize('name', ['kinova', 'panda'])
-def test_describes_a_robot_as_its_urdf_does(command, name):
+def test_robot_description_agrees_with_its_urdf(command, name):
     text = command('robots', name).out
     table = text.partition('\ngroup ')[0]
     rows = {line.split()[0]: line.split()[1:] for line in table.splitlines() if line}
@@ -65,5 +65,5 @@ def test_describes_a_robot_as_its_urdf_does(command, name):
     (['panda', '--joints', 'panda_joint1=nan'], 'not finite'),
     (['panda', '--joints', 'panda_joint1=1,2'], 'is not a number'),
     (['panda_'], "did you mean 'panda'")])
-def test_bad_questions(command, words, hint):
+def test_malformed_command_lines_are_refused(command, words, hint):
     assert hint in command('robots', *words).refused()

@@ -1,11 +1,13 @@
-"""`ros2_ik solve`, judged by yourdfpy or by closed forms."""
+"""`ros2_ik solve`, judged by yourdfpy and by closed forms."""
 
 import math
 
 import numpy as np
 import pytest
 
-from ros2_ik.core import shipped_robots
+from ros2_ik.cli.joint_values import read_joint_values
+from ros2_ik.cli.question import BadQuestion
+from ros2_ik.core import Robot, shipped_robots
 
 # in the limits, far from the home pose
 REACHABLE = {'panda_joint1': 0.6, 'panda_joint2': -0.9, 'panda_joint3': 0.7, 'panda_joint4': -2.1,
@@ -22,11 +24,11 @@ def rotation(rpy):
 
 
 def angle(R):
-    """Angle of a rotation, exact for small ones, too."""
+    """Return the angle of a rotation matrix, exact for small angles too."""
     return 2 * math.asin(min(1.0, np.linalg.norm(R - np.eye(3)) / math.sqrt(8)))
 
 
-def test_reaches_a_pose(process, judge):
+def test_pose_is_reached(process, judge):
     T = judge('panda', REACHABLE, 'panda_hand_tcp', 'panda_link0')
     R = T[:3, :3]
     rpy = math.atan2(R[2, 1], R[2, 2]), -math.asin(R[2, 0]), math.atan2(R[1, 0], R[0, 0])
@@ -43,7 +45,7 @@ def test_reaches_a_pose(process, judge):
     ('--rpy', 30, -20, 100, '--deg'),
     ('--quat', 0.292328, 0.087439, 0.757590, 0.577024),
 ])
-def test_orientations_mean_what_ros_means(command, judge, words):
+def test_orientation_options_follow_the_conventions_of_ros(command, judge, words):
     R = rotation(np.radians([30, -20, 100]))
     run = command('solve', 'ur5', '--xyz', 0.3, -1e-3, 0.4, *words, '--json')
     assert run.code == 0, run.err
@@ -52,14 +54,14 @@ def test_orientations_mean_what_ros_means(command, judge, words):
     assert np.linalg.norm(found[:3, 3] - [0.3, -1e-3, 0.4]) < 2e-5
 
 
-def test_relative_to_a_moving_frame(command, judge):
+def test_target_relative_to_a_moving_frame_holds(command, judge):
     run = command('solve', 'panda', '--xyz', 0, 0.2, 0.3, '--relative-to', 'panda_link3', '--json')
     assert run.code == 0, run.err
     found = judge('panda', run.json['joints'], 'panda_hand_tcp', 'panda_link3')
     assert np.linalg.norm(found[:3, 3] - [0, 0.2, 0.3]) < 2e-5
 
 
-def test_a_freed_axis_may_be_any_way_off(command, judge):
+def test_freed_axis_is_ignored(command, judge):
     run = command('solve', 'panda', '--xyz', 0.4, 0.1, 9, '--rpy', 180, 0, 0, '--deg', '--json',
                   '--weights', 1, 1, 0, 1, 1, 1)
     assert run.code == 0, run.err
@@ -80,7 +82,7 @@ def test_several_solutions_differ_and_hold(command, judge):
     assert min(np.abs(values[i] - values[j]).max() for i in range(3) for j in range(i)) > 1e-2
 
 
-def test_urdf_file_closed_form(command, planar_arm):
+def test_solution_for_a_urdf_file_agrees_with_the_closed_form(command, planar_arm):
     run = command('solve', planar_arm, '--xyz', 0.5, 0.3, 0.1, '--json', '--seed', 'elbow=1.5')
     assert run.code == 0, run.err
     q = run.json['joints']
@@ -91,7 +93,7 @@ def test_urdf_file_closed_form(command, planar_arm):
     assert (x, y) == pytest.approx((0.5, 0.3), abs=2e-5)
 
 
-def test_the_table_shows_limits_and_marks_the_near_ones(command, planar_arm):
+def test_table_shows_limits_and_marks_joints_near_them(command, planar_arm):
     run = command('solve', planar_arm, '--xyz', 0.5, 0.3, 0.199)
     assert run.code == 0, run.err
     lines = {line.split()[0]: line for line in run.out.splitlines() if line.strip()}
@@ -100,7 +102,7 @@ def test_the_table_shows_limits_and_marks_the_near_ones(command, planar_arm):
     assert 'position only' in run.out
 
 
-def test_a_bound_of_the_joint_change_may_be_in_degrees(command):
+def test_max_joint_change_may_be_in_degrees(command):
     pose = ('solve', 'panda', '--xyz', 0.4, 0.1, 0.5, '--random-state', 1, '--json')
     home = shipped_robots()['panda'].home
     for words in (('--max-joint-change', 6, '--deg', '--timeout', 0.2),
@@ -112,7 +114,7 @@ def test_a_bound_of_the_joint_change_may_be_in_degrees(command):
         assert run.code or 0.1 < change < math.radians(15) + 1e-6
 
 
-def test_out_of_reach_is_no_solution(command, planar_arm):
+def test_target_out_of_reach_returns_the_best_attempt(command, planar_arm):
     run = command('solve', planar_arm, '--xyz', 2, 0, 0, '--timeout', 0.2)
     assert run.code == 1
     assert 'best attempt' in run.out
@@ -136,25 +138,20 @@ def test_out_of_reach_is_no_solution(command, planar_arm):
     (['panda', '--quat', 0, 0, 0, 1, '--rpy', 0, 0, 0], 'both'),
     (['panda', '--xyz', 1, 2, 3, '--weights', 1, 1, 1, 0, 0, 1],
      '--weights: position weights need --xyz, rotation weights --rpy or --quat'),
-    (['panda', '--xyz', 1, 2, 3, '--rpy', 0, 0, 0, '--weights', 1, 1, 1, 1, 1, -1], 'negative'),
-    (['panda', '--xyz', 1, 2, 3, '--group', 'arms'], "did you mean 'arm'"),
-    (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint9=1'], 'unknown joint'),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_joint1=x'], 'not a number'),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'panda_finger_joint2=0'], "follows 'panda_finger"),
     (['panda', '--xyz', 1, 2, 3, '--seed', 'resting'], 'default, home'),
     (['panda', '--xyz', 1, 2, 3, '--timeout', -1], "'-1' is not a number from 1e-09"),
     (['panda', '--xyz', 1, 2, 3, '--solutions', 0], 'whole number'),
     (['panda', '--xyz', 1, 2, 3, '--select', 'cost'], "invalid choice: 'cost'"),
-    (['panda', '--xyz', 1, 2, 3, '--relative-to', 'table'], "unknown frame 'table'"),
     (['panda', '--xyz', 1, 2, 3, '--srdf', 'x.srdf'], 'shipped robot'),
     ([__file__, '--xyz', 1, 2, 3], 'URDF'),
 ])
-def test_bad_questions_are_refused_in_one_line(command, words, hint):
+def test_malformed_command_lines_are_refused_in_one_line(command, words, hint):
     assert hint in command('solve', *words).refused()
 
 
-def test_scene(command):
-    """Above the table it is answered, inside the table not."""
+def test_scene_is_checked_for_collisions(command):
     pose = ('--rpy', 180, 0, 0, '--deg', '--random-state', 1)
     run = command('solve', 'panda', '--scene', 'table', '--xyz', 0.5, 0.1, 0.4, *pose)
     assert run.code == 0, run.err
@@ -165,9 +162,26 @@ def test_scene(command):
     assert run.code == 1 and 'GOAL_IN_COLLISION' in run.out and "'table'" in run.out
 
 
-def test_scene_that_does_not_load(command, tmp_path):
+def test_malformed_scene_is_refused(command, tmp_path):
     path = tmp_path / 'cell.yaml'
     path.write_text('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]')
     for scene, words in (('tabel', 'shipped: bin, floor, shelf, table'), (path, 'objects[0]')):
         run = command('solve', 'panda', '--scene', scene, '--xyz', 0.5, 0.1, 0.4)
         assert run.code == 2 and words in run.err, run.err
+
+
+def test_joint_value_that_looks_like_degrees_is_refused(planar_arm):
+    robot = Robot.from_urdf(planar_arm)
+    with pytest.raises(BadQuestion, match='shoulder: 90 rad is more than .* --deg'):
+        read_joint_values(['shoulder=90'], robot, None, degrees=False)
+    given = read_joint_values(['shoulder=90'], robot, None, degrees=True)
+    assert given['shoulder'] == pytest.approx(1.5707963)
+    # accepted: a continuous joint, a value just outside the limits, and a prismatic joint
+    words = ['elbow=90', 'shoulder=2.5', 'lift=90']
+    assert read_joint_values(words, robot, None, degrees=False) == {
+        'elbow': 90, 'shoulder': 2.5, 'lift': 90}
+
+
+def test_home_state_of_the_srdf_gives_joint_values():
+    values = read_joint_values(['home'], Robot.load('xarm7'), None, degrees=False)
+    assert set(values) == {f'joint{i}' for i in range(1, 8)}

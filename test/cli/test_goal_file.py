@@ -1,4 +1,4 @@
-"""The goal's fields are those of the message that ROS generates."""
+"""Fields of problem files, and their conversion to messages."""
 
 from array import array
 
@@ -15,7 +15,7 @@ NOT_READ = {'attached_collision_objects', 'is_diff', 'twist', 'wrench'}
 
 
 def fields(message):
-    """Return default values by name, nested messages as dicts, lists as lists of one item."""
+    """Return default values by name; nested messages as dicts, lists with one item."""
     found = {}
     for name, kind in zip(message.get_fields_and_field_types(), message.SLOT_TYPES, strict=True):
         value = getattr(message, name)
@@ -36,11 +36,11 @@ def item(kind):
 
 
 @pytest.mark.parametrize('message', [SolveConstrainedIK.Goal, ComputeIK.Request])
-def test_fields_and_defaults_are_those_of_ros(message):
+def test_goal_fields_and_defaults_are_those_of_the_messages(message):
     assert fields(message()) == GOAL
 
 
-def test_targets_in_the_words_of_the_command():
+def test_targets_may_use_xyz_rpy_and_quat():
     goal = goal_of({'targets': [{'tip': 'tool', 'xyz': [1, 2, 3]}, {
         'tip': 'hand', 'rpy': ['3.141592653589793', 0, 0], 'relative_to': 'tool'}]})
     assert goal.tips == ['tool', 'hand']
@@ -55,13 +55,13 @@ def test_targets_in_the_words_of_the_command():
     ({'xyz': [1, 2]}, 'targets[0].xyz must have 3 numbers, not 2'),
     ({'xyz': [1, 2, 3], 'orientation': [0, 0, 0]}, "no field 'orientation'; valid: tip, xyz"),
     ({'rpy': [0, 90, 0]}, 'rpy: 90 rad is more than a full turn; angles are radians')])
-def test_a_wrong_target_in_the_words_of_the_command(target, words):
+def test_malformed_targets_are_refused(target, words):
     with pytest.raises(BadQuestion) as refused:
         goal_of({'targets': [target]})
     assert words in str(refused.value)
 
 
-def test_a_goal_becomes_its_message():
+def test_goal_is_converted_to_its_message():
     message = fill(SolveConstrainedIK.Goal(), goal_of({
         'group': 'arm', 'weights': [1, 2.5], 'solutions': 3, 'execute': True,
         'targets': [{'header': {'frame_id': 'it'}, 'pose': {'position': {'y': 2}}}],

@@ -1,4 +1,4 @@
-"""What the command learns of the robot from ROS."""
+"""The robot that the command receives from ROS topics."""
 
 import threading
 
@@ -18,7 +18,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 @pytest.fixture
 def publisher(monkeypatch):
-    """Give a function that makes publishers of texts, in a domain of its own."""
+    """Return a function that makes publishers of texts, in a ROS domain of its own."""
     domain = unused_domain()
     monkeypatch.setenv('ROS_DOMAIN_ID', str(domain))
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
@@ -37,8 +37,8 @@ def publisher(monkeypatch):
 
 
 @pytest.mark.parametrize('late', [0.0, 1.5])
-def test_an_srdf_that_comes_late_is_waited_for(publisher, late):
-    """Without it the robot has other groups and tips."""
+def test_robot_of_the_node_waits_for_a_late_srdf(publisher, late):
+    """Without the SRDF the robot would have other groups and tips."""
     panda = Robot.load('panda')
     publisher('robot_description').publish(String(data=panda.urdf))
     semantic = publisher('robot_description_semantic')
@@ -50,7 +50,7 @@ def test_an_srdf_that_comes_late_is_waited_for(publisher, late):
     assert found is not None and found.groups.keys() == panda.groups.keys()
 
 
-def test_without_an_srdf(publisher):
+def test_robot_of_the_node_without_an_srdf(publisher):
     panda = Robot.load('panda')
     publisher('robot_description').publish(String(data=panda.urdf))
     with NodeClient('/ros2_ik') as client:

@@ -1,4 +1,4 @@
-"""The library's commands where ROS is not installed."""
+"""Commands of the library without ROS."""
 
 import os
 from pathlib import Path
@@ -24,14 +24,14 @@ print(session.status)
 @pytest.mark.parametrize('words', [
     ('constrained', TRAY, '--robot', 'panda'),
     ('solve', 'panda', '--xyz', '0.4', '0.1', '0.4', '--scene', 'table')])
-def test_commands_of_the_library_need_no_ros(process, words):
+def test_solve_and_constrained_need_no_ros(process, words):
     run = process(*words, ROS2_IK_WITHOUT=ROS, PYTHONPATH=os.pathsep.join(
         [str(ROOT / 'test/without'), os.environ.get('PYTHONPATH', '')]))
     assert run.code == 0, run.err
     assert 'SUCCESS' in run.out
 
 
-def test_the_viewer_reads_a_problem_without_ros():
+def test_viewer_session_with_a_problem_needs_no_ros():
     environment = {**os.environ, 'ROS2_IK_WITHOUT': ROS, 'PYTHONPATH': os.pathsep.join(
         [str(ROOT / 'test/without'), os.environ.get('PYTHONPATH', '')])}
     run = subprocess.run([sys.executable, '-c', f'import sys\n{SESSION}', TRAY], env=environment,
