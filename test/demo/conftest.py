@@ -1,4 +1,4 @@
-"""Processes of the demo, in a ROS domain of their own."""
+"""Processes of the demo in a ROS domain of their own."""
 
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -19,13 +19,13 @@ if not find_spec('rclpy'):   # the library's tests run without ROS
 
 @pytest.fixture(scope='module')
 def domain() -> int:
-    """Give a ROS domain of the module's own."""
+    """Return a ROS domain for the tests of a module."""
     return unused_domain()
 
 
 @pytest.fixture
 def start(domain: int) -> Iterator[Callable[..., 'subprocess.Popen[str]']]:
-    """Start a Python program in the domain; whatever still runs at the end is killed."""
+    """Return a function that starts a Python program in the domain, killed after the test."""
     processes = []
 
     def run(*words: str, **environment: str) -> 'subprocess.Popen[str]':

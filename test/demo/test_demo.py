@@ -1,4 +1,4 @@
-"""The demo as tools/demo starts it: answers, ends cleanly, leaves nothing behind."""
+"""The demo in a child process: it answers, ends cleanly, and leaves no process behind."""
 
 import os
 from pathlib import Path
@@ -6,16 +6,17 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
 DEMO = ('-m', 'ros2_ik.demo')
-LIMIT = 100   # seconds, only to end what hangs: the machine may be busy
+LIMIT = 100   # timeout, also on a busy machine [s]
 
 
 def session(process):
-    """Give the processes of the demo's session, which it leads."""
+    """Return the processes in the session of the demo."""
     found = []
     for stat in Path('/proc').glob('[0-9]*/stat'):
         try:
@@ -28,15 +29,15 @@ def session(process):
 
 
 def nothing_left(process):
-    """Whether the session is empty, soon: the node's helpers see its end only after it."""
-    deadline = time.monotonic() + 5
+    """Wait until the session is empty: the helpers of the node end after it."""
+    deadline, pause = time.monotonic() + LIMIT, threading.Event()
     while session(process) and time.monotonic() < deadline:
-        time.sleep(0.02)
+        pause.wait(0.02)
     return session(process) == []
 
 
 def come_up(process):
-    """Give what the demo has printed when it is ready."""
+    """Return the output of the demo until it is ready."""
     lines = []
     for line in process.stdout:
         lines.append(line)
@@ -46,14 +47,13 @@ def come_up(process):
 
 
 def ended(process):
-    """Wait for the end; gives exit code and the error output."""
+    """Wait for the end; return exit code and error output."""
     _, errors = process.communicate(timeout=LIMIT)
     return process.returncode, errors
 
 
-@pytest.mark.parametrize('robot', ['panda', *(pytest.param(name, marks=pytest.mark.slow)
-                                              for name in ('ur5', 'baxter', 'talos'))])
-def test_once(start, robot):
+@pytest.mark.parametrize('robot', ['panda', pytest.param('baxter', marks=pytest.mark.slow)])
+def test_demo_once_solves_and_ends(start, robot):
     process = start(*DEMO, '--robot', robot, '--once')
     out, errors = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, errors
@@ -62,11 +62,10 @@ def test_once(start, robot):
 
 
 @pytest.mark.parametrize('end', [
-    lambda pid: os.killpg(pid, signal.SIGINT),   # what Ctrl-C does
-    pytest.param(lambda pid: os.kill(pid, signal.SIGINT), marks=pytest.mark.slow),
+    lambda pid: os.killpg(pid, signal.SIGINT),   # Ctrl-C
     pytest.param(lambda pid: os.kill(pid, signal.SIGTERM), marks=pytest.mark.slow),
-], ids=['Ctrl-C', 'SIGINT', 'SIGTERM'])
-def test_signals_end_everything_with_code_0(start, end):
+], ids=['Ctrl-C', 'SIGTERM'])
+def test_signal_ends_all_processes_with_code_0(start, end):
     process = start(*DEMO)
     come_up(process)
     assert len(session(process)) >= 3
@@ -78,7 +77,7 @@ def test_signals_end_everything_with_code_0(start, end):
 
 
 @pytest.mark.parametrize('once', [[], ['--once']])
-def test_ends_while_it_is_still_starting(start, once):
+def test_interrupt_ends_a_demo_that_is_starting(start, once):
     process = start(*DEMO, *once)
     assert 'starting' in process.stderr.readline()
     os.killpg(process.pid, signal.SIGINT)
@@ -89,12 +88,9 @@ def test_ends_while_it_is_still_starting(start, once):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize('words', [('ur5',), *(
-    pytest.param(words, marks=pytest.mark.slow) for words in (
-        ('panda', '--scene', 'table'), ('baxter',), ('kinova',), ('talos',),
-        ('xarm7', '--scene', 'bin')))], ids=' '.join)
-def test_the_hints_work_as_they_are(start, domain, words):
-    """The motion keeps the node's own bound."""
+@pytest.mark.parametrize('words', [('ur5',), ('xarm7', '--scene', 'bin')], ids=' '.join)
+def test_printed_commands_succeed(start, domain, words):
+    """The motion needs no --max-joint-change."""
     process = start(*DEMO, '--robot', *words)
     hints = [line.strip() for line in come_up(process) if 'ros2_ik' in line and '--tip' in line]
     scripts = Path(__file__).parents[2] / 'scripts'
@@ -108,30 +104,28 @@ def test_the_hints_work_as_they_are(start, domain, words):
                              capture_output=True, text=True)
         assert run.returncode == 0, run.stdout + run.stderr
         assert 'SUCCESS' in run.stdout
-    second = start(*DEMO)   # of two demos in one domain nobody would know who answers
+    second = start(*DEMO)   # two demos in one domain would both answer
     code, errors = ended(second)
     assert code == 2
     assert f'ROS domain {domain} has a robot_description' in errors
     assert process.poll() is None
 
 
-@pytest.mark.parametrize('name', [
-    pytest.param('mock_robot', marks=pytest.mark.slow), 'ik_node'])
-def test_a_dead_child_ends_the_demo(start, name):
+def test_killed_node_ends_the_demo(start):
     process = start(*DEMO)
     come_up(process)
     victim = next(pid for pid in session(process)
-                  if f'/{name}' in Path(f'/proc/{pid}/cmdline').read_text())
+                  if '/ik_node' in Path(f'/proc/{pid}/cmdline').read_text())
     os.kill(victim, signal.SIGKILL)
     code, errors = ended(process)
     assert code == 2
-    assert f'{name} has ended with exit code -9' in errors
+    assert 'ik_node has ended with exit code -9' in errors
     assert nothing_left(process)
 
 
 @pytest.mark.parametrize(('words', 'reason'), [
     (('--robot', 'pandaa'), "did you mean 'panda'"),
     (('--scene', 'tabel'), 'shipped: bin, floor, shelf, table')])
-def test_what_is_not_there(start, words, reason):
+def test_unknown_robot_and_scene_are_refused(start, words, reason):
     code, errors = ended(start(*DEMO, *words))
     assert code == 2 and reason in errors and 'Traceback' not in errors

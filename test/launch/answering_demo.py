@@ -1,7 +1,7 @@
 """
-A launch test of demo.launch.py: it answers, and it ends cleanly.
+Launch test of demo.launch.py: it answers, and it ends cleanly.
 
-Not collected by pytest: test_launch_testing.py runs it, as `launch_test` does.
+test_launch_testing.py runs it; pytest does not collect it.
 """
 
 import os

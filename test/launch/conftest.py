@@ -1,4 +1,4 @@
-"""Without ROS there is nothing to launch."""
+"""Without ROS no test of this folder is collected."""
 
 from importlib.util import find_spec
 import os

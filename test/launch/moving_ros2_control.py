@@ -1,8 +1,8 @@
 """
-A launch test with ros2_control's own mock hardware: motions arrive, and a stop brakes them.
+Launch test with ros2_control's mock hardware: motions arrive, and a stop brakes them.
 
-Not collected by pytest: test_launch_testing.py runs it where controller_manager is installed.
-The rules of braking are judged by joint_states alone.
+test_launch_testing.py runs it if controller_manager is installed; pytest does not collect it.
+joint_states judge the braking.
 """
 
 from pathlib import Path
@@ -27,8 +27,8 @@ from ros2_ik.srv import Execute
 ROOT = Path(__file__).parents[2]
 DOMAIN = unused_domain()
 JOINT = 'panda_joint1'
-LIMIT = 60.0     # for what hangs [s]
-BACK = 1e-3      # noise of a joint that only goes forward [rad]
+LIMIT = 60.0     # timeout of each wait [s]
+BACK = 1e-3      # noise of a joint that only moves forward [rad]
 LONGEST = 1.0    # a stop at a tenth of the velocity limits is over by then [s]
 
 
@@ -77,7 +77,7 @@ class TestMotions(unittest.TestCase):
             self.executor.spin_once(timeout_sec=0.1)
 
     def move(self, position, scaling):
-        """Ask for a motion of the first joint; returns the future of the answer."""
+        """Request a motion of the first joint; return the future."""
         request = Execute.Request(group='arm', velocity_scaling=scaling)
         request.goal.is_diff = True
         request.goal.joint_state.name = [JOINT]
@@ -89,7 +89,7 @@ class TestMotions(unittest.TestCase):
         return future.result()
 
     def arrive(self, position):
-        """Move, and again while controllers or joint_states are not there yet."""
+        """Move; repeat while controllers or joint_states are missing."""
         end = time.monotonic() + 2 * LIMIT
         while (answer := self.answer(self.move(position, 0.5))).status != Status.SUCCESS:
             self.assertLess(time.monotonic(), end, answer.message)

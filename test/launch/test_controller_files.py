@@ -1,4 +1,4 @@
-"""The files for ros2_control fit the robots, the mock robot's controllers and each other."""
+"""The ros2_control files agree with the robots and with the mock robot."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -17,19 +17,19 @@ TYPES = {'joint_state_broadcaster/JointStateBroadcaster',
 
 
 def movable(urdf):
-    """Give the joints of a URDF that move, and those of them that mimic others."""
+    """Return the movable joints of a URDF, and the mimic joints among them."""
     joints = [joint for joint in ElementTree.fromstring(urdf).findall('joint')
               if joint.get('type') != 'fixed']
     return ({joint.get('name') for joint in joints},
             {joint.get('name') for joint in joints if joint.find('mimic') is not None})
 
 
-def test_there_are_files_for_panda_and_ur5():
+def test_panda_and_ur5_have_controller_files():
     assert {path.stem for path in FILES} >= {'panda', 'ur5'}
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
-def test_a_file_is_complete(path):
+def test_controller_file_is_complete(path):
     shipped = shipped_robots()[path.stem]
     robot = Robot.load(shipped)
     movers, mimics = movable(robot.urdf)
@@ -53,7 +53,7 @@ def test_a_file_is_complete(path):
 
 
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
-def test_names_and_joints_are_those_of_the_mock(path):
+def test_controller_file_agrees_with_the_mock_robot(path):
     shipped = shipped_robots()[path.stem]
     groups = controlled_groups(shipped, Robot.load(shipped))
     mock = {group + ending: list(joints) for group, joints in groups.items()
@@ -67,7 +67,7 @@ def test_names_and_joints_are_those_of_the_mock(path):
 
 
 @pytest.mark.parametrize('name', sorted(shipped_robots()))
-def test_each_joint_has_one_controller_that_moves_it(name):
+def test_each_joint_has_one_controller(name):
     shipped = shipped_robots()[name]
     robot = Robot.load(shipped)
     groups = controlled_groups(shipped, robot)
@@ -81,7 +81,7 @@ def test_each_joint_has_one_controller_that_moves_it(name):
 
 
 @pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
-def test_mock_hardware(name):
+def test_mock_hardware_has_an_interface_for_each_joint(name):
     shipped = shipped_robots()[name]
     robot = Robot.load(shipped)
     movers, mimics = movable(robot.urdf)
@@ -98,12 +98,12 @@ def test_mock_hardware(name):
         assert set(states) == {'position', 'velocity'}
         if joint in shipped.home:
             assert float(states['position'].find('param').text) == shipped.home[joint]
-    left = [x for x in root if x.tag != 'ros2_control']   # the rest is as it was
+    left = [x for x in root if x.tag != 'ros2_control']   # unchanged
     assert [ElementTree.tostring(x) for x in left] == [
         ElementTree.tostring(x) for x in ElementTree.fromstring(robot.urdf)]
 
 
-def test_another_tag_goes():
+def test_existing_ros2_control_tag_is_replaced():
     urdf = '<robot name="r"><link name="a"/><ros2_control name="real" type="system"/></robot>'
     tags = ElementTree.fromstring(with_ros2_control(urdf, {})).findall('ros2_control')
     assert [tag.get('name') for tag in tags] == ['mock_system']

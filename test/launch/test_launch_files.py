@@ -1,4 +1,4 @@
-"""The launch files compile, and where launch is installed they describe what they should."""
+"""The launch files compile and, if launch is installed, start the right processes."""
 
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,11 +14,11 @@ ARGUMENTS = {'ik.launch.py': {'robot', 'controllers', 'scene', 'config', 'namesp
 
 
 @pytest.mark.parametrize('name', sorted(ARGUMENTS))
-def test_compiles(name, tmp_path):
+def test_launch_file_compiles(name, tmp_path):
     py_compile.compile(str(LAUNCH / name), str(tmp_path / 'compiled'), doraise=True)
 
 
-def test_there_are_no_others():
+def test_every_launch_file_is_tested():
     assert {path.name for path in LAUNCH.iterdir() if path.is_file()} == set(ARGUMENTS)
 
 
@@ -32,7 +32,7 @@ def load(name):
 
 
 @pytest.mark.parametrize('name', sorted(ARGUMENTS))
-def test_declares_its_arguments_with_a_description_and_a_default(name):
+def test_launch_file_declares_its_arguments(name):
     arguments = load(name).generate_launch_description().get_launch_arguments()
     own = {argument.name: argument for argument in arguments}
     assert set(own) == ARGUMENTS[name]
@@ -41,7 +41,7 @@ def test_declares_its_arguments_with_a_description_and_a_default(name):
 
 
 def make(name, function, **values):
-    """Call a function of a launch file with arguments, as launch does."""
+    """Call a function of a launch file with arguments."""
     module = load(name)
     from launch import LaunchContext
     context = LaunchContext()
@@ -54,7 +54,7 @@ def make(name, function, **values):
     ({'controllers': 'pandaa'}, "did you mean 'panda'"),
     ({'config': '/nowhere.yaml'}, 'there is no file /nowhere.yaml'),
 ])
-def test_wrong_arguments_are_refused_in_words(values, reason):
+def test_malformed_arguments_of_ik_launch_are_refused(values, reason):
     with pytest.raises(Exception, match=reason):
         make('ik.launch.py', 'make_node', **values)
 
@@ -64,20 +64,20 @@ def test_wrong_arguments_are_refused_in_words(values, reason):
     ({'control': 'ros2_control', 'robot': 'talos'}, "for panda, ur5, not for 'talos'"),
     ({'control': 'ros2_control', 'robot': 'ur5', 'namespace': 'cell'}, "namespace 'cell'"),
 ])
-def test_wrong_arguments_of_the_demo_are_refused_in_words(values, reason):
+def test_malformed_arguments_of_demo_launch_are_refused(values, reason):
     with pytest.raises(ValueError, match=reason):
         make('demo.launch.py', 'make_all', **values)
 
 
 def parameters(context, node):
-    """Give the parameters of a node as launch will write them."""
+    """Return the parameters of a node as launch passes them."""
     from launch_ros.utilities import evaluate_parameters
     evaluated = evaluate_parameters(context, node._Node__parameters)
     return {name: value for part in evaluated if isinstance(part, dict)
             for name, value in part.items()}
 
 
-def test_the_node_is_told_of_the_controllers_of_a_robot():
+def test_controllers_argument_sets_the_parameters_of_a_robot():
     context, (node,) = make('ik.launch.py', 'make_node', controllers='baxter')
     assert parameters(context, node) == {
         'controllers': ('left_arm_controller', 'right_arm_controller'),
@@ -86,13 +86,13 @@ def test_the_node_is_told_of_the_controllers_of_a_robot():
         'right_arm_controller.group': 'right_arm'}
 
 
-def test_without_the_argument_it_is_not():
+def test_without_controllers_argument_no_parameters_are_set():
     context, (node,) = make('ik.launch.py', 'make_node')
     assert parameters(context, node) == {}
 
 
 def started(context, actions):
-    """Give package, executable and arguments of the nodes among actions."""
+    """Yield package, executable and arguments of the nodes among actions."""
     from launch.substitutions import TextSubstitution
     from launch.utilities import perform_substitutions
     from launch_ros.actions import Node
@@ -105,14 +105,14 @@ def started(context, actions):
 
 
 def included(group):
-    """Give the arguments with which a group includes ik.launch.py."""
+    """Return the arguments with which a group includes ik.launch.py."""
     from launch.actions import IncludeLaunchDescription
     include, = (action for action in group.get_sub_entities()
                 if isinstance(action, IncludeLaunchDescription))
     return dict(include.launch_arguments)
 
 
-def test_the_mock_robot_is_started():
+def test_demo_starts_the_mock_robot():
     context, actions = make('demo.launch.py', 'make_all', robot='ur5', control='mock')
     (package, program, words), = started(context, actions)
     assert (package, program) == ('ros2_ik', 'mock_robot')
@@ -133,7 +133,7 @@ def test_use_sim_time_reaches_the_node(true):
     assert sim.perform(context) == true
 
 
-def test_ros2_control_says_what_to_install(monkeypatch):
+def test_missing_ros2_control_packages_are_named(monkeypatch):
     monkeypatch.setenv('ROS_DISTRO', 'jazzy')
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
     with pytest.raises(ValueError, match='needs controller_manager, .*sudo apt install '
@@ -141,7 +141,7 @@ def test_ros2_control_says_what_to_install(monkeypatch):
         make('demo.launch.py', 'make_all', robot='panda', control='ros2_control')
 
 
-def test_ros2_control_is_started(monkeypatch):
+def test_demo_starts_ros2_control(monkeypatch):
     monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')
     context, actions = make('demo.launch.py', 'make_all', robot='panda', control='ros2_control')
     nodes = {program: words for _, program, words in started(context, actions[:2])}
@@ -156,8 +156,8 @@ def test_ros2_control_is_started(monkeypatch):
     assert arguments['robot'] == arguments['controllers'] == 'panda'
 
 
-def test_rviz_is_started(monkeypatch):
-    """It looks from the robot's root, and finds its meshes."""
+def test_demo_starts_rviz(monkeypatch):
+    """RViz has the root frame of the robot as fixed frame, and finds its meshes."""
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
     monkeypatch.setattr('ament_index_python.packages.get_package_prefix', lambda name: '/')
     context, actions = make('demo.launch.py', 'make_all', robot='talos', control='mock',
@@ -173,7 +173,7 @@ def test_rviz_is_started(monkeypatch):
                for prefix in perform_substitutions(context, prefixes).split(':'))
 
 
-def test_rviz_says_what_to_install(monkeypatch):
+def test_missing_rviz_is_named(monkeypatch):
     monkeypatch.setenv('ROS_DISTRO', 'jazzy')
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
     with pytest.raises(ValueError, match='sudo apt install ros-jazzy-rviz2'):

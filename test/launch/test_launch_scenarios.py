@@ -1,4 +1,4 @@
-"""What the launch files start, started by hand: runs where there is no launch, too."""
+"""The processes of the launch files, started without launch."""
 
 from contextlib import contextmanager
 import os
@@ -16,13 +16,13 @@ PROGRAMS = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
 
 @pytest.fixture(scope='module')
 def environment():
-    """Give a ROS domain of the module's own."""
+    """Return an environment with a ROS domain of its own."""
     return os.environ | {'ROS_DOMAIN_ID': str(unused_domain())}
 
 
 @contextmanager
 def running(environment, program, *words):
-    """Run one of the package's programs, and expect a clean end."""
+    """Run a program of the package, which must end cleanly."""
     process = subprocess.Popen([sys.executable, os.path.join(PROGRAMS, program), *words],
                                env=environment, start_new_session=True)
     try:
@@ -40,7 +40,7 @@ def call(environment, *words):
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=90)
 
 
-def test_demo(environment):
+def test_node_and_mock_robot_in_a_namespace_answer(environment):
     with running(environment, 'mock_robot', '--robot', 'ur5', '--ros-args', '-r', '__ns:=/cell'), \
             running(environment, 'ik_node', '--ros-args', '-r', '__ns:=/cell'):
         asked = call(environment, '--node', '/cell/ros2_ik', '--tip', 'tool0', '--xyz', '0.4',

@@ -1,4 +1,4 @@
-"""Runs the launch tests where launch_testing is installed, whatever pytest it fits to."""
+"""Run the launch tests, if launch_testing is installed."""
 
 from pathlib import Path
 import subprocess
@@ -13,7 +13,7 @@ pytest.importorskip('launch_testing')
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(('name', 'package'), [
     ('answering_demo', 'ros2_ik'), ('moving_ros2_control', 'controller_manager')])
-def test_launched_processes(name, package):
+def test_launch_test_passes(name, package):
     if package not in get_packages_with_prefixes():
         pytest.skip(f'package {package} is not installed')
     program = Path(__file__).with_name(f'{name}.py')

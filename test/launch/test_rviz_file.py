@@ -1,4 +1,4 @@
-"""The file for RViz shows the topics of the node, and has only displays that RViz has."""
+"""config/ros2_ik.rviz shows the topics of the node, with RViz's standard displays."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ FILE = Path(__file__).parents[2] / 'config' / 'ros2_ik.rviz'
 SHOWN = yaml.safe_load(FILE.read_text(encoding='utf-8'))['Visualization Manager']
 
 
-def test_displays():
+def test_displays_subscribe_to_the_topics_of_the_node():
     shown = {}
     for display in SHOWN['Displays']:
         package, _, kind = display['Class'].partition('/')

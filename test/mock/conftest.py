@@ -1,4 +1,4 @@
-"""A mock robot in a ROS domain of its own, watched from a node of the test's own."""
+"""A mock robot in a ROS domain of its own, and a node of the test."""
 
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -16,6 +16,6 @@ else:   # the library's tests run without ROS
 
 @pytest.fixture(scope='module')
 def mock(tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[Mock]':
-    """Give a mock robot; one for all tests of a module."""
+    """Return a mock robot, shared by the tests of a module."""
     with running(tmp_path_factory.mktemp('mock')) as mock:
         yield mock

@@ -1,4 +1,4 @@
-"""A mock robot in a process of its own, and what can be done to it over DDS."""
+"""A mock robot in a child process, and its topics and services over DDS."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,7 +30,7 @@ TOPIC = 'arm_controller/joint_trajectory'
 
 
 class Mock:
-    """A running mock robot; `states` has every joint_states message that came."""
+    """A running mock robot; `states` lists all joint_states messages."""
 
     def __init__(self, log: Path, words: Sequence[str]) -> None:
         domain = unused_domain()
@@ -50,7 +50,7 @@ class Mock:
         self.node.create_subscription(JointState, 'joint_states', self.states.append, 1000)
 
     def end(self) -> None:
-        """Expect a clean end."""
+        """Terminate the process; it must end cleanly."""
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(LIMIT) == 0, self.log
         assert 'Traceback' not in self.log, self.log
@@ -68,7 +68,7 @@ class Mock:
         return self._log.read_text(errors='replace')
 
     def until(self, condition: Callable[[], Any], what: str, timeout: float = LIMIT) -> Any:
-        """Listen until a condition gives something true, and give that."""
+        """Spin until a condition returns something true, and return that."""
         deadline = time.monotonic() + timeout
         while not (result := condition()):
             assert self.process.poll() is None, self.log
@@ -77,20 +77,20 @@ class Mock:
         return result
 
     def hear(self, count: int = 3) -> dict[str, float]:
-        """Wait for new states, and give the positions of the last one."""
+        """Wait for new states; return the positions of the last one."""
         enough = len(self.states) + count
         self.until(lambda: len(self.states) >= enough, f'{count} joint states')
         return positions(self.states[-1])
 
     def rest(self) -> dict[str, float]:
-        """Wait until nothing moves, and give the positions."""
+        """Wait until no joint moves; return the positions."""
         self.hear()
         self.until(lambda: not any(self.states[-1].velocity)
                    and self.states[-1].position == self.states[-2].position, 'rest')
         return positions(self.states[-1])
 
     def send(self, topic: str, message: Any, arrived: Callable[[], Any], what: str) -> None:
-        """Publish until it arrives, for the robot listens best effort."""
+        """Publish until the message has arrived: the subscription is best effort."""
         if topic not in self._publishers:
             self._publishers[topic] = self.node.create_publisher(type(message), topic,
                                                                  QoSProfile(depth=1))
@@ -106,7 +106,7 @@ class Mock:
                     raise
 
     def move(self, topic: str, message: Any) -> list[JointState]:
-        """Have it move from rest to rest; gives the states from the last one at rest on."""
+        """Move from rest to rest; return the states from the last one at rest on."""
         start = self.rest()
         first = len(self.states) - 1
         self.send(topic, message, lambda: positions(self.states[-1]) != start, 'motion')
@@ -116,7 +116,7 @@ class Mock:
         return states[begun - 1:]
 
     def refused(self, topic: str, message: Any, reason: str) -> None:
-        """Expect that a command moves nothing, and that the log says why."""
+        """Check that a command moves nothing and that the log names the reason."""
         start, known = self.rest(), self.log.count(reason)
         self.send(topic, message, lambda: self.log.count(reason) > known, f'in the log: {reason}')
         assert self.hear(5) == start
@@ -125,7 +125,7 @@ class Mock:
         self.until(lambda: self.log.count(text) > known, f'in the log: {text}')
 
     def set(self, name: str, value: Any, node: str = 'mock_robot') -> str:
-        """Set a parameter; gives '' or why it was refused."""
+        """Set a parameter; return '' or the reason of the refusal."""
         kind = Parameter.Type.STRING_ARRAY if isinstance(value, list) else None
         parameter = Parameter(name, kind, value).to_parameter_msg()
         result = self._call(SetParameters, f'{node}/set_parameters',
@@ -134,7 +134,7 @@ class Mock:
         return result.reason
 
     def get(self, name: str, node: str = 'mock_robot') -> Any:
-        """Give the value of a parameter."""
+        """Return the value of a parameter."""
         answer = self._call(GetParameters, f'{node}/get_parameters',
                             GetParameters.Request(names=[name]))
         return parameter_value_to_python(answer.values[0])
@@ -151,7 +151,7 @@ class Mock:
 
 @contextmanager
 def running(folder: Path, *words: str) -> Iterator[Mock]:
-    """Run a mock robot; it must end well."""
+    """Run a mock robot, which must end cleanly."""
     mock = Mock(folder / 'mock_robot.log', words)
     try:
         mock.hear()
@@ -170,14 +170,14 @@ def velocities(state: JointState) -> dict[str, float]:
 
 
 def seconds(state: JointState, since: JointState) -> float:
-    """Give the time between the stamps of two states."""
+    """Return the time between the stamps of two states [s]."""
     a, b = since.header.stamp, state.header.stamp
     return (b.sec - a.sec) + (b.nanosec - a.nanosec) * 1e-9
 
 
 def trajectory(joints: Sequence[str], *points: tuple[Any, ...],
                stamp: float = 0.0) -> JointTrajectory:
-    """Make a trajectory of points (seconds, positions, velocities, accelerations, effort)."""
+    """Return a trajectory of points (seconds, positions, velocities, accelerations, effort)."""
     message = JointTrajectory(joint_names=list(joints))
     message.header.stamp = Time(sec=int(stamp), nanosec=int(stamp % 1 * 1e9))
     fields = ('positions', 'velocities', 'accelerations', 'effort')

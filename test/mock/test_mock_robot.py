@@ -1,16 +1,14 @@
-"""The mock robot: what it publishes, how often, and how it ends."""
+"""The mock robot: its topics, their rate, and its end."""
 
-from contextlib import closing
 import signal
 import subprocess
 import sys
 import time
 from xml.etree import ElementTree
 
-from mock_harness import LIMIT, Mock, PROGRAM, running
+from mock_harness import LIMIT, PROGRAM, running
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from ros2_ik.core import shipped_robots
@@ -19,7 +17,7 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def listen(mock, messages=100):
-    """Give the texts, published already, and the joint states of a mock robot."""
+    """Return the latched descriptions and the joint states of a mock robot."""
     texts, states = {}, mock.states
     for topic in ('robot_description', 'robot_description_semantic'):
         mock.node.create_subscription(
@@ -29,20 +27,13 @@ def listen(mock, messages=100):
     return texts, states
 
 
-def end(process, number):
-    """Send a signal; gives the seconds until a clean end."""
-    start = time.monotonic()
-    process.send_signal(number)
-    assert process.wait(LIMIT) == 0
-    return time.monotonic() - start
-
-
 @pytest.mark.parametrize(('robot', 'number'), [
     ('panda', signal.SIGINT), ('talos', signal.SIGTERM)])
-def test_publishes_the_robot_at_home(tmp_path, robot, number):
+def test_robot_is_published_at_home(tmp_path, robot, number):
     with running(tmp_path, '--robot', robot) as mock:
         texts, states = listen(mock)    # subscribes late
-        assert end(mock.process, number) < 2
+        mock.process.send_signal(number)
+        assert mock.process.wait(LIMIT) == 0
     urdf = ElementTree.fromstring(texts['robot_description'])
     moving = {j.get('name'): j for j in urdf.findall('joint')
               if j.get('type') != 'fixed'}   # mimic joints, too
@@ -58,7 +49,7 @@ def test_publishes_the_robot_at_home(tmp_path, robot, number):
     assert shipped.group in {group.get('name') for group in groups}
 
 
-def test_publishes_at_100_hz_with_fresh_stamps(mock):
+def test_joint_states_are_published_at_100_hz_with_current_stamps(mock):
     _, states = listen(mock, 300)
     stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in states]
     assert 0 <= time.time() - stamps[-1] < 5
@@ -66,21 +57,10 @@ def test_publishes_at_100_hz_with_fresh_stamps(mock):
     assert periods[len(periods) // 2] == pytest.approx(0.01, rel=0.2)
 
 
-def test_a_namespace(tmp_path):
-    words = ('--robot', 'ur5', '--ros-args', '-r', '__ns:=/cell')
-    with closing(Mock(tmp_path / 'mock_robot.log', words)) as mock:
-        names = []
-        mock.node.create_subscription(JointState, '/cell/joint_states',
-                                      lambda message: names.extend(message.name), 10)
-        mock.until(lambda: 'elbow_joint' in names, 'joint states of the UR5')
-        mock.until(lambda: mock.node.count_subscribers(
-            '/cell/manipulator_controller/joint_trajectory'), 'the controller')
-
-
 @pytest.mark.parametrize(('words', 'reason'), [
     (['--robot', 'pandaa'], "did you mean 'panda'"),
     (['--ros-args', '-r', '__node:=robot'], "'robot' would replace arm_controller's: leave out")])
-def test_a_robot_that_cannot_be_is_refused(words, reason):
+def test_malformed_command_lines_are_refused(words, reason):
     run = subprocess.run([sys.executable, PROGRAM, *words], capture_output=True, text=True,
                          timeout=LIMIT)
     assert run.returncode == 2

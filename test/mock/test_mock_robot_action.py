@@ -1,4 +1,4 @@
-"""The mock robot's follow_joint_trajectory, where control_msgs is installed."""
+"""The mock robot's follow_joint_trajectory, if control_msgs is installed."""
 
 from mock_harness import ARM, HOME, positions, TOPIC, trajectory
 import pytest
@@ -23,7 +23,7 @@ def client(mock):
 
 @pytest.fixture
 def arm(mock, client):
-    """Give an arm at home and at rest."""
+    """Return the mock robot with its arm at rest at home."""
     if [mock.rest()[joint] for joint in ARM] != HOME:
         mock.move(TOPIC, trajectory(ARM, (0.3, HOME)))
     return mock
@@ -47,7 +47,7 @@ def result(mock, handle):
     return future.result().status, future.result().result
 
 
-def test_succeeds_where_it_was_sent(arm, client):
+def test_goal_succeeds_at_its_end(arm, client):
     handle = send(arm, client, goal(1.0, 0.2))
     assert handle.accepted
     status, answer = result(arm, handle)
@@ -55,13 +55,13 @@ def test_succeeds_where_it_was_sent(arm, client):
     assert arm.rest()[ARM[0]] == pytest.approx(0.2)   # the result may overtake joint_states
 
 
-def test_rejects_what_the_topic_refuses(arm, client):
+def test_malformed_goal_is_rejected(arm, client):
     request = FollowJointTrajectory.Goal(trajectory=trajectory(ARM[:6], (1.0, HOME[:6])))
     assert not send(arm, client, request).accepted
     arm.logged('refused a trajectory: 6 joint names')
 
 
-def test_a_new_goal_aborts_the_running_one(arm, client):
+def test_new_goal_aborts_the_running_one(arm, client):
     first = send(arm, client, goal(20.0, 0.2))
     second = send(arm, client, goal(0.5, 0.1))
     status, answer = result(arm, first)
@@ -71,7 +71,7 @@ def test_a_new_goal_aborts_the_running_one(arm, client):
     assert arm.rest()[ARM[0]] == pytest.approx(0.1)
 
 
-def test_cancel_holds_the_position(arm, client):
+def test_cancelled_goal_holds_the_position(arm, client):
     handle = send(arm, client, goal(20.0, 0.5))
     arm.until(lambda: positions(arm.states[-1])[ARM[0]] > 0.01, 'motion')
     future = handle.cancel_goal_async()
@@ -83,23 +83,7 @@ def test_cancel_holds_the_position(arm, client):
     assert arm.hear(20) == stopped
 
 
-def test_a_topic_message_replaces_the_motion_but_not_the_goal(arm, client):
-    handle = send(arm, client, goal(20.0, 0.5))
-    arm.send(TOPIC, trajectory(ARM, (0.5, HOME[:6] + [0.5])),
-             lambda: positions(arm.states[-1])[ARM[6]] < 0.7, 'the other motion')
-    assert result(arm, handle)[0] == GoalStatus.STATUS_SUCCEEDED
-    assert arm.rest()[ARM[6]] == 0.5
-
-
-def test_deactivation_aborts(arm, client):
-    handle = send(arm, client, goal(20.0, 0.5))
-    assert arm.set('active', ['hand_controller']) == ''
-    status, answer = result(arm, handle)
-    assert (status, answer.error_code) == (GoalStatus.STATUS_ABORTED, -1)
-    assert arm.set('active', ['arm_controller', 'hand_controller']) == ''
-
-
-def test_without_tolerances_success_says_nothing_of_the_arm(arm, client):
+def test_goal_without_tolerances_succeeds_even_if_the_arm_is_blocked(arm, client):
     assert arm.set('blocked', True) == ''
     status, _ = result(arm, send(arm, client, goal(0.5, 0.3)))
     assert status == GoalStatus.STATUS_SUCCEEDED
@@ -107,7 +91,7 @@ def test_without_tolerances_success_says_nothing_of_the_arm(arm, client):
     assert arm.set('blocked', False) == ''
 
 
-def test_tolerances(arm, client):
+def test_violated_tolerances_abort_the_goal(arm, client):
     near = JointTolerance(name=ARM[0], position=0.01)
     assert arm.set('blocked', True) == ''
     status, answer = result(arm, send(arm, client, goal(0.5, 0.3, near, patience=1)))

@@ -1,8 +1,8 @@
-"""The mock robot's position controller and joint_command; one owner a joint."""
+"""The mock robot's position controller, joint_command, and the switching of controllers."""
 
 import math
 
-from mock_harness import ARM, positions, running, seconds, TOPIC, trajectory, velocities
+from mock_harness import ARM, positions, seconds, TOPIC, trajectory, velocities
 import pytest
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
@@ -12,7 +12,7 @@ COMMANDS = 'arm_position_controller/commands'
 
 @pytest.fixture
 def streamed(mock):
-    """Give the mock with its position controller active."""
+    """Return the mock robot with its position controller active."""
     assert mock.set('active', ['arm_position_controller', 'hand_controller']) == ''
     yield mock
     assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
@@ -26,7 +26,7 @@ def arm(state):
     return [positions(state)[joint] for joint in ARM]
 
 
-def test_steps_at_once_and_shows_how_fast(streamed):
+def test_position_command_is_a_step_with_its_velocity(streamed):
     streamed.move(COMMANDS, command(0.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
     states = streamed.move(COMMANDS, command(0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
     assert arm(states[1]) == pytest.approx([0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7])
@@ -36,18 +36,18 @@ def test_steps_at_once_and_shows_how_fast(streamed):
 
 
 @pytest.mark.parametrize('values', [[math.nan] + [0.0] * 6, [0.0] * 6 + [math.inf], [0.1] * 6])
-def test_a_command_of_other_than_finite_positions_is_dropped(streamed, values):
+def test_malformed_position_command_is_dropped(streamed, values):
     streamed.refused(COMMANDS, command(*values), 'are not 7 finite positions')
 
 
-def test_only_the_active_one_listens(mock):
+def test_inactive_controller_ignores_commands(mock):
     mock.refused(COMMANDS, command(*[0.1] * 7), 'the controller is not active')
     assert mock.set('active', ['arm_position_controller']) == ''
     mock.refused(TOPIC, trajectory(ARM, (0.3, [0.1] * 7)), 'the controller is not active')
     assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
 
 
-def test_switching_stops_the_motion(mock):
+def test_deactivating_a_controller_stops_its_motion(mock):
     start = arm(mock.states[-1])
     mock.send(TOPIC, trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
               lambda: arm(mock.states[-1]) != start, 'motion')
@@ -61,17 +61,10 @@ def test_switching_stops_the_motion(mock):
     (['arm_controler'], "no controller 'arm_controler'; there are arm_controller, arm_pos"),
     (['arm_controller', 'arm_position_controller'], "both command 'panda_joint1'"),
 ])
-def test_what_cannot_be_active(mock, active, reason):
+def test_invalid_set_of_active_controllers_is_refused(mock, active, reason):
     before = mock.get('active')
     assert reason in mock.set('active', active)
     assert mock.get('active') == before
-
-
-def test_the_joints_of_a_controller_can_be_asked(mock):
-    assert mock.get('joints', 'arm_position_controller') == ARM
-    assert mock.get('joints', 'arm_controller') == ARM
-    assert mock.get('joints', 'hand_controller') == ['panda_finger_joint1']
-    assert 'read-only' in mock.set('joints', ['x'], 'arm_controller')
 
 
 def test_joint_command_moves_joints_by_name(mock):
@@ -83,7 +76,7 @@ def test_joint_command_moves_joints_by_name(mock):
         mock.refused('joint_command', JointState(name=names, position=[0.0]), reason)
 
 
-def test_joint_command_takes_the_joints_from_a_trajectory(mock):
+def test_joint_command_replaces_a_trajectory(mock):
     start = arm(mock.states[-1])
     mock.send(TOPIC, trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
               lambda: arm(mock.states[-1]) != start, 'motion')
@@ -91,15 +84,3 @@ def test_joint_command_takes_the_joints_from_a_trajectory(mock):
               lambda: arm(mock.states[-1]) == start, 'the way back')
     mock.hear(20)
     assert arm(mock.states[-1]) == start
-
-
-@pytest.mark.slow
-def test_parameters_of_the_controllers_from_a_file(tmp_path):
-    file = tmp_path / 'controllers.yaml'
-    order = ', '.join(ARM[::-1])
-    file.write_text(f'arm_position_controller: {{ros__parameters: {{joints: [{order}]}}}}\n'
-                    'mock_robot: {ros__parameters: {active: [arm_position_controller]}}\n')
-    with running(tmp_path, '--ros-args', '--params-file', str(file)) as mock:
-        assert mock.get('joints', 'arm_position_controller') == ARM[::-1]
-        states = mock.move(COMMANDS, command(0.7, 1.5, 0.0, -2.3, 0.0, -0.7, 0.1))
-        assert arm(states[-1]) == [0.1, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7]

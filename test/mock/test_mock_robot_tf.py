@@ -1,4 +1,4 @@
-"""TF of the mock robot: chained from link to link it is what another library computes."""
+"""TF of the mock robot."""
 
 import io
 
@@ -19,7 +19,7 @@ def placed(transform):
                                       turn.x, turn.y, turn.z, turn.w])).homogeneous
 
 
-def test_links_are_where_the_joints_put_them(mock):
+def test_tf_of_the_links_agrees_with_yourdfpy(mock):
     known = {}
     subscription = mock.node.create_subscription(
         TFMessage, '/tf', lambda message: known.update(

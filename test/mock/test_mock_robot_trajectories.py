@@ -1,15 +1,15 @@
-"""The mock robot's joint_trajectory_controller: follows, refuses, replaces, as the real one."""
+"""The mock robot's joint_trajectory_controller follows the rules of ros2_controllers."""
 
 import math
 import time
 
-from mock_harness import ARM, HOME, positions, running, seconds, TOPIC, trajectory, velocities
+from mock_harness import ARM, HOME, positions, seconds, TOPIC, trajectory, velocities
 import pytest
 
 
 @pytest.fixture
 def home(mock):
-    """Give the arm's joints at rest at home."""
+    """Move the arm home; return the joint values at home."""
     mock.rest()
     if [positions(mock.states[-1])[joint] for joint in ARM] != HOME:
         mock.move(TOPIC, trajectory(ARM, (0.2, HOME)))
@@ -17,12 +17,12 @@ def home(mock):
 
 
 def moved(*by):
-    """Give the arm's joints at home, but for the first few."""
+    """Return the joint values at home, the first ones changed."""
     return [at + (by[i] if i < len(by) else 0.0) for i, at in enumerate(HOME)]
 
 
 def follows(states, formula, until):
-    """Judge each sample of joint 1 by a formula t -> (position, velocity)."""
+    """Judge the samples of joint 1 by a formula t -> (position, velocity)."""
     judged = 0
     for state in states:
         t = seconds(state, states[0])
@@ -42,7 +42,7 @@ def cubic(t, T, p, v, end, w):
     return p + v * t + c * t**2 + d * t**3, v + 2 * c * t + 3 * d * t**2
 
 
-def test_linear_between_positions(mock, home):
+def test_positions_alone_are_interpolated_linearly(mock, home):
     states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.2)), (0.8, moved(0.1))))
     follows(states, lambda t: (0.5 * t, 0.5), 0.4)
     follows(states, lambda t: (0.5 * t, 0.5) if t < 0.4 else (0.2 - 0.25 * (t - 0.4), -0.25), 0.8)
@@ -50,7 +50,7 @@ def test_linear_between_positions(mock, home):
     assert not any(states[-1].velocity)
 
 
-def test_quintic_with_accelerations_but_from_the_measured_state_cubic(mock, home):
+def test_points_with_accelerations_are_interpolated_by_quintics(mock, home):
     still = [0.0] * 7
     states = mock.move(TOPIC, trajectory(ARM, (0.4, moved(0.2), still, still),
                                          (0.8, moved(0.4), still, still)))
@@ -64,14 +64,14 @@ def test_quintic_with_accelerations_but_from_the_measured_state_cubic(mock, home
     follows(states, formula, 0.8)
 
 
-def test_joints_in_any_order(mock, home):
+def test_joints_may_be_in_any_order(mock, home):
     goal = dict(zip(ARM, moved(0.1, 0.2, -0.1, 0.3, 0.05, -0.2, 0.15), strict=True))
     names = ARM[::-1]
     states = mock.move(TOPIC, trajectory(names, (0.4, [goal[name] for name in names])))
     assert {name: positions(states[-1])[name] for name in ARM} == pytest.approx(goal)
 
 
-def test_states_are_in_alphabetical_order_with_mimic_joints(mock):
+def test_joint_states_are_sorted_and_contain_mimic_joints(mock):
     names = mock.states[-1].name
     assert names == sorted(names) and set(names) == {
         *ARM, 'panda_finger_joint1', 'panda_finger_joint2'}
@@ -101,12 +101,12 @@ GOAL, STILL = moved(0.2), [0.0] * 7
     (trajectory(ARM, (0.3, GOAL, STILL, STILL[:4])), 'has 4 accelerations'),
     (trajectory(ARM, (0.3, GOAL, STILL, STILL, STILL)), 'has effort'),
 ])
-def test_refusals(mock, home, message, reason):
+def test_malformed_trajectories_are_refused(mock, home, message, reason):
     mock.refused(TOPIC, message, reason)
 
 
 @pytest.mark.parametrize('first', [0.0, 1e-6, 0.01])
-def test_a_step_is_a_defect_whatever_velocity_is_told(mock, home, first):
+def test_step_of_a_joint_is_logged_as_a_defect(mock, home, first):
     known = mock.log.count('defect: ')
     mock.move(TOPIC, trajectory(ARM, (first, moved(1.57), [0.0] * 7, [0.0] * 7),
                                 (0.3, moved(1.57), [0.0] * 7, [0.0] * 7)))
@@ -115,7 +115,7 @@ def test_a_step_is_a_defect_whatever_velocity_is_told(mock, home, first):
 
 
 def moving(mock, message):
-    """Send a trajectory; gives the states from when it moves on, some of them, before its end."""
+    """Send a trajectory; return some states of its motion, before its end."""
     start = mock.rest()
     mock.send(TOPIC, message, lambda: positions(mock.states[-1]) != start, 'motion')
     first = len(mock.states) - 1
@@ -124,7 +124,7 @@ def moving(mock, message):
 
 
 def replace(mock):
-    """End a long motion by a short one."""
+    """Replace a long motion by a short one."""
     mock.send(TOPIC, trajectory(ARM, (0.3, HOME)),
               lambda: velocities(mock.states[-1])[ARM[0]] < 0, 'the way back')
 
@@ -133,7 +133,7 @@ def since(state, stamp):
     return state.header.stamp.sec + state.header.stamp.nanosec * 1e-9 - stamp
 
 
-def test_a_past_stamp_is_joined_midway(mock, home):
+def test_trajectory_with_a_past_stamp_starts_midway(mock, home):
     stamp = math.floor(time.time()) - 60.0
     states = moving(mock, trajectory(ARM, (50.0, moved(0.2)), (200.0, moved(0.8)), stamp=stamp))
     for state in states:
@@ -142,7 +142,7 @@ def test_a_past_stamp_is_joined_midway(mock, home):
     replace(mock)
 
 
-def test_a_future_stamp_is_approached_from_now_on(mock, home):
+def test_trajectory_with_a_future_stamp_is_approached_from_now(mock, home):
     stamp = math.floor(time.time()) + 100.0
     states = moving(mock, trajectory(ARM, (10.0, moved(0.2)), stamp=stamp))
     for state in states:
@@ -152,7 +152,7 @@ def test_a_future_stamp_is_approached_from_now_on(mock, home):
     replace(mock)
 
 
-def test_the_newest_trajectory_wins_from_the_measured_state_on(mock, home):
+def test_new_trajectory_starts_from_the_measured_state(mock, home):
     moving(mock, trajectory(ARM, (1.0, moved(1.0))))
     count = len(mock.states)
     mock.send(TOPIC, trajectory(ARM, (2.0, moved(0.0, 0.1))),
@@ -166,28 +166,10 @@ def test_the_newest_trajectory_wins_from_the_measured_state_on(mock, home):
     assert positions(mock.states[-1])[ARM[0]] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_nan_is_taken_and_cannot_be_overlooked(mock, home):
+def test_nan_positions_are_followed_and_logged_as_a_defect(mock, home):
     known = mock.log.count('defect: panda_joint3 was sent to nan')
     mock.send(TOPIC, trajectory(ARM, (0.3, [0.1, 0.1, math.nan, *HOME[3:]])),
               lambda: math.isnan(positions(mock.states[-1])[ARM[2]]), 'NaN')
     mock.logged('defect: panda_joint3 was sent to nan', known)
     mock.send(TOPIC, trajectory(ARM, (0.3, HOME)),
               lambda: not math.isnan(positions(mock.states[-1])[ARM[2]]), 'a number')
-
-
-@pytest.mark.slow
-def test_continuous_joints_take_the_short_way_others_do_not(tmp_path):
-    joints = [f'j2s6s200_joint_{i}' for i in range(1, 7)]
-    with running(tmp_path, '--robot', 'kinova') as mock:
-        home = mock.rest()
-        goal = [home[joint] for joint in joints]
-        goal[0] += 4 * math.pi - 0.2
-        goal[1] += 0.3
-        topic = 'end_effector_controller/joint_trajectory'
-        states = mock.move(topic, trajectory(joints, (1.0, goal)))
-        path = [positions(state)[joints[0]] - home[joints[0]] for state in states]
-        assert min(path) == pytest.approx(-0.2) and max(path) == pytest.approx(0.0)
-        goal[1] += 2.0
-        states = mock.move(topic, trajectory(joints, (3.0, goal)))
-        assert positions(states[-1])[joints[1]] == pytest.approx(goal[1])
-        assert positions(states[-1])[joints[0]] == pytest.approx(home[joints[0]] - 0.2)
