@@ -178,5 +178,5 @@ def test_interrupt_of_an_unresponsive_node_warns_that_the_robot_may_move(start):
     call.send_signal(signal.SIGINT)
     out, err = call.communicate(timeout=TIMEOUT)
     assert call.returncode == 130 and out == '', out + err
-    assert '/deaf/ros2_ik was told to cancel the goal, but did not answer within 2 s' in err
-    assert 'it may still move' in err and len(err.splitlines()) == 1, err
+    assert '/deaf/ros2_ik was asked to cancel the goal, but did not answer within 2 s' in err
+    assert 'it may still' in err and len(err.splitlines()) == 1, err

@@ -1,4 +1,4 @@
-"""Each kind of function, made for two frames of a robot: a new kind needs a row in SAMPLES."""
+"""Samples of each kind of function for two frames; a new kind needs a row in SAMPLES."""
 
 from judge import pose
 
@@ -46,7 +46,7 @@ def reach(at):
 
 
 def two_balls(robot, a, b):
-    """Give a checker of a ball on a frame and one on another, or in the world."""
+    """Return a checker of a sphere on one frame and a sphere on another, or in the world."""
     a, b = (name if name in robot.frame_names else 'panda_hand' for name in (a, b or a))
     held = SceneObject('held', [(Sphere(0.05), pose(P))])
     other = SceneObject('other', [(Sphere(0.1), pose(Q))])

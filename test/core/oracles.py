@@ -1,4 +1,4 @@
-"""What Drake and Pink computed, and the robots they did it on."""
+"""Values and gradients recorded with Drake and Pink, and their robots."""
 
 import json
 from pathlib import Path
@@ -13,15 +13,15 @@ _ROBOTS = {}
 
 
 def recorded(name):
-    """Give what a file of the data has."""
+    """Return the content of a file in test/core/data."""
     return json.loads((_DATA / name).read_text(encoding='utf-8'))
 
 
-PINK, DRAKE, DRAKE_POINTS = map(recorded, ('pink.json', 'drake.json', 'drake_points.json'))
+PINK, DRAKE = map(recorded, ('pink.json', 'drake_points.json'))
 
 
 def oracle_robot(name='panda'):
-    """Give the panda with both fingers free, or the tree, which flies."""
+    """Return the Panda with independent fingers, or a floating tree."""
     if name not in _ROBOTS:
         text = PINK['urdf'][name]
         _ROBOTS[name] = (Robot.from_urdf(re.sub(r'<mimic[^>]*/>', '', text)) if name == 'panda'
@@ -30,21 +30,20 @@ def oracle_robot(name='panda'):
 
 
 def drake(kind):
-    """Give (args, configuration, value, gradient) of each evaluation of a kind of constraint."""
-    return [(case['args'], Configuration(oracle_robot(), data['configurations'][row['q']]),
+    """Return (args, configuration, value, gradient) of each evaluation of a kind of constraint."""
+    return [(case['args'], Configuration(oracle_robot(), DRAKE['configurations'][row['q']]),
              np.array(row['value']), np.array(row['gradient']))
-            for data in (DRAKE, DRAKE_POINTS) for case in data['cases'] if case['kind'] == kind
-            for row in case['evals']]
+            for case in DRAKE['cases'] if case['kind'] == kind for row in case['evals']]
 
 
 def pink(kind):
-    """Give the rows of a kind of task, each with its configuration `at`."""
+    """Return the rows of a kind of task, each with its configuration `at`."""
     return [{**row, 'at': _configuration(row['robot'], PINK[f'{row["robot"]}_configurations'][
-        row['q']])} for row in PINK['tasks'] + DRAKE_POINTS['pink_tasks'] if row['kind'] == kind]
+        row['q']])} for row in PINK['tasks'] + DRAKE['pink_tasks'] if row['kind'] == kind]
 
 
 def from_pink(robot, q):
-    """Give joint values by name; Pink's q has continuous joints as (cos, sin)."""
+    """Return joint values by name; Pink's q has continuous joints as (cos, sin)."""
     if robot == 'panda':
         return dict(zip(oracle_robot().joint_names, q, strict=True))
     wheel, shoulder = (float(np.arctan2(q[i + 1], q[i])) for i in (8, 10))
@@ -57,7 +56,7 @@ def _configuration(robot, q):
 
 
 def pink_columns(robot):
-    """Pink's order of the tangent space, as columns of ours."""
+    """Return the columns of our Jacobian in Pink's order."""
     names = (robot.joint_names if robot.nv != 11 else
              ['root_joint', 'hip', 'wheel_joint', 'shoulder', 'elbow', 'lift'])
     joints = [robot.joint(name) for name in names]

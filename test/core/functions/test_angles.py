@@ -1,17 +1,16 @@
-"""Angles between vectors, of gaze, and of an orientation against a reference."""
+"""Angles between vectors, of gaze, and of an orientation to a reference."""
 
 import numpy as np
 import pytest
 
 from ros2_ik.core import AngleBetweenVectors, Configuration, GazeAngle
-from ros2_ik.core.errors import InvalidConstraintError
 
 ANGLES = [0, 1e-12, 1e-8, 1e-4, 0.3, np.pi / 2, 3, np.pi - 1e-4, np.pi - 1e-8, np.pi]
 AXES = [(1, 0, 0), (0, 0, 1), (0, 0, -1), (0.36, 0.48, 0.8)]
 
 
 def turned(at, other, angle, side=0):
-    """Give a vector of the body at an angle from `other`, and the unit vector it is turned to."""
+    """Return a vector at an angle to `other`, and the unit vector perpendicular to `other`."""
     other = np.array(other, dtype=float)
     across = np.linalg.svd(other[None])[2][1 + side]
     vector = np.cos(angle) * other + np.sin(angle) * across
@@ -19,7 +18,7 @@ def turned(at, other, angle, side=0):
 
 
 def moment(at, J):
-    """Give the rows of a body's Jacobian as moments in the root frame's axes."""
+    """Return the rotational rows of the Jacobian of a body in root axes."""
     np.testing.assert_array_equal(J[:, :3], 0)
     return J[:, 3:] @ at.transform('body')[:3, :3].T
 
@@ -28,7 +27,7 @@ def moment(at, J):
 @pytest.mark.parametrize('other', AXES)
 @pytest.mark.parametrize('side', [0, 1])
 def test_angle_between_vectors_and_its_gradient(at, angle, other, side):
-    """The gradient is a unit moment at right angles to both; parallel, it is one of those."""
+    """The gradient is a unit moment perpendicular to both; if parallel, any such moment."""
     vector, across = turned(at, other, angle, side)
     function = AngleBetweenVectors('body', vector, other)
     value, J = function.evaluate(at)
@@ -41,29 +40,17 @@ def test_angle_between_vectors_and_its_gradient(at, angle, other, side):
     np.testing.assert_array_equal(function.jacobian(at), J)
 
 
-@pytest.mark.parametrize('name', ['vector', 'other_vector'])
-@pytest.mark.parametrize('given, words', [
-    ((1e-12, 0, 0), ['length zero']), ((1, 0), ['3 finite numbers']), ((np.nan, 0, 1), ['nan']),
-    ('z', ["'z'"])])
-def test_malformed_vectors_are_named(name, given, words):
-    arguments = {'vector': (0, 0, 1), 'other_vector': (0, 0, 1), name: given}
-    with pytest.raises(InvalidConstraintError) as caught:
-        AngleBetweenVectors('body', **arguments)
-    for word in (name, *words):
-        assert word in str(caught.value)
-
-
 ORIGIN = np.array((0.1, -0.2, 0.05))
 
 
 @pytest.fixture
 def at_origin(small):
-    """Give a free body at the root frame's origin: its axes are the root's."""
+    """Return a free body at the origin: its axes are those of the root."""
     return Configuration(small('one_link', 'freeflyer'), [0, 0, 0, 0, 0, 0, 1])
 
 
 def seen(axis, angle, distance):
-    """Give the ray to a target at an angle, and the unit vector across that it is turned to."""
+    """Return the ray to a target at an angle, and the unit vector towards which it is rotated."""
     axis = np.array(axis, dtype=float)
     across = np.linalg.svd(axis[None])[2][1]
     return distance * (np.cos(angle) * axis + np.sin(angle) * across), across
@@ -73,7 +60,7 @@ def seen(axis, angle, distance):
 @pytest.mark.parametrize('axis', AXES)
 @pytest.mark.parametrize('distance', [0.01, 2])
 def test_gaze_angle_and_its_gradient(at_origin, angle, axis, distance):
-    """Moving across by d turns the ray by d / distance."""
+    """A translation of d perpendicular to the ray rotates it by d / distance."""
     ray, across = seen(axis, angle, distance)
     function = GazeAngle('body', ORIGIN, axis, ORIGIN + ray)
     value, J = function.evaluate(at_origin)
@@ -86,14 +73,3 @@ def test_gaze_angle_and_its_gradient(at_origin, angle, axis, distance):
         outward = np.cos(angle) * across - np.sin(angle) * np.array(axis)
         np.testing.assert_allclose(force * distance, -outward, atol=1e-6)
     np.testing.assert_array_equal(function.jacobian(at_origin), J)
-
-
-@pytest.mark.parametrize('name, given, words', [
-    ('axis', (0, 0, 0), ['length zero']), ('axis', (0, np.nan, 1), ['nan']),
-    ('origin', (0, 0), ['3 finite numbers']), ('target', None, ['None'])])
-def test_malformed_gaze_arguments_are_named(name, given, words):
-    arguments = {'origin': (0, 0, 0), 'axis': (0, 0, 1), 'target': (1, 0, 0), name: given}
-    with pytest.raises(InvalidConstraintError) as caught:
-        GazeAngle('body', **arguments)
-    for word in (name, *words):
-        assert word in str(caught.value)

@@ -1,8 +1,8 @@
-"""The centre of mass, and how far inside an area it is."""
+"""Centre of mass, and its distances to the edges of a support polygon."""
 
 from judge import inverse, pose, TreeJudge
 import numpy as np
-from oracles import drake, pink, pink_columns
+from oracles import drake
 import pytest
 from scipy.spatial import ConvexHull
 
@@ -14,8 +14,8 @@ def links_of(robot):
     return TreeJudge(robot.urdf).links
 
 
-def test_center_of_mass_as_drake():
-    """ComInPolyhedron of every body, the welded panda_link0 too, in a frame that moves."""
+def test_center_of_mass_equals_that_of_drake():
+    """ComInPolyhedron of all bodies, panda_link0 included, in a moving frame."""
     rows = drake('ComInPolyhedronConstraint')
     assert len(rows) == 6
     for args, at, value, gradient in rows:
@@ -28,18 +28,10 @@ def test_center_of_mass_as_drake():
         np.testing.assert_allclose(J, gradient, atol=1e-9)
 
 
-@pytest.mark.parametrize('row', pink('ComTask'))
-def test_center_of_mass_as_pink(row):
-    at = row['at']
-    f, J = CenterOfMass().evaluate(at)
-    np.testing.assert_allclose(f - row['target']['target_com'], row['error'], atol=1e-9)
-    np.testing.assert_allclose(J[:, pink_columns(at.robot)], row['jacobian'], atol=1e-9)
-
-
 @pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('two_arms', 'freeflyer'),
                                         ('nested', 'fixed'), ('turntable', 'planar')])
-def test_center_of_mass_is_that_of_the_links(small, name, root):
-    """By a judge that adds up the links, all of them and some."""
+def test_center_of_mass_is_the_mean_of_the_links(small, name, root):
+    """Of all links, and of some."""
     robot = small(name, root)
     judge = TreeJudge(robot.urdf, root)
     at = Configuration(robot, robot.random_q(np.random.default_rng(4)))
@@ -55,7 +47,7 @@ def test_center_of_mass_is_that_of_the_links(small, name, root):
                                seen[[2, 0]], atol=1e-12)
 
 
-def test_center_of_mass_of_links_that_stand_still(small):
+def test_center_of_mass_of_fixed_links_is_constant(small):
     at = Configuration(small('scara'))
     value, J = CenterOfMass(['base']).evaluate(at)
     np.testing.assert_allclose(value, [0.01, 0.1, -0.01])
@@ -76,16 +68,10 @@ def test_robots_without_mass_are_refused(small):
 
 
 def test_malformed_arguments_of_a_center_of_mass_are_refused(small):
-    with pytest.raises(InvalidConstraintError, match='axes is'):
-        CenterOfMass(axes='xx')
-    for A in (np.eye(2), np.zeros((0, 3)), [[1, np.nan, 0]], 'A'):
-        with pytest.raises(InvalidConstraintError, match='A must be'):
-            CenterOfMass(A=A)
+    with pytest.raises(InvalidConstraintError, match='A must be'):
+        CenterOfMass(A=np.eye(2))
     with pytest.raises(InvalidConstraintError, match="axes is 'xy', but A takes all"):
         CenterOfMass(axes='xy', A=np.eye(3))
-    for links in ('tip', [], [3], ['tip', 'tip']):
-        with pytest.raises(InvalidConstraintError, match='links'):
-            CenterOfMass(links)
     # wrist is a joint
     for arguments in ((['tipp'],), (['wrist'],), (None, 'tipp'), (None, ['tip'])):
         with pytest.raises(UnknownFrameError):
@@ -96,15 +82,15 @@ SQUARE = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0)]
 
 
 def distances(corners, point):
-    """Return how far inside each edge a point is (scipy's hull, Qhull), sorted."""
+    """Return the distances to each edge by Qhull, sorted."""
     normals = ConvexHull(np.asarray(corners)[:, :2]).equations
     return np.sort(-(normals[:, :2] @ point[:2] + normals[:, 2]))
 
 
 @pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('two_arms', 'freeflyer')])
 @pytest.mark.parametrize('count', [3, 12])
-def test_distances_from_the_edges_are_those_of_qhull(small, name, root, count):
-    """By Qhull and a judge that adds up the links; seen from the root and from a frame."""
+def test_distances_to_the_edges_equal_those_of_qhull(small, name, root, count):
+    """In the root and in a frame."""
     robot = small(name, root)
     judge = TreeJudge(robot.urdf, root)
     for seed in range(5):
@@ -119,8 +105,8 @@ def test_distances_from_the_edges_are_those_of_qhull(small, name, root, count):
             distances(corners, seen), atol=1e-12)
 
 
-def test_only_corners_of_the_hull_make_edges():
-    """In whatever order; points inside, on an edge, given twice, or a hair off are none."""
+def test_edges_are_those_of_the_convex_hull():
+    """Points in any order; inside, on an edge, repeated or 1e-12 off."""
     for shift in range(4):
         more = [(1, 1, 5), (1, 0, 0), (2, 1, 0), (0.3, 1e-12, 0), (2, 2 - 1e-13, 0)]
         corners = [*np.roll(SQUARE, shift, 0).tolist(), *more, *SQUARE]
@@ -128,34 +114,28 @@ def test_only_corners_of_the_hull_make_edges():
         assert len(function.labels) == 4 and len(set(function.labels)) == 4
     assert SupportPolygon(SQUARE).labels == ('edge 0-1 [m]', 'edge 1-2 [m]', 'edge 2-3 [m]',
                                              'edge 3-0 [m]')
-    # that is counterclockwise whatever the order; from below it is the other way round
+    # counterclockwise seen from above, for any order of the corners
     assert SupportPolygon(SQUARE[::-1]).labels[0] == 'edge 3-2 [m]'
     assert set(SupportPolygon(SQUARE, None, (0, 0, -1)).labels) == {
         'edge 1-0 [m]', 'edge 2-1 [m]', 'edge 3-2 [m]', 'edge 0-3 [m]'}
 
 
 @pytest.mark.parametrize('corners, words', [
-    ([], 'corners must be rows of 3'), ([(0, 0)], 'corners must be rows of 3'),
     ([(0, 0, 0)] * 5, 'span an area'), (SQUARE[:2], 'span an area'),
-    ([(0, 0, 0), (1, 1, 3), (2, 2, 9)], 'span an area'), (None, 'corners'), ('corners', 'corners'),
-    ([(0, 0, 0), (1, 0, 0), (0, np.nan, 0)], 'corners'),
-    ([(0, 0, 0), (1e200, 0, 0), (0, 1e200, 0)], 'up to 1e')])
-def test_malformed_corners_are_refused(corners, words):
+    ([(0, 0, 0), (1, 1, 3), (2, 2, 9)], 'span an area')])
+def test_corners_without_an_area_are_refused(corners, words):
     with pytest.raises(InvalidConstraintError, match=words):
         SupportPolygon(corners)
 
 
-def test_malformed_directions_and_frames_of_a_polygon_are_refused(small):
-    for up in ((0, 0, 0), (0, 1), 'z', None):
-        with pytest.raises(InvalidConstraintError, match='up'):
-            SupportPolygon(SQUARE, None, up)
+def test_unknown_frames_of_a_polygon_are_refused(small):
     for arguments in ((None, (0, 0, 1), ['tipp']), ('tipp',)):
         with pytest.raises(UnknownFrameError):
             SupportPolygon(SQUARE, *arguments).joints(small('scara'))
 
 
-def test_a_humanoid_keeps_its_balance(load):
-    """On both feet, one of them raised, with a hand far ahead; Qhull and the link masses judge."""
+def test_humanoid_stays_balanced(load):
+    """On both feet, one raised, with a hand far ahead."""
     robot = load('talos', 'freeflyer')
     judge, start = TreeJudge(robot.urdf, 'freeflyer'), robot.to_joints(robot.neutral)
     generator, soles = np.random.default_rng(3), ('left_sole_link', 'right_sole_link')

@@ -1,16 +1,25 @@
-"""What holds for every function of function_samples.py."""
+"""Contract of every function in function_samples.py."""
 
+from dataclasses import replace
 import inspect
 import pickle
+from typing import get_args
 
 from function_samples import ROBOTS, SAMPLES
 from judge import step
 import numpy as np
 import pytest
 
-from ros2_ik.core import Configuration, GazeAngle, KinematicFunction, register_function
+from ros2_ik.core import (
+    Configuration,
+    fields,
+    GazeAngle,
+    InvalidConstraintError,
+    KinematicFunction,
+    register_function,
+)
 from ros2_ik.core.errors import InvalidOptionError, UnknownFrameError
-from ros2_ik.core.internals import function_kinds
+from ros2_ik.core.internals import function_kinds, spec_fields
 
 CASES = [pytest.param((make, name, relative), id=f'{kind}-{i}-{name}-{"relative" * relative}')
          for kind, ways in SAMPLES.items() for i, make in enumerate(ways) for name in ROBOTS
@@ -21,8 +30,28 @@ EXACT = {'angle_between_vectors': [0, np.pi], 'frame_orientation': [0], 'gaze_an
          'point_to_line_distance': [0], 'point_to_point_distance': [0]}
 
 
+NAN = np.nan
+# malformed values of each type of field
+MALFORMED = {
+    fields.Point: [None, 'x', (1, 2), (1, 2, NAN), ((1, 2, 3),)],
+    fields.Axis: [(0, 0, 0), (1e-12, 0, 0), (1, 0), (NAN, 0, 1), 'z', None],
+    fields.Points: [[], (1, 2, 3), [(1, 2, NAN)], [(1e200, 0, 0)], 'x'],
+    fields.Matrix: ['A', [[1, NAN]], np.zeros((0, 3)), [(1,), (1, 2)]],
+    fields.Names: ['ab', [], [3], ['a', 'a']], fields.RowNumbers: [np.inf, 'x'],
+    fields.Rotation: [np.diag([1, 1, -1]), np.eye(3) * 1.01, np.full((3, 3), NAN), 'R'],
+    fields.Axes: ['xx', None], fields.Number: [NAN, 'x'], fields.Length: [0.0, NAN, 'far'],
+    fields.RowCount: [0, 1.5]}
+
+
+def malformed_values(field):
+    """Return malformed values of a field; for a choice, words that are not in it."""
+    words = ['no such word', 3] if ' | ' in field.type.form else []
+    return next((values for kind, values in MALFORMED.items()
+                 if get_args(kind)[1] is field.type), words)
+
+
 def jacobian_by_differences(function, robot, q, h=1e-6):
-    """Differentiate the value by central differences in the tangent space, (m, nv)."""
+    """Return the Jacobian by central differences in the tangent space, (m, nv)."""
     def value(v):
         return function.value(Configuration(robot, step(robot, q, v), robot.scratch_data()))
     return np.array([(value(v) - value(-v)) / (2 * h) for v in np.eye(robot.nv) * h]).T
@@ -38,18 +67,18 @@ def robot_of(load, small):
 
 @pytest.fixture
 def case(request, robot_of):
-    """Give a function and a robot at a random configuration."""
+    """Return a function and a robot at a random configuration."""
     make, name, relative = request.param
     robot, (_, frame, other) = robot_of(name), ROBOTS[name]
     at = Configuration(robot, robot.random_q(np.random.default_rng(3)))
     return make(robot, frame, other if relative else None), at
 
 
-def test_every_kind_has_samples():
+def test_each_kind_has_samples():
     assert set(SAMPLES) == set(function_kinds())
 
 
-def test_the_name_of_a_kind_is_taken():
+def test_name_of_a_registered_kind_is_refused():
     with pytest.raises(InvalidOptionError, match="'gaze_angle' is registered for .*GazeAngle; ch"):
         @register_function('gaze_angle')
         class Another(KinematicFunction):
@@ -86,8 +115,8 @@ def test_jacobians_agree_with_differences(case):
 
 @pytest.mark.parametrize('kind', SAMPLES)
 @pytest.mark.parametrize('name', ROBOTS)
-def test_functions_are_finite_at_zero_and_relative_to_themselves(kind, name, robot_of):
-    """With all joints at zero, where much is parallel or meets: finite; a frame alone is still."""
+def test_functions_are_finite_at_zero_and_relative_to_their_own_frame(kind, name, robot_of):
+    """At zero, axes are parallel or intersect."""
     robot, frame = robot_of(name), ROBOTS[name][1]
     at = Configuration(robot)
     for make in SAMPLES[kind]:
@@ -100,7 +129,7 @@ def test_functions_are_finite_at_zero_and_relative_to_themselves(kind, name, rob
 
 @pytest.mark.parametrize('kind', SAMPLES)
 def test_functions_survive_pickling(kind, robot_of):
-    """It may be solved in another process."""
+    """Workers receive pickled functions."""
     robot = robot_of('panda')
     at = Configuration(robot, robot.random_q(np.random.default_rng(3)))
     for make in SAMPLES[kind]:
@@ -131,6 +160,15 @@ def test_unknown_frames_are_refused(kind, robot_of):
                     function.joints(robot)
 
 
+@pytest.mark.parametrize('kind', SAMPLES)
+def test_malformed_field_is_refused_by_its_name(kind, robot_of):
+    function = SAMPLES[kind][0](robot_of('panda'), 'panda_hand', 'panda_link3')
+    for name, field in spec_fields(type(function)).items():
+        for value in malformed_values(field):
+            with pytest.raises(InvalidConstraintError, match=name):
+                replace(function, **{name: value})
+
+
 def test_every_equality_form_is_tested():
     assert set(EXACT) == {kind for kind, function in function_kinds().items()
                           if function.equality_form is not KinematicFunction.equality_form}
@@ -139,8 +177,8 @@ def test_every_equality_form_is_tested():
 @pytest.mark.parametrize('kind, bound', [(kind, b) for kind, bounds in EXACT.items()
                                          for b in bounds])
 @pytest.mark.parametrize('name', ROBOTS)
-def test_equality_form_is_as_long_as_the_bound_is_off(kind, bound, name, robot_of):
-    """So it is zero exactly where the bound is met."""
+def test_norm_of_the_equality_form_is_the_distance_from_the_bound(kind, bound, name, robot_of):
+    """The form is zero exactly where the bound holds."""
     robot, (_, *frames) = robot_of(name), ROBOTS[name]
     for make in SAMPLES[kind]:
         function = make(robot, *frames)
@@ -155,7 +193,7 @@ def test_equality_form_is_as_long_as_the_bound_is_off(kind, bound, name, robot_o
 
 
 @pytest.mark.parametrize('kind', EXACT)
-def test_no_equality_form_for_a_width(kind, robot_of):
+def test_bounds_with_a_width_have_no_equality_form(kind, robot_of):
     for make in SAMPLES[kind]:
         function = make(robot_of('panda'), 'panda_hand', None)
         for bounds in ((0, 1e-6), (0.5, 0.5), (0.5, function.range[1]), (0, np.inf)):

@@ -1,4 +1,4 @@
-"""How far a frame is from a singularity."""
+"""Manipulability: the distance of a frame from singularities."""
 
 from judge import numeric_jacobian
 import numpy as np
@@ -13,7 +13,7 @@ ROWS = {'all': slice(0, 6), 'position': slice(0, 3), 'orientation': slice(3, 6),
 
 
 @pytest.mark.parametrize('row', pink('ManipulabilityTask'))
-def test_as_pink(row):
+def test_manipulability_equals_that_of_pink(row):
     f, J = Manipulability(row['args']['frame']).evaluate(row['at'])
     np.testing.assert_allclose(f, [row['manipulability']], atol=1e-9)
     np.testing.assert_allclose(J, row['jacobian'], atol=1e-9)
@@ -22,7 +22,6 @@ def test_as_pink(row):
 @pytest.mark.parametrize('rows', ROWS)
 @pytest.mark.parametrize('relative', [None, 'right_d'])
 def test_manipulability_agrees_with_a_numeric_jacobian(small, rows, relative):
-    """By a Jacobian of differences."""
     robot = small('two_arms')
     q = robot.random_q(np.random.default_rng(2))
 
@@ -35,7 +34,7 @@ def test_manipulability_agrees_with_a_numeric_jacobian(small, rows, relative):
 
 @pytest.mark.parametrize('frame, rows', [('left_hand', 'all'), ('left_e', 'position')])
 def test_manipulability_and_gradient_vanish_at_a_singularity(small, frame, rows):
-    """The stretched arm: value and gradient are zero, and not far from there they are not."""
+    """At the stretched arm, and only there."""
     robot = small('two_arms')
     function = Manipulability(frame, 'chest', rows)
     names = [f'left_{i}' for i in range(1, 7)]

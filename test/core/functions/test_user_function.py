@@ -1,4 +1,4 @@
-"""A function that a user brings along."""
+"""Functions of the user."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ LABELS = ('x [m]', 'y [m]', 'z [m]')
 
 
 @pytest.mark.parametrize('name, root', [('mimic_chain', 'freeflyer'), ('nested', 'planar')])
-def test_value_and_jacobian(small, name, root):
+def test_user_function_has_the_value_and_jacobian_of_the_callable(small, name, root):
     robot = small(name, root)
     q = robot.random_q(np.random.default_rng(0))
     at, position = Configuration(robot, q), FramePosition('tip')
@@ -29,8 +29,7 @@ def test_value_and_jacobian(small, name, root):
         np.testing.assert_array_equal(at.q, q)
 
 
-def test_results_in_one_buffer(small):
-    """A callable may write into the same array each time."""
+def test_callable_may_reuse_its_result_array(small):
     buffer = np.zeros(3)
 
     def reused(at):
@@ -63,7 +62,7 @@ def test_malformed_jacobians_are_refused(small, result, words):
         function.jacobian(Configuration(small('scara')))
 
 
-def test_errors_of_the_callable_pass_through(small):
+def test_exceptions_of_the_callable_propagate(small):
     def broken(at):
         raise KeyError('mine')
     at = Configuration(small('scara'))
