@@ -1,4 +1,4 @@
-"""Questions for a search on a small arm, and when two of its answers are the same."""
+"""Problems for a small arm, and equality of their solutions."""
 
 from judge import pose, TreeJudge
 import numpy as np
@@ -11,19 +11,19 @@ FAR = pose((3, 0, 0))
 
 
 def reachable(robot, seed=0):
-    """Give a reachable pose."""
+    """Return a reachable pose."""
     q = robot.random_q(np.random.default_rng(seed))
     return TreeJudge(SMALL[ARM]).transform(robot.to_joints(q), TIP)
 
 
 def problem(robot, seed=0, T=None, **arguments):
-    """Ask for a reachable pose, or for T."""
+    """Return a problem with a reachable pose, or T."""
     return IKProblem(robot, [PoseTarget(TIP, reachable(robot, seed) if T is None else T)],
                      **arguments)
 
 
 def same(a, b):
-    """Whether two solutions are the same but for the time they took."""
+    """Return whether two solutions are equal except for their durations."""
     assert (a.status, a.iterations, a.restarts, a.errors) == (b.status, b.iterations, b.restarts,
                                                               b.errors)
     np.testing.assert_array_equal(a.best_q, b.best_q)

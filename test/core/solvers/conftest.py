@@ -1,4 +1,4 @@
-"""What the tests of solvers share."""
+"""Fixtures of the solver tests."""
 
 import pytest
 
@@ -8,14 +8,14 @@ from ros2_ik.core.solvers import solver as registry
 
 @pytest.fixture
 def register(monkeypatch):
-    """Register a solver as 'mine' for one test: nothing public takes one out again."""
+    """Register a solver as "mine" for one test."""
     monkeypatch.setattr(registry, '_SOLVERS', dict(registry._SOLVERS))
     return register_solver('mine')
 
 
 @pytest.fixture
 def starts(register):
-    """Record where descents of 'mine' start; none of them gets anywhere."""
+    """Record the start configurations of descents of "mine", none of which converges."""
     seen = []
 
     class Recorder(Solver):

@@ -1,4 +1,4 @@
-"""Hard constraints of each kind, alone, together, and where functions have no gradient."""
+"""Hard constraints: each kind, combinations, and configurations without a gradient."""
 
 import math
 
@@ -38,7 +38,7 @@ BOUNDED = sorted({*SAMPLES} - {'manipulability', 'minimum_distance', 'pair_dista
 
 
 def within(robot, judge, solution):
-    """Assert success and that the limits are kept."""
+    """Assert success and that the bounds hold."""
     assert solution.success, solution.explain()
     assert judge.outside(solution.joints) == []
     assert np.isfinite(solution.q).all() and solution.violations == ()
@@ -47,7 +47,7 @@ def within(robot, judge, solution):
 @pytest.mark.parametrize('width', [0.0, 0.05], ids=['exact', 'wide'])
 @pytest.mark.parametrize('name', ['panda', 'two_arms', 'nested'])
 @pytest.mark.parametrize('kind', BOUNDED)
-def test_a_constraint_of_each_kind_that_some_configuration_meets_is_met(
+def test_feasible_constraint_of_each_kind_is_solved(
         load, small, judge_of, kind, name, width):
     root, *frames = ROBOTS[name]
     robot = load(name) if root is None else small(name, root)
@@ -69,8 +69,7 @@ def test_a_constraint_of_each_kind_that_some_configuration_meets_is_met(
     UserFunction(lambda at: at.joints['shoulder_pan_joint'], joints=['shoulder_pan_joint'])],
     ids=str)
 @pytest.mark.parametrize('lower, upper', [(-4.0, -3.5), (6.0, 6.2)])
-def test_a_bounded_joint_ends_in_the_requested_turn(load, function, lower, upper):
-    """A joint of two turns, in one of which it should be."""
+def test_bounded_joint_of_two_turns_ends_in_the_requested_turn(load, function, lower, upper):
     robot = load('ur5')
     asked = IKProblem(robot, constraints=[Constraint(function, lower, upper)])
     solution = solve(asked, random_state=0, timeout=10.0, max_iterations=500)
@@ -80,7 +79,7 @@ def test_a_bounded_joint_ends_in_the_requested_turn(load, function, lower, upper
 
 @pytest.mark.parametrize('far', [3.0, 3000.0])
 @pytest.mark.parametrize('base', ['planar', 'freeflyer'])
-def test_a_floating_base_reaches_targets_kilometres_away(small, far, base):
+def test_floating_base_reaches_targets_kilometres_away(small, far, base):
     robot = small('two_arms', base)
     goal = Configuration(robot).transform('left_hand')[:3, 3] + [far, -far / 2, 0.0]
     asked = IKProblem(robot, constraints=[Constraint(FramePosition('left_hand'), goal, goal)])
@@ -93,7 +92,7 @@ def test_a_floating_base_reaches_targets_kilometres_away(small, far, base):
 @pytest.mark.parametrize('tolerance', [1e-2, 1e-9])
 @pytest.mark.parametrize('width', [0.0, 1e-3])
 def test_solutions_keep_wide_and_narrow_constraint_tolerances(small, tolerance, width):
-    """Wide ones and narrow ones are kept, at the edge of a bound, too."""
+    """Also at the edge of a bound."""
     robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
     p = np.array([0.3, -0.2, 0.4])
     for seed in range(5):
@@ -116,7 +115,7 @@ def tall(at):
 
 @pytest.mark.parametrize('arguments', [
     {'select': 'cost'}, {'approximate': (0.1, 0.1), 'solver_options': {'trust': 0.3}}])
-def test_a_constrained_search_in_another_process_gives_the_same_solution(robot, arguments):
+def test_constrained_search_in_another_process_gives_the_same_solution(robot, arguments):
     p = np.array([0.3, -0.2, 0.4])
     asked = IKProblem(
         robot, constraints=[Constraint(FramePosition('tip'), p - 0.01, p + 0.01),
@@ -138,7 +137,7 @@ def test_a_constrained_search_in_another_process_gives_the_same_solution(robot, 
     assert whole.solution().costs == second.solution().costs
 
 
-def test_auto_names_the_solver_and_the_reason(robot):
+def test_solver_auto_reports_its_choice_and_the_reason(robot):
     target = PoseTarget('tip', pose((0.3, 0, 0.4)))
     for arguments, solver, words in (
             ({}, 'lm', ['poses']),
@@ -163,7 +162,7 @@ BALL = urdf(joint('a', 'continuous', 'base', 'la', axis=Z),
             joint('x', 'prismatic', 'lc', 'lx', axis=X, limits=(-3.0, 3.0)),
             joint('y', 'prismatic', 'lx', 'ly', axis=Y, limits=(-3.0, 3.0)),
             joint('z', 'prismatic', 'ly', 'tip', axis=Z, limits=(-3.0, 3.0)))
-ANGLES = [0.0, 1e-15, 1e-9, 1e-5, 1.0, PI - 1e-5, PI - 1e-9, PI]
+ANGLES = [0.0, 1e-9, 1.0, PI - 1e-9, PI]
 
 
 @pytest.fixture(scope='module')
@@ -180,7 +179,7 @@ START = np.array([0.4, 0.9, -0.7, 0.1, 0.2, 0.3])
 
 
 def answer(robot, *constraints, targets=(), start=START, costs=(), bound=2000, **arguments):
-    """Solve (function, lower, upper), and see to it that all is finite and within limits."""
+    """Solve (function, lower, upper); assert that all numbers are finite and limits hold."""
     asked = IKProblem(robot, targets, start=start, costs=costs, constraints=[
         c if isinstance(c, Constraint) else Constraint(*c) for c in constraints], **arguments)
     with np.errstate(divide='raise', invalid='raise'):
@@ -203,7 +202,7 @@ def solved(robot, *constraints, **arguments):
 @pytest.mark.parametrize('off', ANGLES)
 @pytest.mark.parametrize('axis', [X, (0, 0.6, 0.8)])
 def test_orientation_is_solved_from_0_to_half_a_turn_away(ball, judge, off, axis):
-    """The gradient at 0 and at half a turn leads away from there."""
+    """The gradient vanishes or has no direction at 0 and at half a turn."""
     R = judge.transform(ball.to_joints(START), 'tip')[:3, :3]
     wanted = R @ Rotation.from_rotvec(off * np.array(axis)).as_matrix()
     whole = FrameOrientation('tip', wanted, form='angle')
@@ -235,8 +234,8 @@ def test_angles_are_solved_from_parallel_and_antiparallel(ball, judge, off, boun
 @pytest.mark.parametrize('distance', [0.0, 1e-15, 1e-6, 100.0])
 @pytest.mark.parametrize('off', [0.0, 1.0, PI - 1e-9, PI])
 @pytest.mark.parametrize('upper', [0, 0.5, PI])
-def test_gaze_is_solved_from_ahead_behind_and_inside_the_target(ball, judge, distance, off, upper):
-    """From inside the target, exactly ahead and exactly behind."""
+def test_gaze_is_solved_from_starts_without_gradient(ball, judge, distance, off, upper):
+    """Inside the target, exactly ahead and exactly behind."""
     T = judge.transform(ball.to_joints(START), 'tip')
     ray = distance * np.array([math.sin(off) if off < 3 else PI - off, 0, math.cos(off)])
     target = T[:3, :3] @ ray + T[:3, 3]
@@ -274,8 +273,7 @@ EVERY = [FrameOrientation('tip', TURNED, form='euler'), CenterOfMass(), FramePos
 
 @pytest.mark.parametrize('function', EVERY, ids=str)
 @pytest.mark.parametrize('times', [1, 5])
-def test_repeated_equality_constraints_are_solved_as_one(ball, function, times):
-    """Rows that repeat are one row; what they say is what one says."""
+def test_repeated_equality_constraints_are_solved(ball, function, times):
     goal = np.array([-0.5, 0.6, 1.2, -0.4, 0.7, 1.0])
     function.joints(ball)
     f = function.value(Configuration(ball, goal))
@@ -286,8 +284,8 @@ def test_repeated_equality_constraints_are_solved_as_one(ball, function, times):
 @pytest.mark.parametrize('function', [
     FramePosition('base', P), GazeAngle('base', O, UP, A),
     PointToPointDistance('tip', P, P, 'tip'), UserFunction(lambda at: 0.25)], ids=str)
-def test_constraints_that_no_joint_affects_hold_or_are_reported(ball, function):
-    """It holds or it does not; the rest is solved all the same."""
+def test_constraint_that_no_joint_affects_holds_or_is_reported(ball, function):
+    """The other constraints are solved in both cases."""
     f = function.value(Configuration(ball))
     wanted = (PointToPointDistance('tip', O, (0.5, 0, 0)), 0.3, 0.4)
     for constraints in ([(function, f, f)], [(function, f, f), wanted]):
@@ -301,8 +299,7 @@ def test_constraints_that_no_joint_affects_hold_or_are_reported(ball, function):
     assert answer(ball, costs=[wish]).cost == pytest.approx(0.5 * len(f))
 
 
-def test_problems_with_all_joints_locked_are_decided_where_the_robot_is(ball):
-    """Where it is it stays, and that may do."""
+def test_problem_with_all_joints_locked_is_decided_at_the_seed(ball):
     p = Configuration(ball, START).transform('tip')[:3, 3]
     locked = {'locked': ball.joint_names, 'costs': [LeastSquares(FramePosition('tip'), 1.0)]}
     held = solved(ball, (FramePosition('tip'), p - 0.1, p + 0.1), **locked)

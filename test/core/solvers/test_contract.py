@@ -1,4 +1,4 @@
-"""What every solver keeps to; where solvers are found, and that none is believed."""
+"""Contract of every registered solver; registration of further solvers."""
 
 import threading
 
@@ -63,7 +63,7 @@ def test_two_tips_with_weights_and_moving_frames_are_solved(small, solver):
 
 @pytest.mark.parametrize('scale', [2.0**-20, 2.0**20])
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_only_the_ratio_of_weights_counts(small, solver, scale):
+def test_scaled_weights_do_not_change_the_solution(small, solver, scale):
     robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
     generator, weights = np.random.default_rng(0), tuple(scale * np.array((1, 0.5, 1, 0.25, 1, 0)))
     for _ in range(3):
@@ -76,12 +76,12 @@ def test_only_the_ratio_of_weights_counts(small, solver, scale):
 
 
 def asked(robot, T=FAR, **arguments):
-    """Ask for a pose of the tip."""
+    """Return a problem with a target pose of the tip."""
     return IKProblem(robot, [PoseTarget('tip', T)], **arguments)
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_an_attempt_is_well_formed(small, solver):
+def test_fields_of_an_attempt_are_consistent(small, solver):
     robot = small('zero_links')
     generator = np.random.default_rng(0)
     for bound in (1, 2, 9, 100, 100, 100):
@@ -108,8 +108,8 @@ def test_locked_joints_do_not_move(small, solver):
 
 
 @pytest.mark.parametrize('solver', sorted({*SOLVERS} - {'bfgs'}))     # 20 s
-def test_the_deadline_is_kept(small, ticking, solver):
-    """Solvers in Python look at the clock in each iteration, compiled ones before each batch."""
+def test_deadline_is_kept(small, ticking, solver):
+    """Python solvers check the clock at each iteration, compiled ones before each batch."""
     make = make_solver(solver, asked(small('zero_links')), {})
     attempt = make.attempt(np.zeros(7), Budget(deadline=-1.0))
     assert attempt.exit_flag is ExitFlag.TIME_LIMIT and attempt.iterations <= 1
@@ -125,7 +125,7 @@ def test_the_deadline_is_kept(small, ticking, solver):
 
 
 @pytest.mark.parametrize('solver', SOLVERS)
-def test_a_cancelled_search_ends_at_the_next_iteration(small, solver):
+def test_cancelled_search_ends_at_the_next_iteration(small, solver):
     make = make_solver(solver, asked(small('zero_links')), {})
     event = threading.Event()
     event.set()
@@ -163,14 +163,14 @@ def question(small):
 
 
 def claiming(answer):
-    """Make a solver that says of `answer(start)` that it converged without any error."""
+    """Return a solver that reports convergence without error at `answer(start)`."""
     class Claiming(Solver):
         def attempt(self, start, budget):
             return Attempt(answer(start), 0.0, 1, ExitFlag.CONVERGED)
     return Claiming
 
 
-def test_a_registered_solver_is_used(register, question):
+def test_registered_solver_is_used(register, question):
     solver = register(claiming(lambda start: Q.copy()))
     assert solver.name == 'mine' and 'mine' in solver_names()
     solution = solve(question, solver='mine')
@@ -190,7 +190,7 @@ LIES = {
 
 
 @pytest.mark.parametrize('lie', LIES)
-def test_a_lying_solver_is_not_believed(register, question, lie):
+def test_false_convergence_of_a_solver_is_no_success(register, question, lie):
     register(claiming(LIES[lie]))
     locked = ['wrist'] if lie == 'a locked joint moved' else []
     solution = solve(IKProblem(question.robot, question.targets, locked=locked), solver='mine',
@@ -203,7 +203,7 @@ def test_a_lying_solver_is_not_believed(register, question, lie):
 
 
 @pytest.mark.parametrize('name', ['lmm', None, []])
-def test_unknown_solvers_are_named(question, name):
+def test_unknown_solver_is_refused_by_its_name(question, name):
     with pytest.raises(UnknownSolverError) as caught:
         solve(question, solver=name)
     assert "unknown solver '" in str(caught.value) and 'lm' in str(caught.value)
@@ -213,14 +213,14 @@ def test_unknown_solvers_are_named(question, name):
     ('lm', {'damping': np.nan}), ('lm', {'attempt_iterations': 10**400}), ('clik', {'eps': 0.0}),
     ('clik', {'dt': np.inf}), ('clik', {'damp': -1.0}), ('clik', {'it_max': 'x'}),
     ('sqp', {'trust': np.nan}), ('sqp', {'damping': -1})])
-def test_options_out_of_their_range_are_refused(question, solver, options):
+def test_solver_options_out_of_range_are_refused(question, solver, options):
     with pytest.raises(InvalidOptionError) as caught:
         solve(question, solver=solver, **options)
     assert next(iter(options)) in str(caught.value)
 
 
-def test_solvers_of_other_packages(tmp_path, monkeypatch, register, small):
-    """A distribution with an entry point `ros2_ik.solvers`, as pip would install it."""
+def test_solver_of_an_entry_point_is_found(tmp_path, monkeypatch, register, small):
+    """A distribution with an entry point `ros2_ik.solvers`, as pip installs it."""
     (tmp_path / 'others_solver.py').write_text(
         'from ros2_ik.core import Attempt, ExitFlag, Solver\n'
         'class Other(Solver):\n'

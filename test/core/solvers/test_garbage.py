@@ -1,4 +1,4 @@
-"""Thousands of calls with garbage: an answer or an IKError, never another exception."""
+"""Random malformed calls: a solution or an IKError, never another exception."""
 
 from collections import Counter
 from dataclasses import fields
@@ -48,7 +48,7 @@ GARBAGE = [
 
 
 def one(generator):
-    """Give a piece of garbage."""
+    """Return a random malformed value."""
     return generator.choice(GARBAGE)
 
 
@@ -60,7 +60,7 @@ LIMITED = {'timeout': 0.002, 'max_iterations': 20}
 
 
 def some_options(generator, names):
-    """Give good limits, and garbage for one to three options."""
+    """Return valid limits and one to three malformed options."""
     chosen = generator.sample(names, generator.randint(1, 3))
     options = {**LIMITED, **{name: one(generator) for name in chosen}}
     for name, value in LIMITED.items():      # a long time is no error, nor are many iterations
@@ -131,7 +131,7 @@ def ask_checker(robot, generator):
 @pytest.mark.parametrize('state', [
     b'', b'abc', b'cos\nnothing\n.', b'cnomodule\nx\n.', pickle.dumps((1, 2)),
     pickle.dumps(({}, {})), pickle.dumps(({'a': 1}, {})), b'\x80\x04h\x05.'])
-def test_bytes_that_are_no_question(load, state):
+def test_malformed_bytes_of_a_search_are_refused(load, state):
     with pytest.raises(InvalidOptionError, match='data is not the question of a search'):
         Search.of_question(load('panda'), state)
 
@@ -152,7 +152,7 @@ CALLS = {'checker': (ask_checker, 1000), 'request': (ask_request, 2000),
 
 @pytest.mark.filterwarnings('error')
 @pytest.mark.parametrize('door', CALLS)
-def test_garbage_gives_an_ik_error_or_an_answer(small, door):
+def test_malformed_calls_raise_ik_errors_or_are_solved(small, door):
     ask, count = CALLS[door]
     generator, seen = random.Random(door), Counter()
     for _ in range(count):

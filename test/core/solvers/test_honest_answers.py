@@ -1,4 +1,4 @@
-"""What answers and refusals say is so, also where nothing can be found."""
+"""Messages of solutions and refusals are true, also for infeasible problems."""
 
 import math
 
@@ -44,7 +44,7 @@ POSITION = (1, 1, 1, 0, 0, 0)
 # -- the time ----------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('solver', ['lm', 'sqp'])
-def test_one_whole_descent_is_made_whatever_the_time(robot, solver):
+def test_one_descent_is_completed_whatever_the_timeout(robot, solver):
     for seed in range(5):
         short = solve(problem(robot, seed), timeout=1e-12, solver=solver)
         long = solve(problem(robot, seed), timeout=100.0, solver=solver, allow_restarts=False)
@@ -52,8 +52,8 @@ def test_one_whole_descent_is_made_whatever_the_time(robot, solver):
         assert short.success or short.status is Status.NO_IK_SOLUTION
 
 
-def test_time_ran_out_is_said_where_the_error_shrank(robot, ticking):
-    """The clock advances by 1 ms with each look, and clik looks in each iteration."""
+def test_message_says_timed_out_if_the_error_was_decreasing(robot, ticking):
+    """The clock advances by 1 ms per call, and clik reads it in each iteration."""
     cut = solve(problem(robot, 1), solver='clik', timeout=0.12, allow_restarts=False)
     assert cut.status is Status.TIMED_OUT and cut.iterations > 0
     assert 'not finished in' in cut.message and 'longer timeout' in cut.explain()
@@ -66,8 +66,8 @@ def test_time_ran_out_is_said_where_the_error_shrank(robot, ticking):
 @pytest.mark.parametrize('part, status', [(1.01, Status.APPROXIMATE),
                                           (0.99, Status.NO_IK_SOLUTION)])
 @pytest.mark.parametrize('tolerance', [1e-5, 0.3])
-def test_approximate_is_compared_with_the_error_not_the_excess(robot, part, status, tolerance):
-    """Two links' reach is 0.75 m: what is asked is compared as asked, whatever the tolerance."""
+def test_approximate_limits_bound_the_error_and_not_its_excess(robot, part, status, tolerance):
+    """An arm with a reach of 0.75 m: the tolerance is not subtracted."""
     asked = IKProblem(robot, [PoseTarget(TIP, OUT, None, POSITION, tolerance)])
     options = {'max_iterations': 600, 'timeout': 30.0, 'random_state': 0}
     least = solve(asked, **options).errors[0].position
@@ -79,8 +79,7 @@ def test_approximate_is_compared_with_the_error_not_the_excess(robot, part, stat
         assert solution.errors[0].position <= part * least
 
 
-def test_a_target_in_contact_has_approximate_answers(load):
-    """That nothing can be at the target says nothing of what is near it."""
+def test_target_in_collision_has_approximate_solutions(load):
     robot = load('ur5')
     T = np.diag([1.0, -1.0, -1.0, 1.0])
     T[:3, 3] = 0.5, 0.1, 0.3
@@ -94,8 +93,8 @@ def test_a_target_in_contact_has_approximate_answers(load):
 
 # -- questions ---------------------------------------------------------------------------------
 
-def test_a_posture_at_plus_and_minus_pi_is_one_solution():
-    """A joint from -pi to pi, an answer at +-pi, a seed in the middle."""
+def test_joint_at_plus_and_minus_pi_is_one_solution():
+    """A joint from -pi to pi, a solution at +-pi, and a seed of 0."""
     text = """<robot name="r"><link name="a"/><link name="b"/><link name="tip"/>
       <joint name="turn" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
         <limit lower="{0}" upper="{1}" effort="1" velocity="1"/></joint>
@@ -118,7 +117,7 @@ def test_tolerances_out_of_range_are_refused(robot, name, value):
         Constraint(FramePosition(TIP), lower=(0, 0, 0), tolerance=value)
 
 
-def test_failures_name_the_tolerances(robot):
+def test_failure_messages_name_the_tolerances(robot):
     asked = IKProblem(robot, [PoseTarget(TIP, FAR, None, (1,) * 6, 2e-3, 3e-2)])
     solution = solve(asked, max_iterations=100, random_state=0)
     assert '(allowed 0.002 m and 0.03 rad)' in solution.message
@@ -126,7 +125,7 @@ def test_failures_name_the_tolerances(robot):
 
 @pytest.mark.parametrize('option, meant', [
     ('position_tolerence', 'position_tolerance'), ('dampng', 'damping')])
-def test_a_misspelt_option_says_what_may_be_meant(robot, option, meant):
+def test_misspelt_option_suggests_the_right_one(robot, option, meant):
     with pytest.raises(InvalidOptionError, match=f"no option '{option}'; did you mean '{meant}'"):
         solve_pose(robot, TIP, FAR, **{option: 1})
     with pytest.raises(InvalidOptionError, match=f"no option '{option}'; "):
@@ -191,7 +190,7 @@ def problem_of(small):
 @pytest.mark.parametrize('costs', [False, True], ids=['', 'costs'])
 @pytest.mark.parametrize('name', CASES)
 def test_infeasible_problems_never_succeed_and_name_violations(problem_of, ticking, name, costs):
-    """Within the budget: an iteration costs a look at the clock, which costs a millisecond."""
+    """With a clock that advances by 1 ms per iteration."""
     wishes = [LeastSquares(JointPositions()), ScalarCost(lambda at: at.q[0])] if costs else []
     asked, names, proven = problem_of(name, costs=wishes)
     for seed in range(3):
@@ -218,7 +217,7 @@ def test_infeasible_problems_never_succeed_and_name_violations(problem_of, ticki
 @pytest.mark.parametrize('name, at_best', [
     ('a box out of reach', 2.0 - 0.05 - 0.75), ("a user's", 0.5), ('upside down', 2.0),
     ('limits', 0.1)])
-def test_infeasible_problems_end_where_the_violation_is_least(problem_of, name, at_best):
+def test_best_attempt_of_an_infeasible_problem_has_the_least_violation(problem_of, name, at_best):
     asked, _, _ = problem_of(name)
     solution = solve(asked, timeout=60.0, max_iterations=600, random_state=0)
     assert max(v.amount for v in solution.violations) == pytest.approx(at_best, abs=2e-2)
@@ -230,8 +229,8 @@ def far(distance):
     return T
 
 
-def test_out_of_reach_is_said_just_beyond_the_stretched_arm(small):
-    """Two links of 0.5 m and 0.4 m; the bound is met where they are in line."""
+def test_bound_just_beyond_the_stretched_arm_is_out_of_reach(small):
+    """Links of 0.5 m and 0.4 m."""
     robot = small('planar_2r')
     reach = np.linalg.norm(Configuration(robot, [0.3, 0.0]).transform('tip')[:3, 3])
     height = Configuration(robot, robot.neutral).transform('tip')[2, 3]
@@ -258,7 +257,7 @@ def test_message_says_that_the_target_is_out_of_reach(load):
     assert not near.success and 'out of reach' not in near.message
 
 
-def test_nothing_is_said_where_the_reach_is_not_known(load):
+def test_message_omits_reach_if_it_is_unknown(load):
     position_free = PoseTarget('panda_hand_tcp', far(9.0), weights=(1, 1, 0, 1, 1, 1))
     assert not out_of_reach(IKProblem(load('panda'), position_free))
     beside = PoseTarget('left_gripper', far(9.0), 'right_gripper')
@@ -273,8 +272,8 @@ TILT = 0.3      # of a SCARA's tip, which it cannot have [rad]
 
 
 @pytest.mark.parametrize('axes', ['x', 'y', 'xy'])
-def test_a_tilted_scara_is_told_which_axes_to_free(small, axes):
-    """The tilt is about axes of the target: with these free, the arm reaches it."""
+def test_tilted_target_of_a_scara_names_the_axes_to_free(small, axes):
+    """The tilt is about axes of the target: with these free, the target is reachable."""
     robot = small('scara')
     T = Configuration(robot, [0.4, 0.9, -0.1, 1.0]).transform('tip').copy()
     for axis in axes:

@@ -1,4 +1,4 @@
-"""Poses asked for again and again, and how a warm call runs."""
+"""Repeated requests: prepared state is not stale, and a warm call runs through few files."""
 
 from itertools import groupby
 from pathlib import Path
@@ -26,7 +26,7 @@ CORE = str(Path(core.__file__).parent)
 
 
 def files_entered(call):
-    """Return the files of the core that a call runs through, each time another one is entered."""
+    """Return the files of the core that a call enters, in order."""
     passed = []
 
     def trace(frame, event, argument):
@@ -45,7 +45,7 @@ def files_entered(call):
 
 
 def questions(robot, tip, count):
-    """Yield poses that some free configuration has, with a seed near it."""
+    """Yield reachable poses of collision-free configurations, each with a near seed."""
     generator, checker = np.random.default_rng(0), own_collisions(robot).checker
     while count:
         q = robot.random_q(generator)
@@ -56,8 +56,8 @@ def questions(robot, tip, count):
 
 
 @pytest.mark.parametrize('collisions, files, switches', [(True, 12, 32), (False, 9, 26)])
-def test_a_warm_call_passes_few_files(load, collisions, files, switches):
-    """A reader follows the whole way of a question; see docs/architecture.md."""
+def test_warm_solve_pose_enters_few_files(load, collisions, files, switches):
+    """So a reader can follow a request; see docs/architecture.md."""
     robot, tip, answers = load('panda'), 'panda_hand_tcp', []
     for T, seed in questions(robot, tip, 4):
         entered = files_entered(lambda T=T, seed=seed: answers.append(
@@ -66,8 +66,8 @@ def test_a_warm_call_passes_few_files(load, collisions, files, switches):
     assert len(set(entered)) <= files and len(entered) - 1 <= switches, entered
 
 
-def test_a_warm_inverse_kinematics_passes_few_files(load):
-    """A reader follows the whole way of a problem with two constraints and a cost."""
+def test_warm_inverse_kinematics_enters_few_files(load):
+    """Two constraints and a cost."""
     robot, answers = load('panda'), []
     tip, ik = 'panda_hand_tcp', InverseKinematics(robot)
     for T, seed in questions(robot, tip, 4):
@@ -83,8 +83,7 @@ def test_a_warm_inverse_kinematics_passes_few_files(load):
     assert len(set(entered)) <= 22 and len(entered) - 1 <= 79, entered
 
 
-def test_each_value_of_a_held_joint_is_solved_anew(small):
-    """What is prepared with one value of a held joint serves no other one."""
+def test_cache_of_a_locked_joint_is_not_used_for_other_values(small):
     robot, generator = small('two_arms'), np.random.default_rng(2)
     solver = PoseSolver(robot, 'left_hand', locked=['torso'])
     for i in range(20):
@@ -96,20 +95,7 @@ def test_each_value_of_a_held_joint_is_solved_anew(small):
         assert np.allclose(Configuration(robot, solution.q).transform('left_hand'), T, atol=1e-3)
 
 
-def test_lists_that_change_later_are_read_again(small):
-    robot = small('two_arms')
-    joints = robot.to_joints(robot.random_q(np.random.default_rng(3)))
-    T = Configuration(robot, {**joints, 'left_1': 0.0}).transform('left_hand')
-    locked = ['left_1']
-    first = solve_pose(robot, 'left_hand', T, locked=locked, timeout=2.0)
-    locked.append('torso')
-    second = solve_pose(robot, 'left_hand', T, locked=locked, timeout=2.0)
-    assert first.success and first.joints['torso'] != 0.0
-    assert not second.success and second.best_joints['torso'] == 0.0
-
-
-def test_another_pose_with_costs_is_answered_as_anew(small):
-    """Also the steps down the costs aim at the new pose."""
+def test_repeated_request_with_costs_equals_a_new_solver(small):
     robot = small('two_arms')
     generator, costs = np.random.default_rng(1), [LeastSquares(JointPositions(), weight=0.1)]
     poses = [Configuration(robot, robot.random_q(generator)).transform('left_hand')

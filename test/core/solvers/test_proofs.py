@@ -1,7 +1,7 @@
 """
-No proof of impossibility is wrong: questions are made from an answer of theirs, which is kept.
+Feasible random problems are never reported as infeasible.
 
-That each of them holds there is judged by TreeJudge, python-fcl and the functions' values.
+Each problem is made from a solution, which TreeJudge, python-fcl and the functions confirm.
 """
 
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ BARE = {'timeout': 5.0, 'max_iterations': 1, 'allow_restarts': False}
 
 @dataclass
 class Witnessed:
-    """A robot, an answer `q`, and a question about it that this answers."""
+    """A robot, a solution `q`, and a problem that q solves."""
 
     robot: Robot
     judge: TreeJudge
@@ -57,14 +57,14 @@ class Witnessed:
 
 
 def generator_of(seed):
-    """Give a generator, and tell what it began with where a test fails."""
+    """Return a generator, and print its seed for failed tests."""
     entropy = np.random.SeedSequence(seed).entropy
     print('entropy', entropy)
     return np.random.default_rng(entropy)
 
 
 def random_arm(rng):
-    """Make a chain of one to four joints of all kinds, with followers, and a finger on the tip."""
+    """Return a chain of one to four joints of all kinds, with mimic joints and a finger."""
     texts, links, leaders = [], ['base'], []
     for i in range(rng.integers(1, 5)):
         kind = str(rng.choice(['revolute', 'continuous', 'prismatic']))
@@ -87,12 +87,12 @@ def random_arm(rng):
 
 
 def numbers(text):
-    """Write numpy's numbers as plain ones."""
+    """Convert NumPy values to plain Python."""
     return text.replace('np.float64(', '').replace(')', '')
 
 
 def witnessed(rng):
-    """Draw a robot and an answer, far from zero where joints turn for ever."""
+    """Return a random robot and solution, many turns from zero for continuous joints."""
     text = numbers(random_arm(rng))
     base = str(rng.choice(['fixed', 'fixed', 'fixed', 'planar', 'freeflyer']))
     robot = Robot.from_urdf(text, root_joint=base)
@@ -108,20 +108,20 @@ def witnessed(rng):
 
 
 def joints_of(robot, q):
-    """Values by name, as TreeJudge takes them."""
+    """Return joint values by name for TreeJudge."""
     return {one.name: q[one.index] if one.size == 1 else q[one.index:one.index + one.size]
             for one in robot.joints}
 
 
 def small_pose(rng, far, turned):
-    """Give a pose just within tolerances, in any direction."""
+    """Return a pose error just within the tolerances, in a random direction."""
     push, turn = rng.normal(size=(2, 3))
     return pose(EDGE * far * push / np.linalg.norm(push),
                 EDGE * turned * turn / np.linalg.norm(turn))
 
 
 def add_target(asked, tip, rng):
-    """Ask for a pose of a tip that the answer misses by all that the tolerances allow."""
+    """Add a target pose that q misses by the full tolerances."""
     far, turned = 10 ** rng.uniform(-6, 0.3), min(10 ** rng.uniform(-6, 1), 3.1)
     T = asked.judge.transform(joints_of(asked.robot, asked.q), tip)
     wanted = T @ np.linalg.inv(small_pose(rng, far, turned))
@@ -135,7 +135,7 @@ def add_target(asked, tip, rng):
 
 
 def add_positions(asked, rng):
-    """Ask for joints within bounds that the answer is at the edge of."""
+    """Add joint bounds with q at their edges."""
     single = [one for one in asked.robot.joints if one.size == 1]
     if not single:
         return
@@ -159,7 +159,7 @@ def crooked(rng):
 
 
 def relations(a, b, rng):
-    """Functions of frame a seen from b; test/core/functions judges what their values mean."""
+    """Return functions of frame a relative to b."""
     P, Q, u, w = *rng.uniform(-0.5, 0.5, (2, 3)), unit(rng), unit(rng)
     R, C, placed = crooked(rng), crooked(rng), np.eye(4)
     axes = str(rng.choice(['xyz', 'xy', 'yz', 'zx', 'x', 'z']))
@@ -174,7 +174,7 @@ def relations(a, b, rng):
 
 
 def add_relation(asked, rng):
-    """Ask for something of a frame seen from another one, which the answer just meets."""
+    """Add a constraint between two frames that q just meets."""
     a, b = rng.choice(asked.judge.links, 2).tolist()
     found = relations(a, None if rng.random() < 0.5 else b, rng)
     function = found[rng.integers(len(found))]
@@ -190,7 +190,7 @@ def add_relation(asked, rng):
 
 
 def add_coupling(asked, rng):
-    """Ask for linear relations of joints, which the answer just meets."""
+    """Add linear joint relations that q just meets."""
     single = [one for one in asked.robot.joints if one.size == 1]
     if not single:
         return
@@ -203,7 +203,7 @@ def add_coupling(asked, rng):
 
 
 def add_bound(asked, rng):
-    """Bound the changes of joints from a seed, so that the answer just keeps the bounds."""
+    """Add bounds of joint changes from a seed that q just meets."""
     seed = asked.q.copy()
     most = {}
     for one in asked.robot.joints:
@@ -216,7 +216,7 @@ def add_bound(asked, rng):
 
 
 def question(rng):
-    """Draw a question, with an answer."""
+    """Return a random problem with a solution."""
     asked = witnessed(rng)
     moved = asked.robot.moving_joints('tip')
     if moved and rng.random() < 0.8:
@@ -241,7 +241,7 @@ def question(rng):
 
 
 @pytest.mark.parametrize(('seed', 'questions'), [(11, 300), (FRESH, 150)])
-def test_what_has_an_answer_is_never_impossible(seed, questions):
+def test_feasible_problem_is_never_reported_infeasible(seed, questions):
     rng = generator_of(seed)
     for count in range(questions):
         asked = question(rng)
@@ -253,7 +253,7 @@ def test_what_has_an_answer_is_never_impossible(seed, questions):
 
 
 def tool_robot(length, size, rng):
-    """Make a planar arm that carries a box, `length` from its last frame, on a crooked axis."""
+    """Return a planar arm with a box at `length` from its last frame, on an oblique axis."""
     at = rng.normal(size=3)
     at *= length / np.linalg.norm(at)
     kinds = {'axis': (0, 0, 1), 'limits': (-3.0, 3.0)}
@@ -270,7 +270,7 @@ def as_fcl(size, T):
 
 
 def turned_free(T, at, size, there, thing, tolerance):
-    """Find how far the tool must turn about its frame so that fcl sees no contact, or None."""
+    """Return the smallest turn of the tool without contact by fcl, or None."""
     for angle in np.linspace(-EDGE * tolerance, EDGE * tolerance, 41):
         turned = T @ pose(rotvec=(0, 0, angle))
         if not fcl.collide(as_fcl(size, turned @ pose(at)), as_fcl(thing, there),
@@ -280,8 +280,8 @@ def turned_free(T, at, size, there, thing, tolerance):
 
 
 @pytest.mark.parametrize('seed', SEEDS)
-def test_a_long_tool_that_may_turn_out_of_contact_is_not_impossible(seed):
-    """Of what the tip carries, far away, small tolerances move a lot."""
+def test_long_tool_that_can_turn_out_of_contact_is_not_infeasible(seed):
+    """Small orientation tolerances move a long tool far."""
     rng, seen = generator_of(seed), {True: 0, False: 0}
     for count in range(60):
         size, thing = rng.uniform(0.05, 0.3, 3), rng.uniform(0.05, 0.9, 3)
@@ -301,8 +301,7 @@ def test_a_long_tool_that_may_turn_out_of_contact_is_not_impossible(seed):
     assert seen[True] > 3 and seen[False] > 3, seen
 
 
-def test_what_stands_still_and_was_never_looked_at_is_not_impossible():
-    """A search that was cancelled at once has shown nothing, also where nothing may move."""
+def test_cancelled_search_of_locked_joints_is_not_infeasible():
     robot = Robot.from_urdf(numbers(random_arm(np.random.default_rng(3))))
     problem = IKProblem(robot, constraints=[Constraint(JointPositions(), -20, 20)],
                         locked=robot.joint_names, collisions=False)
@@ -311,8 +310,8 @@ def test_what_stands_still_and_was_never_looked_at_is_not_impossible():
     assert solve(problem).success
 
 
-def test_positions_of_a_continuous_joint_within_a_bounded_range():
-    """Of all turns that the bound allows, not the one nearest the start."""
+def test_bounded_range_considers_each_turn_of_a_continuous_joint():
+    """Not only the turn nearest the start."""
     robot = Robot.from_urdf(urdf(joint('j1', 'continuous', 'base', 'x', axis=(0, 0, 1))))
     for reference, lower, upper, start, answer in (
             (4.611281068812049, -0.1276, 1.8723, 1.6051719742874884, 0.0),

@@ -1,4 +1,4 @@
-"""Seeds, the turn that is kept, and how far answers are from the seed."""
+"""Seeds: the turn of joints, the change from the seed, and its bounds."""
 
 from example_data import data_folder
 from hypothesis import given, settings, strategies as st
@@ -30,7 +30,7 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidStateError, UnknownJo
 from ros2_ik.core.internals import Search
 
 
-def test_a_seed_outside_the_limits_is_named(small):
+def test_seed_outside_the_limits_is_refused_by_its_joint(small):
     robot = small('zero_links')
     T = Configuration(robot, robot.neutral).transform('tip')
     solution = solve_pose(robot, 'tip', T, {'elbow': -120.0}, timeout=1.0, random_state=0)
@@ -38,7 +38,7 @@ def test_a_seed_outside_the_limits_is_named(small):
     assert 'the seed had' not in solve_pose(robot, 'tip', T, timeout=1.0).message
 
 
-def test_a_seed_of_the_wrong_length_names_the_joints(small):
+def test_seed_of_wrong_length_is_refused_with_the_joint_names(small):
     robot = small('planar_2r')
     with pytest.raises(InvalidStateError, match='seed takes 2 values, 3 given; in this order: '
                        + ', '.join(robot.joint_names)):
@@ -47,7 +47,7 @@ def test_a_seed_of_the_wrong_length_names_the_joints(small):
 
 @settings(max_examples=100)
 @given(turns=st.integers(-50, 50), offset=st.floats(-3, 3), start=st.floats(-3.0, 3.0))
-def test_answers_are_on_the_turn_nearest_the_seed(turns, offset, start):
+def test_solutions_are_on_the_turn_nearest_to_the_seed(turns, offset, start):
     seed_table = start + 2 * np.pi * turns
     solution = solve_pose(TURNING, 'arm', TURNING_JUDGE.transform({'table': start + offset},
                                                                   'arm'), [seed_table])
@@ -61,20 +61,8 @@ TURNING_TEXT = urdf(joint('table', 'continuous', 'base', 'arm', xyz=(0, 0, 1), a
 TURNING, TURNING_JUDGE = Robot.from_urdf(TURNING_TEXT), TreeJudge(TURNING_TEXT)
 
 
-@pytest.mark.parametrize('solver', ['lm', 'sqp'])
-def test_limits_that_do_not_count_do_not_bound_turns(load, solver):
-    """Panda's joints turn by less than a whole turn, where that counts."""
-    panda, rng = load('panda'), np.random.default_rng(5)
-    for _ in range(10):
-        q, seed = panda.random_q(rng), panda.random_q(rng)
-        T = Configuration(panda, q).transform('panda_hand_tcp')
-        solution = solve_pose(panda, 'panda_hand_tcp', T, seed, joint_limits=False, solver=solver,
-                              collisions=False, timeout=1.0)
-        assert np.abs(solution.q - seed)[:7].max() <= np.pi + 1e-9, solution
-
-
-def test_turns_of_wide_revolute_joints_end_at_their_limits(load, judge_of):
-    """UR5's wrists turn 2 pi each way; the answer is the nearest turn within."""
+def test_turn_of_a_revolute_joint_is_the_nearest_within_its_limits(load, judge_of):
+    """UR5's wrists have limits of -2 pi and 2 pi."""
     robot, judge, generator = load('ur5'), judge_of('ur5'), np.random.default_rng(0)
     turned = 0
     for _ in range(15):
@@ -92,7 +80,7 @@ def test_turns_of_wide_revolute_joints_end_at_their_limits(load, judge_of):
 
 
 @pytest.mark.parametrize('multiplier, whole', [(-2.0, True), (0.5, False)])
-def test_turns_of_a_leader_are_turns_of_its_follower_or_are_left_alone(multiplier, whole):
+def test_joint_turns_only_if_its_mimic_joint_turns_too(multiplier, whole):
     text = urdf(joint('lead', 'continuous', 'base', 'a', axis=Z),
                 joint('follow', 'continuous', 'a', 'tip', xyz=(0.3, 0, 0), axis=X,
                       mimic=('lead', multiplier, 0.3)))
@@ -110,7 +98,7 @@ def test_turns_of_a_leader_are_turns_of_its_follower_or_are_left_alone(multiplie
 
 @pytest.fixture(scope='module')
 def tiago():
-    """Give a robot whose arm touches its body in most configurations."""
+    """Return a robot whose arm collides with its body in most configurations."""
     folder = data_folder()
     return Robot.from_urdf(folder / 'tiago_description/robots/tiago_no_hand.urdf',
                            package_dirs=[folder.parents[1], folder.parent])
@@ -123,7 +111,7 @@ def checker(tiago):
 
 @pytest.fixture(scope='module')
 def drawn(tiago, checker):
-    """Give seeds that touch nothing, each with a goal that does."""
+    """Return collision-free seeds, each with a goal in collision."""
     random = np.random.default_rng(1)
 
     def draw(touching):
@@ -133,7 +121,7 @@ def drawn(tiago, checker):
 
 
 @pytest.mark.parametrize('select', ['first', 'cost'])
-def test_a_free_seed_stays_a_solution_when_costs_lead_into_contact(tiago, checker, drawn, select):
+def test_collision_free_seed_remains_a_solution_despite_costs(tiago, checker, drawn, select):
     for seed, wanted in drawn[:4]:
         ik = InverseKinematics(tiago)
         ik.add_posture_cost(wanted)
@@ -142,8 +130,8 @@ def test_a_free_seed_stays_a_solution_when_costs_lead_into_contact(tiago, checke
         assert accept(ik.problem, solution.q).accepted and not checker.collides(solution.q)
 
 
-def test_cost_into_a_table_ends_beside_it_and_not_at_the_seed(load):
-    """The hand is drawn to points 1 to 3 cm below the top of the table."""
+def test_cost_into_a_table_is_solved_at_its_surface(load):
+    """The cost draws the hand to points 1 to 3 cm below the table top."""
     panda, generator = load('panda'), np.random.default_rng(0)
     scene = load_scene('table', panda)
     start = panda.to_q({'panda_joint2': -.785, 'panda_joint4': -2.356, 'panda_joint6': 1.571,
@@ -178,13 +166,13 @@ def home(ur5):
 
 
 def moved(robot, q, **joints):
-    """Pose of the tip with some joints moved from q."""
+    """Return the pose of the tip with some joints moved from q."""
     there = robot.to_joints(q)
     return Configuration(robot, {k: v + joints.get(k, 0) for k, v in there.items()}
                          ).transform('tool0')
 
 
-def test_every_solution_reports_its_largest_joint_change(ur5, home):
+def test_largest_joint_change_is_reported(ur5, home):
     solution = solve_pose(ur5, 'tool0', moved(ur5, home, elbow_joint=0.31), home)
     assert solution.success
     joint, change, unit = solution.travel
@@ -200,8 +188,7 @@ def test_every_solution_reports_its_largest_joint_change(ur5, home):
 
 
 @pytest.mark.parametrize('most', [0.3, [0.3] * 6, {'elbow_joint': 0.3}])
-def test_max_joint_change_holds_just_inside_and_fails_just_outside(ur5, home, most):
-    """Just inside it holds, just outside it does not, however long one looks."""
+def test_max_joint_change_is_solved_just_inside_and_fails_just_outside(ur5, home, most):
     inside, outside = (moved(ur5, home, elbow_joint=by) for by in (0.29, 0.31))
     found = solve_pose(ur5, 'tool0', inside, home, max_joint_change=most, random_state=0)
     assert found.success and abs(found.joints['elbow_joint'] - home[2]) <= 0.3 + 1e-7
@@ -216,7 +203,7 @@ def test_max_joint_change_holds_just_inside_and_fails_just_outside(ur5, home, mo
 
 
 @pytest.mark.parametrize('solver', ARM_SOLVERS)
-def test_all_solvers_keep_the_bound(load, solver):
+def test_all_solvers_keep_max_joint_change(load, solver):
     robot, generator = load('panda'), np.random.default_rng(5)
     held = 0
     for _ in range(10):
@@ -233,7 +220,7 @@ def test_all_solvers_keep_the_bound(load, solver):
 
 
 @pytest.mark.parametrize('turn, holds', [(0.45, True), (0.6, False)])
-def test_a_free_base_is_bounded_in_metres_and_in_radians(small, turn, holds):
+def test_max_joint_change_bounds_a_floating_base_in_m_and_rad(small, turn, holds):
     robot = small('scara', 'freeflyer')
     seed = {'root_joint': [5, 6, 7, 0, 0, 0, 1]}
     half = turn / 2
@@ -252,7 +239,7 @@ def test_a_free_base_is_bounded_in_metres_and_in_radians(small, turn, holds):
 
 
 @pytest.mark.parametrize('solver', solver_names())
-def test_a_change_bound_outside_the_joint_limits_is_reported_at_once(small, solver):
+def test_max_joint_change_outside_the_joint_limits_is_infeasible_at_once(small, solver):
     robot = small('zero_links')
     seed = {'elbow': robot.joint('elbow').upper + 1.0}
     solution = solve(problem(robot), [seed], solver=solver, max_joint_change=0.5, timeout=30.0)
@@ -263,7 +250,7 @@ def test_a_change_bound_outside_the_joint_limits_is_reported_at_once(small, solv
     assert "limits of 'elbow'" in solution.message
 
 
-def test_max_joint_change_applies_to_constraints_and_other_processes(ur5, home):
+def test_max_joint_change_holds_with_constraints_and_in_workers(ur5, home):
     asked = IKProblem(ur5, constraints=[Constraint(JointPositions(['elbow_joint']), lower=2.2,
                                                    upper=2.4)], start=home)
     free, bound = solve(asked), solve(asked, max_joint_change=0.5, timeout=0.1)
@@ -282,6 +269,6 @@ def test_max_joint_change_applies_to_constraints_and_other_processes(ur5, home):
 @pytest.mark.parametrize('wrong, word', [
     (np.nan, 'max_joint_change'), ('far', 'one number'), ([1, 2], '6 joints'),
     ({'elbow_joint': -0.1}, 'elbow_joint'), ({'elbow': 1.0}, "did you mean 'elbow_joint'")])
-def test_malformed_bounds_are_refused(ur5, wrong, word):
+def test_malformed_max_joint_change_is_refused(ur5, wrong, word):
     with pytest.raises((InvalidOptionError, UnknownJointError), match=word):
         solve_pose(ur5, 'tool0', FAR, max_joint_change=wrong)

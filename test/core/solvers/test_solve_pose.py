@@ -1,4 +1,4 @@
-"""What may be asked of solve_pose: robots, targets, frames, tolerances, and what is refused."""
+"""Arguments of solve_pose: robots, targets, frames, tolerances, and refusals."""
 
 from judge import check, claims, inverse, pose, pose_error, random_pose, TreeJudge
 import numpy as np
@@ -35,7 +35,7 @@ def test_targets_may_be_se3_lists_or_arrays(small, dress):
 @pytest.mark.parametrize('name', ['one_joint', 'planar_2r', 'scara', 'gantry', 'turntable',
                                   'mimic_chain', 'fingers', 'zero_links', 'no_limits',
                                   'two_arms', 'nested'])
-def test_every_kind_of_robot_is_served(small, name):
+def test_every_kind_of_robot_is_solved(small, name):
     robot, judge, generator = small(name), TreeJudge(SMALL[name]), np.random.default_rng(0)
     tip = {'two_arms': 'left_hand', 'fingers': 'left_tip'}.get(name, 'tip')
     for _ in range(25):
@@ -44,7 +44,7 @@ def test_every_kind_of_robot_is_served(small, name):
         check(judge, solve_pose(robot, tip, T, start, timeout=1.0, random_state=0), [(tip, T)])
 
 
-def test_robot_that_cannot_move(small):
+def test_target_of_a_robot_without_joints_is_refused(small):
     with pytest.raises(InvalidTargetError, match="no active joint moves 'tip'"):
         solve_pose(small('all_fixed'), 'tip', np.eye(4))
 
@@ -60,7 +60,7 @@ def test_robot_that_cannot_move(small):
     ({'scene': 'table'}, InvalidOptionError, 'scene must be a Scene'),
     ({'scene': 'table'}, InvalidOptionError, "load_scene('table'"),
     ({'meshes': 'finest'}, InvalidOptionError, 'valid: exact, hull')])
-def test_malformed_questions_are_refused(small, arguments, error, word):
+def test_malformed_arguments_are_refused(small, arguments, error, word):
     arguments = {'tip': 'tip', 'target': np.eye(4), **arguments}
     with pytest.raises(error) as caught:
         solve_pose(small('scara'), **arguments)
@@ -92,8 +92,8 @@ GRIP = urdf(joint('turn', 'revolute', 'base', 'arm', axis=(0, 0, 1), limits=(-1.
      "0.03), 'grip3' at -0.002 (limits 0 .. 0.03)"),
     ({f'grip{i}': 0.04 for i in range(5)}, "'grip2' at 0.04 (limits 0 .. 0.03) and 2 more"),
     ({'grip1': 0.0309, 'turn': 7.0}, None)])     # a hair, and one that moves
-def test_joints_held_outside_their_limits_are_told(seed, words, there):
-    """They stay: a robot may stand there."""
+def test_locked_joints_outside_their_limits_are_a_warning(seed, words, there):
+    """The robot may be there, so they stay."""
     robot = Robot.from_urdf(GRIP)
     T = TreeJudge(GRIP).transform({'turn': 0.3, **{f'grip{i}': 0 for i in range(5)}}, 'tip')
     solution = solve_pose(robot, 'tip', T if there else pose((0, 0, 5)), seed, timeout=30.0,
@@ -117,7 +117,7 @@ T = pose((0.45, 0.1, 0.35), (2.4, 1.1, -0.4))
     ({'max_time': 0.5}, {'timeout': 0.5}),
     ({'allow_random_restart': False}, {'allow_restarts': False}),
     ({'enforce_joint_limits': False}, {'joint_limits': False})])
-def test_matlabs_names_mean_the_same_as_ours(load, theirs, ours):
+def test_options_may_have_the_names_of_matlab(load, theirs, ours):
     one, other = (solve_pose(load('panda'), HAND, T, random_state=0, **options)
                   for options in (theirs, ours))
     np.testing.assert_array_equal(one.best_q, other.best_q)
@@ -126,8 +126,8 @@ def test_matlabs_names_mean_the_same_as_ours(load, theirs, ours):
         solve_pose(load('panda'), HAND, T, **theirs, **ours)
 
 
-def test_joint_limits_can_be_let_go(load, judge_of):
-    """A target that only joints outside their limits reach."""
+def test_joint_limits_can_be_ignored(load, judge_of):
+    """The target needs joints outside their limits."""
     beyond = judge_of('panda').transform(
         dict.fromkeys(load('panda').joint_names, 0.0) | {'panda_joint4': 0.4}, HAND)
     seed = {'panda_joint4': 0.3}
@@ -155,8 +155,8 @@ FREED = {
 
 @pytest.mark.parametrize('robot_name, tip', [('ur5', 'tool0'), ('panda', 'panda_hand_tcp')])
 @pytest.mark.parametrize('freed', FREED)
-def test_targets_far_off_along_freed_axes_hold(load, judge_of, robot_name, tip, freed):
-    """The target is turned and moved along what is free: by up to a turn, by up to 100 m."""
+def test_targets_far_away_along_free_axes_are_solved(load, judge_of, robot_name, tip, freed):
+    """By up to a turn and 100 m along the free axes."""
     robot, judge = load(robot_name), judge_of(robot_name)
     weights, displace = FREED[freed]
     generator = np.random.default_rng(0)
@@ -181,7 +181,7 @@ ASKED = {'timeout': 1.0, 'group': 'arm', 'collisions': False}
 
 
 def displaced(panda, judge, generator, moved, locked=LOCKED):
-    """Give a target that is as far from where the tip can be as `moved` says."""
+    """Return a target at a distance `moved` from the reachable poses."""
     joints = dict(zip(panda.joint_names, panda.random_q(generator), strict=True))
     rest = dict(zip(panda.joint_names, panda.neutral, strict=True))
     return judge.transform({**joints, **{name: rest[name] for name in locked}}, TIP) @ inverse(
@@ -207,7 +207,7 @@ def shifted(most):
     (1e-3, 2e-2, turned(2e-2), (1,) * 6),
     (1e-3, 0.3, lambda g: pose(rotvec=(*(0.27 * np.sin([a := g.uniform(0, 6), a + 1.57])),
                                        g.uniform(-1, 1))), (1, 1, 1, 1, 1, 0))])
-def test_targets_met_only_by_tolerances_hold(
+def test_targets_within_reach_by_their_tolerances_are_solved(
         load, judge_of, position, orientation, moved, weights):
     panda, judge = load('panda'), judge_of('panda')
     generator = np.random.default_rng(3)
@@ -219,7 +219,7 @@ def test_targets_met_only_by_tolerances_hold(
         check(judge, solution, [(TIP, target, None, weights, position, orientation)])
 
 
-def test_a_seed_alone_is_tried_with_the_tolerances_too(load, judge_of):
+def test_tolerances_apply_without_restarts(load, judge_of):
     panda, judge = load('panda'), judge_of('panda')
     seed = {'panda_joint2': 0.3, 'panda_joint4': -1.8, 'panda_joint6': 1.7}
     near = {**dict.fromkeys(panda.joint_names, 0.0), **seed, 'panda_joint2': 0.4}
@@ -234,7 +234,7 @@ def test_a_seed_alone_is_tried_with_the_tolerances_too(load, judge_of):
 
 @pytest.mark.parametrize('options', [{}, {'select': 'nearest', 'timeout': 0.1}])
 @pytest.mark.parametrize('weights', [(1,) * 6, (1, 1, 1, 1, 1, 0)])
-def test_an_arm_within_the_tolerances_stays(load, judge_of, options, weights):
+def test_arm_within_the_tolerances_does_not_move(load, judge_of, options, weights):
     panda, judge = load('panda'), judge_of('panda')
     generator = np.random.default_rng(5)
     for _ in range(5):
@@ -255,8 +255,7 @@ ARM_JUDGE = TreeJudge(TWO_ARMS)
 @pytest.mark.parametrize('tip, relative_to', [
     ('left_hand', 'base'), ('left_hand', 'chest'), ('left_hand', 'right_hand'),
     ('left_hand', 'left_a'), ('base', 'left_hand')])
-def test_targets_hold_relative_to_frames_that_move_or_not(small, tip, relative_to):
-    """What was asked holds in the answer, wherever the frame then is."""
+def test_targets_relative_to_fixed_and_moving_frames_hold(small, tip, relative_to):
     robot, generator = small('two_arms'), np.random.default_rng(0)
     for _ in range(8):
         _, T = random_pose(robot, ARM_JUDGE, tip, generator, relative_to)
@@ -271,7 +270,7 @@ def test_targets_hold_relative_to_frames_that_move_or_not(small, tip, relative_t
 TIPS = ['left_hand', 'right_hand']
 
 
-def test_one_of_two_out_of_reach_is_no_success(small):
+def test_two_targets_fail_if_one_is_out_of_reach(small):
     robot = small('two_arms')
     joints = robot.to_joints(robot.random_q(np.random.default_rng(0)))
     targets = [ARM_JUDGE.transform(joints, 'left_hand'), pose((9, 0, 0))]
@@ -281,7 +280,7 @@ def test_one_of_two_out_of_reach_is_no_success(small):
     claims(ARM_JUDGE, solution, [])
 
 
-def test_contradicting_targets_for_one_tip_are_no_success(small):
+def test_contradicting_targets_of_one_tip_fail(small):
     robot = small('two_arms')
     joints = robot.to_joints(robot.random_q(np.random.default_rng(0)))
     T = ARM_JUDGE.transform(joints, 'left_hand')
