@@ -1,4 +1,4 @@
-"""Loops compile at first use, and are loaded from a cache that may fail."""
+"""Numba functions compile at first use and are cached on disk."""
 
 import os
 from pathlib import Path
@@ -32,7 +32,7 @@ print(found.success, len(compiled.buffer))
 
 
 def run(code, **environment):
-    """Run Python in a process of its own; gives what it printed, and what went to stderr."""
+    """Run Python in a child process; return its output and errors."""
     inherited = {name: value for name, value in os.environ.items()
                  if not name.startswith('NUMBA_')}
     done = subprocess.run([sys.executable, '-c', code], env={**inherited, **environment},
@@ -40,11 +40,11 @@ def run(code, **environment):
     return done.stdout.split(), done.stderr
 
 
-def test_a_solve_loads_in_silence():
+def test_first_solve_prints_nothing():
     assert run(SOLVE) == (['True', '0'], '')
 
 
-def test_missing_numba_is_named():
+def test_missing_numba_is_an_error_with_its_name():
     code = "import sys; sys.modules['numba'] = None\n" + ONE
     done = subprocess.run([sys.executable, '-c', code], text=True, capture_output=True,
                           timeout=100, check=False)
@@ -52,7 +52,7 @@ def test_missing_numba_is_named():
 
 
 @pytest.mark.parametrize('variable', ['NUMBA_CACHE_DIR', 'XDG_CACHE_HOME'])
-def test_a_cache_that_cannot_be_written_to_is_done_without(tmp_path, variable):
+def test_solve_works_if_the_cache_is_not_writable(tmp_path, variable):
     (tmp_path / 'file').write_text('')
     answer, said = run(ONE, **{variable: str(tmp_path / 'file')})
     assert answer == ['True', 'True']
@@ -61,7 +61,7 @@ def test_a_cache_that_cannot_be_written_to_is_done_without(tmp_path, variable):
 
 
 @pytest.mark.parametrize('suffix, is_empty', [('nbi', True), ('nbc', False)])
-def test_a_damaged_cache_is_removed(tmp_path, suffix, is_empty):
+def test_corrupt_cache_is_replaced(tmp_path, suffix, is_empty):
     """Empty or full of zeros, as after a power failure."""
     environment = {'NUMBA_CACHE_DIR': str(tmp_path)}
     assert run(ONE, **environment)[0] == ['True', 'True']
@@ -74,8 +74,8 @@ def test_a_damaged_cache_is_removed(tmp_path, suffix, is_empty):
     assert run(ONE, **environment) == (['True', 'False'], '')
 
 
-def test_a_copy_of_the_package_compiles_only_if_compiled_sources_differ(tmp_path):
-    """A checkout, an installed package and another clone share the cache."""
+def test_copy_of_the_package_recompiles_only_if_its_sources_differ(tmp_path):
+    """Checkouts and installed packages share the cache."""
     package = Path(ros2_ik.core.__file__).resolve().parents[1]
     copytree(package / 'core', tmp_path / 'ros2_ik' / 'core')
     (tmp_path / 'ros2_ik' / '__init__.py').write_bytes((package / '__init__.py').read_bytes())

@@ -1,4 +1,4 @@
-"""The only place that may say SUCCESS: what it lets pass, what it does not."""
+"""Acceptance: the only code that reports SUCCESS."""
 
 from function_samples import SAMPLES
 from hypothesis import given, settings, strategies as st
@@ -29,19 +29,19 @@ def robot(small):
 
 
 def problem(robot, T=None, **arguments):
-    """Ask for the pose that Q has, or for T."""
+    """Return a problem with the pose at Q, or T."""
     T = Configuration(robot, Q).transform('tip') if T is None else T
     return IKProblem(robot, [PoseTarget('tip', T, **arguments)], start=Q)
 
 
 def names(verdict):
-    """Give the names of what is violated."""
+    """Return the names of violated conditions."""
     return [violation.name for violation in verdict.violations]
 
 
 @pytest.mark.parametrize('share, passes', [(0.999, True), (1.001, False)])
-def test_just_inside_and_outside_the_tolerances(robot, share, passes):
-    """The length of the error counts, not each axis by itself."""
+def test_error_just_inside_the_tolerance_is_accepted_and_just_outside_is_not(robot, share, passes):
+    """The norm of the error counts, not each axis."""
     T, diagonal = Configuration(robot, Q).transform('tip'), np.full(3, 1 / np.sqrt(3))
     for tolerance in (1e-5, 3e-3):
         for part, error in (('position', pose(diagonal * tolerance * share)),
@@ -52,7 +52,7 @@ def test_just_inside_and_outside_the_tolerances(robot, share, passes):
             assert names(verdict) == ([] if passes else [f"{part} error of 'tip'"])
 
 
-def test_half_a_turn_off_is_not_accepted_and_a_whole_turn_is(robot):
+def test_orientation_off_by_half_a_turn_is_rejected_and_by_a_whole_turn_accepted(robot):
     T = Configuration(robot, Q).transform('tip')
     for axis in np.eye(3):
         for angle in (np.pi, 2 * np.pi - 2e-4):
@@ -61,7 +61,7 @@ def test_half_a_turn_off_is_not_accepted_and_a_whole_turn_is(robot):
 
 
 @pytest.mark.parametrize('index, value', [(0, 2.0), (1, -2.4), (2, 0.05), (3, 2 * np.pi)])
-def test_limits_are_exact(robot, index, value):
+def test_joint_limits_have_no_tolerance(robot, index, value):
     q = Q.copy()
     q[index] = value
     asked = problem(robot, Configuration(robot, q).transform('tip'))
@@ -80,7 +80,7 @@ def test_limits_are_exact(robot, index, value):
 
 
 @pytest.mark.parametrize('joint_limits', [True, False])
-def test_locked_joints_stay_exactly_even_outside_their_limits(robot, joint_limits):
+def test_locked_joints_must_be_exact_even_outside_their_limits(robot, joint_limits):
     start = np.array([0.3, -0.5, -0.1, 7.0])
     target = PoseTarget('tip', Configuration(robot, start).transform('tip'))
     q = start.copy()
@@ -91,7 +91,7 @@ def test_locked_joints_stay_exactly_even_outside_their_limits(robot, joint_limit
 
 
 @pytest.mark.parametrize('value', [np.nan, np.inf, -np.inf])
-def test_values_that_are_not_finite_never_pass(robot, value):
+def test_nonfinite_values_are_rejected(robot, value):
     for index in range(4):
         q = Q.copy()
         q[index] = value
@@ -101,12 +101,12 @@ def test_values_that_are_not_finite_never_pass(robot, value):
 
 
 @pytest.mark.parametrize('q', [None, 'abcd', [0.0], np.zeros(5), {}, [[0.0]]])
-def test_values_that_are_no_configuration_are_refused(robot, q):
+def test_malformed_configurations_are_refused(robot, q):
     with pytest.raises(InvalidStateError, match='^q (has shape|must be)'):
         accept(problem(robot), q)
 
 
-def test_limits_of_followers_count(small):
+def test_limits_of_mimic_joints_apply(small):
     robot = small('mimic_chain')
     q = np.array([0.41, 0.0])    # then c is at -0.31, its limit -0.3
     asked = IKProblem(robot, [PoseTarget('tip', Configuration(robot, q).transform('tip'))])
@@ -116,7 +116,7 @@ def test_limits_of_followers_count(small):
 @settings(max_examples=200)
 @given(seed=st.integers(0, 2**32), scale=st.sampled_from([1e-6, 1e-5, 3e-5, 1e-4, 1e-2]),
        weights=st.lists(st.sampled_from([0, 1, 5]), min_size=6, max_size=6).filter(any))
-def test_agrees_with_the_judge(robot, seed, scale, weights):
+def test_acceptance_agrees_with_yourdfpy(robot, seed, scale, weights):
     generator = np.random.default_rng(seed)
     judge, q = TreeJudge(SCARA), robot.random_q(generator) * 1.1
     T = judge.transform(robot.to_joints(q), 'tip')
@@ -134,7 +134,7 @@ def test_agrees_with_the_judge(robot, seed, scale, weights):
 # -- constraints ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize('kind', SAMPLES)
-def test_just_inside_and_outside_of_each_row(small, kind):
+def test_each_row_just_inside_its_bound_is_accepted_and_just_outside_is_not(small, kind):
     robot, tolerance = small('two_arms'), 1e-6
     q = robot.random_q(np.random.default_rng(8)) * 0.7
     for make in SAMPLES[kind]:
@@ -181,7 +181,7 @@ def test_violation_smaller_than_the_printed_digits_is_printed_with_its_amount():
     assert str(Violation('height', 0.4, 0.5, np.inf, 'm')) == 'height: 0.4 m, allowed [0.5, inf]'
 
 
-def test_costs_are_told_and_decide_nothing(small):
+def test_costs_are_reported_and_do_not_affect_acceptance(small):
     robot = small('two_arms')
     position = FramePosition('left_hand')
     costs = [LeastSquares(position, 100.0, 1e6), ScalarCost(lambda at: -3.0)]

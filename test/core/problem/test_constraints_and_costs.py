@@ -1,4 +1,4 @@
-"""Constraints and costs: bounds, values, weights, and what they refuse."""
+"""Constraints and costs: bounds, values, weights, and refusals."""
 
 import math
 
@@ -38,7 +38,7 @@ LENGTHS = [PointToPointDistance('tip', P, B), PointToLineDistance('tip', P, A, B
 
 @pytest.mark.parametrize('lower, upper', [
     (0.3, 0.3), (-INF, INF), ([-INF, 0, 0], [INF, 1, 0]), (np.float32(0.5), np.ones(3))])
-def test_bounds_are_numbers_or_one_for_each_row(lower, upper):
+def test_bounds_are_a_number_or_one_per_row(lower, upper):
     constraint = Constraint(POSITION, lower, upper)
     for given, taken in ((lower, constraint.lower), (upper, constraint.upper)):
         assert taken.shape == (3,) and taken.dtype == np.float64
@@ -51,7 +51,7 @@ def test_bounds_are_numbers_or_one_for_each_row(lower, upper):
     ([0, 0, 2], 1, ['z [m]', '2', '1', 'above']), (INF, INF, ['inf']), (-INF, -INF, ['inf']),
     ([0, 0], 1, ['lower', '3', '(2,)']), (0, np.zeros((3, 1)), ['upper', '(3, 1)']),
     ('low', 1, ['lower', "'low'"])])
-def test_bounds_that_make_no_sense_are_refused(lower, upper, words):
+def test_malformed_bounds_are_refused(lower, upper, words):
     with pytest.raises(InvalidConstraintError) as caught:
         Constraint(POSITION, lower, upper, 'my box')
     for word in ('my box', *words):
@@ -61,7 +61,7 @@ def test_bounds_that_make_no_sense_are_refused(lower, upper, words):
 
 
 @pytest.mark.parametrize('function', [*ANGLES, *LENGTHS], ids=str)
-def test_bounds_that_are_never_met_are_refused(function):
+def test_bounds_outside_the_range_of_a_function_are_refused(function):
     least, most = function.range
     wrong = [(-INF, np.nextafter(0, -1))]
     if most < INF:
@@ -78,8 +78,8 @@ def test_bounds_that_are_never_met_are_refused(function):
     (AngleBetweenVectors('tip', A, B), PI), (GazeAngle('tip', P, A, B), 0),
     (FrameOrientation('tip', form='angle'), 0), (PointToLineDistance('tip', P, A, B), 0),
     (PointToPointDistance('tip', P, A), 0)])
-def test_exact_bounds_are_judged_by_the_function_itself(robot, function, bound):
-    """Solvers work on the vector behind, which has a gradient there."""
+def test_equality_constraints_are_judged_by_the_function_itself(robot, function, bound):
+    """Solvers use the equality form, which has a gradient there."""
     constraint = Constraint(function, bound, bound)
     assert len(constraint.form[0].labels) > 1
     at = Configuration(robot, robot.random_q(np.random.default_rng(1)))
@@ -90,8 +90,8 @@ def test_exact_bounds_are_judged_by_the_function_itself(robot, function, bound):
 # -- joints, whose rows are known with the robot ----------------------------------------------
 
 @pytest.mark.parametrize('bound', [np.zeros(6), np.zeros(8)])
-def test_bounds_that_do_not_fit_the_joints(robot, bound):
-    """Told by name, at the latest when the robot is known."""
+def test_bounds_of_a_wrong_number_of_joints_are_refused(robot, bound):
+    """At the latest when the robot is known."""
     with pytest.raises(InvalidConstraintError, match='joint_positions'):
         IKProblem(robot, constraints=[Constraint(JointPositions(), bound, 1.0)])
 
@@ -102,7 +102,7 @@ Q = np.array([0.3, 0.5, -0.2, -1.0, 0.4, 0.6, 0.1])
 
 @pytest.fixture
 def x(robot):
-    """Give the tip's position at Q, by the judge."""
+    """Return the position of the tip at Q by the judge."""
     return TreeJudge(SMALL['zero_links']).transform(robot.to_joints(Q), 'tip')[:3, 3]
 
 
@@ -143,7 +143,7 @@ def test_cost_of_soft_bounds_is_zero_inside(robot, x, lower, upper):
     ([[0, 1, 0], [1, 0, 0], [0, 0, 1]], 'negative'),        # indefinite
     ([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], 'symmetric'), ([1, 2], 'shape'),
     (np.ones((3, 1)), 'shape'), ('a', 'weight')])
-def test_weights_that_make_no_sense_are_refused(weight, word):
+def test_malformed_weights_are_refused(weight, word):
     with pytest.raises(InvalidConstraintError, match=word) as caught:
         LeastSquares(POSITION, weight=weight, name='mine')
     assert 'weight of mine' in str(caught.value)
@@ -154,7 +154,7 @@ def test_weights_that_make_no_sense_are_refused(weight, word):
     ({'target': [1, 1, 1], 'lower': 0}, 'has a target and lower or upper'),
     ({'lower': 1, 'upper': 0}, 'lower'), ({'upper': NAN}, 'upper'), ({'lower': INF}, 'never met'),
     ({'upper': [1, 1]}, 'upper')])
-def test_targets_and_soft_bounds_that_make_no_sense(arguments, word):
+def test_malformed_targets_and_soft_bounds_are_refused(arguments, word):
     with pytest.raises(InvalidConstraintError, match=word) as caught:
         LeastSquares(POSITION, name='mine', **arguments)
     assert 'mine' in str(caught.value)
@@ -166,7 +166,7 @@ def bowl(at):
     return float(at.q @ at.q) + at.transform('tip')[2, 3]
 
 
-def test_value_and_weight_of_a_scalar_cost(robot):
+def test_scalar_cost_is_its_value_times_its_weight(robot):
     at = Configuration(robot, Q)
     for weight in (7, 0.0):
         cost = ScalarCost(bowl, weight=weight)
@@ -176,8 +176,7 @@ def test_value_and_weight_of_a_scalar_cost(robot):
     assert ScalarCost(bowl).joints(robot) == set(robot.joint_names)
 
 
-def test_gradient_by_differences(small):
-    """As the row of a function of the same number."""
+def test_gradient_of_a_scalar_cost_agrees_with_differences(small):
     robot, tip = small('two_arms', 'freeflyer'), 'left_hand'
 
     def height(at):
@@ -193,7 +192,7 @@ def test_gradient_by_differences(small):
 
 
 @pytest.mark.parametrize('number', [NAN, -INF, None, [1.0, 2.0]])
-def test_scalar_costs_without_a_finite_number_are_refused(robot, number):
+def test_nonfinite_scalar_costs_are_refused(robot, number):
     cost = ScalarCost(lambda at: number, name='mine')
     with pytest.raises(InvalidConstraintError, match='mine'):
         cost.value(Configuration(robot, Q))
@@ -212,7 +211,7 @@ def test_malformed_gradients_are_refused(robot, gradient):
 @pytest.mark.parametrize('arguments', [
     {'function': POSITION}, {'function': bowl, 'gradient': np.zeros(7)},
     {'function': bowl, 'weight': -1}, {'function': bowl, 'weight': [1, 2]}])
-def test_scalar_costs_that_make_no_sense(arguments):
+def test_malformed_scalar_costs_are_refused(arguments):
     with pytest.raises(InvalidConstraintError, match='KinematicFunction'):
         LeastSquares(bowl)
     with pytest.raises(InvalidConstraintError):

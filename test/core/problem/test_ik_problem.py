@@ -1,4 +1,4 @@
-"""Which joints a problem may move, and what its targets mean."""
+"""Problems: the joints that may move, and the frames of targets."""
 
 from judge import pose
 import numpy as np
@@ -40,18 +40,18 @@ def robot():
 
 
 def target(tip='left_hand', T=None, relative_to=None):
-    """Give a target at the root's origin."""
+    """Return a target at the origin of the root."""
     return PoseTarget(tip, np.eye(4) if T is None else T, relative_to)
 
 
-def test_without_a_group_all_that_move_the_tips(robot):
+def test_without_a_group_all_ancestors_of_the_tips_move(robot):
     assert IKProblem(robot, [target()]).joint_names == ('torso', *LEFT)
     both = IKProblem(robot, [target(), target('right_c')])
     assert both.joint_names == ('torso', *LEFT, *RIGHT[:3])
     assert IKProblem(robot, target('chest')).joint_names == ('torso',)
 
 
-def test_groups_and_locked_joints(robot):
+def test_joints_of_the_group_move_without_locked_ones(robot):
     assert IKProblem(robot, [target()], 'left').joint_names == LEFT
     assert IKProblem(robot, [target()], 'torso').joint_names == ('torso',)
     problem = IKProblem(robot, [target()], 'left', locked=['left_2', 'torso'])
@@ -60,7 +60,7 @@ def test_groups_and_locked_joints(robot):
     assert IKProblem(robot, [target()], locked=('torso' for _ in range(1))).joint_names == LEFT
 
 
-def test_values_of_locked_joints_are_not_passed_over(robot):
+def test_values_of_locked_joints_are_refused(robot):
     for ask in (lambda: IKProblem(robot, [target()], locked={'torso': 0.1}),
                 lambda: solve_pose(robot, target().tip, target().transform,
                                    locked={'torso': 0.1})):
@@ -68,14 +68,14 @@ def test_values_of_locked_joints_are_not_passed_over(robot):
             ask()
 
 
-def test_relative_to_another_arm_leaves_out_what_both_hang_on(robot):
+def test_joints_above_both_tip_and_reference_frame_do_not_move(robot):
     problem = IKProblem(robot, [target(relative_to='right_hand')])
     assert problem.joint_names == LEFT + RIGHT
     assert problem.targets[0].relative_to == 'right_hand'
 
 
 @pytest.mark.parametrize('frame', ['base', 'chest', 'torso', 'right_hand'])
-def test_targets_in_frames_that_stand_still_are_restated_in_the_root(robot, frame):
+def test_targets_in_fixed_frames_are_transformed_to_the_root(robot, frame):
     start = {'torso': 0.7, 'right_1': 0.3, 'right_2': -0.4}
     at = Configuration(robot, start)
     T = pose((0.1, 0.2, 0.3), (0.3, -0.2, 0.1))
@@ -105,7 +105,7 @@ def test_targets_in_frames_that_stand_still_are_restated_in_the_root(robot, fram
     ({'locked': 'torso'}, InvalidOptionError, ["'torso'"]),
     ({'start': [0.0]}, InvalidStateError, ['13', '1 given']),
     ({'start': {'torso': np.nan}}, InvalidStateError, ["'torso'"])])
-def test_malformed_questions_are_refused(robot, arguments, error, words):
+def test_malformed_problems_are_refused(robot, arguments, error, words):
     arguments = {'targets': [target()], **arguments}
     with pytest.raises(error) as caught:
         IKProblem(robot, **arguments)
@@ -120,8 +120,8 @@ WISH = LeastSquares(FramePosition('right_c'))
 ANY = ScalarCost(lambda at: 0.0)
 
 
-def test_what_constraints_and_costs_depend_on_moves(robot):
-    """And what targets do; a scalar cost may depend on anything."""
+def test_joints_of_targets_constraints_and_costs_move(robot):
+    """A scalar cost may depend on any joint."""
     assert IKProblem(robot, constraints=[BOX]).joint_names == ('torso', *LEFT)
     assert IKProblem(robot, costs=[WISH]).joint_names == ('torso', *RIGHT[:3])
     assert IKProblem(robot, constraints=[BOX], costs=[WISH]).joint_names == (
@@ -159,7 +159,7 @@ def test_malformed_weights_are_refused(weights, words):
         assert word in str(caught.value)
 
 
-def test_targets_that_are_not_rigid_are_refused():
+def test_targets_that_are_no_rigid_transform_are_refused():
     with pytest.raises(InvalidTargetError,
                        match="target of 'tip'.*determinant -1.*left-handed: a mirror image"):
         PoseTarget('tip', np.diag([1.0, 1, -1, 1]))

@@ -1,17 +1,17 @@
-"""A program of functions gives what each of them gives alone."""
+"""A program of functions agrees with each function."""
 
 from function_samples import ROBOTS, SAMPLES
 import numpy as np
 import pytest
 
-from ros2_ik.core import CenterOfMass, Configuration, SupportPolygon
+from ros2_ik.core import Configuration
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.problem.structure import ActiveJoints
 
 
 @pytest.fixture(params=ROBOTS)
 def robot_and_functions(request, load, small):
-    """Give a robot, and every kind of function of one of its frames and of two."""
+    """Return a robot, and each kind of function for one of its frames and for two."""
     root, *frames = ROBOTS[request.param]
     robot = load(request.param) if root is None else small(request.param, root)
     return robot, [make(robot, frames[0], other) for other in (None, frames[1])
@@ -19,14 +19,14 @@ def robot_and_functions(request, load, small):
 
 
 def program(robot, functions, names=None, start=None):
-    """Bind functions of all joints, or of some."""
+    """Bind functions to all joints, or to some."""
     free = ActiveJoints(robot, robot.joint_names if names is None else tuple(names))
     return Program(robot, [function.bind(robot) for function in functions], free,
                    robot.neutral if start is None else start)
 
 
 def check(bound, robot, q):
-    """Hold a program against its functions, each in a configuration of its own."""
+    """Compare a program with its functions, each in its own configuration."""
     f, J = bound.evaluate(q)
     at = Configuration(robot, q)
     assert f.shape == (bound.size,) and len(J) == bound.size
@@ -36,8 +36,8 @@ def check(bound, robot, q):
                                    atol=1e-10)
 
 
-def test_program_gives_what_each_function_gives_alone(robot_and_functions):
-    """Also beside other use of the robot's scratch data, and with q read-only."""
+def test_program_agrees_with_its_functions(robot_and_functions):
+    """With a read-only q, and while others use the robot's scratch data."""
     robot, functions = robot_and_functions
     bound, generator = program(robot, functions), np.random.default_rng(0)
     for _ in range(3):
@@ -52,7 +52,7 @@ def test_program_gives_what_each_function_gives_alone(robot_and_functions):
     assert f.shape == (0,) and J.shape == (0, robot.nv)
 
 
-def test_programs_of_some_joints_agree_with_their_functions(robot_and_functions):
+def test_program_of_some_joints_agrees_with_its_functions(robot_and_functions):
     robot, functions = robot_and_functions
     generator = np.random.default_rng(1)
     for names in (robot.joint_names[::2], robot.joint_names[1::2], ()):
@@ -62,14 +62,3 @@ def test_programs_of_some_joints_agree_with_their_functions(robot_and_functions)
         q[bound.active.indices] = robot.random_q(generator)[bound.active.indices]
         check(bound, robot, q)
         assert bound.evaluate(q)[1].shape[1] == len(bound.active.columns)
-
-
-def test_masses_run_compiled(load, monkeypatch):
-    """A support polygon and a box of the centre of mass ask nothing of Python in a descent."""
-    robot = load('talos')
-    foot = 'left_sole_link'
-    functions = [CenterOfMass(None, foot, axes='zx'),
-                 SupportPolygon([[-0.1, -0.1, 0], [0.1, -0.1, 0], [0, 0.1, 0]], foot)]
-    bound = program(robot, functions)
-    monkeypatch.setattr(Program, 'fill_python_rows', None)
-    check(bound, robot, robot.random_q(np.random.default_rng(4)))

@@ -1,4 +1,4 @@
-"""What comes back, and what it says."""
+"""Solutions: fields, status numbers and explanations."""
 
 from judge import pose
 import numpy as np
@@ -36,7 +36,7 @@ def failed(small):
                       random_state=0, timeout=30.0)
 
 
-def test_status_numbers_are_moveits():
+def test_status_numbers_equal_those_of_moveit():
     ours = {'APPROXIMATE': 2}    # MoveIt has only 1 and numbers below 0 besides FAILURE
     assert {status.name: status.value for status in Status} == MOVEIT | ours
 
@@ -59,30 +59,29 @@ def test_a_successful_solution_has_all_fields(small, solved):
     assert np.abs(other.q - solved.q).max() > 1e-2
 
 
-def test_numbers_are_plain(solved, failed):
-    """So that they go into JSON and messages as they are."""
+def test_numbers_are_plain_python(solved, failed):
+    """For JSON and messages."""
     for solution in (solved, failed):
         assert all(type(value) is float for value in solution.best_joints.values())
         assert type(solution.errors[0].position) is type(solution.seconds) is float
         assert type(solution.iterations) is int and type(solution.pose_error_norm) is float
 
 
-def test_explain_with_success(solved):
+def test_explanation_of_success_has_errors_and_costs(solved):
     text = solved.explain()
     assert text.startswith('SUCCESS: ') and "'tip'" in text
     assert 'lm' in text and 'iterations' in text and 'restart' in text
     assert 'try' not in text and 'violated' not in text
 
 
-def test_explain_what_is_violated_and_by_how_much(failed):
+def test_explanation_names_violations_and_their_size(failed):
     text = failed.explain()
     assert text.startswith('NO_IK_SOLUTION: ')
     assert "position error of 'tip': 2.3 m" in text
     assert 'out of reach' in text and 'try:' not in text
 
 
-def test_explain_advises_no_more_time_where_there_is_no_solution(small, failed):
-    """Neither for a target out of reach nor for wishes that exclude each other."""
+def test_explanation_suggests_no_longer_timeout_for_infeasible_problems(small, failed):
     once = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), allow_restarts=False)
     late = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), timeout=1e-9)
     cancelled = solve_pose(small('scara'), 'tip', pose((3, 0, 0.2)), cancel=lambda: True)
