@@ -1,8 +1,8 @@
 """
-Distances: against closed forms, python-fcl, and a proof by the shapes' own formulas.
+Distances: closed forms, python-fcl, and bounds by support functions.
 
-The proof needs no other library: two convex shapes are no nearer than the planes across the
-normal that touch them, and no further than two points of theirs.
+Bounds need no other library: the distance of convex shapes is at least that of their supporting
+planes across the normal, and at most that of two points of theirs.
 """
 
 import fcl
@@ -41,7 +41,7 @@ OWN = {'box': Box([0.2, 0.1, 0.15]), 'sphere': Sphere(0.12), 'cylinder': Cylinde
 
 
 def flying(shape):
-    """Make a body of that shape that can be anywhere."""
+    """Return a free body with a shape."""
     return Robot.from_urdf(FREE.format(
         f'<collision><geometry>{URDF[shape]}</geometry></collision>'))
 
@@ -51,7 +51,7 @@ def at_pose(robot, T):
 
 
 def support(shape, n):
-    """How far a shape reaches along a unit direction from its origin: by formula."""
+    """Return the support of a shape along a unit direction, by formula."""
     kind, across = shape.kind, np.hypot(n[0], n[1])
     if kind in ('mesh', 'convex_hull'):
         return float((np.array(shape.vertices if kind == 'mesh' else shape.points) @ n).max())
@@ -64,7 +64,7 @@ def support(shape, n):
 
 
 def gap(shape, T, other, T_other, n):
-    """How far apart the planes across n are that touch the one and the other from between."""
+    """Return the distance of the supporting planes perpendicular to n."""
     reach = support(shape, T[:3, :3].T @ n) + n @ T[:3, 3]
     nearest = -support(other, -T_other[:3, :3].T @ n) + n @ T_other[:3, 3]
     return nearest - reach
@@ -73,7 +73,7 @@ def gap(shape, T, other, T_other, n):
 # -- closed forms -------------------------------------------------------------------------
 
 def ball_in(shape, T, centre):
-    """Signed distance of a point from a shape, closed form."""
+    """Return the signed distance of a point to a shape in closed form."""
     p = T[:3, :3].T @ (centre - T[:3, 3])
     if shape.kind == 'sphere':
         return np.linalg.norm(p) - shape.radius
@@ -92,7 +92,7 @@ def ball_in(shape, T, centre):
 @pytest.mark.parametrize('shape', [Box([0.3, 0.2, 0.1]), Sphere(0.15), Cylinder(0.1, 0.3),
                                    Capsule(0.08, 0.25), HalfSpace([0, 0.6, 0.8], 0.05)],
                          ids=lambda shape: shape.kind)
-def test_distances_of_balls_agree_with_closed_forms(shape):
+def test_distances_of_spheres_agree_with_closed_forms(shape):
     robot, generator = flying('sphere'), np.random.default_rng(0)
     for _ in range(150):
         T, placed = random_pose(generator, -0.1, 0.1), random_pose(generator, -0.2, 0.2)
@@ -108,8 +108,8 @@ def test_distances_of_balls_agree_with_closed_forms(shape):
 
 @pytest.mark.parametrize('kind', KINDS)
 @pytest.mark.parametrize('own', URDF)
-def test_distances_of_convex_shapes_are_proven_by_supports_and_fcl(kind, own):
-    """Distance, normal, witnesses; and python-fcl where it is exact."""
+def test_distances_of_convex_shapes_agree_with_supports_and_fcl(kind, own):
+    """Distance, normal and witness points."""
     robot, generator = flying(own), np.random.default_rng(0)
     shape, mine = KINDS[kind], OWN[own]
     signs, exact = set(), {own, kind} <= {'box', 'convex_hull'}
@@ -137,7 +137,7 @@ def test_distances_of_convex_shapes_are_proven_by_supports_and_fcl(kind, own):
     assert signs == {True, False}
 
 
-def test_all_within_reach_and_no_others(load):
+def test_distances_up_to_a_maximum_are_complete(load):
     robot, scene = load('panda'), scattered(load('panda'), seed=3)
     checker, generator = CollisionChecker(robot, scene), np.random.default_rng(0)
     for _ in range(20):
@@ -156,7 +156,7 @@ def test_all_within_reach_and_no_others(load):
 # -- gradients ----------------------------------------------------------------------------
 
 def gradient(checker, q, wanted, h):
-    """Central differences of the distance of one pair of names, (nv,); NaN at a kink."""
+    """Return the gradient of a distance by central differences, (nv,); NaN at a kink."""
     robot, rows = checker.robot, []
 
     def value(v):
@@ -176,7 +176,7 @@ GRADIENTS = [('mimic_chain', 'fixed'), ('nested', 'fixed'), ('two_arms', 'planar
 
 @pytest.mark.parametrize(('name', 'root'), GRADIENTS)
 def test_gradients_agree_with_differences_on_all_kinds_of_joints(name, root):
-    """Apart and within each other; only at kinks differences say nothing."""
+    """Separate and intersecting, except at kinks."""
     robot, generator = solid(name, root), np.random.default_rng(1)
     scene = Scene(robot)
     for i, shape in enumerate((Box([0.2, 0.3, 0.25]), Sphere(0.15), Capsule(0.08, 0.3))):
@@ -214,8 +214,8 @@ def checks_gradients(checker, generator, count):
 
 @pytest.mark.parametrize('kind, names', [
     ('box', ('cells', 'held')), ('box', ('held', 'cells')), ('cone', ('cells', 'held'))])
-def test_an_octree_is_as_far_from_what_is_held_as_its_boxes(kind, names):
-    """Whichever is named first: the gradient is that of the distance."""
+def test_distance_of_an_octree_to_an_attached_object_is_that_of_its_cells(kind, names):
+    """In both orders of the names: the gradient is that of the distance."""
     robot, generator = Robot.from_urdf(FREE.format('')), np.random.default_rng(0)
     centres = (np.unique(generator.integers(-3, 3, (12, 3)), axis=0) + 0.5) * 0.1
     one, other = (CollisionChecker(robot, Scene(robot).add(SceneObject('cells', parts)).attach(

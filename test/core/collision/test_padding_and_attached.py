@@ -1,4 +1,4 @@
-"""Padding, and what a robot holds."""
+"""Padding, and attached objects."""
 
 from fcl_judge import FclJudge
 from judge import pose, TreeJudge
@@ -17,7 +17,7 @@ BALL = '<sphere radius="0.1"/>'
 # -- padding ------------------------------------------------------------------------------
 
 @pytest.mark.parametrize(('gap', 'padding'), [(0.02, 0.019), (0.02, 0.021), (-0.05, 0.03)])
-def test_padding_keeps_objects_that_far(gap, padding):
+def test_padding_adds_to_the_size_of_links(gap, padding):
     robot, touches = ball_arm(), gap < padding
     scene = Scene(robot).add(ball_at(1.0 + gap)).with_padding({'tip': padding})
     checker = CollisionChecker(robot, scene)
@@ -28,7 +28,7 @@ def test_padding_keeps_objects_that_far(gap, padding):
     assert [c.depth for c in contacts] == pytest.approx([padding - gap] * touches, abs=1e-6)
 
 
-def test_links_are_not_padded_against_each_other():
+def test_padding_does_not_apply_between_links():
     """As in MoveIt."""
     robot = solid('two_arms', shapes={'left_hand': BALL, 'right_hand': BALL}, xyz=(0, 0, 0))
     srdf_free = Robot.from_urdf(robot.urdf)
@@ -45,7 +45,7 @@ def test_links_are_not_padded_against_each_other():
 
 # -- attached objects ---------------------------------------------------------------------
 
-def test_touch_links_may_be_touched_and_others_not(load):
+def test_attached_object_may_touch_its_touch_links_only(load):
     robot = load('panda')
     q = robot.to_q({'panda_joint4': -1.5})
     beside = [*(f'panda_link{i}' for i in (4, 5, 6)), 'panda_hand', 'panda_leftfinger',
@@ -62,8 +62,8 @@ def test_touch_links_may_be_touched_and_others_not(load):
     assert CollisionChecker(robot, allowed).in_collision(q) == ()
 
 
-def test_held_objects_touch_unless_on_one_link_or_allowed(load):
-    """Those of one link never touch; those of two links do, unless one allows it."""
+def test_attached_objects_of_two_links_collide_unless_allowed(load):
+    """Those of one link are not checked."""
     robot = load('baxter')
     long = [(Capsule(0.02, 3.0), pose())]
     same = Scene(robot).attach(SceneObject('a', long), 'left_gripper').attach(
@@ -82,7 +82,7 @@ def test_held_objects_touch_unless_on_one_link_or_allowed(load):
 @pytest.mark.parametrize(('name', 'root', 'link'), [
     ('mimic_chain', 'fixed', 'lc'), ('two_arms', 'freeflyer', 'left_hand'),
     ('nested', 'fixed', 'drone')])
-def test_contacts_of_held_objects_agree_with_fcl(name, root, link):
+def test_contacts_of_attached_objects_agree_with_fcl(name, root, link):
     robot = solid(name, root)
     scene = scattered(robot, 5, 1, guess_pairs=False).attach(tool(0.4, 0.05), link)
     judge = FclJudge(robot, TreeJudge(robot.urdf, root), floating=root != 'fixed').surround(scene)
@@ -93,8 +93,7 @@ def test_contacts_of_held_objects_agree_with_fcl(name, root, link):
 
 
 @pytest.mark.parametrize('normal', [[0, 0, 1], [0, -1, 0], [2, 0, 0]])
-def test_a_turned_octree_in_a_half_space(normal):
-    """A cell touches a held half-space where its lowest corner is below, however turned."""
+def test_rotated_octree_collides_with_an_attached_half_space_at_its_lowest_corner(normal):
     robot = Robot.from_urdf('<robot name="f"><link name="a"/></robot>', root_joint='freeflyer')
     edge = 0.04
     scene = (Scene(robot).add(SceneObject('cell', [OcTree(np.full((1, 3), edge / 2), edge)]))

@@ -1,4 +1,4 @@
-"""Which links of a robot are checked against each other."""
+"""Pairs of links that are checked for self-collision."""
 
 import logging
 
@@ -26,7 +26,7 @@ def own_cache(tmp_path, monkeypatch):
 
 
 def chain(radii, kinds=None, srdf=None):
-    """Make links a, b, c ... 1 m apart, each with a ball (None: nothing) of that radius."""
+    """Return links a, b, c ... 1 m apart, each with a sphere of a radius, or None."""
     names = 'abcdefgh'[:len(radii)]
     links = ''.join(f'<link name="{name}">{BALL.format(radius) if radius else ""}</link>'
                     for name, radius in zip(names, radii, strict=True))
@@ -53,14 +53,14 @@ def test_srdf_pairs_are_not_checked(name, load):
 @pytest.mark.parametrize('kinds, adjacent', [
     (['continuous', 'fixed'], True), (['fixed', 'prismatic'], True),
     (['continuous', 'revolute'], False), (['floating', 'fixed'], False)])
-def test_adjacent_is_one_moving_joint_apart(kinds, adjacent):
-    """What floats can be anywhere; it is not next to where it begins."""
+def test_links_are_adjacent_across_one_moving_joint(kinds, adjacent):
+    """Not across a floating joint."""
     text = chain([0.1, None, 0.1], kinds).urdf.replace('<axis', LIMIT)
     pairs = self_pairs(Robot.from_urdf(text))
     assert pairs.allowed == ({('a', 'c'): ADJACENT} if adjacent else {})
 
 
-def test_links_that_always_touch_are_found_without_an_srdf(caplog):
+def test_links_always_in_contact_are_ignored_without_an_srdf(caplog):
     robot = chain([0.5, 0.1, 1.6, 0.1], ['continuous', 'continuous', 'continuous'])
     with caplog.at_level(logging.INFO, 'ros2_ik'):
         pairs = self_pairs(robot)
@@ -69,8 +69,8 @@ def test_links_that_always_touch_are_found_without_an_srdf(caplog):
     assert "robot 'chain': 2 pairs" in caplog.text
 
 
-def test_an_srdf_is_believed_but_for_links_that_always_touch(caplog):
-    """Official ones forget pairs: with these checked no state of the robot would be free."""
+def test_links_always_in_contact_are_ignored_with_an_srdf_too(caplog):
+    """Official SRDFs omit pairs: no configuration would be free."""
     srdf = ('<robot name="chain"><disable_collisions link1="c" link2="b" reason="Adjacent"/>'
             '</robot>')
     with caplog.at_level(logging.WARNING, 'ros2_ik'):
@@ -84,7 +84,7 @@ def test_an_srdf_is_believed_but_for_links_that_always_touch(caplog):
 
 
 def fingers(gap, lower=0.0, srdf=None):
-    """Make two balls of 5 cm on slides that close up to a gap [m], negative for an overlap."""
+    """Return two spheres of 5 cm on slides that close to a gap [m], negative for overlap."""
     def side(name, sign):
         return (f'<link name="{name}">{BALL.format(0.05)}</link><joint name="{name}_slide" '
                 f'type="prismatic"><parent link="palm"/><child link="{name}"/>'
@@ -94,7 +94,7 @@ def fingers(gap, lower=0.0, srdf=None):
                            f'{side("right", 1)}</robot>', srdf=srdf)
 
 
-def test_fingers_that_just_touch_when_closed_are_left_out(caplog):
+def test_fingers_in_contact_when_closed_are_ignored(caplog):
     with caplog.at_level(logging.WARNING, 'ros2_ik'):
         pairs = self_pairs(fingers(-4e-5))
     assert pairs.allowed == pairs.guessed == {('left', 'right'): NEUTRAL}
@@ -103,7 +103,7 @@ def test_fingers_that_just_touch_when_closed_are_left_out(caplog):
         assert word in line.getMessage()
 
 
-def test_the_guess_can_be_switched_off(caplog):
+def test_detection_of_permanent_contacts_can_be_disabled(caplog):
     with caplog.at_level(logging.WARNING, 'ros2_ik'):
         pairs = self_pairs(fingers(-4e-5), guess=False)
     assert pairs.checked == {('left', 'right')} and not caplog.records
@@ -122,8 +122,8 @@ OTHERS = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" r
 @pytest.mark.parametrize('robot', [fingers(-5e-3), fingers(-4e-5, lower=-0.02),
                                    fingers(-4e-5, srdf=OTHERS)],
                          ids=['deep in neutral', 'deeper elsewhere', 'SRDF'])
-def test_what_may_be_a_real_contact_is_checked(robot, caplog):
-    """A posture, arms that hang beside the hips, or what an SRDF leaves in."""
+def test_possible_contact_is_checked(robot, caplog):
+    """Of a posture, of arms beside the hips, or of pairs that an SRDF does not disable."""
     with caplog.at_level(logging.WARNING, 'ros2_ik'):
         pairs = self_pairs(robot)
     assert pairs.checked == {('left', 'right')} and not pairs.guessed
@@ -132,8 +132,8 @@ def test_what_may_be_a_real_contact_is_checked(robot, caplog):
 
 @pytest.mark.parametrize('name, guessed', [
     ('panda', {('panda_leftfinger', 'panda_rightfinger')}), ('ur5', set()), ('xarm7', set())])
-def test_shipped_robots_without_their_srdf(name, guessed, load):
-    """All that may be left out is what the robot's own SRDF disables, too."""
+def test_pairs_ignored_without_srdf_are_disabled_in_the_srdf(name, guessed, load):
+    """For shipped robots."""
     shipped = load(name)
     robot = Robot.from_urdf(shipped.urdf, shipped.package_dirs)
     pairs = self_pairs(robot)

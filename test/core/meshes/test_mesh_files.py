@@ -1,4 +1,4 @@
-"""Mesh files: all parts where the file has them, colors, and bad files refused in words."""
+"""Mesh files: parts, colours, and refusal of malformed files."""
 
 import os
 import re
@@ -20,12 +20,12 @@ BOUND = ('><bind_material><technique_common>'
 
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch, tmp_path):
-    """Give each test an empty cache: what an older version left there judges nothing."""
+    """Set an empty cache folder for each test."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
 
 
 def boxes(apart=FAR):
-    """Make two cubes with edges of 0.1 m."""
+    """Return two cubes with edges of 0.1 m."""
     one, other = trimesh.creation.box([0.1] * 3), trimesh.creation.box([0.1] * 3)
     return one, other.apply_translation(apart)
 
@@ -35,7 +35,7 @@ def text(numbers):
 
 
 def obj(*separators):
-    """Write the boxes as an obj, each after one of the separators."""
+    """Write the boxes as an OBJ file, each after a separator."""
     lines, before = [], 1
     for separator, box in zip(separators, boxes(), strict=True):
         lines += [f'v {text(vertex)}' for vertex in box.vertices] + [separator]
@@ -79,7 +79,7 @@ def instance(name):
 
 
 def box_dae(nodes, library=''):
-    """Write the first box and nodes that place it."""
+    """Return a COLLADA file of the first box and nodes that place it."""
     one = boxes()[0]
     return dae({'g': source('p', one.vertices) + primitive('p', one.faces)}, nodes, library)
 
@@ -128,7 +128,7 @@ def written(folder, name):
 
 
 @pytest.mark.parametrize('name', FILES)
-def test_all_parts_of_a_file_are_where_it_says(name, tmp_path):
+def test_parts_of_a_file_are_at_their_poses(name, tmp_path):
     vertices, triangles = read_triangles(written(tmp_path, name))
     solid = trimesh.Trimesh(vertices, triangles, process=False)
     assert solid.bounds == pytest.approx(np.array([[-0.05] * 3, [0.55, 0.05, 0.05]]))
@@ -169,7 +169,7 @@ BAD = {
 
 
 @pytest.mark.parametrize('name', BAD)
-def test_bad_files_are_refused_in_words(name, tmp_path):
+def test_malformed_mesh_files_are_refused(name, tmp_path):
     content, words = BAD[name]
     (tmp_path / name).write_text(content)
     with pytest.raises(InvalidSceneError, match='cannot be read: ') as caught:
@@ -182,7 +182,7 @@ def test_bad_files_are_refused_in_words(name, tmp_path):
     ('ring.ply', b'ply', 'stl, .obj, .dae'),
     ('short.stl', b'\0' * 80 + b'\xff\xff\xff\x00', 'cannot be read'),
     ('far.obj', b'v 0 0 1e9\nv 1 0 0\nv 0 1 0\nf 1 2 3\n', 'up to 1e')])
-def test_what_is_no_mesh_file_is_refused_in_words(name, content, words, tmp_path):
+def test_unreadable_mesh_files_are_refused(name, content, words, tmp_path):
     (tmp_path / 'folder.stl').mkdir()
     if content is not None:
         (tmp_path / name).write_bytes(content)
@@ -191,7 +191,7 @@ def test_what_is_no_mesh_file_is_refused_in_words(name, content, words, tmp_path
     assert name in str(caught.value)
 
 
-def test_a_mesh_that_names_another_file_does_not_wait_for_it(tmp_path):
+def test_material_file_that_is_a_pipe_does_not_block(tmp_path):
     os.mkfifo(tmp_path / 'pipe')
     (tmp_path / 'part.obj').write_text(
         f'mtllib pipe\nmtllib {tmp_path}/pipe\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n'

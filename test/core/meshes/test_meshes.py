@@ -1,4 +1,4 @@
-"""Mesh files, hulls and convex pieces, judged by trimesh and python-fcl."""
+"""Convex hulls, convex parts and the cache of meshes."""
 
 import coal
 from example_data import data_folder
@@ -16,15 +16,13 @@ from ros2_ik.core.scene import Mesh
 
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch, tmp_path):
-    """Give each test an empty cache: what an older version left there judges nothing."""
+    """Set an empty cache folder for each test, and return it."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'cache'))
-    cache._memory.clear()
-    yield tmp_path / 'cache' / 'ros2_ik'
-    cache._memory.clear()
+    return tmp_path / 'cache' / 'ros2_ik'
 
 
 def depth(hull, points):
-    """How far outside a hull each point is, by trimesh's faces."""
+    """Return the distance [m] of points outside a hull by trimesh's faces."""
     solid = trimesh.Trimesh(hull.vertices, hull.faces, process=False)
     normals, at = solid.face_normals, solid.triangles_center
     return (points @ normals.T - np.einsum('ij,ij->i', at, normals)).max(axis=1)
@@ -35,7 +33,7 @@ def outside_all(hulls, points):
 
 
 def open_box(thick=0.01):
-    """Make a bin of 0.6 x 0.4 x 0.3 m without a lid, of one closed surface."""
+    """Return a bin of 0.6 x 0.4 x 0.3 m without a lid, as one closed surface."""
     outer = trimesh.creation.box(bounds=[[-0.3, -0.2, 0], [0.3, 0.2, 0.3]])
     inner = trimesh.creation.box(bounds=[[thick - 0.3, thick - 0.2, thick],
                                          [0.3 - thick, 0.2 - thick, 0.3]])
@@ -59,7 +57,7 @@ def link_meshes():
 
 
 @pytest.mark.parametrize('path', link_meshes(), ids=lambda path: path.stem)
-def test_the_hull_of_a_link_contains_it(path):
+def test_hull_of_a_link_contains_the_link(path):
     mesh = Mesh.from_file(path, detail='hull')
     hull = mesh.hull
     assert depth(hull, mesh.vertices).max() < 1e-12
@@ -86,7 +84,7 @@ def test_points_without_a_volume_become_thin_solids(points):
     assert result.isCollision()
 
 
-def test_pieces_of_a_bin_leave_it_open():
+def test_convex_parts_of_a_bin_leave_its_inside_free():
     vertices, triangles = open_box()
     judge = trimesh.Trimesh(vertices, triangles)
     assert judge.is_watertight
@@ -101,7 +99,7 @@ def test_pieces_of_a_bin_leave_it_open():
 
 
 @pytest.mark.parametrize('path', link_meshes()[:2], ids=lambda path: path.stem)
-def test_pieces_of_a_link_contain_surface_and_inside(path):
+def test_convex_parts_of_a_link_contain_its_surface_and_inside(path):
     mesh, judge = Mesh.from_file(path), trimesh.load(path)
     assert 1 < len(mesh.convex_parts) <= pieces_module.MAX_PIECES
     # overlaps count twice
@@ -115,7 +113,7 @@ def hulls(mesh, wanted):
     return mesh.convex_parts if wanted == 'parts' else [mesh.hull]
 
 
-def test_an_open_mesh_is_cut_too():
+def test_mesh_with_holes_has_convex_parts():
     vertices, triangles = open_box()
     shell = trimesh.Trimesh(vertices, triangles[::2])
     assert mesh_volume(vertices, triangles[::2]) is None
@@ -123,7 +121,7 @@ def test_an_open_mesh_is_cut_too():
     assert outside_all(mesh.convex_parts, shell.sample(1000, seed=0)).max() < 1e-9
 
 
-def test_a_mesh_of_very_many_triangles_becomes_its_hull():
+def test_mesh_of_very_many_triangles_is_replaced_by_its_hull():
     generator = np.random.default_rng(0)
     vertices = generator.normal(size=(80_000, 3))
     vertices /= np.linalg.norm(vertices, axis=1)[:, None]
@@ -148,13 +146,13 @@ def test_files_are_read_and_scaled(kind, tmp_path):
 
 
 @pytest.mark.parametrize('scale', [[1, 0, 1], np.nan, [1, 2], 'large'])
-def test_bad_scales_are_refused(scale):
+def test_malformed_scales_are_refused(scale):
     with pytest.raises(InvalidSceneError, match='scale of a mesh'):
         Mesh.from_file(link_meshes()[0], scale)
 
 
 def many_points(kind, count=15_000):
-    """Points near the hull of a solid, and the volume of that."""
+    """Return points near the hull of a solid, and its volume."""
     generator = np.random.default_rng(0)
     ball = generator.normal(size=(count, 3))
     ball /= np.linalg.norm(ball, axis=1)[:, None]
@@ -170,7 +168,7 @@ def many_points(kind, count=15_000):
 
 
 @pytest.mark.parametrize('kind', ['ball', 'cube', 'rod', 'foil', 'disc', 'cloud'])
-def test_the_hull_of_very_many_points_contains_them_and_is_hardly_larger(kind):
+def test_hull_of_very_many_points_contains_them_in_nearly_their_volume(kind):
     points, volume = many_points(kind)
     hull = hull_of(points)
     assert len(hull.vertices) < 5000
@@ -179,8 +177,8 @@ def test_the_hull_of_very_many_points_contains_them_and_is_hardly_larger(kind):
 
 
 @pytest.mark.parametrize('segments, top', [(300, 'point'), (1000, 'circle')])
-def test_a_vertex_of_many_neighbours(segments, top):
-    """The geometry library counts 255; the tip of a fine cone, or a vertex of a cap, has more."""
+def test_hull_with_a_vertex_of_many_neighbours_contains_all_points(segments, top):
+    """Coal counts at most 255 neighbours; the apex of a fine cone has more."""
     turn = np.arange(segments) * 2 * np.pi / segments
     circle = np.stack([0.1 * np.cos(turn), 0.1 * np.sin(turn), np.zeros(segments)], axis=1)
     points = np.vstack([circle, circle + [0, 0, 0.3] if top == 'circle' else [[0, 0, 0.3]]])
@@ -193,23 +191,20 @@ def test_a_vertex_of_many_neighbours(segments, top):
 
 # -- the cache ------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize('content', [b'', b'no zip', b'PK\3\4' + b'\0' * 40])
-def test_hulls_are_kept_on_disk_and_broken_files_made_anew(own_cache, content):
-    points = np.random.default_rng(0).normal(size=(2000, 3))
-    first = meshes.cached_hull(points)
-    path, = own_cache.rglob('*.npz')
-    kept = path.read_bytes()
-    for written in (content, kept):
-        path.write_bytes(written)
-        cache._memory.clear()
-        again = meshes.cached_hull(points)
-        assert (again.vertices == first.vertices).all() and (again.faces == first.faces).all()
-        assert len(path.read_bytes()) > len(content)
-    meshes.cached_hull(points + 1e-9)
-    assert len(list(own_cache.rglob('*.npz'))) == 2 and not list(own_cache.rglob('*.part'))
+def test_arrays_are_cached_on_disk_and_corrupt_files_are_replaced(own_cache, content):
+    points, key = np.arange(6.0).reshape(2, 3), cache.digest(content)
+    path = own_cache / 'test' / f'{key}.npz'
+    path.parent.mkdir(parents=True)
+    path.write_bytes(content)
+    assert (cache.cached('test', key, lambda: {'points': points})['points'] == points).all()
+    path.rename(path.with_stem(f'copy_{key}'))
+    assert (cache.cached('test', f'copy_{key}', dict)['points'] == points).all()
+    assert not list(own_cache.rglob('*.part'))
 
 
-def test_a_full_cache_drops_the_entry_used_longest_ago():
+def test_full_cache_drops_the_least_recently_used_entry():
     kept, made = LRUCache(2), []
     for key in 'abacab':
         assert kept.get(key, lambda key=key: (made.append(key), key)[1]) == key
@@ -217,7 +212,7 @@ def test_a_full_cache_drops_the_entry_used_longest_ago():
 
 
 @pytest.mark.parametrize('place', ['/dev/null', '/proc'])
-def test_without_a_place_for_the_cache_things_work(monkeypatch, place):
+def test_hulls_are_made_without_a_writable_cache_folder(monkeypatch, place):
     """Even root can write to neither."""
     monkeypatch.setenv('XDG_CACHE_HOME', place)
     points = np.random.default_rng(0).normal(size=(2000, 3))
@@ -230,7 +225,7 @@ def block(low, high):
 
 def five_boxes(thick=0.01, inset=0.0):
     """
-    Make a bin of 0.6 x 0.4 x 0.3 m of a floor and four walls that overlap.
+    Return a bin of 0.6 x 0.4 x 0.3 m: a floor and four walls that overlap.
 
     Without `inset` they share corners and edges.
     """
@@ -244,7 +239,7 @@ def five_boxes(thick=0.01, inset=0.0):
 
 
 def in_the_bin(thick, count=300):
-    """Give points inside, at least 1 cm from the walls, and points in the walls and floor."""
+    """Return points inside, at least 1 cm from the walls, and points in walls and floor."""
     draw = np.random.default_rng(1).uniform
     free = draw([-0.29 + thick, -0.19 + thick, thick + 0.01],
                 [0.29 - thick, 0.19 - thick, 0.3], (count, 3))
@@ -255,7 +250,7 @@ def in_the_bin(thick, count=300):
 
 @pytest.mark.parametrize('thick, inset, merged', [
     (0.005, 0.0, True), (0.01, 0.002, True), (0.01, 0.0, False), (0.05, 0.002, False)])
-def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
+def test_bin_of_overlapping_boxes_leaves_its_inside_free(thick, inset, merged):
     made = five_boxes(thick, inset)
     if merged:
         made.merge_vertices()
@@ -271,7 +266,7 @@ def test_a_bin_of_overlapping_boxes_stays_open(thick, inset, merged):
             part.volume for part in bin_.split()))
 
 
-def test_many_solids_are_no_more_pieces_than_others():
+def test_mesh_of_many_solids_has_at_most_the_maximum_of_convex_parts():
     generator = np.random.default_rng(3)
     balls = [trimesh.creation.icosphere(1, 0.05) for _ in range(150)]
     for ball in balls:

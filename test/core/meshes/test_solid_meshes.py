@@ -1,4 +1,4 @@
-"""Meshes are what their triangles enclose, judged by python-fcl and trimesh."""
+"""Meshes are solid, judged by python-fcl and trimesh."""
 
 from judge import pose
 import numpy as np
@@ -12,14 +12,14 @@ from ros2_ik.core.scene import HalfSpace, Mesh, Plane, Scene, SceneObject
 
 
 def shell(outer, inner):
-    """Make a ball with a ball-shaped hollow in it."""
+    """Return a sphere with a spherical cavity."""
     hollow = trimesh.creation.icosphere(2, inner)
     hollow.invert()
     return trimesh.util.concatenate([trimesh.creation.icosphere(2, outer), hollow])
 
 
 def two_balls():
-    """Make two balls far apart in one mesh."""
+    """Return two distant spheres in one mesh."""
     found = [trimesh.creation.icosphere(2, 0.05) for _ in range(2)]
     found[1].apply_translation([3, 0, 0])
     return trimesh.util.concatenate(found)
@@ -30,7 +30,7 @@ def as_mesh(made, **options):
 
 
 def ball_arm_among(*things):
-    """Make the ball of 0.1 m of the arm, and objects at offsets from it."""
+    """Return an arm with a sphere of 0.1 m, and objects at offsets from it."""
     robot = solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
     scene = Scene(robot)
     for i, (shape, offset) in enumerate(things):
@@ -51,14 +51,14 @@ INSIDE_OUT.invert()
     (trimesh.creation.torus(0.4, 0.1), (0, 0, 0), False),
     (trimesh.creation.torus(0.4, 0.15), (0.4, 0, 0), True),
     (two_balls(), (-1.5, 0, 0), False), (two_balls(), (-3, 0, 0), True)])
-def test_a_ball_in_a_mesh(made, offset, touches):
+def test_meshes_collide_as_solids(made, offset, touches):
     checker = ball_arm_among((as_mesh(made), offset))
     q = checker.robot.neutral
     assert checker.collides(q) == touches == bool(checker.in_collision(q))
 
 
 def damaged(made, how):
-    """Give vertices and triangles of a closed mesh as careless programs write them."""
+    """Return a closed mesh with defects: missing, duplicate or flipped triangles."""
     draw = np.random.default_rng(3)
     vertices, faces = np.array(made.vertices), np.array(made.faces)
     few, half = draw.random(len(faces)) < 0.02, draw.random(len(faces)) < 0.5
@@ -79,12 +79,7 @@ def damaged(made, how):
 
 @pytest.mark.parametrize('how', ['missing', 'turned anyhow', 'missing and turned anyhow',
                                  'two-sided', 'two-sided and missing', 'rounded', 'gaps'])
-def test_an_open_mesh_is_solid_behind_its_holes(how, tmp_path, monkeypatch):
-    """
-    At once, without convex parts.
-
-    What only the hull holds is free, too, unless triangles are turned anyhow: then nearly all.
-    """
+def test_mesh_with_holes_is_solid(how, tmp_path, monkeypatch):
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     ring = trimesh.creation.torus(0.4, 0.15, 40, 20)
     mesh, draw, q = Mesh(*damaged(ring, how)), np.random.default_rng(4), np.zeros(1)
@@ -106,7 +101,7 @@ def test_an_open_mesh_is_solid_behind_its_holes(how, tmp_path, monkeypatch):
 
 
 def overlapping(draw):
-    """Make a cube of 1 m and a bar through its side, x 0.1 .. 1.1, that is inside out."""
+    """Return a cube of 1 m and a bar through its side, x 0.1 .. 1.1, with flipped faces."""
     cube = trimesh.creation.box([1, 1, 1])
     bar = trimesh.creation.box([1, 0.5, 0.5]).apply_translation([0.6, 0, 0])
     bar.invert()
@@ -114,8 +109,8 @@ def overlapping(draw):
     return trimesh.util.concatenate([cube, bar])
 
 
-def test_what_overlaps_is_solid_whichever_way_round_it_is():
-    """However its triangles are ordered: nothing but what is all inside hollows a mesh out."""
+def test_overlapping_parts_are_solid_whatever_their_winding():
+    """Only a part that is all inside another one is a cavity."""
     draw = np.random.default_rng(2)
     for k in range(13):
         mesh = as_mesh(overlapping(draw))
@@ -128,8 +123,7 @@ def test_what_overlaps_is_solid_whichever_way_round_it_is():
                 assert (checker.distances(np.zeros(1), 3.0).distance.min() < 0) == touches
 
 
-def test_padding_counts_for_triangles(load):
-    """A padded link touches where what is grown by as much does."""
+def test_padding_applies_to_meshes(load):
     robot, generator, seen = load('ur5'), np.random.default_rng(5), set()
     plain = scattered(robot, 5, 4)
     padded = CollisionChecker(robot, plain.with_padding({'forearm_link': 0.03}))

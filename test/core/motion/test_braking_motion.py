@@ -1,4 +1,4 @@
-"""Braking: to rest within limits, on the line it is on."""
+"""Braking motions: to rest within limits, along the same line."""
 
 import math
 
@@ -21,7 +21,7 @@ LIMITS = MotionLimits([1.0, 1.0], [2.0, 4.0], [math.inf, math.inf])
 
 
 def test_braking_distance_is_v_squared_over_2a():
-    """v^2 / (2 a) for the joint that takes longest."""
+    """Of the joint that takes longest."""
     motion = braking_motion(['a', 'b'], [1.0, 0.0], [0.8, 0.2], LIMITS)
     assert motion.duration == pytest.approx(0.4)
     assert motion.goal[0] == pytest.approx(1.16)
@@ -42,8 +42,8 @@ def test_malformed_states_are_refused(state):
         braking_motion(['a', 'b'], *state[:2], LIMITS, *state[3:])
 
 
-def test_what_slows_down_already_comes_no_farther():
-    """What speeds up brakes as if it did not: on the straight way, in step."""
+def test_braking_distance_of_a_decelerating_joint_is_not_longer():
+    """An accelerating joint brakes as if it had constant velocity."""
     limits = MotionLimits([1.0], [2.0], [20.0])
     plain = braking_motion(['a'], [1.0], [0.5], limits)
     slowing = braking_motion(['a'], [1.0], [0.5], limits, [-2.0])
@@ -53,7 +53,7 @@ def test_what_slows_down_already_comes_no_farther():
     assert speeding.goal[0] == pytest.approx(plain.goal[0])
 
 
-def test_even_braking_as_far_as_velocity_and_acceleration_say():
+def test_synchronized_braking_has_the_distance_of_velocity_and_acceleration():
     motion = even_braking_motion(['a', 'b'], [1.0, 0.0], [0.8, -0.2], LIMITS)
     assert motion.duration == pytest.approx(0.4)
     assert motion.goal == pytest.approx([1.16, -0.04])
@@ -64,7 +64,7 @@ def test_even_braking_as_far_as_velocity_and_acceleration_say():
 
 
 def begun(motion, position, velocity):
-    """Give largest acceleration and speed, and the way back, of who goes to the end by a cubic."""
+    """Return the largest acceleration and speed of a cubic, and the way back to its end."""
     way = CubicHermiteSpline([0.0, motion.duration], [position, motion.goal],
                              [velocity, np.zeros(len(velocity))])
     times = np.linspace(0, motion.duration, 201)
@@ -76,8 +76,8 @@ def begun(motion, position, velocity):
 
 @pytest.mark.parametrize('lag', [0.02, 0.3])
 @pytest.mark.parametrize('stop', np.linspace(0.02, 1.9, 6).tolist())
-def test_who_is_behind_a_motion_by_what_is_known_brakes_within_limits(lag, stop):
-    """Also while it speeds up or slows down: each state of the last `lag` seconds may be his."""
+def test_braking_of_a_robot_behind_its_motion_keeps_the_limits(lag, stop):
+    """Its state may be that of any time in the last `lag` seconds."""
     limits = MotionLimits([1.0], [2.0], [40.0])
     way = straight_motion(Robot.from_urdf(SLIDE), ['x'], [0.0], [1.5], limits)
     spots = np.linspace(stop - lag, stop + 0.02, 9)
@@ -90,8 +90,8 @@ def test_who_is_behind_a_motion_by_what_is_known_brakes_within_limits(lag, stop)
         assert back[0] < 1e-6 * (state.velocity[0] > 0) or state.velocity[0] == 0
 
 
-def test_even_braking_ends_inside_the_bounds():
-    """The one that would leave them rests on them, earlier; the others take their time."""
+def test_synchronized_braking_ends_inside_the_bounds():
+    """A joint that would leave them stops at them, earlier."""
     bounds = [-5.0, -5.0], [1.1, 5.0]
     motion = even_braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], MotionLimits(
         [1.0, 1.0], [2.0, 1.0], [math.inf, math.inf]), bounds=bounds)
@@ -103,7 +103,7 @@ def test_even_braking_ends_inside_the_bounds():
     assert (np.abs(accelerations) < np.array([2.0, 1.0]) * 1.001).all()
 
 
-def test_braking_in_step_gives_way_to_bounds():
+def test_braking_leaves_the_line_to_keep_the_bounds():
     limits = MotionLimits([1.0, 1.0], [2.0, 1.0], [50.0, 50.0])
     free = braking_motion(['a', 'b'], [1.0, 0.0], [0.5, 0.9], limits)
     assert free.goal[0] > 1.2
@@ -116,7 +116,7 @@ def test_braking_in_step_gives_way_to_bounds():
     assert (np.abs(np.diff(speeds, axis=0)) / times[1] < limits.acceleration + 1e-6).all()
 
 
-def test_malformed_arguments_of_even_braking_are_refused():
+def test_malformed_arguments_of_synchronized_braking_are_refused():
     with pytest.raises(InvalidStateError, match='at the start'):
         even_braking_motion(['a'], [math.nan], [0.0], LIMITS)
     with pytest.raises(InvalidOptionError, match='limits of 2 joints'):

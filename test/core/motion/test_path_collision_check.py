@@ -1,4 +1,4 @@
-"""What is in the way of a motion, judged by closed forms and by python-fcl."""
+"""Collisions along a motion, judged by closed forms and python-fcl."""
 
 import math
 
@@ -46,7 +46,7 @@ def slide():
 
 
 class Spy:
-    """In the place of a checker: keeps where it was asked."""
+    """Checker that records the configurations it was called with."""
 
     def __init__(self, robot):
         self.robot, self.visited = robot, []
@@ -61,8 +61,8 @@ def slid(robot, scene, start, goal, resolution=0.01):
     return motion, blocked(collision_checker(robot, scene), motion, robot.neutral, resolution)
 
 
-def test_where_a_wall_stops_a_ball(slide):
-    """The ball of radius .1 touches the wall's face at x = .5 when its centre is at .4."""
+def test_first_contact_of_a_sphere_with_a_wall_has_its_time(slide):
+    """The sphere of radius 0.1 touches the face at x = 0.5 at x = 0.4."""
     scene = Scene(slide).add(thing('wall', Box((0.2, 1, 1)), 0.6, 0, 0))
     motion, found = slid(slide, scene, -0.5, 0.1)
     assert found is None
@@ -75,7 +75,7 @@ def test_where_a_wall_stops_a_ball(slide):
 
 
 @pytest.mark.parametrize('resolution, scale', [(0.1, 1.0), (0.003, 1.0), (0.02, 0.1)])
-def test_no_joint_moves_farther_between_checks(load, resolution, scale):
+def test_joints_move_at_most_the_resolution_between_checks(load, resolution, scale):
     robot, random = load('panda'), np.random.default_rng(3)
     start, goal = (random.uniform(robot.lower[:7], robot.upper[:7]) for _ in range(2))
     motion = straight_motion(robot, ARM, start, start + (goal - start) * scale, LIMITS)
@@ -91,7 +91,7 @@ def test_no_joint_moves_farther_between_checks(load, resolution, scale):
     assert len(visited) < 1.3 * fewest + 20                 # and no more than that takes
 
 
-def test_a_check_in_slices_finds_the_same_contact(load):
+def test_check_in_slices_finds_the_same_contact(load):
     robot = load('panda')
     scene = Scene(robot).add(thing('post', Box((0.1, 0.1, 1.2)), 0.28, 0.19, 0.6))
     start = np.array([0, -0.785, 0, -2.356, 0, 1.571, 0.785])
@@ -114,12 +114,11 @@ def test_malformed_resolutions_are_refused(slide, resolution):
 
 
 @pytest.mark.parametrize('number', range(3))
-def test_as_an_independent_judge_sees_it(load, number):
+def test_checked_motions_agree_with_fcl(load, number):
     """
-    Blocked where fcl sees the same two touch; else nothing touches, but for what fits in between.
+    The judge samples four times as often.
 
-    The judge looks four times as often. A corner may come between two looks; by how much at most
-    follows from how far the hand moves in that time.
+    A corner may pass between two samples; the allowed depth follows from the motion of the hand.
     """
     robot, random = load('panda'), np.random.default_rng(number)
     scene = Scene(robot)
@@ -144,7 +143,7 @@ def test_as_an_independent_judge_sees_it(load, number):
 
 
 def stepping(at, first, then, duration=2.0):
-    """Give a motion that stands at `first`, and from a time on at `then`."""
+    """Return a motion that jumps from `first` to `then` at a time."""
     rest = np.zeros(1)
     return Motion(('x',), duration, lambda time: MotionState(
         np.array([first if time < at else then]), rest, rest))
@@ -152,8 +151,7 @@ def stepping(at, first, then, duration=2.0):
 
 @pytest.mark.timeout(20)
 @pytest.mark.parametrize('at', [1e-12, 0.7, 1.999999, 2.0])
-def test_a_motion_that_jumps_is_refused(slide, at):
-    """Between the places of a jump no step is short enough."""
+def test_motion_with_a_jump_is_refused(slide, at):
     check = PathCollisionCheck(collision_checker(slide, Scene(slide)), stepping(at, 0.0, 0.5),
                                slide.neutral)
     with pytest.raises(InvalidOptionError, match="jumps at .* joint 'x' from 0 to 0.5"):
@@ -168,6 +166,6 @@ def test_a_motion_that_jumps_is_refused(slide, at):
     (stepping(0.7, math.inf, 0.0), "no finite position of joint 'x' at 0 s"),
     (stepping(0.7, 0.0, 0.0, math.inf), 'a duration of inf s'),
     (stepping(0.7, 0.0, 0.0, math.nan), 'a duration of nan s')])
-def test_a_motion_without_numbers_is_refused(slide, motion, text):
+def test_nonfinite_motion_is_refused(slide, motion, text):
     with pytest.raises(InvalidOptionError, match=text):
         PathCollisionCheck(collision_checker(slide, Scene(slide)), motion, slide.neutral).run()

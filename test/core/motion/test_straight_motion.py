@@ -1,4 +1,4 @@
-"""Straight motions: within limits, to the goal, the short way."""
+"""Straight motions: limits, goals, and the shorter way of continuous joints."""
 
 import math
 
@@ -24,7 +24,7 @@ def inside(robot, random, joints=ARM, margin=0.05):
 @pytest.mark.parametrize('start, goal, moved', [
     (3.0, -3.0, math.tau - 6.0), (-3.0, 3.0, 6.0 - math.tau), (7.0, 0.5, math.tau - 6.5),
     (0.0, 1.0, 1.0), (0.2, 20 * math.pi, -0.2)])
-def test_continuous_joints_go_the_short_way(small, start, goal, moved):
+def test_continuous_joints_take_the_shorter_way(small, start, goal, moved):
     robot, limits = small('turntable'), MotionLimits([1.0], [1.0], [10.0])
     motion = straight_motion(robot, ['table'], [start], [goal], limits)
     assert motion.goal[0] == pytest.approx(start + moved, abs=1e-12)
@@ -34,7 +34,7 @@ def test_continuous_joints_go_the_short_way(small, start, goal, moved):
 
 
 @pytest.mark.parametrize('goal', [0.3, 1e-9, 0.0])
-def test_times_never_begin_at_zero(small, goal):
+def test_first_time_is_positive(small, goal):
     robot, limits = small('scara'), MotionLimits([1.0], [1.0], [10.0])
     motion = straight_motion(robot, ['wrist'], [0.0], [goal], limits)
     times = motion.times(0.02)
@@ -57,12 +57,12 @@ def test_malformed_starts_and_goals_are_refused(load, changed, error, text):
         straight_motion(load('panda'), ARM, given['start'], given['goal'], LIMITS)
 
 
-def test_joints_of_several_values(small):
+def test_joints_of_several_values_are_refused(small):
     with pytest.raises(InvalidOptionError, match="'fly' is floating"):
         straight_motion(small('nested'), ['fly'], [0], [0], MotionLimits([1], [1], [1]))
 
 
-def test_a_hair_outside_the_limits_at_the_start(load):
+def test_start_just_outside_the_limits_is_accepted(load):
     robot, joint = load('panda'), load('panda').joint('panda_joint4')
     start = HOME.copy()
     start[3] = joint.upper + 5e-4
@@ -81,8 +81,8 @@ def test_malformed_limits_are_refused(field, value):
         MotionLimits(**{'velocity': [1.0], 'acceleration': [1.0], 'jerk': [1.0], field: [value]})
 
 
-def test_without_jerk_limit_it_is_a_trapezoid(small):
-    """1 m within 1 m/s and 2 m/s^2: half a second up, half a second at speed, half down."""
+def test_motion_without_jerk_limit_is_trapezoidal(small):
+    """1 m with 1 m/s and 2 m/s^2: half a second each of acceleration, speed, braking."""
     limits = MotionLimits([1.0], [2.0], [math.inf])
     motion = straight_motion(small('gantry'), ['x'], [-0.5], [0.5], limits)
     assert motion.duration == pytest.approx(1.5)
@@ -92,7 +92,7 @@ def test_without_jerk_limit_it_is_a_trapezoid(small):
     assert slow.duration == pytest.approx(3.0)
 
 
-def test_part_of_a_motion(load):
+def test_part_of_a_motion_equals_the_motion(load):
     goal = HOME + 0.3
     whole = straight_motion(load('panda'), ARM, HOME, goal, LIMITS)
     part = whole.part((ARM[3], ARM[0]))
@@ -101,8 +101,8 @@ def test_part_of_a_motion(load):
     assert np.allclose(part.goal, goal[[3, 0]])
 
 
-def test_straight_and_exact_from_rest_to_rest(load):
-    """Many random ways, and one that ruckig bends when it times all joints at once."""
+def test_motion_from_rest_to_rest_is_straight_and_exact(load):
+    """Random ways, and one that ruckig bends when it times all joints together."""
     robot, random = load('panda'), np.random.default_rng(0)
     limits = MotionLimits([2.17, 2.17, 2.17, 2.17, 2.6, 2.6, 2.6], [2.955] * 7, [60.0] * 7)
     ways = [(inside(robot, random), inside(robot, random)) for _ in range(50)]
@@ -143,7 +143,7 @@ def random_case(number):
 
 
 def check(motion, limits, start, speed, step=1e-4):
-    """Judge by differences of positions alone; accelerations may jump where jerk is free."""
+    """Check by differences of positions; acceleration may jump without a jerk limit."""
     times = np.arange(-step, motion.duration + 3 * step, step)
     positions = np.array([motion.at(time).position if time >= 0 else start + speed * time
                           for time in times])
@@ -159,7 +159,7 @@ def check(motion, limits, start, speed, step=1e-4):
 
 
 @pytest.mark.parametrize('number', range(12))
-def test_from_rest_within_limits_to_the_goal(number):
+def test_motion_from_rest_keeps_the_limits_and_reaches_the_goal(number):
     start, goal, _, limits = random_case(number)
     motion = straight_motion(GANTRY, JOINTS, start, goal, limits)
     check(motion, limits, start, np.zeros(3))
@@ -167,7 +167,7 @@ def test_from_rest_within_limits_to_the_goal(number):
 
 
 @pytest.mark.parametrize('number', range(12))
-def test_to_rest_within_limits(number):
+def test_motion_to_rest_keeps_the_limits(number):
     start, _, speed, limits = random_case(number)
     motion = braking_motion(JOINTS, start, speed, limits)
     check(motion, limits, start, speed)

@@ -1,4 +1,4 @@
-"""Motions along paths and through poses, judged by differences of positions."""
+"""Timed motions along paths and through poses, judged by differences of positions."""
 
 from judge import pose, TreeJudge
 import numpy as np
@@ -27,7 +27,7 @@ STEP = 1e-3     # of the differences [s]
 
 
 def deviation(robot, tip, positions, tool_path, n=2000):
-    """Return the largest distance [m] of the tip at `positions` (k, nq) from a sampled path."""
+    """Return the largest distance [m] of the tip at positions (k, nq) to a sampled path."""
     judge = TreeJudge(robot.urdf)
     points = np.array([tool_path.pose(s)[:3, 3] for s in np.linspace(0, tool_path.length, n)])
     return max(np.linalg.norm(points - judge.transform(robot.to_joints(q), tip)[:3, 3],
@@ -77,7 +77,7 @@ def test_spline_around_a_corner_is_refused(load):
         path_motion(path, MotionLimits([2.0] * 6, [8.0] * 6, [90.0] * 6), 0.2)
 
 
-def test_refuses_a_part_of_a_path_and_bad_limits(load):
+def test_partial_paths_and_malformed_limits_are_refused(load):
     robot = load('ur5')
     whole = solve_path(robot, 'tool0', Line(LEFT, RIGHT), collisions=False)
     limits = MotionLimits([2.0] * 6, [8.0] * 6, [90.0] * 6)
@@ -111,11 +111,11 @@ def search(robot, points):
 
 
 def rests(found):
-    """Return the indices of points at which no joint moves."""
+    """Return the indices of points with zero velocity."""
     return np.flatnonzero(np.abs(found.states[:, 1]).max(axis=1) < 1e-9).tolist()
 
 
-def test_tip_rests_at_sharp_corners_alone(panda):
+def test_tip_stops_at_sharp_corners_only(panda):
     turns = np.linspace(0, np.pi, 31)     # half a circle, then a corner and a line
     points = [*np.column_stack([0.05 * (1 - np.cos(turns)), 0.05 * np.sin(turns), 0 * turns]),
               (0.1, 0.0, 0.1)]
@@ -133,13 +133,13 @@ def test_tip_rests_at_sharp_corners_alone(panda):
     assert np.linalg.norm(Configuration(panda, q[corner]).transform(TIP) - poses[-2]) < 1e-4
 
 
-def test_poses_that_are_all_equal_are_reached_at_once(panda):
+def test_equal_poses_need_no_motion(panda):
     asked, _ = search(panda, [(0, 0, 0)] * 3)
     assert asked.run() and asked.solution().fraction == 1.0
     assert asked.solution().times.tolist() == [0.0]
 
 
-def test_what_was_not_run_is_no_success(panda):
+def test_search_that_was_not_run_reports_no_success(panda):
     asked, _ = search(panda, [(0, 0, 0), (0, 0.1, 0)])
     assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction == 0.0
     asked.budget.cancel = lambda: True
@@ -147,6 +147,6 @@ def test_what_was_not_run_is_no_success(panda):
     assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction < 1.0
 
 
-def test_other_bytes_are_refused(panda):
+def test_malformed_bytes_of_a_path_search_are_refused(panda):
     with pytest.raises(InvalidOptionError, match='not the question of a path'):
         PathSearch.of_question(panda, b'nothing')

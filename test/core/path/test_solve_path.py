@@ -1,4 +1,4 @@
-"""Joint values along paths, judged by products of matrices and by python-fcl."""
+"""Joint values along paths, judged by matrix products and python-fcl."""
 
 import math
 from pathlib import Path
@@ -35,7 +35,7 @@ LEFT, RIGHT = pose((0.45, -0.3, 0.3), DOWN), pose((0.45, 0.3, 0.3), DOWN)
 
 
 def passes(robot, tip, path, weights=(1,) * 6, largest_step=0.2):
-    """Assert that a path's configurations reach its poses in order, without a jump."""
+    """Assert that configurations reach the poses in order without a jump."""
     judge = TreeJudge(robot.urdf)
     assert len(path.q) == len(path.poses) == len(path.parameters)
     assert (np.diff(path.parameters) > 0).all()
@@ -61,7 +61,7 @@ def panda(load):
     return load('panda')
 
 
-def test_seam_that_seeding_from_the_last_answer_does_not_pass(ur5):
+def test_path_is_solved_where_seeding_with_the_last_solution_fails(ur5):
     poses, starts = seam(HARD), seam_starts()
     assert len(poses) == 1000 and len(starts) == 4
     solver = PoseSolver(ur5, 'tool0', collisions=False, options=SolveOptions(random_state=0))
@@ -94,7 +94,7 @@ def test_redundant_arm_passes_a_table_and_a_post(panda):
     assert any(judge.touching(panda.to_joints(q)) for q in free.q)      # the post is in its way
 
 
-def test_wall_cuts_the_path(ur5):
+def test_path_ends_at_a_wall(ur5):
     scene = Scene(ur5).add(box('wall', (0.5, 0.05, 1.0), 0.5, 0.1, 0.3))
     path = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene)
     assert path.status is Status.GOAL_IN_COLLISION and not path
@@ -104,14 +104,14 @@ def test_wall_cuts_the_path(ur5):
     passes(ur5, 'tool0', path)
 
 
-def test_line_out_of_reach_breaks_where_the_arm_is_stretched(ur5):
+def test_line_out_of_reach_ends_at_the_stretched_arm(ur5):
     path = solve_path(ur5, 'tool0', Line(LEFT, pose((0.45, 1.3, 0.3), DOWN)), collisions=False)
     assert path.status is Status.NO_IK_SOLUTION and path.broken_at.reason == 'reach'
     passes(ur5, 'tool0', path)
     assert 0.7 < path.parameters[-1] - 0.3 < 0.95
 
 
-def test_joint_limit_is_named_and_a_free_axis_advised(panda):
+def test_message_names_the_joint_limit_and_suggests_a_free_axis(panda):
     turn = Screw(LEFT, LEFT[:3, 3], (0, 0, 1), 6.2)    # the last joint turns by 5.79 rad at most
     path = solve_path(panda, 'panda_hand_tcp', turn, collisions=False)
     assert path.broken_at.reason == 'joint limit' and 'panda_joint7' in path.broken_at.text
@@ -123,7 +123,7 @@ def test_joint_limit_is_named_and_a_free_axis_advised(panda):
     passes(panda, 'panda_hand_tcp', free, weights)
 
 
-def test_held_start_is_kept_or_refused(ur5):
+def test_fixed_start_is_kept_or_refused(ur5):
     line = Line(LEFT, RIGHT)
     free = solve_path(ur5, 'tool0', line, collisions=False)
     held = solve_path(ur5, 'tool0', line, free.q[0], hold_start=True, collisions=False)
@@ -155,7 +155,7 @@ def test_constraint_holds_at_each_configuration(panda):
     assert values.min() >= 0.1 - 1e-5 and values.max() <= 0.2 + 1e-5
 
 
-def test_timeout_and_cancel_are_told(ur5):
+def test_timeout_and_cancellation_are_reported(ur5):
     late = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), timeout=1e-3, collisions=False)
     assert late.status is Status.TIMED_OUT and late.fraction < 1
     stopped = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), cancel=lambda: True, collisions=False)
@@ -171,13 +171,13 @@ def test_timeout_and_cancel_are_told(ur5):
     ({'tip': 'tool1'}, UnknownFrameError, "unknown frame 'tool1'; did you mean 'tool0'"),
     ({'path': 3}, InvalidTargetError, 'path must be a Line, Arc, Screw, Spline'),
     ({'weights': (1, 1)}, InvalidTargetError, 'six numbers')])
-def test_refuses_what_makes_no_sense(ur5, options, error, words):
+def test_malformed_paths_are_refused(ur5, options, error, words):
     arguments = {'tip': 'tool0', 'path': Line(LEFT, RIGHT), **options}
     with pytest.raises(error, match=words):
         solve_path(ur5, **arguments)
 
 
-def test_refuses_a_floating_base(load):
+def test_floating_base_is_refused(load):
     with pytest.raises(InvalidOptionError, match='is floating; only joints of one value'):
         solve_path(load('panda', 'freeflyer'), 'panda_hand_tcp', Line(LEFT, RIGHT))
 

@@ -1,4 +1,4 @@
-"""Paths of a tool, judged by closed forms and by SciPy's rotations."""
+"""Paths of a tool, judged by closed forms and SciPy's rotations."""
 
 from judge import pose
 import numpy as np
@@ -33,7 +33,7 @@ def test_arc_is_the_circle_through_three_points():
     assert np.allclose(arc.pose(arc.length)[:3, 3], (0, -1, 0.2))
 
 
-def test_screw_turns_and_travels():
+def test_screw_rotates_and_translates():
     screw = Screw(pose((0.3, 0, 0)), (0.2, 0, 0), (0, 0, 2), 4 * np.pi, travel=0.1)
     assert screw.length == pytest.approx(max(np.hypot(0.1 * 4 * np.pi, 0.1), 0.8 * np.pi))
     quarter = screw.pose(screw.length / 8)      # a quarter of a turn
@@ -71,6 +71,6 @@ def test_samples_keep_waypoints_and_the_spacing():
     (lambda: Waypoints([START]), 'at least two'),
     (lambda: Waypoints([START, END, END]), 'from pose 1 to pose 2: the path has length zero'),
     (lambda: Spline('poses'), 'valid: a list')])
-def test_refuses_what_is_no_path(make, words):
+def test_malformed_tool_paths_are_refused(make, words):
     with pytest.raises(InvalidTargetError, match=words):
         make()
