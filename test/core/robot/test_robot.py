@@ -17,7 +17,7 @@ from ros2_ik.core.errors import (
 )
 
 
-def test_limits_of_followers_are_mapped_to_the_leader(small):
+def test_limits_of_mimic_joints_are_mapped_to_the_leader(small):
     """B = -a/2 + .1 in +-2; c = -a + .1 in [-.3, .6]: a in [-.5, .4]."""
     robot = small('mimic_chain')
     assert robot.lower == pytest.approx([-0.5, -2.0])
@@ -29,8 +29,8 @@ def test_limits_of_followers_are_mapped_to_the_leader(small):
 @pytest.mark.parametrize('kind, multiplier, limits, leader', [
     ('continuous', 2.0, None, 'continuous'), ('continuous', 1.2568, None, 'revolute'),
     ('revolute', 1.0, (-200.0, 200.0), 'revolute'), ('prismatic', 0.05, (-0.5, 1.0), 'revolute')])
-def test_a_continuous_leader_turns_only_if_its_follower_does(kind, multiplier, limits, leader):
-    """A rack and its pinion: a way was taken for one that ends a turn, and .3 m, away."""
+def test_leader_is_periodic_only_if_its_mimic_joint_is(kind, multiplier, limits, leader):
+    """A rack and its pinion: a turn of the pinion moves the rack by 0.3 m."""
     robot = Robot.from_urdf(urdf(
         joint('pinion', 'continuous', 'base', 'wheel', axis=Z),
         joint('rack', kind, 'base', 'tip', axis=X, limits=limits,
@@ -41,7 +41,7 @@ def test_a_continuous_leader_turns_only_if_its_follower_does(kind, multiplier, l
     assert motion.goal[0] == pytest.approx(end)
 
 
-def test_root_joint_of_another_kind_is_refused():
+def test_unknown_kind_of_root_joint_is_refused():
     for wrong in ('floating', '', None, 5, []):
         with pytest.raises(RobotDescriptionError, match='freeflyer'):
             Robot.from_urdf(SMALL['scara'], root_joint=wrong)
@@ -50,7 +50,7 @@ def test_root_joint_of_another_kind_is_refused():
 @pytest.mark.parametrize('name, text', [
     ('tipp', "unknown frame 'tipp'; did you mean 'tip'? (9 frames)"),
     ('zzz', 'elbow'), (None, "'None'"), ([], "'[]'")])
-def test_unknown_frames_name_similar_ones(small, name, text):
+def test_unknown_frame_suggests_similar_ones(small, name, text):
     for ask in (small('scara').frame_id, small('scara').moving_joints,
                 Configuration(small('scara')).transform, Configuration(small('scara')).jacobian):
         with pytest.raises(UnknownFrameError) as caught:
@@ -60,7 +60,7 @@ def test_unknown_frames_name_similar_ones(small, name, text):
 
 
 @pytest.mark.parametrize('name', ['sholder', 'base', None, []])
-def test_unknown_joints_name_similar_ones(small, name):
+def test_unknown_joint_suggests_similar_ones(small, name):
     with pytest.raises(UnknownJointError, match='joint.*shoulder'):
         small('scara').joint(name)
     with pytest.raises(UnknownJointError):
@@ -76,7 +76,7 @@ def test_values_by_name_may_be_partial(small):
     assert list(robot.to_q((1, 2, 3, 4))) == [1, 2, 3, 4]
 
 
-def test_values_of_many_kinds_by_name(small):
+def test_joint_values_by_name_may_have_many_types(small):
     robot = small('nested', 'freeflyer')
     base, cart, drone = [1, 2, 3, 0, 0, 0, 2], [4, 5, 6], [7, 8, 9, 0, 1, 0, 0]
     q = robot.to_q({'root_joint': base, 'drive': cart, 'fly': drone, 'hook': 10, 'lift': 0.1})
@@ -91,7 +91,6 @@ def test_values_of_many_kinds_by_name(small):
 
 
 def test_mimic_joints_are_ignored_as_input_and_computed_as_output(small):
-    """Their values are passed over on the way in and computed on the way out."""
     robot = small('mimic_chain')
     q = robot.to_q({'a': 0.2, 'b': 77.0, 'c': 88.0})
     assert list(q) == [0.2, 0.0]
@@ -114,12 +113,12 @@ def test_malformed_joint_values_are_refused(small, values, text):
 
 
 @pytest.mark.parametrize('quaternion', [[0, 0, 0, 0], [0, 0, 0, 1e-12], [0, 0, np.nan, 1]])
-def test_quaternion_of_norm_zero(small, quaternion):
+def test_quaternion_of_norm_zero_is_refused(small, quaternion):
     with pytest.raises(InvalidStateError, match='root_joint'):
         small('scara', 'freeflyer').to_q({'root_joint': [0, 0, 0, *quaternion]})
 
 
-def test_moving_joints(small):
+def test_moving_joints_of_a_frame_are_its_ancestors(small):
     robot = small('two_arms')
     assert robot.moving_joints('chest') == {'torso'}
     assert robot.moving_joints('left_b') == {'torso', 'left_1', 'left_2'}
@@ -131,7 +130,7 @@ def test_moving_joints(small):
 
 
 @pytest.mark.parametrize('root_joint', ['fixed', 'freeflyer'])
-def test_pickle_and_copy(root_joint):
+def test_robot_can_be_pickled_and_copied(root_joint):
     srdf = '<robot name="x"><group name="g"><joint name="torso"/></group></robot>'
     robot = Robot.from_urdf(TWO_ARMS, ['/some/where'], srdf, root_joint)
     for other in (pickle.loads(pickle.dumps(robot)), copy.deepcopy(robot)):
@@ -145,8 +144,8 @@ def test_pickle_and_copy(root_joint):
 
 @pytest.mark.parametrize('multiplier, velocity, most', [
     (-2.0, 1.0, 0.5), (0.5, 1.0, 1.5), (1.0, 0.0, 1.5), (0.0, 1.0, 1.5)])
-def test_followers_are_no_faster_than_they_may_be(multiplier, velocity, most):
-    """A velocity of 0 is what many descriptions have for a follower: it says nothing."""
+def test_velocity_limit_of_a_mimic_joint_applies_to_its_leader(multiplier, velocity, most):
+    """A limit of 0, common for mimic joints, is ignored."""
     limit = '<limit lower="-1" upper="1" velocity="{}" effort="1"/>'
     robot = Robot.from_urdf(f"""<robot name="r"><link name="a"/><link name="b"/><link name="c"/>
         <joint name="lead" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>

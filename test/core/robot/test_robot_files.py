@@ -1,4 +1,4 @@
-"""Robots that come with the package, of example-robot-data, and of your own files."""
+"""Robots of the package, of example-robot-data, and of other files."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ JOINTS = {'baxter': 17, 'kinova': 6, 'panda': 8, 'talos': 32, 'ur5': 6, 'xarm7':
 
 
 @pytest.mark.parametrize('name', NAMES)
-def test_shipped_robots_are_as_their_config_says(load, name):
+def test_shipped_robots_agree_with_their_config_files(load, name):
     shipped, robot = shipped_robots()[name], load(name)
     assert len(robot.joint_names) - (robot.root_joint != 'fixed') == JOINTS[name]
     assert shipped.description
@@ -31,7 +31,7 @@ def test_shipped_robots_are_as_their_config_says(load, name):
         assert robot.group(chain).tips == (tip,)
 
 
-def test_a_robot_without_srdf_and_with_a_chain():
+def test_shipped_robot_without_srdf_has_the_group_of_its_chain():
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf')
     assert list(Robot.load(shipped).groups)     # a chain a leaf
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf',
@@ -41,8 +41,8 @@ def test_a_robot_without_srdf_and_with_a_chain():
         Robot.load(ShippedRobot('mine', 'an arm', 'nothing.urdf'))
 
 
-def test_home_is_no_singularity(load, home_of):
-    """A mock robot that stands there must be able to move in every direction."""
+def test_home_is_not_singular(load, home_of):
+    """So that a mock robot can move in each direction."""
     for name in NAMES:
         shipped, robot = shipped_robots()[name], load(name)
         J = Configuration(robot, home_of(name)).jacobian(shipped.tip)
@@ -50,7 +50,7 @@ def test_home_is_no_singularity(load, home_of):
 
 
 @pytest.mark.parametrize('wrong, near', [('pandda', "'panda'"), ('UR5', 'ur5'), (None, 'xarm7')])
-def test_unknown_robot(wrong, near):
+def test_unknown_robot_is_refused_by_name(wrong, near):
     with pytest.raises(UnknownRobotError) as caught:
         Robot.load(wrong)
     assert near in str(caught.value) and '(6 robots)' in str(caught.value)
@@ -60,15 +60,14 @@ def test_unknown_robot(wrong, near):
     ('', "'description' and 'urdf'"), ('urdf: a.urdf', "missing 1 required .* 'description'"),
     ('{description: d, urdf: u, grop: arm}', "unknown field 'grop'; did you mean 'group'"),
     ('urdf: [', 'expected the node content')])
-def test_a_mistake_in_a_file_is_told_with_its_name(tmp_path, text, words):
-    """It was a traceback of each command, which did not name the file."""
+def test_malformed_config_file_is_refused_with_its_name(tmp_path, text, words):
     file = tmp_path / 'my_arm.yaml'
     file.write_text(text)
     with pytest.raises(RobotDescriptionError, match=f'my_arm.yaml: .*{words}'):
         ShippedRobot.read(file)
 
 
-def test_a_wrong_file_concerns_its_robot_alone(tmp_path, caplog, monkeypatch):
+def test_malformed_config_file_does_not_affect_other_robots(tmp_path, caplog, monkeypatch):
     (tmp_path / 'arm.yaml').write_text('{description: d, urdf: u}')
     (tmp_path / 'bad.yaml').write_text('urdf: [')
     monkeypatch.setattr('ros2_ik.core.robot.shipped.config_folder', lambda: tmp_path)
@@ -81,7 +80,7 @@ def test_a_wrong_file_concerns_its_robot_alone(tmp_path, caplog, monkeypatch):
     ({'group': 'arm', 'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'"),
     ({'home': [1]}, 'q takes 6 values, 1 given; in this order: shoulder_pan_joint, ')])
-def test_what_does_not_fit_the_robot_is_told(values, words):
+def test_config_with_unknown_group_or_frame_is_refused(values, words):
     values = {'chains': {'arm': ['base_link', 'tool0']}} | values
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)
     with pytest.raises(RobotDescriptionError, match='config/mine.yaml: ') as caught:
@@ -89,7 +88,7 @@ def test_what_does_not_fit_the_robot_is_told(values, words):
     assert words in str(caught.value)
 
 
-def test_missing_files_say_what_to_install(monkeypatch):
+def test_missing_description_names_the_package_to_install(monkeypatch):
     monkeypatch.setattr('sys.path', [])
     monkeypatch.setattr('sys.prefix', '/nowhere')
     monkeypatch.setattr(Path, 'is_dir', lambda self: 'robots' not in str(self))
@@ -105,7 +104,7 @@ REFUSED = {     # no <link> in the text; mimics of joints that it does not have
 
 
 @pytest.mark.parametrize('file', FILES, ids=lambda file: file.name)
-def test_every_example_robot_moves_as_the_judge_says_or_is_refused(file):
+def test_each_example_robot_agrees_with_yourdfpy_or_is_refused(file):
     if file.name in REFUSED:
         with pytest.raises(RobotDescriptionError, match=REFUSED[file.name]):
             Robot.from_urdf(file)
@@ -142,7 +141,7 @@ params="child z"><link name="${child}"><collision><geometry>
 
 @pytest.fixture
 def package(tmp_path):
-    """Give a package whose folder has another name than its package.xml says."""
+    """Return a package whose folder is named differently from its package.xml."""
     folder = tmp_path / 'checkout'
     for name, text in (('package.xml', '<package><name>my_arm</name></package>'),
                        ('urdf/arm.urdf.xacro', XACRO), ('urdf/parts.xacro', PARTS),
@@ -152,7 +151,7 @@ def package(tmp_path):
     return folder
 
 
-def test_xacro_file_is_expanded_with_arguments_and_packages_around_it(package):
+def test_xacro_file_is_expanded_with_arguments_and_neighbouring_packages(package):
     robot = Robot.from_urdf(package / 'urdf/arm.urdf.xacro', xacro_args={'reach': '0.7'})
     assert robot.joint_names == ('j',) and 'xyz="0 0 0.7"' in robot.urdf
     assert Robot.from_urdf(package / 'urdf/arm.urdf.xacro').urdf.count('0 0 0.3') == 1
@@ -167,20 +166,20 @@ def test_xacro_error_names_the_file_and_the_package(package):
         Robot.from_urdf(file)
 
 
-def test_a_binary_file_is_refused_as_no_text(tmp_path):
+def test_binary_file_is_refused(tmp_path):
     (tmp_path / 'arm.stl').write_bytes(bytes(range(128, 256)))
     with pytest.raises(RobotDescriptionError, match='arm.stl is no text; valid: URDF or xacro'):
         Robot.from_urdf(tmp_path / 'arm.stl')
 
 
-def test_package_beside_that_of_the_urdf_is_found(package):
+def test_package_next_to_that_of_the_urdf_is_found(package):
     beside = package.parent / 'other_meshes'
     beside.mkdir()
     (beside / 'a.stl').touch()
     assert find_mesh('package://other_meshes/a.stl', (str(package / 'urdf'),)) == beside / 'a.stl'
 
 
-def test_published_description_names_files_that_only_package_dirs_lead_to(package):
+def test_published_description_has_absolute_paths_of_files_in_package_dirs(package):
     robot = Robot.from_urdf(package / 'urdf/arm.urdf.xacro')
     assert f'filename="file://{package}/meshes/part.stl"' in urdf_for_others(robot)
     panda = Robot.load('panda')
@@ -190,6 +189,6 @@ def test_published_description_names_files_that_only_package_dirs_lead_to(packag
 @pytest.mark.parametrize(('text', 'words'), [
     ('<sdf version="1.7"><model name="x"/></sdf>', 'sdf'),
     ('<mujoco model="x"/>', 'mujoco')])
-def test_other_formats_are_named(text, words):
+def test_sdf_and_mjcf_files_are_refused_by_name(text, words):
     with pytest.raises(RobotDescriptionError, match=f'<{words}>, not <robot>'):
         Robot.from_urdf(text)

@@ -1,4 +1,4 @@
-"""Groups, states, disabled pairs, passive and virtual joints."""
+"""Groups, states, disabled pairs, passive and virtual joints of SRDF files."""
 
 import numpy as np
 import pytest
@@ -12,27 +12,27 @@ RIGHT = tuple(f'right_{i}' for i in range(1, 7))
 
 
 def two_arms(body, root_joint='fixed'):
-    """Make the two-armed robot with the given elements in its SRDF."""
+    """Return the two-armed robot with elements in its SRDF."""
     return Robot.from_urdf(TWO_ARMS, srdf=f'<robot name="small">{body}</robot>',
                            root_joint=root_joint)
 
 
 def group(name, *members):
-    """Write a <group>; members are (tag, name) or ('chain', base, tip)."""
+    """Return a <group>; members are (tag, name) or ("chain", base, tip)."""
     return f'<group name="{name}">' + ''.join(
         f'<chain base_link="{m[1]}" tip_link="{m[2]}"/>' if m[0] == 'chain'
         else f'<{m[0]} name="{m[1]}"/>' for m in members) + '</group>'
 
 
-def test_chain_whose_base_is_no_ancestor():
-    """From one hand over the chest to the other: the joints of both, not the torso's."""
+def test_chain_between_two_hands_has_the_joints_of_both_arms():
+    """Not those of the torso."""
     found = two_arms(group('arms', ('chain', 'right_hand', 'left_hand'))).group('arms')
     assert found.joint_names == LEFT + RIGHT
     assert found.tips == ('left_hand',)
 
 
-def test_tips_are_where_the_group_ends():
-    """A subgroup's tip within the larger group is none, nor a link above other members."""
+def test_tips_of_a_group_are_its_last_links():
+    """Neither tips of subgroups within it, nor links above other members."""
     robot = two_arms(group('trunk', ('chain', 'base', 'chest'))
                      + group('left', ('chain', 'chest', 'left_hand'))
                      + group('all', ('group', 'trunk'), ('group', 'left'))
@@ -48,7 +48,7 @@ def test_tips_are_where_the_group_ends():
     group('a', ('group', 'b')) + group('b', ('group', 'c'))
     + group('c', ('group', 'a'), ('joint', 'torso')),
 ])
-def test_cyclic_subgroups_end(body):
+def test_cyclic_subgroups_are_ignored(body):
     robot = two_arms(body)
     assert robot.group('a').joint_names == ('torso',)
 
@@ -56,13 +56,13 @@ def test_cyclic_subgroups_end(body):
 @pytest.mark.parametrize('member, name', [
     (('joint', 'ghost'), 'ghost'), (('link', 'ghost'), 'ghost'), (('group', 'ghost'), 'ghost'),
     (('chain', 'ghost', 'left_hand'), 'ghost'), (('chain', 'chest', 'ghost'), 'ghost')])
-def test_unknown_members_are_left_out_and_reported(member, name):
+def test_unknown_members_are_ignored_with_a_warning(member, name):
     robot = two_arms(group('g', member, ('joint', 'torso')))
     assert robot.group('g').joint_names == ('torso',)
     assert any(f"'{name}'" in warning for warning in robot.warnings)
 
 
-def test_without_srdf_a_chain_a_leaf():
+def test_without_srdf_each_leaf_has_a_chain():
     robot = Robot.from_urdf(TWO_ARMS)
     assert {name: g.joint_names for name, g in robot.groups.items()} == {
         'left_hand': ('torso', *LEFT), 'right_hand': ('torso', *RIGHT)}
@@ -70,7 +70,7 @@ def test_without_srdf_a_chain_a_leaf():
     assert robot.group('left_hand').base == 'base'
 
 
-def test_group_states_leave_out_unknown_joints_and_say_so():
+def test_unknown_joints_of_group_states_are_ignored_with_a_warning():
     robot = two_arms(
         group('arm', ('chain', 'chest', 'left_hand'))
         + '<group_state name="up" group="arm"><joint name="left_1" value="0.5"/>'
@@ -81,7 +81,7 @@ def test_group_states_leave_out_unknown_joints_and_say_so():
                for word in ("'ghost'", "'left_2'", "'ghosts'"))
 
 
-def test_a_urdf_as_srdf_is_refused():
+def test_urdf_as_srdf_is_refused():
     with pytest.raises(RobotDescriptionError, match='SRDF has <link> elements, as a URDF'):
         Robot.from_urdf(TWO_ARMS, srdf=TWO_ARMS)
 
@@ -95,7 +95,7 @@ def test_warnings_name_the_file_and_another_robot(tmp_path):
         f"SRDF {file}: passive joint 'ghost' is not part of the robot and is left out")
 
 
-def test_group_state_with_a_free_base():
+def test_group_state_of_a_floating_base_has_its_pose():
     robot = two_arms(
         '<virtual_joint name="base_joint" type="floating" parent_frame="odom" child_link="base"/>'
         + group('all', ('joint', 'base_joint'), ('joint', 'torso'))
@@ -107,14 +107,14 @@ def test_group_state_with_a_free_base():
     assert robot.group('all').joint_names == ('base_joint', 'torso')
 
 
-def test_links_disabled_by_default_and_enabled_again():
+def test_default_disabled_links_can_be_enabled_by_pair():
     robot = two_arms('<disable_default_collisions link="base"/>'
                      '<enable_collisions link1="left_hand" link2="base"/>')
     others = set(robot.frame_names[:14]) - {'base', 'left_hand'}
     assert robot.disabled_pairs == {tuple(sorted(('base', other))) for other in others}
 
 
-def test_passive_joints_never_move():
+def test_passive_joints_do_not_move():
     robot = two_arms(group('arm', ('chain', 'chest', 'left_hand'))
                      + '<passive_joint name="left_3"/><passive_joint name="ghost"/>')
     assert robot.passive_joints == {'left_3'}
@@ -129,7 +129,7 @@ VIRTUAL = ('<virtual_joint name="world_joint" type="floating" parent_frame="odom
            'child_link="base"/>')
 
 
-def test_virtual_joint_names_the_base():
+def test_virtual_joint_is_the_name_of_the_base_joint():
     robot = two_arms(VIRTUAL, 'freeflyer')
     assert robot.joint_names[0] == 'world_joint'
     assert robot.root_frame == 'odom'
@@ -139,14 +139,14 @@ def test_virtual_joint_names_the_base():
     assert two_arms(VIRTUAL).joint_names == Robot.from_urdf(TWO_ARMS).joint_names
 
 
-def test_a_base_joint_whose_name_is_taken_gets_a_longer_one():
+def test_base_joint_with_a_used_name_is_renamed():
     text = urdf(joint('root_joint', 'revolute', 'base', 'arm', axis=(0, 0, 1)))
     robot = Robot.from_urdf(text, root_joint='planar')
     assert robot.joint_names == ('root_joint_of_base', 'root_joint')
 
 
-def test_fixed_virtual_joint_names_the_root_frame(load):
-    """As in MoveIt's configuration of the Panda: the root link stands in `world`."""
+def test_parent_frame_of_a_fixed_virtual_joint_is_a_frame_at_the_root(load):
+    """As in MoveIt's configuration of the Panda, with frame `world`."""
     virtual = ('<virtual_joint name="fix" type="{}" parent_frame="world" '
                'child_link="panda_link0"/>')
     urdf = load('panda').urdf
@@ -160,7 +160,7 @@ def test_fixed_virtual_joint_names_the_root_frame(load):
 
 @pytest.mark.parametrize('hand', ['<link name="panda_leftfinger"/>',
                                   '<joint name="panda_finger_joint1"/>'])
-def test_group_of_chain_and_hand_ends_where_the_chain_does(load, hand):
+def test_tip_of_a_group_of_chain_and_hand_is_that_of_the_chain(load, hand):
     robot = Robot.from_urdf(load('panda').urdf, srdf=f"""<robot name="panda">
         <group name="arm"><chain base_link="panda_link0" tip_link="panda_link8"/></group>
         <group name="hand">{hand}</group>
@@ -168,7 +168,7 @@ def test_group_of_chain_and_hand_ends_where_the_chain_does(load, hand):
     assert robot.group('both').tips == ('panda_link8',)
 
 
-def test_end_effector_gives_the_tip_of_a_group_of_joints(load):
+def test_end_effector_is_the_tip_of_a_group_of_joints(load):
     joints = ''.join(f'<joint name="panda_joint{k}"/>' for k in range(1, 8))
     robot = Robot.from_urdf(load('panda').urdf, srdf=f"""<robot name="panda">
         <group name="arm">{joints}</group><group name="hand"><link name="panda_hand"/></group>

@@ -1,4 +1,4 @@
-"""What a URDF may be, and that all else is refused in words that name the thing."""
+"""URDF files: supported content, and refusals with the name of the element."""
 
 import random
 import re
@@ -15,14 +15,14 @@ ARM = joint('j', 'revolute', 'a', 'b', axis=Z, limits=(-1.0, 1.0))
 
 
 def replaced(old, new, text=None):
-    """Give a URDF with a part replaced, sure that the part is there."""
+    """Return a URDF with a part replaced; the part must be present."""
     text = urdf(ARM) if text is None else text
     assert old in text
     return text.replace(old, new)
 
 
 def followers(**leaders):
-    """Joints in a chain, each of which mimics the one named."""
+    """Return joints in a chain, each of which mimics the given one."""
     names = list(leaders)
     return urdf(*(joint(name, 'revolute', f'l{i}', f'l{i + 1}', axis=Z, limits=(-1.0, 1.0),
                         mimic=None if leaders[name] is None else (leaders[name], 1.0, 0.0))
@@ -94,8 +94,8 @@ def test_malformed_descriptions_are_refused_by_name(case):
 
 @pytest.mark.parametrize('bad', ['nan', '1 2'])
 @pytest.mark.parametrize('good', ['mass value="1.5"', 'ixx="1"', 'xyz="0.01 0.1 -0.01"'])
-def test_inertias_that_are_no_numbers_are_refused(good, bad):
-    """Urdfdom would drop it, and the centre of mass would silently be another."""
+def test_malformed_inertias_are_refused(good, bad):
+    """Urdfdom would drop them, and the centre of mass would be wrong."""
     key = good.split('"')[0]
     with pytest.raises(RobotDescriptionError, match="'a'"):
         Robot.from_urdf(replaced(good, f'{key}"{bad}"'))
@@ -117,7 +117,7 @@ def test_missing_file_is_named(tmp_path):
     ('<limit lower="0.3" upper="0.3" effort="1" velocity="2"/>', 0.3, 0.3),
 ])
 @pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
-def test_limits_present_and_absent(kind, given, lower, upper):
+def test_absent_limits_are_infinite(kind, given, lower, upper):
     text = urdf(joint('j', kind, 'a', 'b', axis=X))
     robot = Robot.from_urdf(text.replace('<axis', given + '<axis'))
     assert (robot.joints[0].lower, robot.joints[0].upper) == (lower, upper)
@@ -126,7 +126,7 @@ def test_limits_present_and_absent(kind, given, lower, upper):
 
 @pytest.mark.parametrize('kind', ['revolute', 'prismatic'])
 @pytest.mark.parametrize('given', ['', '<limit effort="1" velocity="2"/>'])
-def test_absent_limits_are_told(kind, given):
+def test_absent_limits_are_a_warning(kind, given):
     text = urdf(joint('j', kind, 'a', 'b', axis=X), joint('k', 'revolute', 'b', 'c', axis=X,
                                                           limits=(-1.0, 1.0)))
     warning, = Robot.from_urdf(text.replace('<axis', given + '<axis', 1)).warnings
@@ -138,15 +138,15 @@ def test_absent_limits_are_told(kind, given):
 @pytest.mark.parametrize(('axis', 'told'), [
     ((0, 0, 1), False), ((0, 0, -2), False), ((0, 1, 0), True), ((0.1, 0, 1), True),
     (None, True)])
-def test_a_planar_joint_in_another_plane_is_told(axis, told):
-    """Without an <axis> it is x, in the specification."""
+def test_planar_joint_with_another_normal_is_a_warning(axis, told):
+    """Without an <axis> the normal is x, by the specification."""
     found = Robot.from_urdf(urdf(joint('drive', 'planar', 'a', 'b', axis=axis))).warnings
     assert bool(found) == told
     assert all(word in text for text in found for word in ("'drive'", 'planar', 'z'))
 
 
-def test_numbers_with_line_breaks_are_numbers(capfd):
-    """Unitree's hands have such inertias; urdfdom drops them, and says so on stderr."""
+def test_numbers_with_line_breaks_are_read(capfd):
+    """As the inertias of Unitree's hands, which urdfdom drops."""
     text = urdf(joint('j', 'continuous', 'a', 'b', xyz=(1, 2, 3), axis=X))
     given = Robot.from_urdf(text)
     for attribute in ('xyz', 'rpy', 'value', 'ixx', 'ixz', 'izz'):
@@ -158,7 +158,7 @@ def test_numbers_with_line_breaks_are_numbers(capfd):
     assert capfd.readouterr().err == ''
 
 
-def test_soft_limits_narrow():
+def test_soft_limits_narrow_the_limits():
     text = replaced('<axis', '<safety_controller soft_lower_limit="-0.4" soft_upper_limit="9" '
                     'k_position="1" k_velocity="1"/><axis')
     joint_ = Robot.from_urdf(text).joints[0]
@@ -167,8 +167,8 @@ def test_soft_limits_narrow():
 
 @pytest.mark.parametrize('axis', ['<axis/>', '<axis name="a"/>', ''])
 @pytest.mark.parametrize('kind', ['prismatic', 'continuous'])
-def test_axis_is_x_by_default(kind, axis):
-    """Pinocchio takes an axis without xyz for 0 0 0: nothing moves, and the Jacobian is zero."""
+def test_default_axis_is_x(kind, axis):
+    """Pinocchio takes 0 0 0 for an axis without xyz: the Jacobian is zero."""
     mimic = joint('k', kind, 'b', 'c', axis=X, mimic=('j', 2.0, 0.1), limits=(-9.0, 9.0))
     text = urdf(joint('j', kind, 'a', 'b', xyz=(0.1, 0.2, 0.3), axis=X), mimic)
     robot = Robot.from_urdf(text.replace(f'<axis xyz="{X[0]} 0 0"/>', axis))
@@ -186,16 +186,16 @@ PREFIXES = ('<drake:joint name="x"><drake:acceleration value="3"/></drake:joint>
 
 
 @pytest.mark.parametrize('added', PREFIXES)
-def test_prefixes_that_nothing_declares(added):
-    """Drake's and Gazebo's files have them; urdfdom knows no namespaces."""
+def test_undeclared_namespace_prefixes_are_ignored(added):
+    """As in files of Drake and Gazebo."""
     for place in ('</robot>', '<axis', '<parent', '<inertial>'):
         robot = Robot.from_urdf(replaced(place, added + place))
         assert robot.key and robot.joint_names == ('j',)
         assert robot.joint('j').lower == -1.0
 
 
-def test_broken_texts_are_refused_or_robots():
-    """1000 mutations of a good text: never another exception, never a crash."""
+def test_mutated_urdf_is_refused_or_a_robot():
+    """1000 mutations: no other exception, no crash."""
     generator = random.Random(0)
     robots = 0
     for _ in range(1000):

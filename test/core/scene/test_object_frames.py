@@ -1,4 +1,4 @@
-"""Objects, subframes and tools as frames of the robot: judged by Pinocchio on the URDF alone."""
+"""Objects, subframes and tools as frames of the robot, judged by Pinocchio."""
 
 import pickle
 
@@ -46,7 +46,7 @@ def scene(panda):
 
 @pytest.fixture(scope='module')
 def hand(panda):
-    """Give the pose of the hand at joint values, by Pinocchio's model of the URDF."""
+    """Return the pose of the hand at joint values by Pinocchio's model of the URDF."""
     model = pin.buildModelFromXML(panda.urdf)
     data = model.createData()
 
@@ -78,7 +78,7 @@ def test_frames_of_objects_move_with_their_link(panda, scene, hand):
     assert away(Configuration(copy, q).placement('tool'), at.placement('tool')) < 1e-12
 
 
-def test_a_tip_goes_to_a_frame_of_an_object(panda, scene, hand):
+def test_tip_reaches_a_frame_of_an_object(panda, scene, hand):
     T = pin.SE3(np.eye(3), np.array([0.03, 0.0, 0.0]))
     solution = solve_pose(panda, 'peg/tip', T, relative_to='bin/grasp', scene=scene,
                           random_state=0)
@@ -87,8 +87,8 @@ def test_a_tip_goes_to_a_frame_of_an_object(panda, scene, hand):
     assert away(tip, T_BIN * T_BIN_GRASP * T) < 1e-4
 
 
-def test_requests_have_them_in_targets_constraints_and_tools(panda, scene, hand):
-    """A worker's copy of the search has the same frames."""
+def test_targets_constraints_and_tools_may_be_frames_of_objects(panda, scene, hand):
+    """Also in a pickled copy of the search, as workers receive it."""
     wanted = pin.SE3(DOWN, np.array([0.45, -0.1, 0.4]))
     request = IKRequest(
         [PoseTarget('tool', wanted, weights=[1, 1, 1, 0, 0, 0])],
@@ -110,8 +110,8 @@ def test_requests_have_them_in_targets_constraints_and_tools(panda, scene, hand)
         assert np.arccos(cosine) < 0.3 + 1e-5
 
 
-def test_what_is_held_touches_at_every_solution(panda, scene):
-    """Whatever the arm does: the peg would stand in the middle of the bin."""
+def test_attached_object_in_collision_at_each_solution_is_reported(panda, scene):
+    """The peg would be in the middle of the bin."""
     solution = solve_pose(panda, 'peg', pin.SE3(DOWN, np.zeros(3)), relative_to='bin',
                           scene=scene)
     assert solution.status is Status.GOAL_IN_COLLISION

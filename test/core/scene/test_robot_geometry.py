@@ -1,4 +1,4 @@
-"""The robots' own geometry, judged by Pinocchio's reader of URDFs."""
+"""Collision geometry of robots, judged by Pinocchio's URDF reader."""
 
 import os
 import pickle
@@ -32,7 +32,7 @@ def own_cache(tmp_path_factory):
 
 
 def robot_with(collision, other='', package_dirs=()):
-    """Make a robot of two links; the first has this collision element."""
+    """Return a robot of two links; the first has a collision element."""
     return Robot.from_urdf(
         f'<robot name="r"><link name="base">{collision}</link><link name="tip">{other}</link>'
         '<joint name="j" type="continuous"><parent link="base"/><child link="tip"/>'
@@ -45,7 +45,7 @@ def collision(shape, origin='', name=''):
 
 @pytest.fixture
 def packages(tmp_path):
-    """Make a folder with package 'parts', which has meshes/ring.stl and a broken one."""
+    """Return a folder with package "parts": meshes/ring.stl and a malformed mesh."""
     folder = tmp_path / 'parts' / 'meshes'
     folder.mkdir(parents=True)
     trimesh.creation.torus(0.3, 0.1).export(folder / 'ring.stl')
@@ -54,13 +54,13 @@ def packages(tmp_path):
 
 
 def sticking_out(hull, points):
-    """Return how far [m] each of points (n, 3) is outside a hull."""
+    """Return the distance [m] of points (n, 3) outside a hull."""
     normals, offsets = hull.half_spaces
     return (points @ normals.T - offsets).max(axis=1)
 
 
 @pytest.mark.parametrize('name', ROBOTS)
-def test_bodies_are_where_pinocchio_has_them(name, load):
+def test_geometry_is_at_the_poses_of_pinocchio(name, load):
     robot = load(name)
     geometry = robot_geometry(robot)
     model = pin.buildModelFromXML(robot.urdf, mimic=True)
@@ -94,7 +94,7 @@ def test_bodies_are_where_pinocchio_has_them(name, load):
             assert body.shape.radius == theirs.geometry.radius
 
 
-def test_all_elements_are_read(packages):
+def test_all_collision_elements_are_read(packages):
     origin = '<origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/>'
     ring = '<mesh filename="package://parts/meshes/ring.stl" scale="1 2 -1"/>'
     robot = robot_with(
@@ -116,14 +116,14 @@ def test_all_elements_are_read(packages):
 @pytest.mark.parametrize(('address', 'dirs'), [
     ('package://parts/meshes/ring.stl', '{0}/parts'), ('model://parts/meshes/ring.stl', '{0}'),
     ('file://{0}/parts/meshes/ring.stl', ''), ('{0}/parts/meshes/ring.stl', '')])
-def test_addresses_of_meshes(address, dirs, packages):
+def test_mesh_uris_of_all_schemes_are_found(address, dirs, packages):
     robot = robot_with(collision(f'<mesh filename="{address.format(packages)}"/>'), '',
                        [dirs.format(packages)] if dirs else [])
     assert len(robot_geometry(robot).bodies) == 1
 
 
-def test_relative_meshes_are_looked_for_beside_the_file_first(packages):
-    """As Drake does; a file of the same name in other folders is another robot's."""
+def test_relative_mesh_path_is_relative_to_the_urdf_first(packages):
+    """As in Drake; the same name in another folder belongs to another robot."""
     folder = packages / 'parts'
     for file, radius in ((folder / 'link.stl', 0.1), (packages / 'link.stl', 0.2)):
         trimesh.creation.icosphere(2, radius).export(file)
@@ -137,7 +137,7 @@ def test_relative_meshes_are_looked_for_beside_the_file_first(packages):
 
 
 @pytest.mark.parametrize('file', ['none.stl', 'broken.stl', 'ring.ply'])
-def test_missing_meshes_are_refused_or_left_out_and_said(file, packages):
+def test_missing_meshes_are_refused_or_skipped_with_a_warning(file, packages):
     mesh = collision(f'<mesh filename="package://parts/meshes/{file}"/>')
     robot = robot_with(mesh, collision('<sphere radius="1"/>'), [packages, '/elsewhere'])
     with pytest.raises(InvalidSceneError, match=f"'base'.*{file}") as caught:
@@ -149,7 +149,7 @@ def test_missing_meshes_are_refused_or_left_out_and_said(file, packages):
     assert file in rest.warnings[0] and "link 'base'" in rest.warnings[0]
 
 
-def test_a_robot_without_geometry_says_so(small):
+def test_robot_without_geometry_is_reported(small):
     geometry = robot_geometry(small('scara'))
     assert geometry.bodies == () and 'no collision elements' in geometry.warnings[0]
 
@@ -163,7 +163,7 @@ def test_a_robot_without_geometry_says_so(small):
     ('<mesh filename="package://example-robot-data/robots/ur_description/meshes/ur5/collision/'
      'base.stl" scale="1 0 1"/>', 'scale'),
     ('<mesh filename="http://a.b/c.stl"/>', 'package:// or model://')])
-def test_bad_elements_are_refused_in_words(shape, words):
+def test_malformed_collision_elements_are_refused(shape, words):
     robot = robot_with(collision(shape), '', [data_folder().parents[1]])
     with pytest.raises(InvalidSceneError, match="link 'base'") as caught:
         robot_geometry(robot)
@@ -184,8 +184,8 @@ stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
 
 @pytest.mark.parametrize(('unit', 'told'), [
     ('<unit name="meter" meter="1"/>', 0), ('<unit meter="0.0254"/>', 1)])
-def test_the_unit_of_collada_scales_what_is_seen_alone(unit, told, tmp_path):
-    """As in RViz and in MoveIt."""
+def test_collada_unit_scales_visuals_only(unit, told, tmp_path):
+    """As in RViz and MoveIt."""
     (tmp_path / 'a.dae').write_text(COLLADA.format(unit))
     robot = solid('one_joint', shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'})
     geometry = robot_geometry(robot)
@@ -198,15 +198,14 @@ def test_the_unit_of_collada_scales_what_is_seen_alone(unit, told, tmp_path):
     assert np.ptp(seen.shape.vertices, axis=0) == pytest.approx([size, 2 * size, 0])
 
 
-def test_units_above_a_metre_are_refused(tmp_path):
+def test_collada_units_above_a_metre_are_refused(tmp_path):
     (tmp_path / 'a.dae').write_text(COLLADA.format('<unit meter="1000"/>'))
     with pytest.raises(InvalidSceneError, match='its unit is 1000 m; valid: up to 1 m'):
         robot_geometry(solid('one_joint',
                              shapes={'tip': f'<mesh filename="file://{tmp_path}/a.dae"/>'}))
 
 
-def test_the_folders_of_meshes_tell_checkers_apart(tmp_path):
-    """Two robots of one text, whose meshes are in different folders."""
+def test_robots_with_meshes_in_different_folders_have_different_checkers(tmp_path):
     text = solid('one_joint', shapes={'tip': '<mesh filename="package://arm/a.stl"/>'}).urdf
     found, scene = [], None
     for size in (0.1, 0.2):
@@ -221,7 +220,7 @@ def test_the_folders_of_meshes_tell_checkers_apart(tmp_path):
 
 
 def write_cube(path, edge):
-    """Write a cube in place of the file, as `rsync --times` may: nothing but the content tells."""
+    """Replace the file by a cube, with the old timestamp as `rsync --times` does."""
     before = path.stat() if path.exists() else None
     trimesh.creation.box([edge] * 3).export(path)
     if before:
@@ -245,8 +244,8 @@ AGAIN = {
 
 @pytest.mark.parametrize('again', AGAIN.values(), ids=AGAIN)
 @pytest.mark.parametrize('meshes', ['exact', 'hull'])
-def test_a_robot_made_after_a_mesh_was_written_reads_it_again(again, meshes, tmp_path):
-    """A cube of 2 m reaches the base and a post that one of 0.2 m does not."""
+def test_changed_mesh_file_is_read_by_a_new_robot(again, meshes, tmp_path):
+    """A cube of 2 m reaches the base and a post, one of 0.2 m does not."""
     write_cube(tmp_path / 'a.stl', 0.2)
     robot = Robot.from_urdf(REACHING.format(tmp_path), srdf=TOLD)
     scene = Scene(robot).add(SceneObject('post', [Box([0.2] * 3)], pose((0.7, 0, 0.8))))
@@ -281,14 +280,14 @@ LINKS = """<robot name="two"><material name="blue"><color rgba="0 0 1 1"/></mate
     <limit lower="-1" upper="1" velocity="1" effort="1"/></joint></robot>"""
 
 
-def test_shape_place_and_named_colour():
+def test_visual_element_has_shape_pose_and_named_colour():
     body = visual_geometry(Robot.from_urdf(LINKS)).bodies[0]
     assert isinstance(body.shape, Box) and body.shape.size.tolist() == [1, 2, 3]
     assert body.in_link.translation.tolist() == [0, 0, 1]
     assert body.color == (0, 0, 1)
 
 
-def test_missing_mesh_is_told_and_collision_element_drawn():
+def test_missing_visual_mesh_is_a_warning_and_replaced_by_the_collision_element():
     seen = visual_geometry(Robot.from_urdf(LINKS))
     assert [(body.link, body.shape.kind) for body in seen.bodies] == [('base', 'box'),
                                                                       ('arm', 'box')]
@@ -296,6 +295,6 @@ def test_missing_mesh_is_told_and_collision_element_drawn():
     assert seen.warnings[-1] == 'drawn by their collision elements: arm'
 
 
-def test_parts_of_a_file_have_its_colours():
+def test_visual_parts_have_the_colours_of_the_file():
     colors = {body.color for body in visual_geometry(Robot.load('panda')).bodies}
     assert len(colors) > 3 and all(color is not None for color in colors)

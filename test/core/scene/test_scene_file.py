@@ -1,4 +1,4 @@
-"""Scene files: what is read, where it says a mistake is, the shipped ones, saving."""
+"""Scene files: content, positions of errors, shipped files, and saving."""
 
 import coal
 from example_data import data_folder
@@ -68,7 +68,7 @@ def close(first, second):
     return np.allclose(first.homogeneous, second.homogeneous, rtol=0, atol=1e-12)
 
 
-def test_all_that_a_file_can_say():
+def test_scene_file_with_each_field_is_read():
     scene = load_scene(FULL, ROBOT, AT)
     table = pin.SE3(np.diag([-1.0, -1.0, 1.0]), np.array([0.5, 0, 0.4]))
     down = pin.SE3(np.eye(3), np.array([0, 0, -0.2]))
@@ -87,7 +87,7 @@ def test_all_that_a_file_can_say():
     assert scene.padding == {'left_hand': 0.01}
 
 
-def test_meshes_are_found_beside_the_file(tmp_path):
+def test_mesh_paths_are_relative_to_the_scene_file(tmp_path):
     (tmp_path / 'meshes').mkdir()
     (tmp_path / 'meshes' / 'part.obj').write_text(TETRAHEDRON)
     path = tmp_path / 'scene.yaml'
@@ -98,8 +98,7 @@ def test_meshes_are_found_beside_the_file(tmp_path):
     assert np.allclose(shape.vertices.max(axis=0), [0.1, 0.2, 0.3], rtol=0, atol=1e-9)
 
 
-def test_every_shape_has_its_words():
-    """A file can name each registered shape, with its own fields."""
+def test_each_shape_can_be_written_in_a_scene_file():
     words = {
         'box': '{size: [1, 2, 3]}', 'sphere': '{radius: 1}', 'plane': '{normal: [0, 0, 1]}',
         'cylinder': '{radius: 1, length: 2}', 'cone': '{radius: 1, length: 2}',
@@ -115,7 +114,7 @@ def test_every_shape_has_its_words():
 
 
 def one(shape='{sphere: {radius: 1}}', **keys):
-    """Write a file of one object."""
+    """Write a file with one object."""
     more = ''.join(f', {key}: {value}' for key, value in keys.items())
     return f'objects: [{{id: a, shapes: [{shape}]{more}}}]'
 
@@ -149,19 +148,19 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be a name or two'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
 ])
-def test_mistakes_are_told_with_their_place(text, said):
+def test_errors_name_their_place_in_the_file(text, said):
     with pytest.raises(InvalidSceneError, match=said):
         load_scene(text, ROBOT)
 
 
-def test_a_tagged_yaml_makes_no_objects():
+def test_yaml_tags_create_no_python_objects():
     with pytest.raises(InvalidSceneError, match='no YAML'):
         load_scene('objects: !!python/object/apply:os.getcwd []', ROBOT)
 
 
 # -- saving -------------------------------------------------------------------------------
 
-def test_a_saved_scene_loads_as_it_was(tmp_path):
+def test_saved_and_loaded_scene_is_the_same(tmp_path):
     scene = load_scene(FULL, ROBOT, AT)
     text = save_scene(scene, tmp_path / 'scene.yaml')
     assert (tmp_path / 'scene.yaml').read_text() == text
@@ -183,7 +182,7 @@ def test_a_saved_scene_loads_as_it_was(tmp_path):
 
 # -- the shipped ones ---------------------------------------------------------------------
 
-def test_shipped_scenes():
+def test_shipped_scenes_load():
     assert set(shipped_scenes()) == {'bin', 'floor', 'shelf', 'table'}
     scene = load_scene('table', ROBOT)
     assert scene == load_scene(shipped_scenes()['table'], ROBOT)
@@ -196,7 +195,7 @@ def test_shipped_scenes():
 
 @pytest.mark.parametrize('text, words', [
     ('tabel', 'shipped: bin, floor'), ('/nowhere.yaml', 'No such file'), ('object: []', 'object')])
-def test_a_scene_file_is_looked_at_without_a_robot(text, words):
+def test_scene_file_is_validated_without_a_robot(text, words):
     with pytest.raises(InvalidSceneError, match=words):
         check_scene_file(text)
     check_scene_file('floor')
@@ -204,8 +203,8 @@ def test_a_scene_file_is_looked_at_without_a_robot(text, words):
 
 @pytest.mark.parametrize('name', ['bin', 'shelf', 'table'])
 @pytest.mark.parametrize('arm', ['panda', 'ur5'])
-def test_an_arm_at_home_is_out_of_the_shipped_scenes(name, arm, load, home_of):
-    """Pinocchio reads the arm's meshes; 2 cm are free between them and each box."""
+def test_arm_at_home_is_2_cm_clear_of_shipped_scenes(name, arm, load, home_of):
+    """By meshes that Pinocchio reads."""
     robot = load(arm)
     scene = load_scene(name, robot)
     model = pin.buildGeomFromUrdfString(robot.model, robot.urdf, pin.COLLISION,

@@ -1,4 +1,4 @@
-"""Shapes and the matrix of pairs that may touch: values, rules and refusals."""
+"""Shapes and the allowed collision matrix: values, rules and refusals."""
 
 import itertools
 import pickle
@@ -36,7 +36,7 @@ EXAMPLES = {
 
 
 def distance_to(part, x):
-    """Signed distance of one of coal's solids from a point."""
+    """Return the signed distance of a solid of coal to a point."""
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     coal.distance(part, coal.Transform3s.Identity(), coal.Capsule(1e-6, 1e-9),
                   coal.Transform3s(np.eye(3), x), request, result)
@@ -47,13 +47,13 @@ def distance(shape, x):
     return distance_to(shape.geometry, x)
 
 
-def test_every_shape_has_an_example():
+def test_each_shape_has_an_example():
     assert set(EXAMPLES) == set(shape_kinds())
     assert all(EXAMPLES[kind].kind == kind for kind in EXAMPLES)
 
 
 @pytest.mark.parametrize('kind', EXAMPLES)
-def test_copies_are_equal_and_hash_alike(kind):
+def test_copies_of_a_shape_are_equal_and_have_equal_hashes(kind):
     shape = EXAMPLES[kind]
     assert shape.geometry is shape.geometry
     copy = pickle.loads(pickle.dumps(shape))
@@ -63,7 +63,7 @@ def test_copies_are_equal_and_hash_alike(kind):
         copy.kind_of_thing = 3
 
 
-def test_half_spaces_and_planes_take_normals_of_any_length():
+def test_normals_of_half_spaces_and_planes_are_normalized():
     ground = HalfSpace([0, 0, 2], 1)
     assert ground.offset == 0.5 and ground.normal.tolist() == [0, 0, 1]
     assert distance(ground, np.array([3, 4, 1.5])) == pytest.approx(1, abs=1e-5)
@@ -71,7 +71,7 @@ def test_half_spaces_and_planes_take_normals_of_any_length():
     assert distance(Plane([0, 0, 1], 0.5), np.array([0, 0, 0.1])) == pytest.approx(0.4, abs=1e-5)
 
 
-def test_an_octree_is_its_cells():
+def test_octree_has_the_distances_of_its_cells():
     tree = EXAMPLES['octree']
     boxes = np.array([list(box) for box in tree.geometry.toBoxes()])
     assert sorted(boxes[:, :3].round(6).tolist()) == [[0.025, 0.025, 0.025],
@@ -108,7 +108,7 @@ BAD = {
 
 
 @pytest.mark.parametrize('case', BAD)
-def test_bad_input_is_refused_in_words(case):
+def test_malformed_shapes_are_refused(case):
     make, words = BAD[case]
     with pytest.raises(InvalidSceneError, match=words) as caught:
         make()
@@ -135,7 +135,7 @@ def test_malformed_allowed_defaults_are_refused(defaults):
         AllowedCollisions(defaults=defaults)
 
 
-def test_a_change_leaves_the_old_one_alone():
+def test_changed_matrix_is_a_new_one():
     old = AllowedCollisions({('b', 'a'): True}, {'c': True})
     new = old.with_entry('c', 'a', False).with_entry('b', None).with_entry('c', None, False)
     assert (dict(old.pairs), dict(old.defaults)) == ({('a', 'b'): True}, {'c': True})
@@ -144,7 +144,7 @@ def test_a_change_leaves_the_old_one_alone():
 
 
 @given(entries, flags)
-def test_allowed_is_the_rule_written_out(pairs, defaults):
+def test_allowed_pairs_follow_the_rules_of_moveit(pairs, defaults):
     matrix = AllowedCollisions(pairs, defaults)
     for first, second in itertools.product(NAMES, NAMES):
         pair = tuple(sorted((first, second)))

@@ -1,4 +1,4 @@
-"""What must not be crossed: gaps and bounds, at any step, from either side."""
+"""Barriers: minimum distances and bounds, at any step size, from either side."""
 
 from itertools import product
 
@@ -12,7 +12,6 @@ from ros2_ik.core import (
     AccelerationLimit,
     Barrier,
     Box,
-    Capsule,
     CollisionBarrier,
     CollisionChecker,
     Configuration,
@@ -54,8 +53,8 @@ def ball_at(robot, x, radius=0.1):
 
 @pytest.mark.parametrize('dt', [0.1, 0.002])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
-def test_barriers_let_nothing_tunnel_through_a_wall(slider, dt, kind):
-    """Mink's rows let it through at small steps; the balls' distance is known: |x - 1| - .2."""
+def test_barriers_prevent_tunnelling_through_a_wall(slider, dt, kind):
+    """By the closed form |x - 1| - 0.2; Mink tunnels at short steps."""
     checker = ball_at(slider, 1.0)
     barrier = (CollisionBarrier(checker, 0.02) if kind == 'all' else
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.02))
@@ -70,7 +69,7 @@ def test_barriers_let_nothing_tunnel_through_a_wall(slider, dt, kind):
 @pytest.mark.parametrize('depth', [0.0, 0.02, 0.199])
 @pytest.mark.parametrize('kind', ['all', 'pair'])
 def test_barriers_push_out_of_contact_and_penetration(slider, depth, kind):
-    """Pink pushes deeper and has no row at contact, mink stays; 2 cm are left within 0.1 s."""
+    """2 cm of clearance within 0.1 s; Pink pushes deeper, Mink does not move."""
     checker = ball_at(slider, 1.0)
     barrier = (CollisionBarrier(checker, 0.001) if kind == 'all' else
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.001))
@@ -84,8 +83,8 @@ def test_barriers_push_out_of_contact_and_penetration(slider, depth, kind):
 
 
 @pytest.mark.parametrize('dt', [0.1, 0.01])
-def test_barriers_give_way_to_moving_obstacles(slider, dt):
-    """A ball that comes at .5 m/s; what was seen at the same q before does not count."""
+def test_barriers_avoid_moving_obstacles(slider, dt):
+    """A sphere at 0.5 m/s; distances cached at the same q are not reused."""
     q, x = np.zeros(1), 0.5
     program = VelocityProgram(slider, [posture_task([0.0])], dt,
                               barriers=[CollisionBarrier(ball_at(slider, x), 0.02)])
@@ -97,8 +96,8 @@ def test_barriers_give_way_to_moving_obstacles(slider, dt):
     assert q[0] < -0.6
 
 
-def test_barriers_that_cannot_all_hold_are_reported_as_relaxed(slider):
-    """Between two balls that leave too little room nothing moves, and it says so."""
+def test_conflicting_barriers_are_reported_as_relaxed(slider):
+    """Between two spheres that are too close, nothing moves."""
     scene = Scene(slider)
     for name, x in (('left', -0.25), ('right', 0.25)):
         scene = scene.add(SceneObject(name, [Sphere(0.1)], pose((x, 0, 0))))
@@ -116,8 +115,7 @@ def test_barriers_that_cannot_all_hold_are_reported_as_relaxed(slider):
 
 @pytest.mark.parametrize('dt, acceleration, kind', [
     (0.01, 2.0, 'twist'), (0.004, 10.0, 'constraint'), (0.01, 2.0, 'constraint')])
-def test_brakes_for_a_wall_in_time(load, dt, acceleration, kind):
-    """A tool that comes fast stops at it with no more acceleration than it may have."""
+def test_tool_brakes_for_a_wall_within_its_acceleration_limit(load, dt, acceleration, kind):
     panda = load('panda')
     q = panda.to_q({'panda_joint2': -0.6, 'panda_joint4': -2.4, 'panda_joint6': 1.8})
     start = Configuration(panda, q).transform(TIP)[:3, 3]
@@ -142,8 +140,8 @@ def test_brakes_for_a_wall_in_time(load, dt, acceleration, kind):
 
 
 @pytest.mark.parametrize('margin', [0.02, 0.2])
-def test_pairs_that_cannot_part_are_told_and_not_shaken(margin):
-    """Links of a UR10 stand 16 to 20 mm apart by its build: it rests, and says who is too near."""
+def test_links_closer_than_the_margin_by_design_are_reported_without_motion(margin):
+    """Links of a UR10 are 16 to 20 mm apart by design."""
     robot = Robot.from_urdf(data_folder() / 'ur_description/urdf/ur10_robot.urdf')
     q = robot.to_q({'shoulder_lift_joint': -1.2, 'elbow_joint': 1.5, 'wrist_1_joint': -1.8,
                     'wrist_2_joint': -1.57})
@@ -171,8 +169,8 @@ FLOATING = """<robot name="floating">
 
 
 @pytest.mark.parametrize('dt, kind', [(0.002, 'all'), (0.01, 'pair'), (0.01, 'nearest')])
-def test_a_box_rests_on_a_table_face_on_face(dt, kind):
-    """A box drawn through a table by one side: where one corner is kept another came down."""
+def test_box_is_stopped_face_to_face_by_a_table(dt, kind):
+    """A box pulled down at one side: no corner may penetrate."""
     robot = Robot.from_urdf(FLOATING, root_joint='freeflyer')
     table = SceneObject('table', [Box((1, 1, 0.1))], pose((0, 0, -0.05)))
     checker = CollisionChecker(robot, Scene(robot).add(table))
@@ -192,35 +190,8 @@ def test_a_box_rests_on_a_table_face_on_face(dt, kind):
     assert lowest < 0.052
 
 
-ROD = """<robot name="rod"><link name="world"/><link name="carriage"/><link name="tip"/>
-<link name="rod"><collision><origin rpy="0 1.5707963 0"/>
-<geometry><cylinder radius="0.05" length="0.6"/></geometry></collision></link>
-<joint name="z" type="prismatic"><parent link="world"/><child link="carriage"/><axis xyz="0 0 1"/>
-<limit lower="-2" upper="2" velocity="1" effort="1"/></joint>
-<joint name="turn" type="revolute"><parent link="carriage"/><child link="rod"/><axis xyz="0 1 0"/>
-<limit lower="-2" upper="2" velocity="2" effort="1"/></joint>
-<joint name="fixed" type="fixed"><parent link="rod"/><child link="tip"/><origin xyz="0.1 0 0"/>
-</joint></robot>"""
-
-
-@pytest.mark.parametrize('weight', [0.0, 1.0])
-def test_a_rod_that_is_drawn_onto_a_bar_rests_along_it(weight):
-    """The nearest points jump from one end to the other: it turned to and fro at each step."""
-    robot = Robot.from_urdf(ROD)
-    bar = SceneObject('bar', [Capsule(0.05, 0.8)], pose((0, 0, 0), (0, np.pi / 2, 0)))
-    program = VelocityProgram(
-        robot, [frame_task('tip', pose((0.1, 0, -0.1)), orientation_weight=weight)], 0.01,
-        barriers=[CollisionBarrier(CollisionChecker(robot, Scene(robot).add(bar)), 0.02)])
-    q = np.array([0.5, 0.3])
-    for _ in range(400):
-        step = program.step(q)
-        q = step.q
-    assert step.success and np.abs(step.v).max() < 1e-3
-    assert q == pytest.approx([0.12, 0.0], abs=1e-3)
-
-
-def test_barriers_of_several_distances(slider):
-    """Each keeps its own margin, and all look at a new scene."""
+def test_each_barrier_keeps_its_own_margin(slider):
+    """Also after a change of the scene."""
     scene = ball_at(slider, 1.0).scene.add(SceneObject('left', [Sphere(0.1)], pose((-1, 0, 0))))
     checker = CollisionChecker(slider, scene)
     barriers = [CollisionBarrier(checker, 0.02),
@@ -250,8 +221,8 @@ def test_barriers_of_several_distances(slider):
                         barriers=barriers[:1])
 
 
-def test_a_bound_that_is_crossed_in_spite_of_all_is_told():
-    """A rotation vector jumps at pi, over a bound beyond that: no shorter step helps."""
+def test_unavoidable_violation_of_a_bound_is_reported():
+    """A rotation vector jumps at pi: no shorter step helps."""
     robot = Robot.from_urdf("""<robot name="hinge"><link name="a"/><link name="b"/>
 <joint name="j" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
 <limit velocity="2" effort="1"/></joint></robot>""")
@@ -270,8 +241,7 @@ def test_a_bound_that_is_crossed_in_spite_of_all_is_told():
 
 
 @pytest.mark.parametrize('kind', ['all', 'pair'])
-def test_move_objects_equals_a_scene_with_the_objects_there(slider, kind):
-    """Two programs, one told of new poses and one of new scenes, make the same steps."""
+def test_move_objects_equals_a_new_scene_with_moved_objects(slider, kind):
     checker = ball_at(slider, 2.0)
     barrier = (CollisionBarrier(checker, 0.02) if kind == 'all' else
                Barrier(PairDistance(checker, 'ball', 'ball 2'), 0.02))
@@ -291,7 +261,7 @@ def test_move_objects_equals_a_scene_with_the_objects_there(slider, kind):
     assert left.distance[0] == pytest.approx(1.8)
 
 
-def test_move_objects_moves_all_or_none(slider):
+def test_move_objects_is_atomic(slider):
     checker = ball_at(slider, 1.0)
     program = VelocityProgram(slider, [posture_task([5.0], lm_damping=0)], 0.1,
                               barriers=[CollisionBarrier(checker, 0.02)])
@@ -306,8 +276,8 @@ def test_move_objects_moves_all_or_none(slider):
     assert q[0] == pytest.approx(0.78, abs=1e-3)
 
 
-def test_the_scale_says_what_a_shortened_step_leaves(load):
-    """Of a scaled task, where the path curves over a barrier and the step is halved."""
+def test_reported_scale_includes_shortened_steps(load):
+    """The path of a scaled task curves over a barrier, so the step is halved."""
     panda, rng = load('panda'), np.random.default_rng(0)
     names = [f'panda_joint{number}' for number in range(1, 8)]
     columns = [panda.joint(name).velocity_index for name in names]
@@ -326,7 +296,7 @@ def test_the_scale_says_what_a_shortened_step_leaves(load):
     assert shortened > 10
 
 
-def test_several_lower_bounds_of_distances_are_refused(slider):
+def test_barrier_with_several_lower_bounds_is_refused(slider):
     distances = MinimumDistance(ball_at(slider, 1.0), 0.2, rows=2)
     with pytest.raises(InvalidConstraintError, match="'two' has several lower bounds"):
         VelocityProgram(slider, [], 0.01, barriers=[

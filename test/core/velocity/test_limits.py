@@ -1,4 +1,4 @@
-"""Limits while moving: kept after integration, also from bad starts, and never a dead end."""
+"""Limits in differential IK: kept after integration, also from invalid starts."""
 
 import numpy as np
 import pytest
@@ -32,8 +32,8 @@ def speeds(robot):
 
 @pytest.mark.parametrize('dt', [0.1, 0.002])
 @pytest.mark.parametrize('acceleration', [None, 5.0])
-def test_limits_are_kept_however_targets_jump(panda, dt, acceleration):
-    """Position, velocity and acceleration, judged by differences of q, however targets jump."""
+def test_limits_are_kept_when_targets_jump(panda, dt, acceleration):
+    """Position, velocity and acceleration by differences of q."""
     generator = np.random.default_rng(0)
     limits = [ConfigurationLimit(), VelocityLimit()]
     if acceleration:
@@ -56,8 +56,8 @@ def test_limits_are_kept_however_targets_jump(panda, dt, acceleration):
 
 
 @pytest.mark.parametrize('acceleration', [2.0, np.inf])
-def test_a_joint_that_runs_at_its_limit_stops_there(panda, acceleration):
-    """Pink's acceleration limit runs into a dead end here, in 489 of 500 trials."""
+def test_joint_stops_at_its_limit_within_its_acceleration_limit(panda, acceleration):
+    """Pink's acceleration limit becomes infeasible in 489 of 500 trials."""
     generator = np.random.default_rng(1)
     for _ in range(100):
         dt = float(generator.choice([0.001, 0.01, 0.05]))
@@ -78,7 +78,7 @@ def test_a_joint_that_runs_at_its_limit_stops_there(panda, acceleration):
 
 @pytest.mark.parametrize('away', [1e-9, 1e-4, 0.3])
 def test_joints_outside_their_limits_return_at_bounded_speed(panda, away):
-    """Peers find no solution, jump back at once, or give NaN."""
+    """Other libraries find no solution, jump, or return NaN."""
     for limits in ([ConfigurationLimit(), VelocityLimit()],
                    [ConfigurationLimit(), VelocityLimit(), AccelerationLimit(10.0)]):
         q = panda.upper + away
@@ -130,13 +130,13 @@ def test_cartesian_speed_stays_within_its_limit(panda):
         'posture', velocity=[1, 2]), 'velocity of posture must be one number or 8'),
     (lambda r: VelocityProgram(r, [], 0.01, limits=[3]), 'unknown limit 3; valid:'),
     (lambda r: VelocityProgram(r, [], 0.01).step(np.full(8, np.nan)), 'q must be 8 finite')])
-def test_what_makes_no_sense_is_refused(panda, wrong, text):
+def test_malformed_limits_are_refused(panda, wrong, text):
     with pytest.raises((InvalidOptionError, InvalidStateError, InvalidTargetError), match=text):
         wrong(panda)
 
 
-def test_more_acceleration_than_allowed_is_told(load):
-    """A joint that is too fast for its limit; and a tool that comes back into a box in time."""
+def test_exceeded_acceleration_limit_is_reported(load):
+    """A joint above its velocity limit, and a tool that returns into a box in time."""
     panda = load('panda')
     q = panda.neutral.copy()
     q[0] = panda.upper[0] - 0.01
@@ -156,8 +156,8 @@ def test_more_acceleration_than_allowed_is_told(load):
     assert step.relaxed.keys() <= {'frame_position'}
 
 
-def test_a_hand_beyond_reach_keeps_no_other_waiting(load):
-    """What one arm cannot do damps that arm, and not the other one."""
+def test_target_out_of_reach_of_one_arm_does_not_slow_the_other(load):
+    """Damping applies per arm."""
     baxter = load('baxter')
     q = baxter.neutral.copy()
     q[baxter.joint('left_e1').index] = q[baxter.joint('right_e1').index] = 1.0
@@ -186,8 +186,8 @@ def test_a_hand_beyond_reach_keeps_no_other_waiting(load):
 
 @pytest.mark.parametrize('kind', ['soft', 'scaled', 'hard'])
 @pytest.mark.parametrize('gain', [0.3, 1.0])
-def test_an_accelerating_tool_of_any_kind_of_task(panda, kind, gain):
-    """What is scaled or hard ran 4 to 10 cm over its target, and circled it."""
+def test_tool_does_not_overshoot_with_any_kind_of_task(panda, kind, gain):
+    """Scaled and hard tasks overshot by 4 to 10 cm and circled the target."""
     q = panda.neutral.copy()
     q[3], q[5] = -1.5, 1.5
     here = Configuration(panda, q).transform(TIP).copy()
@@ -212,7 +212,7 @@ def test_an_accelerating_tool_of_any_kind_of_task(panda, kind, gain):
 @pytest.mark.parametrize(('name', 'tip', 'seed'), [
     ('panda', TIP, 7006), ('xarm7', 'link_eef', 7020)])
 def test_joints_come_to_rest_near_a_singularity(load, name, tip, seed, posture, acceleration):
-    """Pink's joints swing by 1.4 rad/s there, with a new sign in each step, for ever."""
+    """Pink's joints oscillate at 1.4 rad/s there, with a new sign in each step."""
     robot, generator = load(name), np.random.default_rng(seed)
     q, away = robot.random_q(generator), generator.normal(size=robot.nv) * 0.5
     low, high = robot.lower + 0.02, robot.upper - 0.02
