@@ -1,4 +1,4 @@
-"""Random scenes of all kinds of shapes, and what a checker says of them against the judge."""
+"""Random scenes of all kinds of shapes, and comparisons of a checker with the judge."""
 
 from collections import Counter
 
@@ -27,7 +27,7 @@ TIE = 1e-5      # [m]; nearer to contact than that, judges may differ
 
 
 def random_shape(generator):
-    """Give a bounded shape of any kind."""
+    """Return a bounded shape of any kind."""
     a, b, c = generator.uniform(0.03, 0.25, 3)
     kind = generator.integers(9)
     if kind == 7:
@@ -44,7 +44,7 @@ def random_shape(generator):
 
 
 def prism(radius, height):
-    """Give a regular hexagon with a height."""
+    """Return a regular hexagon with a height."""
     angles = np.arange(6) * np.pi / 3
     ring = radius * np.column_stack([np.cos(angles), np.sin(angles)])
     return ConvexHull(np.vstack([np.column_stack([ring, np.full(6, z)])
@@ -52,7 +52,7 @@ def prism(radius, height):
 
 
 def random_flat(generator):
-    """Give a half-space or a plane about half a metre from the root, any way round."""
+    """Return a half-space or a plane about 0.5 m from the root, at a random orientation."""
     normal = generator.normal(size=3)
     if generator.random() < 0.4:
         normal = np.eye(3)[generator.integers(3)]
@@ -61,7 +61,7 @@ def random_flat(generator):
 
 
 def random_scene(robot, generator):
-    """Give some bounded objects and up to three without end."""
+    """Return bounded objects and up to three half-spaces or planes."""
     scene = Scene(robot)
     for i in range(generator.integers(0, 7)):
         scene = scene.add(SceneObject(f'object {i}', [random_shape(generator)],
@@ -72,7 +72,7 @@ def random_scene(robot, generator):
 
 
 def changed(scene, generator):
-    """Move, add or remove something."""
+    """Move, add or remove a random object."""
     names = [name for name in scene.objects if name.startswith('object')]
     what = generator.integers(3)
     if what == 0 and names:
@@ -86,9 +86,9 @@ def changed(scene, generator):
 
 def differences(robot, scenes, states, generator, frames=None):
     """
-    Hold checkers against the judge; gives counts, and texts of what differs.
+    Compare checkers with the judge; return counts and texts of the differences.
 
-    `scenes` are begun anew and changed four times each; `states` are looked at in each version.
+    Each of `scenes` is changed four times; `states` configurations are checked in each version.
     """
     counts, wrong = Counter(), []
     judge = SolidJudge(robot, frames)
@@ -131,7 +131,7 @@ def _look(checker, judge, q, counts):
 
 
 def _gap(judge, pair):
-    """Distance [m] of two that do not touch, by the judge; of what has no end it knows none."""
+    """Return the distance [m] of two separate bounded bodies by the judge."""
     solids = [judge.solids[name] for name in pair]
     return judge.distance(*pair) if all(hasattr(solid, 'body')
                                         for some in solids for solid in some) else np.inf

@@ -1,4 +1,4 @@
-"""What the core tests share."""
+"""Fixtures of the core tests."""
 
 from pathlib import Path
 import sys
@@ -27,9 +27,9 @@ _judges = {}
 
 class Ticking:
     """
-    A steady clock that goes on by a millisecond each time it is looked at.
+    A monotonic clock that advances by 1 ms per call.
 
-    What depends on a deadline can then be counted: the real clock also measures the machine.
+    Deadlines become iteration counts, independent of the speed of the machine.
     """
 
     def __init__(self):
@@ -49,7 +49,7 @@ def ticking(monkeypatch):
 
 @pytest.fixture(scope='session')
 def load():
-    """Load a shipped robot once."""
+    """Load a shipped robot, cached."""
     def robot(name, root_joint=None):
         key = (name, root_joint)
         if key not in _robots:
@@ -60,7 +60,7 @@ def load():
 
 @pytest.fixture(scope='session')
 def small():
-    """Make a small robot once."""
+    """Make a small robot, cached."""
     def robot(name, root_joint='fixed'):
         key = ('small', name, root_joint)
         if key not in _robots:
@@ -71,13 +71,13 @@ def small():
 
 @pytest.fixture
 def robot(small):
-    """Give the small arm that most questions are put to: seven joints, most links of no length."""
+    """Return the arm that most tests use: seven joints, most links of length zero."""
     return small('zero_links')
 
 
 @pytest.fixture(scope='session')
 def judge_of(load):
-    """Give yourdfpy's forward kinematics of a shipped robot."""
+    """Return yourdfpy's forward kinematics of a shipped robot."""
     def judge(name):
         if name not in _judges:
             _judges[name] = FileJudge(load(name).urdf)
@@ -87,5 +87,5 @@ def judge_of(load):
 
 @pytest.fixture(scope='session')
 def home_of():
-    """Joint values of a shipped robot's home."""
+    """Return the joint values of the home state of a shipped robot."""
     return lambda name: shipped_robots()[name].home

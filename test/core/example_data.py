@@ -1,4 +1,4 @@
-"""Where example-robot-data is, found without the library."""
+"""The folder of example-robot-data, found without the library."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ import sys
 
 
 def data_folder():
-    """Folder with the robots' files, as PyPI (cmeel) or ROS has it."""
+    """Return the folder of the robots as PyPI (cmeel) or ROS installs it."""
     prefixes = [Path(entry or '.') / 'cmeel.prefix' for entry in sys.path]
     for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
         prefixes += [Path(entry) for entry in os.environ.get(variable, '').split(':') if entry]

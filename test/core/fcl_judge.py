@@ -1,8 +1,8 @@
 """
-A judge of collisions that shares nothing with the checker: python-fcl on what the URDF names.
+Collisions by python-fcl, independent of the checker.
 
-Frames come from judge.py, meshes from trimesh, hulls from scipy; which links are checked against
-each other is read from the texts of URDF and SRDF.
+Frames come from judge.py, meshes from trimesh, hulls from scipy; the pairs of links are read
+from the texts of URDF and SRDF.
 """
 
 from functools import lru_cache
@@ -23,7 +23,7 @@ FIXED = 'fixed'
 
 
 def hull(points):
-    """Make the convex hull of points for fcl, faces outward."""
+    """Return the convex hull of points as fcl's type, faces outward."""
     found = ConvexHull(points)
     index = np.full(len(points), -1)
     index[found.vertices] = np.arange(len(found.vertices))
@@ -37,7 +37,7 @@ def hull(points):
 
 
 def triangles(vertices, faces):
-    """Make a mesh for fcl, as hollow as its surface is."""
+    """Return a mesh as fcl's type: a surface without inside."""
     model = fcl.BVHModel()
     model.beginModel(len(vertices), len(faces))
     model.addSubModel(np.asarray(vertices), np.asarray(faces))
@@ -46,7 +46,7 @@ def triangles(vertices, faces):
 
 
 def fcl_shape(shape):
-    """Make fcl's geometry of one of ours, from its dimensions alone, and a radius about it."""
+    """Return fcl's geometry of a shape, from its dimensions, and a bounding radius."""
     kind = shape.kind
     if kind == 'box':
         return fcl.Box(*shape.size), np.linalg.norm(shape.size) / 2
@@ -60,7 +60,7 @@ def fcl_shape(shape):
 
 
 def height(shape, n):
-    """Give how far one of our bounded shapes reaches along a unit vector of its own frame."""
+    """Return the support of a bounded shape along a unit vector in its frame."""
     kind, across = shape.kind, np.hypot(n[0], n[1])
     if kind == 'box':
         return np.abs(n) @ shape.size / 2
@@ -78,7 +78,7 @@ def height(shape, n):
 
 
 class Flat:
-    """A half-space or a plane, in closed form: python-fcl's own kills the process."""
+    """A half-space or a plane in closed form: python-fcl's own types crash."""
 
     radius = np.inf
 
@@ -87,11 +87,11 @@ class Flat:
         self.centre = np.zeros(3)
 
     def put(self, T):
-        """Move it with what it is part of."""
+        """Move to the pose of its link or object."""
         self.T = T @ self.place
 
     def touches(self, solid):
-        """Whether it touches a bounded solid."""
+        """Return whether a bounded solid is in contact."""
         n = self.T[:3, :3] @ self.shape.normal
         offset = self.shape.offset + n @ self.T[:3, 3]
         lowest, highest = solid.reach(n)
@@ -99,7 +99,7 @@ class Flat:
 
 
 class Solid:
-    """A piece of a link or an object; `place` is its pose in that, `height` its support."""
+    """A geometry of a link or an object; `place` is its pose in it, `height` its support."""
 
     def __init__(self, geometry, radius, place, height=None):
         self.geometry, self.radius, self.place, self.height = geometry, radius, place, height
@@ -108,7 +108,7 @@ class Solid:
         self.samples = np.zeros((1, 3))    # a point of each connected part
 
     def take(self, vertices, faces):
-        """Become the triangles of a mesh."""
+        """Replace the geometry by the triangles of a mesh."""
         self.geometry = triangles(vertices, faces)
         self.body = fcl.CollisionObject(self.geometry, fcl.Transform())
         self.mesh = trimesh.Trimesh(vertices, faces)
@@ -116,19 +116,19 @@ class Solid:
                                  self.mesh.split(only_watertight=False)])
 
     def reach(self, n):
-        """From where to where it is along a unit vector of the root frame."""
+        """Return the interval of its projection on a unit vector of the root frame."""
         local, middle = self.T[:3, :3].T @ n, self.centre @ n
         return middle - self.height(-local), middle + self.height(local)
 
     def put(self, T):
-        """Move it with what it is part of."""
+        """Move to the pose of its link or object."""
         T = T @ self.place
         self.centre, self.T = T[:3, 3], T
         self.body.setTransform(fcl.Transform(T[:3, :3], T[:3, 3]))
 
 
 class Tree:
-    """Which links are rigid on each other, and which pairs an SRDF disables."""
+    """Rigid groups of links, and the pairs that an SRDF disables."""
 
     def __init__(self, urdf, srdf=None):
         self.root = ElementTree.fromstring(urdf)
@@ -139,25 +139,25 @@ class Tree:
         self.disabled = {frozenset((e.get('link1'), e.get('link2'))) for e in disabled}
 
     def carrier(self, link):
-        """Highest link that moves with this one."""
+        """Return the topmost link that is rigidly connected to a link."""
         while link in self._above and self._above[link].get('type') == FIXED:
             link = self._above[link].find('parent').get('link')
         return link
 
     @property
     def base(self):
-        """The root link."""
+        """Return the root link."""
         return next(link.get('name') for link in self.root.findall('link')
                     if link.get('name') not in self._above)
 
 
 class StillFrames(FileJudge):
-    """yourdfpy's forward kinematics, worked out once for many links at the same joint values."""
+    """yourdfpy's forward kinematics, cached for many links at the same joint values."""
 
     _at = None
 
     def transform(self, joints, frame, relative_to=None):
-        """Pose of a link at joint values by name, (4, 4)."""
+        """Return the pose of a link at joint values by name, (4, 4)."""
         if joints != self._at:
             self._at = dict(joints)
             self._urdf.update_cfg({name: joints[name] for name in self._urdf.actuated_joint_names})
@@ -166,15 +166,15 @@ class StillFrames(FileJudge):
 
 @lru_cache(maxsize=8)
 def still_frames(urdf):
-    """Make the frames of a robot once."""
+    """Return the frames of a robot, cached."""
     return StillFrames(urdf)
 
 
 class FclJudge:
     """
-    Collisions of a robot among objects; `frames` judge its forward kinematics, yourdfpy's if None.
+    Collisions of a robot among objects; `frames` are its forward kinematics.
 
-    `raw` takes the meshes' triangles instead of their hulls. `floating` bases move relative to
+    `raw` uses the triangles of meshes instead of their hulls. `floating` bases move relative to
     the objects of the world.
     """
 
@@ -190,7 +190,7 @@ class FclJudge:
                 self.links.append(link.get('name'))
 
     def surround(self, scene):
-        """Take a scene's objects; replaces those there were."""
+        """Set the objects of a scene."""
         for name in [*self.world, *self.held]:
             del self.solids[name]
         self.world = {item.id: item.pose.homogeneous for item in scene.objects.values()}
@@ -215,7 +215,7 @@ class FclJudge:
         return frozenset((one, other)) not in self.tree.disabled
 
     def place(self, joints):
-        """Put everything where it is at joint values."""
+        """Set joint values."""
         for name, solids in self.solids.items():
             T = self.pose_of(joints, name)
             for solid in solids:
@@ -223,7 +223,7 @@ class FclJudge:
         return self
 
     def pose_of(self, joints, name):
-        """Pose of a link or an object in the root frame, (4, 4)."""
+        """Return the pose of a link or an object in the root frame, (4, 4)."""
         if name in self.world:
             return self.world[name]
         if name in self.held:
@@ -232,24 +232,24 @@ class FclJudge:
         return self.frames.transform(joints, name)
 
     def touching(self, joints):
-        """Pairs of names that collide, as a set of frozensets."""
+        """Return the pairs of names in collision, as frozensets."""
         self.place(joints)
         return {frozenset(pair) for pair in self.pairs
                 if any(_touch(a, b) for a in self.solids[pair[0]] for b in self.solids[pair[1]])}
 
     def distance(self, one, other):
-        """Signed distance [m] of two names where `place` has put them."""
+        """Return the signed distance [m] of two names at the joint values of `place`."""
         return min(distance(a.body, b.body) for a in self.solids[one] for b in self.solids[other])
 
 
 def distance(one, other):
-    """Signed distance of two of fcl's objects."""
+    """Return the signed distance of two objects of fcl."""
     result = fcl.DistanceResult()
     return fcl.distance(one, other, fcl.DistanceRequest(enable_signed_distance=True), result)
 
 
 def touch(one, other):
-    """Whether two of fcl's objects collide."""
+    """Return whether two objects of fcl collide."""
     return bool(fcl.collide(one, other, fcl.CollisionRequest(), fcl.CollisionResult()))
 
 
@@ -267,7 +267,7 @@ def _part(part):
 
 
 def _cell(place, centre, size):
-    """Make a cube of an octree."""
+    """Return a cube of an octree."""
     at, box = np.eye(4), SimpleNamespace(kind='box', size=np.full(3, size))
     at[:3, 3] = centre
     return Solid(*fcl_shape(box), place @ at, lambda n: height(box, n))

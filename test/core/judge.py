@@ -1,9 +1,8 @@
 """
-Judges that share no code with what they judge.
+Forward kinematics that share no code with the library.
 
-`FileJudge` is yourdfpy's forward kinematics, `TreeJudge` a plain product of matrices read from
-the URDF for what yourdfpy leaves out (floating and planar joints, mimics of mimics) and for
-speed; test_judge.py holds one against the other.
+`FileJudge` is yourdfpy; `TreeJudge` multiplies matrices read from the URDF, for floating, planar
+and nested mimic joints and for speed; test_judge.py compares the two.
 """
 
 import io
@@ -16,7 +15,7 @@ from scipy.spatial.transform import Rotation
 
 
 def pose_error(T, T_target, weights=(1,) * 6):
-    """Position [m] and orientation [rad] error along the target's axes, freed ones left out."""
+    """Return position [m] and orientation [rad] error along the constrained axes of a target."""
     counted = np.asarray(weights) > 0
     rotation = Rotation.from_matrix(T_target[:3, :3].T @ T[:3, :3]).as_rotvec()
     position = T_target[:3, :3].T @ (T[:3, 3] - T_target[:3, 3])
@@ -25,26 +24,26 @@ def pose_error(T, T_target, weights=(1,) * 6):
 
 
 def pose(xyz=(0, 0, 0), rotvec=(0, 0, 0)):
-    """Give a (4, 4) pose."""
+    """Return a pose (4, 4)."""
     T = np.eye(4)
     T[:3, :3], T[:3, 3] = Rotation.from_rotvec(rotvec).as_matrix(), xyz
     return T
 
 
 def angle(a, b):
-    """Give the angle between two vectors."""
+    """Return the angle between two vectors."""
     return math.atan2(np.linalg.norm(np.cross(a, b)), np.dot(a, b))
 
 
 def inverse(T):
-    """Inverse of a rigid transformation."""
+    """Return the inverse of a rigid transformation."""
     result = np.eye(4)
     result[:3, :3], result[:3, 3] = T[:3, :3].T, -T[:3, :3].T @ T[:3, 3]
     return result
 
 
 class Limits:
-    """Limits as the URDF's text gives them, those of mimic joints included."""
+    """Joint limits by the URDF's text, mimic joints included."""
 
     def __init__(self, text):
         self.bounds, self.mimics = {}, {}
@@ -60,14 +59,14 @@ class Limits:
                 self.bounds[name] = float(given.get('lower', 0)), float(given.get('upper', 0))
 
     def value(self, joints, name):
-        """Value of a joint, a follower's from its leader's."""
+        """Return the value of a joint, that of a mimic joint from its leader."""
         if name not in self.mimics:
             return joints[name]
         leader, multiplier, offset = self.mimics[name]
         return multiplier * self.value(joints, leader) + offset
 
     def outside(self, joints):
-        """Names of the joints outside their limits; followers may be off by rounding."""
+        """Return the joints outside their limits, mimic joints up to rounding."""
         names = []
         for name, (lower, upper) in self.bounds.items():
             slack = 1e-9 if name in self.mimics else 0.0
@@ -87,17 +86,17 @@ class FileJudge(Limits):
                                         build_scene_graph=True)
 
     def frames(self):
-        """Names of the links."""
+        """Return the names of the links."""
         return list(self._urdf.link_map)
 
     def transform(self, joints, frame, relative_to=None):
-        """Pose of a link at joint values by name, (4, 4)."""
+        """Return the pose of a link at joint values by name, (4, 4)."""
         self._urdf.update_cfg({name: joints[name] for name in self._urdf.actuated_joint_names})
         return self._urdf.get_transform(frame, relative_to or self._urdf.base_link)
 
 
 class TreeJudge(Limits):
-    """Forward kinematics by multiplying matrices along the tree."""
+    """Forward kinematics by matrix products along the tree."""
 
     def __init__(self, text, root_joint='fixed', base=('root_joint', 'world')):
         super().__init__(text)
@@ -113,7 +112,7 @@ class TreeJudge(Limits):
             self._top = base[1]
 
     def transform(self, joints, frame, relative_to=None):
-        """Pose of a link at joint values by name, (4, 4)."""
+        """Return the pose of a link at joint values by name, (4, 4)."""
         T = np.eye(4)
         while frame != self._top:
             name, kind, parent, origin, axis = self._joints[frame]
@@ -125,7 +124,7 @@ class TreeJudge(Limits):
         return T
 
     def moves(self, link):
-        """Whether any joint above a link can move."""
+        """Return whether a movable joint is above a link."""
         while link in self._joints:
             _, kind, parent, _, _ = self._joints[link]
             if kind != 'fixed':
@@ -134,7 +133,7 @@ class TreeJudge(Limits):
         return False
 
     def center_of_mass(self, joints):
-        """Centre of mass of the links that move, (3,)."""
+        """Return the centre of mass of the links that move, (3,)."""
         moving = {link: m for link, m in self.masses.items() if m[0] > 0 and self.moves(link)}
         total = sum(mass for mass, _ in moving.values())
         return sum(mass * (self.transform(joints, link) @ [*place, 1.0])[:3]
@@ -177,7 +176,7 @@ def _motion(kind, axis, value):
 
 
 def _turn(axis, angle):
-    """Rodrigues' formula."""
+    """Return the rotation by Rodrigues' formula."""
     x, y, z = axis
     K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.eye(3) + math.sin(angle) * K + (1 - math.cos(angle)) * K @ K
@@ -185,17 +184,17 @@ def _turn(axis, angle):
 
 def check(judge, solution, targets, start=None, locked=()):
     """
-    Assert that a solution says SUCCESS and that it is one.
+    Assert that a solution reports SUCCESS and is valid.
 
     `targets` are (tip, T, relative_to, weights, position_tolerance, orientation_tolerance), of
-    which those at the end may be missing; `locked` joints must be exactly at `start`.
+    which the last may be omitted; `locked` joints must be exactly at `start`.
     """
     assert solution.success, solution.explain()
     claims(judge, solution, targets, start, locked)
 
 
 def claims(judge, solution, targets, start=None, locked=()):
-    """Assert that what a solution claims is true: nothing is claimed without success."""
+    """Assert that a reported success is valid."""
     if not solution.success:
         assert solution.q is None and solution.joints is None
         return
@@ -212,13 +211,13 @@ def claims(judge, solution, targets, start=None, locked=()):
 
 
 def twist_matrix(v):
-    """Give the (4, 4) matrix whose exponential is the motion by twist v (linear, angular)."""
+    """Return the (4, 4) matrix whose exponential is the motion by twist v (linear, angular)."""
     x, y, z = v[3:]
     return np.array([[0, -z, y, v[0]], [z, 0, -x, v[1]], [-y, x, 0, v[2]], [0, 0, 0, 0]])
 
 
 def step(robot, q, v):
-    """Move q along the tangent vector v; a floating joint by a twist in its child's axes."""
+    """Move q along the tangent vector v; a floating joint by a twist in its own axes."""
     result = np.array(q, dtype=float)
     for joint in robot.joints:
         part = slice(joint.index, joint.index + joint.size)
@@ -234,7 +233,7 @@ def step(robot, q, v):
 
 
 def numeric_jacobian(robot, q, pose_at, h=1e-6):
-    """Twist of a pose in its own axes by central differences, (6, nv)."""
+    """Return the Jacobian (6, nv) of a pose in its own axes by central differences."""
     T_back = inverse(pose_at(q))
     columns = []
     for v in np.eye(robot.nv) * h:
@@ -245,6 +244,6 @@ def numeric_jacobian(robot, q, pose_at, h=1e-6):
 
 
 def random_pose(robot, judge, tip, generator, relative_to=None):
-    """Give joint values and the pose that they mean, by the judge."""
+    """Return random joint values and the pose at them by the judge."""
     joints = robot.to_joints(robot.random_q(generator))
     return joints, judge.transform(joints, tip, relative_to)

@@ -1,4 +1,4 @@
-"""Robots with shapes on their links, and scenes, for the tests of what touches what."""
+"""Robots with shapes on their links, and scenes, for collision tests."""
 
 from judge import pose
 import numpy as np
@@ -21,7 +21,7 @@ SHAPES = {
 
 
 def collision(shape, xyz=(0.05, 0, 0.02), rpy=(0.1, 0.2, 0.3)):
-    """Write a <collision> element, by default a bit off its link's frame."""
+    """Return a <collision> element, by default offset from the frame of its link."""
     place = ''.join(f'{key}="{" ".join(map(str, value))}" '
                     for key, value in (('xyz', xyz), ('rpy', rpy)))
     return f'<collision><origin {place}/><geometry>{shape}</geometry></collision>'
@@ -29,9 +29,9 @@ def collision(shape, xyz=(0.05, 0, 0.02), rpy=(0.1, 0.2, 0.3)):
 
 def solid(name, root_joint='fixed', shapes=None, **place):
     """
-    Make a small robot with a shape on some of its links.
+    Return a small robot with a shape on some of its links.
 
-    Its SRDF disables the first two, so that all others count, those that always touch, too.
+    Its SRDF disables the first pair, so that all other pairs are checked.
     """
     text, shapes = SMALL[name], SHAPES[name] if shapes is None else shapes
     for link, shape in shapes.items():
@@ -44,23 +44,23 @@ def solid(name, root_joint='fixed', shapes=None, **place):
 
 
 def ball_arm():
-    """Make a ball of 0.1 m that turns about z, 0.7 m out and 0.1 m up."""
+    """Return an arm with a sphere of 0.1 m, 0.7 m out and 0.1 m up, that turns about z."""
     return solid('one_joint', shapes={'tip': '<sphere radius="0.1"/>'}, xyz=(0, 0, 0))
 
 
 def ball_at(x, radius=0.2):
-    """Give a ball at that distance, as high as the ball of the arm."""
+    """Return a sphere at a distance, at the height of that of the arm."""
     return SceneObject('ball', [Sphere(radius)], pose((x, 0, 0.1)))
 
 
 def random_pose(generator, lower=(-0.8, -0.8, 0), upper=(0.8, 0.8, 1)):
-    """Give a pose in that box, turned anyhow."""
+    """Return a pose in a box, at a random orientation."""
     turn = Rotation.random(random_state=generator.integers(2**31)).as_rotvec()
     return pose(generator.uniform(lower, upper), turn)
 
 
 def scattered(robot, count=10, seed=0, most=0.3, guess_pairs=True, **box):
-    """Give a scene of boxes anywhere."""
+    """Return a scene of boxes at random poses."""
     generator, scene = np.random.default_rng(seed), Scene(robot, guess_pairs)
     for i in range(count):
         scene = scene.add(SceneObject(f'box {i}', [Box(generator.uniform(0.05, most, 3))],
@@ -69,15 +69,15 @@ def scattered(robot, count=10, seed=0, most=0.3, guess_pairs=True, **box):
 
 
 def tool(length=0.2, radius=0.02):
-    """Give a stick along z from its link's frame on."""
+    """Return a stick along z from the frame of its link."""
     return SceneObject('stick', [(Capsule(radius, length), pose((0, 0, length / 2)))])
 
 
 def pair(*names):
-    """Give what the judge calls a pair of names."""
+    """Return the judge's key of a pair of names."""
     return frozenset(names)
 
 
 def pairs(contacts):
-    """Give the pairs of names of contacts."""
+    """Return the pairs of names of contacts."""
     return {pair(contact.first, contact.second) for contact in contacts}

@@ -1,4 +1,4 @@
-"""Small robots as URDF texts, one for each thing that can be special about a robot."""
+"""Small robots as URDF texts, one per special property."""
 
 from math import pi
 import re
@@ -6,7 +6,7 @@ import re
 
 def joint(name, kind, parent, child, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=None, limits=None,
           velocity=1.0, mimic=None):
-    """Write a <joint>; limits are (lower, upper), mimic (leader, multiplier, offset)."""
+    """Return a <joint>; limits are (lower, upper), mimic (leader, multiplier, offset)."""
     parts = [f'<parent link="{parent}"/><child link="{child}"/>',
              f'<origin xyz="{_numbers(xyz)}" rpy="{_numbers(rpy)}"/>']
     if axis is not None:
@@ -21,7 +21,7 @@ def joint(name, kind, parent, child, xyz=(0, 0, 0), rpy=(0, 0, 0), axis=None, li
 
 
 def urdf(*joints, name='small'):
-    """Write a URDF; its links are those the joints name, each with a mass of its own."""
+    """Return a URDF; the joints name its links, each with a different mass."""
     links = dict.fromkeys(link for text in joints for link in re.findall(r'link="(.*?)"', text))
     bodies = ''.join(
         f'<link name="{link}"><inertial><origin xyz="0.0{i} 0.1 -0.0{i}"/><mass value="{i}.5"/>'

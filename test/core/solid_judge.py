@@ -1,7 +1,7 @@
 """
-A judge of contact between solids: python-fcl for surfaces, trimesh for what is inside.
+Contact between solids: python-fcl for surfaces, trimesh for their insides.
 
-Shares nothing with the checker. Meshes that are not watertight have no inside.
+Independent of the checker. Meshes that are not watertight have no inside.
 """
 
 from fcl_judge import FclJudge, Flat, touch
@@ -9,13 +9,13 @@ import numpy as np
 
 
 class SolidJudge(FclJudge):
-    """Collisions of a robot's raw triangles, and of mesh objects', taken as solid."""
+    """Collisions of raw triangles of a robot and of mesh objects, taken as solid."""
 
     def __init__(self, robot, frames=None, floating=False):
         super().__init__(robot, frames, raw=True, floating=floating)
 
     def surround(self, scene):
-        """Take a scene's objects, of meshes the triangles."""
+        """Set the objects of a scene, meshes as triangles."""
         super().surround(scene)
         for item in (*scene.objects.values(), *(held.object for held in scene.attached.values())):
             for part, number in zip(item.parts, range(len(item.parts)), strict=True):
@@ -24,7 +24,7 @@ class SolidJudge(FclJudge):
         return self
 
     def touching(self, joints):
-        """Pairs of names that collide, as a set of frozensets."""
+        """Return the pairs of names in collision, as frozensets."""
         self.place(joints)
         return {frozenset(pair) for pair in self.pairs
                 if any(solids_touch(a, b) for a in self.solids[pair[0]]
@@ -32,7 +32,7 @@ class SolidJudge(FclJudge):
 
 
 def solids_touch(a, b):
-    """Whether two solids of fcl_judge have a point in common; a plane touches triangles only."""
+    """Return whether two solids of fcl_judge intersect; a plane touches triangles only."""
     for flat, other in ((a, b), (b, a)):
         if isinstance(flat, Flat):
             return flat.touches(other)
@@ -42,7 +42,7 @@ def solids_touch(a, b):
 
 
 def _holds(outer, inner):
-    """Whether a mesh has a part of something inside whose surface does not meet its own."""
+    """Return whether a mesh encloses a part of a body without contact of their surfaces."""
     if outer.mesh is None or not outer.mesh.is_watertight:
         return False
     moved = inner.samples @ inner.T[:3, :3].T + inner.T[:3, 3]

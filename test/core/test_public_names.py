@@ -1,4 +1,4 @@
-"""The public names of core, and the groups in which its help shows them."""
+"""Public names of core, and their groups in its help."""
 
 import re
 from types import ModuleType
@@ -6,7 +6,7 @@ from types import ModuleType
 from ros2_ik import core
 
 
-def test_help_shows_each_public_name_in_a_group():
+def test_help_lists_each_public_name_in_a_group():
     public = {name for name, value in vars(core).items()
               if not name.startswith('_') and not isinstance(value, ModuleType)}
     groups = re.findall(r'^[A-Z][^\n]*\n((?:    [^\n]+\n)+)', core.__doc__, re.MULTILINE)
@@ -15,7 +15,7 @@ def test_help_shows_each_public_name_in_a_group():
     assert len(groups) == 7 and len(public) <= 120
 
 
-def test_names_that_have_moved_are_still_imported():
+def test_moved_names_are_still_importable():
     from ros2_ik.core import error_norm, InvalidOptionError, Search
     assert issubclass(InvalidOptionError, core.IKError)
     assert Search.__name__ == 'Search' and callable(error_norm)
