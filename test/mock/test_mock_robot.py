@@ -1,17 +1,22 @@
-"""The mock robot: its topics, their rate, and its end."""
+"""The mock robot: its topics, their rate, TF, and its end."""
 
+import io
 import signal
 import subprocess
 import sys
 import time
 from xml.etree import ElementTree
 
-from mock_harness import LIMIT, PROGRAM, running
+from mock_harness import ARM, LIMIT, positions, PROGRAM, running, TOPIC, trajectory
+import numpy as np
+import pinocchio as pin
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+import yourdfpy
 
-from ros2_ik.core import shipped_robots
+from ros2_ik.core import Robot, shipped_robots
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -65,3 +70,38 @@ def test_malformed_command_lines_are_refused(words, reason):
                          timeout=LIMIT)
     assert run.returncode == 2
     assert reason in run.stderr and 'Traceback' not in run.stderr
+
+
+# -- TF -----------------------------------------------------------------------------------
+
+ROOT = 'panda_link0'
+
+
+def placed(transform):
+    place, turn = transform.translation, transform.rotation
+    return pin.XYZQUATToSE3(np.array([place.x, place.y, place.z,
+                                      turn.x, turn.y, turn.z, turn.w])).homogeneous
+
+
+def test_tf_of_the_links_agrees_with_yourdfpy(mock):
+    known = {}
+    subscription = mock.node.create_subscription(
+        TFMessage, '/tf', lambda message: known.update(
+            {each.child_frame_id: (each.header.frame_id, placed(each.transform))
+             for each in message.transforms}), 10)
+    goal = {joint: 0.1 * k - 0.2 for k, joint in enumerate(ARM)} | {ARM[3]: -1.5, ARM[5]: 1.2}
+    mock.move(TOPIC, trajectory(ARM, (0.5, [goal[joint] for joint in ARM])))
+    mock.rest()
+    known.clear()
+    mock.until(lambda: known, 'TF')
+    robot = Robot.load('panda')
+    at = positions(mock.states[-1])
+    judge = yourdfpy.URDF.load(io.BytesIO(robot.urdf.encode()), load_meshes=False)
+    judge.update_cfg(at)
+    for link in ('panda_hand', 'panda_hand_tcp', 'panda_link4', 'panda_leftfinger'):
+        T, frame = np.eye(4), link
+        while frame != ROOT:
+            frame, step = known[frame]
+            T = step @ T
+        np.testing.assert_allclose(T, judge.get_transform(link, ROOT), atol=1e-6)
+    mock.node.destroy_subscription(subscription)

@@ -74,13 +74,3 @@ def test_joint_command_moves_joints_by_name(mock):
     assert positions(states[-1]) == pytest.approx(start | {'panda_joint5': 0.01})
     for names, reason in ((ARM, '1 positions for 7 names'), (['x'], "unknown joints: ['x']")):
         mock.refused('joint_command', JointState(name=names, position=[0.0]), reason)
-
-
-def test_joint_command_replaces_a_trajectory(mock):
-    start = arm(mock.states[-1])
-    mock.send(TOPIC, trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
-              lambda: arm(mock.states[-1]) != start, 'motion')
-    mock.send('joint_command', JointState(name=ARM, position=start),
-              lambda: arm(mock.states[-1]) == start, 'the way back')
-    mock.hear(20)
-    assert arm(mock.states[-1]) == start
