@@ -38,7 +38,7 @@ MALFORMED = {
     fields.Points: [[], (1, 2, 3), [(1, 2, NAN)], [(1e200, 0, 0)], 'x'],
     fields.Matrix: ['A', [[1, NAN]], np.zeros((0, 3)), [(1,), (1, 2)]],
     fields.Names: ['ab', [], [3], ['a', 'a']], fields.RowNumbers: [np.inf, 'x'],
-    fields.Rotation: [np.diag([1, 1, -1]), np.eye(3) * 1.01, np.full((3, 3), NAN), 'R'],
+    fields.Rotation: [np.eye(2), np.diag([1, 1, -1]), np.eye(3) * 1.01, np.full((3, 3), NAN), 'R'],
     fields.Axes: ['xx', None], fields.Number: [NAN, 'x'], fields.Length: [0.0, NAN, 'far'],
     fields.RowCount: [0, 1.5]}
 

@@ -13,6 +13,7 @@ from ros2_ik.core import (
     RegionDistance,
     Robot,
 )
+from ros2_ik.core.errors import InvalidConstraintError
 
 P, Q, N = (0.1, -0.2, 0.3), (0.4, 0.5, -0.6), (0.5, 1, -0.3)
 LINES = [(1, 0, 0), (0, 0, -1), (1, 1, 1), (1e-12, 0, -1), (1e150, -2e150, 0), (0, 3e-8, 0)]
@@ -78,6 +79,11 @@ def test_half_spaces_equal_those_of_drake():
         f, J = function.evaluate(at)
         np.testing.assert_allclose(f, value, atol=1e-9)
         np.testing.assert_allclose(J, gradient, atol=1e-9)
+
+
+def test_polyhedron_needs_three_columns_for_each_point():
+    with pytest.raises(InvalidConstraintError, match='rows of 6 numbers, 3 for each of 2 points'):
+        Polyhedron('tip', [P, Q], [[1, 0, 0]])
 
 
 @pytest.mark.parametrize('kind', [1, 2, 3])
