@@ -24,12 +24,12 @@ PATIENCE = 40.0    # with a busy machine [s]
 
 
 def chromium() -> str | None:
-    """Return the program, None where there is none."""
+    """Return the path of the program, None where it is not installed."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
 def wait_for(true: Any, what: str, seconds: float = PATIENCE) -> Any:
-    """Wait until a call returns what is true, and return that."""
+    """Call until the result is true, and return it."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := true():
@@ -39,7 +39,7 @@ def wait_for(true: Any, what: str, seconds: float = PATIENCE) -> Any:
 
 
 class Tab:
-    """A page in a browser; requests it made are in `requests`, what went wrong in `faults`."""
+    """A page in a browser: `requests` are the addresses it requested, `faults` its exceptions."""
 
     def __init__(self, address: str) -> None:
         from websockets.sync.client import connect
@@ -52,7 +52,7 @@ class Tab:
             self.call(f'{domain}.enable')
 
     def call(self, method: str, **parameters: Any) -> Any:
-        """Return what a method of the protocol results in."""
+        """Return the result of a method of the protocol."""
         number = next(self._numbers)
         self._socket.send(json.dumps({'id': number, 'method': method, 'params': parameters}))
         while True:
@@ -79,30 +79,37 @@ class Tab:
         return self.call('Runtime.evaluate', expression=script,
                          returnByValue=True)['result'].get('value')
 
+    def draw(self, frames: int = 1) -> None:
+        """Return when the page has been drawn again, a number of times."""
+        self.call('Runtime.evaluate', awaitPromise=True, expression=f"""new Promise(done => {{
+            let left = {frames};
+            const next = () => left-- > 0 ? requestAnimationFrame(next) : done();
+            next(); }})""")
+
     def screenshot(self, path: Path) -> None:
-        """Write what is seen to a PNG file."""
+        """Write a screenshot to a PNG file."""
         shot = self.call('Page.captureScreenshot', format='png')
         path.write_bytes(base64.b64decode(shot['data']))
 
     def mouse(self, kind: str, x: float, y: float, pressed: bool = False) -> None:
-        """Send one event of the mouse: mouseMoved, mousePressed or mouseReleased."""
+        """Send a mouse event: mouseMoved, mousePressed or mouseReleased."""
         self.call('Input.dispatchMouseEvent', type=kind, x=x, y=y,
                   button='left' if pressed or kind != 'mouseMoved' else 'none',
                   buttons=int(pressed), clickCount=int(kind != 'mouseMoved'))
 
-    def drag(self, start: Any, end: Any, steps: int = 12, pause: float = 0.03) -> None:
+    def drag(self, start: Any, end: Any, steps: int = 12) -> None:
         """Drag from one point of the page to another, in steps."""
         self.mouse('mouseMoved', *start)
-        time.sleep(0.2)    # the gizmo looks what is under the mouse when it draws
+        self.draw(6)    # the gizmo looks what is under the mouse when it draws
         self.mouse('mousePressed', *start, pressed=True)
         for step in range(1, steps + 1):
             place = (a + step / steps * (b - a) for a, b in zip(start, end, strict=True))
             self.mouse('mouseMoved', *place, pressed=True)
-            time.sleep(pause)
+            self.draw()
         self.mouse('mouseReleased', *end)
 
     def click(self, label: str, what: str = 'button:not([role=tab]), label') -> None:
-        """Click what has that label, as soon as it is there: a button, or what a selector says."""
+        """Click the element with a label as soon as it exists: a button, or by a selector."""
         place = wait_for(lambda: self.evaluate(f"""(() => {{
             const found = [...document.querySelectorAll({json.dumps(what)})].find(
                 each => each.innerText.trim() === {json.dumps(label)} && each.offsetParent);
@@ -139,7 +146,7 @@ class Browser:
         self._address = f'127.0.0.1:{port.read_text().splitlines()[0]}'
 
     def open(self, url: str) -> Tab:
-        """Open a page in a tab of its own."""
+        """Open a page in a new tab."""
         request = Request(f'http://{self._address}/json/new?about:blank', method='PUT')
         with urlopen(request, timeout=PATIENCE) as answer:
             tab = Tab(json.load(answer)['webSocketDebuggerUrl'])
@@ -148,12 +155,12 @@ class Browser:
         return tab
 
     def keep(self, name: str) -> None:
-        """Keep what is seen in each page that is open, as PNG files."""
+        """Write a screenshot of each open page."""
         for number, tab in enumerate(tab for tab in self._tabs if not tab.closed):
             tab.screenshot(self._shots / f'{name}{f"_{number}" if number else ""}.png')
 
     def close(self) -> None:
-        """End the program."""
+        """Stop the browser."""
         self._process.terminate()
         try:
             self._process.wait(10)
@@ -163,7 +170,7 @@ class Browser:
 
 
 def browser_in(folder: Path, size: str = '1280,800') -> Iterator[Browser]:
-    """Yield a browser and end it: the body of a fixture."""
+    """Yield a browser and close it: the body of a fixture."""
     if chromium() is None:
         pytest.skip('no chromium is installed (apt-get install chromium)')
     browser = Browser(folder, size)
@@ -174,14 +181,14 @@ def browser_in(folder: Path, size: str = '1280,800') -> Iterator[Browser]:
 
 
 class Camera(NamedTuple):
-    """Where a page is looked at from: `turn` (3, 3) has the axes right, down, ahead as columns."""
+    """Camera of a page: columns of `turn` (3, 3) are the axes right, down and ahead."""
 
     position: Any
     turn: Any
     angle: float = math.radians(45)    # of view, from top to bottom [rad]
 
     def pixel(self, tab: Tab, point: Any) -> tuple[float, float]:
-        """Return where a point (3,) of the world is on the page."""
+        """Return the pixel of a point (3,) of the world."""
         x, y, width, height = tab.evaluate("""(() => {
             const box = document.querySelector('canvas').getBoundingClientRect();
             return [box.x, box.y, box.width, box.height]; })()""")

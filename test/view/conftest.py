@@ -1,4 +1,4 @@
-"""Sessions of a Panda at a table, and the pages and browsers in which they are looked at."""
+"""Sessions of `ros2_ik view`, their pages, and browsers."""
 
 from collections.abc import Callable, Iterator
 import socket
@@ -17,7 +17,7 @@ def session() -> Any:
 
 @pytest.fixture
 def free_port() -> int:
-    """Return a port on which nobody listens."""
+    """Return a port that is not in use."""
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         return int(probe.getsockname()[1])
@@ -25,7 +25,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def page_of(free_port: int) -> Iterator[Callable[[Any], Any]]:
-    """Return what serves a session, until the test ends."""
+    """Return a function that serves a session until the test ends."""
     pytest.importorskip('viser')
     from ros2_ik.view.access import Access
     from ros2_ik.view.page import Page
@@ -41,12 +41,12 @@ def page_of(free_port: int) -> Iterator[Callable[[Any], Any]]:
 
 @pytest.fixture(scope='module')
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """Run a Chromium as long as the tests of a module."""
+    """Run a Chromium for the tests of a module."""
     yield from browser_in(tmp_path_factory.mktemp('chromium'))
 
 
 @pytest.fixture
 def shots(browser: Browser, request: pytest.FixtureRequest) -> Iterator[None]:
-    """Keep what the pages look like at the end of a test, also of one that fails."""
+    """Write a screenshot of each page after each test."""
     yield
     browser.keep(request.node.name)

@@ -1,13 +1,11 @@
-"""`ros2_ik view` as a person starts it."""
+"""`ros2_ik view` as a program."""
 
-from http.client import HTTPConnection
 import os
 from pathlib import Path
 import signal
 import socket
 import subprocess
 import sys
-import time
 from urllib.request import urlopen
 
 import pytest
@@ -19,7 +17,7 @@ COMMAND = [sys.executable, str(ROOT / 'scripts/ros2_ik'), 'view']
 
 
 def refused(capsys, *words):
-    """Return why a command line is refused, in this process: it starts nothing."""
+    """Return the error message of a refused command line."""
     try:
         code = main(['view', *map(str, words)])
     except SystemExit as end:
@@ -31,7 +29,7 @@ def refused(capsys, *words):
 
 @pytest.fixture
 def started(free_port):
-    """Start the command; yields its process once it has said where the page is."""
+    """Return a function that starts the command and returns its process and its first line."""
     pytest.importorskip('viser')
     processes = []
 
@@ -47,37 +45,19 @@ def started(free_port):
         process.communicate()
 
 
-def test_serves_the_page_and_ends_at_ctrl_c(started, free_port):
+def test_view_serves_the_page_and_ends_at_ctrl_c(started, free_port):
     process, line = started('panda', '--scene', 'table')
     name, address, end = line.split(maxsplit=2)
     assert (name, end) == ('panda:', '(Ctrl-C ends it)\n')
     assert address.startswith(f'http://127.0.0.1:{free_port}/')
     with urlopen(address, timeout=20) as answer:
         assert b'<html' in answer.read(1000)
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert process.returncode == 130 and out == '' and err == ''
-    assert time.monotonic() - began < 5
 
 
-@pytest.mark.slow
-def test_other_host_is_told_listens_there_and_wants_its_token(started, free_port):
-    process, line = started('panda', '--host', '0.0.0.0')
-    address = line.split()[1]
-    assert address.startswith(f'http://{socket.gethostname()}:{free_port}/')
-    token = address.split('/')[-2]
-    for path, status in (('/', 403), (f'/{token}/', 200)):
-        connection = HTTPConnection('127.0.0.1', free_port, timeout=20)
-        connection.request('GET', path)
-        assert connection.getresponse().status == status
-    process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=20)[1] == (
-        'ros2_ik: --host 0.0.0.0: anybody in the network who knows or intercepts the address of '
-        'this page can use it\n')
-
-
-def test_busy_port_is_refused_by_its_number(capsys, free_port):
+def test_port_in_use_is_refused(capsys, free_port):
     pytest.importorskip('viser')
     with socket.socket() as other:
         other.bind(('127.0.0.1', free_port))
@@ -96,12 +76,12 @@ def test_busy_port_is_refused_by_its_number(capsys, free_port):
     (['panda', '--problem', 'no_file.yaml'], "'no_file.yaml': No such file"),
     (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame'),
 ])
-def test_bad_arguments_are_refused(capsys, words, reason):
+def test_malformed_arguments_are_refused(capsys, words, reason):
     pytest.importorskip('viser')
     assert reason in refused(capsys, *words)
 
 
-def test_missing_viser_is_told():
+def test_missing_viser_is_an_error_with_its_installation():
     environment = {**os.environ, 'ROS2_IK_WITHOUT': 'viser', 'PYTHONPATH': os.pathsep.join(
         [str(ROOT / 'test/without'), os.environ.get('PYTHONPATH', '')])}
     done = subprocess.run([*COMMAND, 'panda'], capture_output=True, text=True, timeout=60,

@@ -1,4 +1,4 @@
-"""Access control of the page, by raw requests."""
+"""Access to the page of `ros2_ik view`: origins and the token, by raw requests."""
 
 from http.client import HTTPConnection
 import socket
@@ -14,7 +14,7 @@ ACCESS = Access('127.0.0.1', 'secret')
 @pytest.mark.parametrize(('host', 'local'), [
     ('127.0.0.1', True), ('localhost', True), ('::1', True), ('0.0.0.0', False),
     ('192.168.1.4', False), ('::', False), ('my-machine', False)])
-def test_is_local(host, local):
+def test_loopback_addresses_are_local(host, local):
     assert is_local(host) is local
 
 
@@ -22,7 +22,7 @@ def test_is_local(host, local):
     (f'http://{HOME}', True), ('http://127.0.0.1:3000', False), ('http://127.0.0.1', False),
     ('http://localhost:8080', False), ('null', False), (f'http://evil.example/{HOME}', False),
     ('', False), (None, False)])
-def test_only_its_own_page_connects(origin, same):
+def test_websocket_of_another_origin_is_refused(origin, same):
     headers = {'Host': HOME, 'Upgrade': 'websocket'} | ({} if origin is None else {
         'Origin': origin})
     reason = ACCESS.refusal('/secret', headers)
@@ -32,13 +32,13 @@ def test_only_its_own_page_connects(origin, same):
 @pytest.mark.parametrize(('path', 'known'), [
     ('/secret', True), ('/secret/?a=b', True), ('/', False), ('', False), ('/secre', False),
     ('/secrets/', False), ('/x/secret', False), ('/?/secret', False), ('/\udcff', False)])
-def test_token_begins_the_path(path, known):
+def test_path_must_begin_with_the_token(path, known):
     assert (ACCESS.refusal(path, {'Host': HOME}) == '') is known
     if known:
         assert ACCESS.inner_path(path) in ('', '/?a=b')
 
 
-def test_address_to_open():
+def test_url_has_host_port_and_a_random_token():
     assert Access('::1', 'abc').url(8080) == 'http://[::1]:8080/abc/'
     assert Access('0.0.0.0', 'abc').url(1) == f'http://{socket.gethostname()}:1/abc/'
     tokens = {Access('127.0.0.1').token for _ in range(50)}
@@ -59,7 +59,7 @@ def status_of(page, path='/secret/', **headers):
     return response.status, response.read(), response.headers
 
 
-def test_server_gives_its_page_to_those_who_may(page):
+def test_server_refuses_requests_without_token_or_of_other_origins(page):
     status, text, headers = status_of(page)
     assert status == 200 and b'<html' in text
     assert "frame-ancestors 'none'" in headers['Content-Security-Policy']
@@ -70,7 +70,7 @@ def test_server_gives_its_page_to_those_who_may(page):
     assert status_of(page, path='/secret/../secret/index.html')[0] == 404
 
 
-def test_server_connects_to_its_own_page_only(page):
+def test_server_refuses_websockets_of_other_origins(page):
     from viser import __version__
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect
@@ -87,8 +87,8 @@ def test_server_connects_to_its_own_page_only(page):
             talk(**wrong)
 
 
-def test_server_that_cannot_be_checked_is_refused(session, page_of, monkeypatch):
-    """A later viser may listen in another way: no page then, rather than an open one."""
+def test_viser_without_the_access_check_is_refused(session, page_of, monkeypatch):
+    """A later viser may listen in another way: an error, rather than an open page."""
     import viser
 
     class Other(viser.ViserServer):

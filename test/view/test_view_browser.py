@@ -1,6 +1,6 @@
-"""The page in a Chromium: it loads from here alone, gizmos are dragged, two see the same."""
+"""The page of `ros2_ik view` in a headless Chromium."""
 
-import time
+import contextlib
 
 from chromium import Camera, wait_for
 import numpy as np
@@ -43,15 +43,15 @@ def tab(browser, page):
 
 @pytest.fixture(autouse=True)
 def at_robot(page, shots):
-    """Begin with the gizmo at the robot's tip."""
+    """Reset each target to where the robot is."""
     page.worker.post(page.session.back_to_robot)
     page.worker.wait()
 
 
 def pixels(page, tab, point):
-    """Return where a point (3,) is on the page, None before the page has told of its camera."""
+    """Return the pixel of a point (3,), None before the page has sent its camera."""
     for client in page.server.get_clients().values():
-        if client.camera._state.update_timestamp > 0:
+        with contextlib.suppress(AssertionError):    # viser: no camera has been received
             w, *v = client.camera.wxyz     # camera to world
             return Camera(client.camera.position, Rotation.from_quat([*v, w]).as_matrix(),
                           client.camera.fov).pixel(tab, point)
@@ -64,12 +64,12 @@ def target_of(page):
 
 
 def tip_at(page, q):
-    """Return where the tip is at q, (4, 4)."""
+    """Return the pose of the tip at q, (4, 4)."""
     return Configuration(page.session.robot, q).transform(page.session.tips[0])
 
 
 def drag_arrow(page, tab, axis, way):
-    """Drag the gizmo's arrow along one of its axes by a way [m], as a hand would."""
+    """Drag an arrow of the gizmo by a distance [m]; return the pose before, (4, 4)."""
     from ros2_ik.view.page import gizmo_size
     size = gizmo_size(extent(page.session.robot, page.session.arm.q)[1])
     T = target_of(page)
@@ -84,7 +84,7 @@ def drag_arrow(page, tab, axis, way):
 
     def rests():    # what the browser tells may be under way still
         before = target_of(page)
-        time.sleep(0.7)
+        tab.draw(8)
         page.worker.wait()
         return target_of(page) is before
     wait_for(rests, 'the gizmo rests')
@@ -92,16 +92,16 @@ def drag_arrow(page, tab, axis, way):
 
 
 def click(page, tab, label, done):
-    """Click a button until that is done: it may move while the page comes up."""
+    """Click a button until `done` returns true: it may move while the page loads."""
     def clicked():
         tab.click(label)
-        time.sleep(0.3)
+        tab.draw(4)
         page.worker.wait()
         return done()
     wait_for(clicked, f"'{label}' is clicked")
 
 
-def test_loads_from_this_server_alone_and_without_faults(page, tab):
+def test_page_loads_from_this_server_alone_without_errors(page, tab):
     foreign = [url for url in tab.requests if not url.startswith(
         ('data:', 'blob:', page.url, page.url.replace('http', 'ws')))]
     assert foreign == [] and tab.requests
@@ -110,7 +110,7 @@ def test_loads_from_this_server_alone_and_without_faults(page, tab):
         assert label in tab.text()
 
 
-def test_dragged_gizmo_is_answered_at_once(page, tab):
+def test_dragged_gizmo_is_answered_at_its_pose(page, tab):
     before = page.session.arm.q
     T = drag_arrow(page, tab, 0, 0.1)
     target, answer = target_of(page), page.session.answer
@@ -119,13 +119,10 @@ def test_dragged_gizmo_is_answered_at_once(page, tab):
     assert answer.accepted
     assert np.abs(answer.q - before).max() > 0.01
     assert np.abs(tip_at(page, answer.q) - target).max() < 1e-4
-    poses = page._robot._model.poses(answer.q)
-    assert all(np.abs(frame.position - poses[link].translation).max() < 1e-6
-               for link, frame in page._ghost.frames.items())
     wait_for(lambda: 'SUCCESS' in tab.text(), 'the page says so')
 
 
-def test_buttons_move_the_robot_there(page, tab):
+def test_move_there_moves_the_robot_to_the_target(page, tab):
     drag_arrow(page, tab, 0, -0.08)
     status = page.session.status
     target = target_of(page)
@@ -135,9 +132,8 @@ def test_buttons_move_the_robot_there(page, tab):
     wait_for(lambda: 'arrived' in tab.text(), 'the page says so')
 
 
-def test_typed_target_is_set(page, tab):
-    tip, = page.session.tips
-    x = page._pose.fields[tip].xyz.value[0]
+def test_typed_position_is_the_new_target(page, tab):
+    x = float(np.round(target_of(page)[0, 3], 4))    # as the page shows it
     tab.evaluate(f"""(() => {{
         const field = [...document.querySelectorAll('input')].find(
             each => parseFloat(each.value) === {x!r});
@@ -147,19 +143,3 @@ def test_typed_target_is_set(page, tab):
     page.worker.wait()
     assert page.session.answer.accepted
     assert tab.faults == []
-
-
-@pytest.mark.slow
-def test_two_pages_see_and_do_the_same(browser, page, tab):
-    drag_arrow(page, tab, 0, 0.06)
-    other = browser.open(page.url)
-    try:
-        wait_for(lambda: 'SUCCESS' in other.text(), 'the other page has the answer')
-        wait_for(lambda: len(page.server.get_clients()) == 2, 'two are connected')
-        click(page, other, 'Back to the robot', lambda: page.session.answer is None)
-        for each in tab, other:
-            wait_for(lambda each=each: 'the targets are where the robot is' in each.text(),
-                     'both pages say so')
-        assert other.faults == []
-    finally:
-        other.close()

@@ -1,4 +1,4 @@
-"""What a page gives to copy and to save: the joints of an answer, and a problem that gives it."""
+"""The command and joint values that a page offers to copy."""
 
 from html import unescape
 import json
@@ -20,7 +20,7 @@ PLANE = {'kind': 'point_to_plane', 'frame': 'panda_link4', 'normal': [0, 0, 1],
 
 @pytest.fixture
 def solve(capsys, tmp_path, monkeypatch):
-    """Return what solves the saved problem of a session in its saved scene."""
+    """Return a function that runs the copied command with the saved problem and scene."""
     monkeypatch.chdir(tmp_path)
 
     def solve(session):
@@ -47,7 +47,7 @@ def assert_same(session, found):
                for name in found['joints']) < 2e-4
 
 
-def test_copied_joints_and_saved_problem_give_each_of_several_answers(session, solve):
+def test_copied_command_solves_to_each_shown_solution(session, solve):
     session.drag(TIP, moved(session, TIP, 0.1, 0.1, -0.1))
     session.next_solution()
     for _ in range(2):
@@ -58,7 +58,7 @@ def test_copied_joints_and_saved_problem_give_each_of_several_answers(session, s
         assert_same(session, solve(session))
 
 
-def test_saved_problem_has_constraints_and_saved_scene_has_objects(session, solve):
+def test_copied_command_has_the_constraints_and_objects_of_the_page(session, solve):
     session.load_problem({**session.content(), 'constraints': [PLANE]})
     session.drag(TIP, moved(session, TIP, 0.1, 0.2, 0))
     session.change_scene(session.arm.scene.add(
@@ -66,7 +66,7 @@ def test_saved_problem_has_constraints_and_saved_scene_has_objects(session, solv
     assert_same(session, solve(session))
 
 
-def test_each_kind_has_a_sentence():
+def test_each_kind_of_constraint_is_described():
     text = unescape(kinds_html())
     for kind in written_kinds():
         assert re.search(f'<b>{kind}</b>: [A-Z][^<]{{20,}}', text), kind

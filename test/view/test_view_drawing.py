@@ -1,4 +1,4 @@
-"""What is drawn: surfaces of all shapes, and a robot where forward kinematics has it."""
+"""Surfaces of shapes and robots that are drawn."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ from ros2_ik.view.scene_model import drawn_object, placed_objects  # noqa: E402
 from ros2_ik.view.surface import shape_surface  # noqa: E402
 
 CORNERS = np.array([[x, y, z] for x in (-0.1, 0.2) for y in (-0.3, 0.1) for z in (0, 0.4)])
-# what is drawn reaches from here to there
+# shape, and the corners of its bounding box
 SHAPES = {
     'box': (Box([0.2, 0.4, 0.6]), [-0.1, -0.2, -0.3], [0.1, 0.2, 0.3]),
     'sphere': (Sphere(0.3), [-0.3] * 3, [0.3] * 3),
@@ -42,12 +42,12 @@ SHAPES = {
 }
 
 
-def test_every_kind_of_shape_is_drawn_here():
+def test_each_kind_of_shape_is_tested_here():
     assert set(SHAPES) == set(shape_kinds())
 
 
 @pytest.mark.parametrize('kind', sorted(SHAPES))
-def test_surface_reaches_as_far_as_the_shape(kind):
+def test_surface_is_as_large_as_the_shape(kind):
     shape, low, high = SHAPES[kind]
     surface = shape_surface(shape, (1, 0, 0))
     assert surface.faces.min() >= 0 and surface.faces.max() < len(surface.vertices)
@@ -60,8 +60,7 @@ def test_surface_reaches_as_far_as_the_shape(kind):
         assert (surface.vertices <= box.max_ + 1e-3).all()
 
 
-def test_sharp_edges_are_sharp_and_round_ones_round():
-    """A cube has three vertices at each corner; a ball keeps its own."""
+def test_vertices_are_shared_at_round_edges_and_split_at_sharp_ones():
     cube, ball = (shape_surface(shape, (1, 0, 0)) for shape in (Box([1, 1, 1]), Sphere(1.0)))
     assert len(cube.vertices) == 24 and len(cube.faces) == 12
     assert len(ball.vertices) == 642 and len(ball.faces) == 1280
@@ -71,7 +70,7 @@ def test_sharp_edges_are_sharp_and_round_ones_round():
         assert (np.einsum('ij,ij->i', np.cross(b - a, c - a), a + b + c) > 0).all()
 
 
-def test_robot_is_drawn_where_forward_kinematics_has_its_links():
+def test_drawn_links_are_at_the_poses_of_yourdfpy():
     yourdfpy = pytest.importorskip('yourdfpy')
     from io import BytesIO
     robot = Robot.load('panda')
@@ -91,7 +90,7 @@ def test_robot_is_drawn_where_forward_kinematics_has_its_links():
         assert np.abs(expected - (poses[link] * in_link).homogeneous).max() < 1e-6
 
 
-def test_objects_have_their_colours_and_held_ones_move_along():
+def test_objects_are_drawn_in_their_colours_and_attached_ones_at_the_hand():
     robot = Robot.load('panda')
     scene = load_scene('table', robot)
     drawn = drawn_object(scene.objects['table'])

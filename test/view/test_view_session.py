@@ -1,12 +1,18 @@
-"""What a page does, without the page: answers, colours, motions, the scene."""
+"""Sessions of `ros2_ik view` without a page."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
-from view_sessions import TIP
+from view_sessions import session_of, TIP
+import yaml
 
+from ros2_ik.cli.goal_file import goal_of, read_content
+from ros2_ik.cli.view import read_problem_file
 from ros2_ik.core import Box, collision_checker, Configuration, IKError, SceneObject, Sphere
 from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.view.answer import Reached
+from ros2_ik.view.mailbox import Mailbox
 from ros2_ik.view.status import status_html
 
 
@@ -30,7 +36,7 @@ def home(session):
     return session.problem.targets[TIP].copy()
 
 
-def test_drag_is_answered_where_the_gizmo_is(session, home):
+def test_dragged_target_is_solved_without_collision_and_moved_to(session, home):
     T = moved(home, 0.05, 0.1, -0.1)
     session.drag(TIP, T)
     assert session.answer.reached is Reached.YES
@@ -38,9 +44,12 @@ def test_drag_is_answered_where_the_gizmo_is(session, home):
     checker = collision_checker(session.robot, session.arm.scene)
     assert not checker.collides(session.answer.q)
     assert 'solution found' in session.status
+    session.move_there()
+    assert session.status == 'arrived'
+    assert np.abs(at_tip(session, session.arm.q) - T).max() < 1e-4
 
 
-def test_in_the_table_it_is_orange_and_says_what_touches(session, home):
+def test_target_in_the_table_is_touching_and_is_not_moved_to(session, home):
     before = session.arm.q
     session.drag(TIP, moved(home, 0.1, 0, 0.22 - home[2, 3]))
     assert session.answer.reached is Reached.YES
@@ -55,7 +64,7 @@ def test_in_the_table_it_is_orange_and_says_what_touches(session, home):
     assert session.arm.q is before
 
 
-def test_out_of_reach_it_is_red_and_as_near_as_may_be(session, home):
+def test_target_out_of_reach_is_answered_by_the_best_attempt(session, home):
     session.drag(TIP, moved(home, 2.0))
     assert session.answer.reached is Reached.NO
     assert 0.5 < session.answer.errors[0].position < 2.1
@@ -63,35 +72,7 @@ def test_out_of_reach_it_is_red_and_as_near_as_may_be(session, home):
     assert session.answer.reached is Reached.YES
 
 
-def test_out_of_reach_the_ghost_does_not_flicker(session, home):
-    session.drag(TIP, moved(home, 0.3))
-    before = session.answer.q
-    for part in np.linspace(0.3, 1.3, 40):
-        session.drag(TIP, moved(home, part))
-        assert np.abs(session.answer.q - before).max() < 0.8   # the elbow stretches
-        before = session.answer.q
-    assert session.answer.reached is Reached.NO
-
-
-def test_collisions_off_lets_it_into_the_table(session, home):
-    session.drag(TIP, moved(home, 0.1, 0, 0.17 - home[2, 3]))
-    session.switch_collisions(False)
-    assert session.answer.accepted
-    assert session.content()['avoid_collisions'] is False
-    session.switch_collisions(True)
-    assert not session.answer.accepted
-
-
-def test_stands_at_the_answer_where_the_way_is_free(session, home):
-    T = moved(home, 0.1, 0.2, 0)
-    session.drag(TIP, T)
-    session.move_there()
-    assert session.status == 'arrived'
-    assert np.abs(at_tip(session, session.arm.q) - T).max() < 1e-4
-
-
-def test_way_that_is_not_free_is_refused(session, home):
-    """A wall stands between here and there: the answer is fine, the way is not."""
+def test_motion_through_an_obstacle_is_refused(session, home):
     before = session.arm.q
     session.drag(TIP, moved(home, 0.1, 0.45, 0))
     there = session.answer.q
@@ -107,7 +88,7 @@ def test_way_that_is_not_free_is_refused(session, home):
     assert session.arm.q is before
 
 
-def test_next_solution_goes_round(session, home):
+def test_next_solution_shows_all_solutions_in_turn(session, home):
     session.drag(TIP, moved(home, 0.1, 0.1, 0))
     session.next_solution()
     count = len(session.answers)
@@ -123,7 +104,7 @@ def test_next_solution_goes_round(session, home):
     assert session.shown == 0
 
 
-def test_sliders_set_where_the_robot_stands_and_the_seed(session):
+def test_placed_joint_is_the_seed_of_the_next_solve(session):
     session.place_joint('panda_joint1', 0.7)
     assert session.arm.q[0] == 0.7
     session.back_to_robot()
@@ -133,7 +114,7 @@ def test_sliders_set_where_the_robot_stands_and_the_seed(session):
     assert np.abs(session.answer.q - session.arm.q).max() < 1e-6
 
 
-def test_object_that_comes_near_makes_the_arm_give_way(session, home):
+def test_object_moved_into_the_solution_is_avoided(session, home):
     session.drag(TIP, home)
     before = session.answer.q
     elbow = Configuration(session.robot, before).transform('panda_link4')
@@ -150,7 +131,7 @@ def test_object_that_comes_near_makes_the_arm_give_way(session, home):
     assert 'ball' not in session.arm.scene.objects
 
 
-def test_an_object_of_another_client_is_answered(session, home):
+def test_object_added_by_another_client_is_a_contact_at_the_next_step(session, home):
     session.drag(TIP, home)
     assert session.answer.accepted
     ball = SceneObject('ball', (ShapeInstance(Sphere(0.05)),), home)
@@ -160,7 +141,7 @@ def test_an_object_of_another_client_is_answered(session, home):
     assert 'ball' in {contact.second for contact in session.answer.contacts}
 
 
-def test_a_refused_question_leaves_no_answer_and_the_next_drag_begins_at_the_last(session, home):
+def test_drag_after_a_refused_problem_is_seeded_with_the_last_solution(session, home):
     session.drag(TIP, moved(home, 0.1, 0.2))
     last = session.answer.q
     session.problem.rest = {'constraints': [{'kind': 'no_such'}]}
@@ -172,7 +153,7 @@ def test_a_refused_question_leaves_no_answer_and_the_next_drag_begins_at_the_las
     assert np.abs(session.answer.q - last).max() < 1e-6
 
 
-def test_largest_change_is_the_one_from_where_the_robot_stands(session, home):
+def test_largest_joint_change_is_from_the_configuration_of_the_robot(session, home):
     for part in np.linspace(0, 1, 20):    # each answer near the last one
         session.drag(TIP, moved(home, 0.1 * part, 0.3 * part))
     changes = np.abs(session.answer.q - session.arm.q)
@@ -182,8 +163,78 @@ def test_largest_change_is_the_one_from_where_the_robot_stands(session, home):
     assert said.count('largest joint change') == 1
 
 
-def test_a_problem_without_a_word_of_collisions_avoids_them(session):
+def test_loaded_problem_avoids_collisions_by_default(session):
     session.switch_collisions(False)
     assert session.content()['avoid_collisions'] is False
     session.load_yaml('max_joint_change: 3.0')
     assert session.avoid_collisions
+
+
+# -- problem files -------------------------------------------------------------------------
+
+EXAMPLES = Path(__file__).parents[2] / 'examples/ros'
+
+
+@pytest.mark.parametrize(('name', 'robot', 'scene'), [
+    ('upright_tray', 'panda', None), ('clear_elbow', 'panda', 'shelf'),
+    ('two_arms', 'baxter', None)])
+def test_loaded_and_saved_problem_is_the_same(name, robot, scene):
+    session = session_of(robot, scene)
+    content = read_content(str(EXAMPLES / f'{name}.yaml'))
+    session.load_problem(content)
+    saved = yaml.safe_load(session.problem_yaml())
+    assert goal_of(saved).constraints == goal_of(content).constraints
+    assert goal_of(saved).costs == goal_of(content).costs
+    one, other = (read_problem_file(each, session.arm.scene, session.arm.q)[0]
+                  for each in (content, saved))
+    assert one.options.select == other.options.select
+    assert one.options.timeout == other.options.timeout
+    assert [t.tip for t in one.targets] == [t.tip for t in other.targets]
+    assert all(np.abs(a.transform - b.transform).max() < 1e-9
+               for a, b in zip(one.targets, other.targets, strict=True))
+    session.solve()
+    assert session.answer.accepted, session.status
+
+
+@pytest.mark.parametrize(('content', 'words'), [
+    ({'constraints': [{'kind': 'no_such'}]}, 'no_such'),
+    ({'constrains': []}, "did you mean 'constraints'"),
+    ({'constraints': [{'kind': 'gaze_angle', 'frame': TIP, 'target': [0, 0, 0],
+                       'bounds': {'upper': [1]}}]}, 'gaze_angle needs axis'),
+    ({'execute': True, 'tips': [TIP], 'targets': [{}]}, 'execute'),
+    ({}, 'there is no target'),
+    ({'tips': [TIP], 'targets': [{'header': {'frame_id': 'panda_link3'},
+                                  'pose': {'orientation': {'w': 1}}}]},
+     "is in frame 'panda_link3'")])
+def test_malformed_problem_is_refused_and_the_old_one_stays(session, content, words):
+    before = session.content()
+    with pytest.raises(IKError, match=words):
+        session.load_problem(content)
+    assert session.content() == before
+
+
+# -- jobs that wait: the newest of each kind counts -----------------------------------------
+
+def taken(mailbox):
+    while job := mailbox.take():
+        job()
+
+
+def test_newest_job_of_a_kind_replaces_the_waiting_one():
+    mailbox, done = Mailbox(), []
+    for name, kind in (('drag 1', 'drag'), ('click 1', None), ('slide', 'joint'),
+                       ('drag 2', 'drag'), ('click 2', None), ('drag 3', 'drag')):
+        mailbox.put(lambda name=name: done.append(name), kind)
+    taken(mailbox)
+    assert done == ['drag 3', 'click 1', 'slide', 'click 2']
+
+
+def test_job_put_first_is_done_first_and_drops_jobs_of_a_kind():
+    mailbox, done = Mailbox(), []
+    for name, kind in (('click', None), ('move', 'move'), ('drag', 'drag')):
+        mailbox.put(lambda name=name: done.append(name), kind)
+    for name in ('stop 1', 'stop 2'):
+        mailbox.put_first(lambda name=name: done.append(name), 'stop', 'move')
+    assert mailbox.waits('stop')
+    taken(mailbox)
+    assert done == ['stop 2', 'click', 'drag']

@@ -1,4 +1,4 @@
-"""Sessions as the command line makes them."""
+"""Sessions of `ros2_ik view`, as the command line makes them."""
 
 from argparse import Namespace
 from typing import Any
