@@ -267,8 +267,8 @@ class Client:
         """
         Set a parameter of a node; return the result.
 
-        Repeat the call if no response arrives: Fast DDS drops a response after 0.1 s if the service
-        has not discovered the reader yet (ros2/rmw_fastrtps#842; 2 of 60 first calls).
+        Repeat a call without response: Fast DDS drops it after 0.1 s if the service has not
+        discovered the reader yet (ros2/rmw_fastrtps#842; 2 of 60 first calls).
         """
         request = SetParameters.Request(parameters=[Parameter(name, value=value)
                                                     .to_parameter_msg()])

@@ -138,9 +138,3 @@ def test_large_objects_attached_by_a_request_are_refused(client, item, words):
 
 
 # -- requests ------------------------------------------------------------------------------------
-
-def test_long_name_is_shortened_in_the_reply(client, panda):
-    response = client.ik(targets=[reachable(panda, TIP)], group='g' * 2_000_000)
-    assert response.status == Status.INVALID_GROUP_NAME, response.status
-    assert "unknown group 'ggg" in response.message and 'characters more' in response.message
-    assert len(response.message) < 5000

@@ -8,6 +8,7 @@ from arm_harness import (
     knows_the_robot,
     mock_robot,
     near,
+    POSITIONS,
     TRAJECTORIES,
 )
 from motion_requests import FAR, moving, Requested, SLOW
@@ -67,3 +68,17 @@ def test_motion_of_a_killed_node_ends_and_the_next_node_is_idle(newcomer, record
     assert not lost.done()
     assert Requested(other, 'execute', {}).answer().status == Status.SUCCESS
     assert near(record.still(), {}) < 1e-3
+
+
+@pytest.mark.slow
+def test_position_stream_of_a_killed_node_ends_at_its_last_command(
+        newcomer, mock, record, start_node):
+    """Without a braking ramp; see docs/safety.md."""
+    mock.set('active', ['arm_position_controller', 'hand_controller'])
+    node = start_node(**POSITIONS, **SLOW)
+    moving(at_home(newcomer()), record, 'compute_ik')
+    node.process.kill()
+    node.process.wait(20)
+    stopped = record.still()
+    assert 0.03 < stopped[0] < FAR['panda_joint1'] - 0.5
+    assert np.abs(stopped - record.commands[-1][1]).max() < 1e-3

@@ -172,12 +172,6 @@ def test_collision_matrix_is_read_above_its_diagonal():
     assert not read_matrix(rows_of(['b', 'a'], [[True, False], [True, True]])).allowed('a', 'b')
 
 
-def test_entry_of_a_collision_matrix_overrides_its_defaults():
-    matrix = read_matrix(rows_of(['a', 'b'], [[False, False], [False, False]], ['a'], [True]))
-    assert not matrix.allowed('a', 'b')
-    assert matrix.allowed('a', 'c')
-
-
 @pytest.mark.parametrize(('arguments', 'said'), [
     ((['a', 'b'], [[True, True]]), '1 rows for 2 names'),
     ((['a', 'b'], [[True, True], [True]]), "row of 'b' has 1 values for 2 names"),

@@ -1,15 +1,12 @@
 """Steps of the servo without ROS: limits, obstacles, singularities, rest."""
 
 from dataclasses import replace
-import itertools
 
-import coal
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from ros2_ik.core import Box, CollisionChecker, Configuration, Robot, Scene, SceneObject
-from ros2_ik.core.errors import InvalidTargetError
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.messages import Begin
 
@@ -17,7 +14,6 @@ TIP, DT, EVER = 'panda_hand_tcp', 0.004, 1e9
 HOME = np.array([0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398])
 VELOCITY, ACCELERATION = np.full(7, 0.5), np.full(7, 1.5)
 PARAMETERS = {'servo_linear_velocity': 0.25, 'servo_angular_velocity': 0.8, 'servo_margin': 0.01}
-SLAB = SceneObject('slab', [Box([0.4, 0.4, 0.4])], pin.SE3(np.eye(3), np.array([0.307, 0, 0.1])))
 
 
 @pytest.fixture(scope='module')
@@ -96,41 +92,6 @@ def test_random_commands_keep_all_limits(robot):
         assert np.abs(run.go(None, 1.0).judge()[1][-1]).max() == 0
 
 
-def test_pose_target_keeps_the_cartesian_speed_limits(robot, tip_of):
-    random, start = np.random.default_rng(), tip_of(HOME)
-    for angle in (0.0, 1.0):
-        way, axis = random.normal(size=(2, 3))
-        goal = start * pin.SE3(pin.exp3(angle * axis / np.linalg.norm(axis)),
-                               0.15 * way / np.linalg.norm(way))
-        tips = [tip_of(arm) for arm in Run(robot, 'pose').go(goal.homogeneous, 5.0).arm]
-        moved = np.array([pin.log6(a.actInv(b)).vector for a, b in itertools.pairwise(tips)]) / DT
-        assert np.linalg.norm(moved[:, :3], axis=1).max() < 0.25
-        assert np.linalg.norm(moved[:, 3:], axis=1).max() < 0.8
-        assert np.linalg.norm(pin.log6(tips[-1].actInv(goal)).vector) < 1e-3
-
-
-def test_twist_halts_before_an_obstacle_and_leaves_it(robot, tip_of):
-    scene = Scene(robot).add(SLAB)
-    run = Run(robot, 'twist', scene=scene).go([0, 0, -0.2, 0, 0, 0], 4.0)
-    assert run.steps[-1].message.startswith('halted by something near: ')
-    assert "'slab'" in run.steps[-1].message
-    assert 0.3 < tip_of(run.arm[-1]).translation[2] < 0.33
-    run.go([0, 0, 0.2, 0, 0, 0], 2.0)
-    assert tip_of(run.arm[-1]).translation[2] > 0.4
-    run.judge(slack=1e-4)
-    model = pin.buildModelFromXML(robot.urdf)
-    shapes = pin.buildGeomFromUrdfString(model, robot.urdf, pin.GeometryType.COLLISION,
-                                         package_dirs=list(robot.package_dirs))
-    slab = coal.CollisionObject(coal.Box(0.4, 0.4, 0.4), np.eye(3), np.array([0.307, 0, 0.1]))
-    data, places = model.createData(), shapes.createData()
-    for arm in run.arm[::20]:
-        pin.updateGeometryPlacements(model, data, shapes, places,
-                                     np.concatenate([arm, np.zeros(model.nq - 7)]))
-        for shape, place in zip(shapes.geometryObjects, places.oMg, strict=True):
-            mine = coal.CollisionObject(shape.geometry, place.rotation, place.translation)
-            assert not coal.collide(mine, slab, coal.CollisionRequest(), coal.CollisionResult())
-
-
 def wall_at(robot, y):
     # above z = 0.4, and so beside the hand alone
     return Scene(robot).add(SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(
@@ -150,14 +111,6 @@ def test_resting_arm_that_is_pushed_away_names_the_obstacle(robot, tip_of):
                          for one in moved), moved
     tips = np.array([tip_of(arm).translation for arm in run.arm])
     assert np.linalg.norm(np.diff(tips, axis=0), axis=1).max() / DT < 0.26
-
-
-def test_penetrating_arm_moves_out(robot):
-    deep = SceneObject('box', [Box([0.2, 0.2, 0.2])], pin.SE3(np.eye(3), np.array(
-        [0.307, 0, 0.397])))
-    run = Run(robot, 'twist', scene=Scene(robot).add(deep)).go(None, 1.0)
-    checker = run.follower.checker(Scene(robot).add(deep))
-    assert checker.in_collision(run.steps[0].q) and not checker.in_collision(run.steps[-1].q)
 
 
 def test_arm_between_closing_walls_does_not_oscillate(robot):
@@ -203,14 +156,6 @@ def test_twist_moves_into_a_singularity_and_out_again(robot, tip_of):
     run.judge()
 
 
-def test_command_expires(robot):
-    run = Run(robot, 'twist')
-    run.follower.obey(Command(np.array([0.1, 0, 0, 0, 0, 0]), 0.1))
-    times = np.arange(0, 0.5, DT)
-    moved = [run.follower.step(now).v.any() for now in times]
-    assert all(moved[:25]) and not any(moved[-25:])
-
-
 @pytest.mark.parametrize(('mode', 'slower', 'command'), [
     ('joint', 0.04, None), ('pose', 0.5, 'target')])
 def test_mode_with_a_lower_speed_limit_decelerates_within_limits(robot, mode, slower, command):
@@ -231,16 +176,6 @@ def test_mode_with_a_lower_speed_limit_decelerates_within_limits(robot, mode, sl
     v = np.diff(np.array(run.arm), axis=0) / DT
     assert np.abs(np.diff(v, axis=0) / DT).max() <= 1.5 + 1e-6
     assert np.abs(v[-1]).max() <= slower + 1e-9
-
-
-def test_refused_target_moves_nothing(robot):
-    """Past defect: the default target of the task was followed instead."""
-    run, far = Run(robot, 'pose'), np.eye(4)
-    far[0, 3] = 1e300
-    with pytest.raises(InvalidTargetError, match='further away'):
-        run.go(far, 0.1)
-    run.steps.append(run.follower.step(0.0))
-    assert not run.steps[-1].v.any()
 
 
 # -- joints that something else moves ----------------------------------------------------------
@@ -352,13 +287,3 @@ def test_joint_limit_that_holds_the_tip_is_named(robot):
     run = Run(robot, 'twist').go([0, 0, 0, 0, 0, 0.8], 8.0)
     assert any("slow: at the position limit of 'panda_joint" in step.message
                for step in run.steps), {step.message for step in run.steps}
-
-
-def test_wall_that_appears_is_braked_for_within_the_acceleration_limit(robot):
-    run = Run(robot, 'twist', scene=Scene(robot)).go([0, 0.25, 0, 0, 0, 0], 1.2)
-    place = Configuration(robot, run.follower.q).transform(TIP)[1, 3]
-    wall = SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(np.eye(3), np.array(
-        [0.3, place + 0.12 + 0.06, 0.5])))
-    run.follower.set_scene(run.follower.checker(Scene(robot).add(wall)))
-    run.go([0, 0.25, 0, 0, 0, 0], 2.0)
-    run.judge(slack=1e-5)

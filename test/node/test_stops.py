@@ -75,20 +75,6 @@ def test_late_arm_brakes_from_its_measured_state(sent, late):
     assert np.abs(braking([0, seconds], 2)).max() < LIMIT * 1.01
 
 
-def test_repeated_braking_keeps_its_end(sent):
-    """Whatever joint_states arrive meanwhile."""
-    execution, random = sent.go(2.0), np.random.default_rng(1)
-    sent.run(0.4)
-    execution.stop(Status.PREEMPTED, 'stopped')
-    place, _ = sent.end()
-    for _ in range(300):
-        sent.now += LOOK
-        sent.hear(random.uniform(-2.8, place))
-        if execution.supervise():
-            break
-        assert sent.end()[0] == place
-
-
 @pytest.mark.parametrize('how', [
     {}, {'scale': 0.5}, {'scale': 0.2, 'measured': True}, {'every': 0.19}, {'every': 0.4}],
     ids=str)

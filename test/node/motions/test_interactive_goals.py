@@ -102,8 +102,10 @@ def test_new_robot_description_ends_the_motion_and_resets_the_markers(client, rv
     client.publish('robot_description', String(data=Robot.load('ur5').urdf), latched=True)
     rviz.tell(TIP, InteractiveMarkerFeedback.MENU_SELECT, entry=move)
     rest = record.still()
-    eventually(lambda: not rviz.markers, 'no markers')
-    client.describe(panda)
+    try:
+        eventually(lambda: not rviz.markers, 'no markers')
+    finally:
+        client.describe(panda)
     eventually(lambda: TIP in rviz.markers and np.allclose(
         rviz.place(TIP).homogeneous, tip_at(rest), atol=1e-3), 'markers at the arm')
     rviz.warnings.clear()   # the server went and came, and numbers its updates from 1 again

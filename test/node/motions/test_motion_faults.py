@@ -175,16 +175,6 @@ def test_second_motion_replaces_the_first_without_a_step(client, record):
     assert speeds.max() < 0.3 * 2.61 * 1.5
 
 
-def test_one_of_several_concurrent_requests_moves_the_arm(client, record):
-    futures = [execute_later(client, {'panda_joint1': 0.1 * i}) for i in range(1, 9)]
-    answers = [client.wait(future) for future in futures]
-    good = [i for i, answer in enumerate(answers) if answer.status == Status.SUCCESS]
-    assert len(good) == 1
-    assert all(answer.status == Status.CONTROL_FAILED for i, answer in enumerate(answers)
-               if i not in good)
-    assert near(record.at(), {'panda_joint1': 0.1 * (good[0] + 1)}) < 1e-3
-
-
 # -- a second publisher of joint_states, and stamps that are off ---------------------------------
 
 PERIOD = 0.02      # of the second publisher: 50 Hz [s]

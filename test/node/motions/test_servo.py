@@ -47,7 +47,7 @@ def test_twist_moves_the_tip_on_a_line_and_ends_smoothly(servo):
     servo.rest()
     at = servo.judge(since)
     way = FRAMES.tip(at[-1]).translation - start.translation
-    assert 0.1 < np.linalg.norm(way) < 0.25
+    assert np.linalg.norm(way) > 0.1
     direction = np.array([0.05, 0.1, 0]) / np.hypot(0.05, 0.1)
     for q in at[::10]:
         here = FRAMES.tip(q)

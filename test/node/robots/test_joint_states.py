@@ -1,4 +1,4 @@
-"""How ~/compute_ik uses joint_states, and what it does without them."""
+"""Use of joint_states by ~/compute_ik, and replies without them."""
 
 from itertools import count
 

@@ -135,23 +135,16 @@ STATE = Status.INVALID_ROBOT_STATE
 BAD = [     # fields beside a good target, status, words of the refusal
     ({'targets': []}, GOAL, 'there is no target'),
     ({'targets': [target(position_x=NAN)]}, GOAL, 'not finite'),
-    ({'targets': [target(position_x=1e300)]}, GOAL, 'further away'),
-    ({'targets': [target(orientation_w=2.0)]}, GOAL, 'has norm 2'),
     ({'targets': [target(frame='panda_link')]}, Status.FRAME_TRANSFORM_FAILURE,
      "did you mean 'panda_link"),
     ({'tips': ['panda_hand_tpc']}, LINK, "did you mean 'panda_hand_tcp'"),
-    ({'tips': ['tool0']}, LINK, "frames); tips of robot 'panda': panda_"),
     ({'tips': [TIP, 'panda_link7']}, LINK, '2 tips but 1 targets'),
     ({'targets': [target()] * 101}, GOAL, 'at most 100'),
     ({'group': 'amr'}, Status.INVALID_GROUP_NAME, "did you mean 'arm'"),
-    ({'group': 'hand', 'tips': [TIP]}, LINK, "no active joint of group 'hand' moves"),
-    ({'weights': [1.0] * 5}, GOAL, '5 weights'),
-    ({'position_tolerance': -1e-3}, GOAL, 'position_tolerance'),
     ({'timeout': Duration(sec=2**31 - 1)}, GOAL, 'max_timeout allows 10 s'),
     ({'solver': 'kdl'}, GOAL, 'lm'),
     ({'solutions': 2**32 - 1}, GOAL, 'max_solutions allows 64'),
     ({'seed': seed({'panda_joint1': NAN})}, STATE, "joint 'panda_joint1' is at nan"),
-    ({'seed': seed({'panda_joint9': 0})}, STATE, "did you mean 'panda_joint"),
     ({'seed': lengths(['panda_joint1'] * 2, [0.0, 1.0])}, STATE, 'named twice'),
     ({'seed': lengths(['panda_joint1'], [])}, STATE, '1 names, 0 positions')]
 
