@@ -7,9 +7,10 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from moveit_msgs.msg import PlanningScene
 from node_harness import eventually, reachable, unreachable
 import pytest
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from scene_harness import apply, check
 from small_arm import URDF
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 
 from ros2_ik.core import Robot
 from ros2_ik.msg import Status
@@ -49,7 +50,19 @@ def refused(client, node, text, topic='robot_description'):
     return [line for line in node.text.splitlines() if 'refused' in line][-1]
 
 
-def test_requests_before_a_description_are_refused(client, node, health):
+@pytest.fixture(scope='module')
+def ready(client):
+    """Return the values of ~/ready; a subscription receives the latched one, too."""
+    values = []
+    subscription = client.node.create_subscription(
+        Bool, 'ros2_ik/ready', lambda message: values.append(message.data),
+        QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+    yield values
+    client.node.destroy_subscription(subscription)
+
+
+def test_requests_before_a_description_are_refused(client, node, health, ready):
+    eventually(lambda: ready == [False], 'not ready')
     for response in (client.ik(), client.fk()):
         assert response.status == Status.INVALID_ROBOT_STATE
         assert 'no robot yet' in response.message and 'robot_description' in response.message
@@ -75,12 +88,13 @@ def test_volatile_publisher_and_malformed_description_are_named_in_the_reply(cli
     assert 'not well-formed' in client.ik().message
 
 
-def test_new_description_replaces_the_robot(client, node, panda, ur5):
+def test_new_description_replaces_the_robot(client, node, panda, ur5, ready):
     for robot, tip in ((panda, 'panda_hand_tcp'), (ur5, 'tool0'), (panda, 'panda_hand_tcp')):
         client.describe(robot)
         response = client.ik(targets=[reachable(robot, tip)])
         assert response.status == Status.SUCCESS, response.message
         assert set(response.solution.joint_state.name) <= set(robot.joint_names)
+    eventually(lambda: ready[-1], 'ready')
 
 
 def test_repeated_description_is_ignored(client, node, panda):

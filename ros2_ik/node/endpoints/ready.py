@@ -1,0 +1,25 @@
+"""Topic ~/ready."""
+
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import Bool
+
+from ros2_ik.node.endpoints.parts import publisher, timer
+from ros2_ik.node.endpoints.registry import Endpoint
+
+CHECK_PERIOD = 0.1      # [s]
+
+
+class Ready(Endpoint):
+    """Publishes, latched, whether the node has a robot and has created its collision geometry."""
+
+    def offer(self) -> None:
+        self._last: bool | None = None
+        self._publisher = publisher(self.node, Bool, '~/ready', QoSProfile(
+            depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+        timer(self.node, CHECK_PERIOD, self._check)
+
+    def _check(self) -> None:
+        ready = self.description.robot is not None and not self.scene.geometry.is_making
+        if ready != self._last:
+            self._last = ready
+            self._publisher.publish(Bool(data=ready))
