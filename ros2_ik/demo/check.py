@@ -44,7 +44,7 @@ class Cell:
         """
         Return a random pose (4, 4) of the tip that the arm can reach from home.
 
-        The straight path in joint space is free, and within max_jump of the node.
+        The straight joint-space path from home has no contacts; joints move less than max_jump.
         """
         robot, shipped = self.robot, self.shipped
         names = (robot.group(shipped.group).joint_names if shipped.group

@@ -55,7 +55,7 @@ def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buf
     chord = v.sub(u, axis)
     phi, _, _, _, along = deviation_angle(u, axis, v.vector(parameters, 6),
                                           v.vector(parameters, 9))
-    # opposite to the axis: raise the slope of the chord's length, cos(phi / 2), to FLAT
+    # near phi = pi, raise the slope cos(phi / 2) of the chord's length to at least FLAT
     missing = max(FLAT - math.cos(0.5 * phi), 0.0)
     if missing > 0.0:
         missing /= v.norm(chord)

@@ -70,7 +70,7 @@ class _Chain(NamedTuple):
 
     `signs` (n,) is 1 if a column moves `frame` alone, -1 if it moves `relative_to` alone, else 0;
     `moving` (n,) is 1 if it moves `frame`. `fold` (n, nv) adds the columns of mimic joints to
-    those of their leaders; `n_motions` of the sums move one frame relative to the other.
+    those of their leaders; `n_motions` of the nv summed columns change the relative pose.
     carries[k, i] (n, n) is 1 if column k moves the axis of column i.
     """
 

@@ -42,7 +42,7 @@ class RelativeFunction(KinematicFunction):
 
     @cached_property
     def parameters(self) -> Array:
-        """The parameters of the formula, flat."""
+        """The parameters of the formula, concatenated into one array (k,)."""
         flat: Array = np.concatenate([np.zeros(0), *(np.ravel(part) for part in self.numbers())])
         return flat
 

@@ -102,8 +102,8 @@ def firm_rows(problem, firm, length, A, lower, upper):
     Fill A (., n or n + 1), lower and upper with bounds and firm tasks; return count and size.
 
     With scaled tasks column n is the length that they move, up to `length`: in the unit of a step,
-    so that the direction is kept equally well in short and in long steps. `firm` is the scale of
-    firm rows. The size is the largest diagonal element of J^T J of the firm tasks.
+    so that the direction is kept equally well in short and in long steps. Firm rows are multiplied
+    by `firm`. The size is the largest diagonal element of J^T J of the firm tasks.
     """
     rows, J, dt = problem.rows, problem.J, problem.options[0]
     n, count, size, sums = J.shape[1], 0, 0.0, np.zeros(J.shape[1])

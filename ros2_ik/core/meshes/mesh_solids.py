@@ -82,7 +82,7 @@ def _surfaces(points: Indices) -> tuple[Indices, Mask]:
     """
     Return the surface number of each triangle (m,), and which surfaces are closed (s,).
 
-    `points` (m, 3) are the vertex numbers of the triangles. Two triangles are in one surface if
+    `points` (m, 3) are the vertex indices of the triangles. Two triangles are in one surface if
     they share an edge that no third triangle uses. A surface is closed if its triangles use each
     of its edges an even number of times.
     """

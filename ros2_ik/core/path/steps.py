@@ -35,7 +35,7 @@ def _divided(branches: Branches, start: tuple[float, Array], end: tuple[float, A
              bisections: int) -> Chain | None:
     """Return the configurations after `start` up to `end`, or None if a step is not allowed."""
     (s, q), (s_end, q_end) = start, end
-    # done if no needed parameter is between, the step is short, and its middle is near the path
+    # done if the step spans no needed parameter, is short, and its middle is near the path
     middle, is_needed = branches.between(s, s_end)
     between = q + (q_end - q) * (middle - s) / (s_end - s)
     if not is_needed and branches.is_step(q, q_end) and _is_near(branches, middle, between):

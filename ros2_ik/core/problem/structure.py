@@ -79,7 +79,7 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
     Without a group, these are the joints that move `tips` or change functions. `tips` are pairs of
     a tip and its reference frame (None: the root frame). Each set in `joints` has the joints that
     change one function. Locked and passive joints never move.
-    Raises UnmovedTipError if no active joint moves a tip.
+    Raises UnmovedTipError for a tip that no active joint moves.
     """
     still = robot.passive_joints | locked
     grouped = None if group is None else frozenset(robot.group(group).joint_names) - locked

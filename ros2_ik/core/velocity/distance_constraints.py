@@ -225,7 +225,7 @@ class DistanceConstraints:
                 if row[DISTANCE] - self._margin < within]
 
     def commit(self) -> None:
-        """Start the next step at the end that was examined last."""
+        """Use the configuration examined last as the start of the next step."""
         self._here, self._last = self._ahead, self._next
 
     def excess_at(self, end: Array) -> float:

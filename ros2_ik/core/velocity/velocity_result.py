@@ -70,7 +70,7 @@ class VelocityResult:
 
     @cached_property
     def errors(self) -> Mapping[str, Array]:
-        """Errors target - f (m,) before the step, by task; for tasks with a target."""
+        """Errors target - f (m,) before the step, by the name of each task with a target."""
         f, targets = self._numbers.values
         return {name: targets[place] - f[place] for name, place in self._names.targets}
 

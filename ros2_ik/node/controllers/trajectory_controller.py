@@ -116,7 +116,7 @@ class TrajectoryController(Controller):
         """Return why no motion may start because of another client's motion, or ''."""
         if self.foreign_goal:
             return f'nothing was moved: another client has a goal under way on {self.foreign_goal}'
-        # joint_states do not suffice: an arm stands for a moment when it reverses
+        # joint_states do not suffice: a moving arm is at rest for a moment when it reverses
         left = self._foreign_until - self.context.now()
         if left > 0:
             return (f"nothing was moved: a trajectory of another client for controller "

@@ -53,8 +53,8 @@ class PreparedRequest(NamedTuple):
     A parsed request or goal, with its search, which has not been run.
 
     - `execute`: move the robot to the solution.
-    - `scene`: the scene for collision checks, None without avoid_collisions. It is the node's
-      scene (`known`) with the attached objects, allowed collisions and paddings of the request.
+    - `scene`: the scene for collision checks, None without avoid_collisions. This is `known`,
+      the node's scene, with the attached objects, allowed collisions and paddings of the request.
     - `needed`: joints that do not move, but on whose positions the solution depends.
     - `notes`: texts for the answer's message.
     - `way`: the straight path of the tip, whose end is the solution; None without `straight`.
@@ -252,7 +252,7 @@ class IKRequests(Parts):
         stop the motion, or ''.
         """
         notes, problem = question.notes, question.search.problem
-        # the default bound of a motion is not in the request, so the answer names its origin
+        # max_joint_change may come from parameter max_jump, not from the request: explain it
         if (question.request.max_jump is not None and not solution.success
                 and 'max_joint_change' in solution.message):
             notes = [BOUND, *notes]

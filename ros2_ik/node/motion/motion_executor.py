@@ -283,7 +283,7 @@ class MotionExecutor:
                              avoid_collisions: bool, own: OwnScene | None) -> Outcome | None:
         """Plan, check and send; return a collision on the path, or None; raises RequestError."""
         await self._prepare(execution)
-        # until stopped motions of the same joints have ended
+        # wait until stopped motions of the same joints have ended
         while any(other.under_way for other in self._sharing(execution)):
             await self._context.pause(POLL_PERIOD)
             execution.check()

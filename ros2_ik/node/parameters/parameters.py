@@ -18,7 +18,7 @@ from ros2_ik.node.parameters.table import (
     PARAMETERS,
 )
 
-if TYPE_CHECKING:   # each field of Defaults is a parameter
+if TYPE_CHECKING:   # types of the attributes: each field of Defaults is a parameter
     from ros2_ik.core.internals import Defaults as _Defaults
 else:
     _Defaults = object

@@ -60,7 +60,7 @@ SLOW_TIME = 0.2     # time for which the arm must be too slow until the status h
 SURFACE = 0.03      # distance within which the tip can slide along a surface [m]
 PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pushes the arm [m/s]
 MIN_SLIDE = 0.05    # smallest fraction of a twist along a surface for the tip to slide
-MAX_PERIODS = 2     # number of steps between two regular calls
+MAX_PERIODS = 2     # time between calls above which `pause` reduces the velocities [dt]
 TEXTS = {
     NO_WARNING: 'follows',
     APPROACHING: 'slow: near a singularity', SINGULAR: 'halted by a singularity',
@@ -123,7 +123,7 @@ class Follower:
         self._let_escape(False)
 
     def _firm(self) -> Array:
-        """Return which of x y z rx ry rz the tip must follow, (6,); no rotation for few joints."""
+        """Return which of x y z rx ry rz are firm, (6,); with fewer than six joints only x y z."""
         firm = np.array(self.begin.dimensions)
         if self._is_short:
             firm[3:] = False

@@ -13,7 +13,7 @@ from ros2_ik.node.state.motion_clock import MotionClock
 
 HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
 MAX_PAUSE = 0.1     # between two ticks; after a longer pause, the joints have stopped [s]
-MAX_PERIODS = 2     # between two regular ticks
+MAX_PERIODS = 2     # time between ticks above which the motion is delayed [periods]
 
 
 class Player:
