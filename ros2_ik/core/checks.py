@@ -154,7 +154,7 @@ def flag(value: object, name: str, error: type[IKError]) -> bool:
 
 
 def listed(value: Any) -> list[Any] | None:
-    """Return the items of a list, tuple, set or array; None for a text or a single value."""
+    """Return the items of a list, tuple, set or array; None for a string or a single value."""
     if isinstance(value, (str, bytes)):
         return None
     try:

@@ -49,7 +49,7 @@ class Demo:
                 if view:
                     from ros2_ik.cli.view import HOST, node_session, PORT, serve
                     serve(node_session(client, [cell.tip], None), HOST, PORT, ended=self._is_over)
-        # a program that has died explains the failed request better
+        # if a program has died, report that instead of the failed request
         except BadQuestion:
             self._check()
             raise

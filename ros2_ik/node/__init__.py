@@ -48,5 +48,5 @@ def main() -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     # The interpreter's regular exit takes up to a second on a busy machine. It also destroys a
-    # node whose constructor failed, in which rclpy may crash.
+    # node whose constructor failed; rclpy may crash in doing so.
     os._exit(code)

@@ -231,7 +231,7 @@ class Session:
         self._check_scene()
 
     def _check_scene(self) -> None:
-        # identity first, as the comparison of large scenes is slow
+        # compare by `is` first, as `!=` of large scenes is slow
         before, self._answered_in = self._answered_in, self.arm.scene
         if self.answers and before is not self._answered_in and before != self._answered_in:
             self.solve(dragging=True)

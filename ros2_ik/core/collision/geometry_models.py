@@ -3,7 +3,7 @@ Pinocchio geometry models, made in a time proportional to the number of their ob
 
 Pinocchio's `addGeometryObject` copies a square table of all pairs, so that adding n objects takes
 O(n^3) (2000 objects: 3 s). Replacing the objects of a copied model is fast. So models with
-placeholders are cached in several sizes, copied, and filled.
+placeholders are cached in several sizes; a copy of the smallest that fits is filled.
 """
 
 from collections.abc import Sequence

@@ -172,7 +172,7 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
 
 
 class LinkContacts:
-    """Contacts of pairs of links as in `CollisionChecker`, with depths of meshes' hulls."""
+    """Contacts of pairs of links as in `CollisionChecker`; depths refer to the meshes' hulls."""
 
     def __init__(self, robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> None:
         items = own_geometries(robot, geometry)

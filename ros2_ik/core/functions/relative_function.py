@@ -21,7 +21,7 @@ class RelativeFunction(KinematicFunction):
     """
     A function of the placement of `frame` relative to `relative_to` (default: the root frame).
 
-    Its formula `rows` computes a wrench W_i for each row instead of a Jacobian. Row i changes at
+    Its formula `rows` computes no Jacobian, but a wrench W_i for each row f_i, which changes at
     the rate W_i . (V_frame - V_relative_to), where V is the spatial velocity [linear; angular] of
     a body at the root frame's origin, in the root frame's axes. So W_i = [force, moment about that
     origin] is the wrench whose power is the rate; it is independent of the joints.

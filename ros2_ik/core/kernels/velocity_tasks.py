@@ -175,6 +175,6 @@ def soft_tasks(problem, level, size, scale_cost, length, H, g):
             H[a, b] /= unit
             H[b, a] = H[a, b]
         H[a, a] += MIN_DAMPING + box[row.SWING, a]
-    # reward for the length that scaled tasks move
+    # cost that draws the length moved by scaled tasks (column n) towards `length`
     for a in range(n, len(g)):
         H[a, a], g[a] = scale_cost, -scale_cost * length

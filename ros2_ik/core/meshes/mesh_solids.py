@@ -86,7 +86,7 @@ def _surfaces(points: Indices) -> tuple[Indices, Mask]:
     they share an edge that no third triangle uses. A surface is closed if its triangles use each
     of its edges an even number of times.
     """
-    # undirected edges, numbered; the triangle of each edge
+    # sides of the triangles: sorted end points, triangle, number of the undirected edge
     ends = np.sort(np.stack([points, np.roll(points, -1, axis=1)], axis=-1).reshape(-1, 2))
     owner = np.repeat(np.arange(len(points)), 3)
     _, edge, uses = np.unique(ends[:, 0] * (points.max() + 1) + ends[:, 1],

@@ -145,7 +145,7 @@ def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violatio
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    """Return a violation for each moved locked joint, excessive change and exceeded limit."""
+    """Return violations of locked joints that moved, of joint limits and of maximum changes."""
     found, bound = list[Violation](), problem.change_bound
     lower, upper = problem.lower, problem.upper
     for joint in problem.robot.joints:

@@ -81,7 +81,7 @@ class Robot:
         self.passive_joints = semantics.passive_joints
         self.disabled_pairs = semantics.disabled_pairs
         self.groups = find_groups(tree, semantics, self.joint_names)
-        # without values of fixed or mimic joints, and without values of a wrong count
+        # omits fixed and mimic joints, and joints with the wrong number of values
         self.group_states = {
             group: {state: {name: value[0] if len(value) == 1 else value
                             for name, value in values.items() if name in self._joints_by_name

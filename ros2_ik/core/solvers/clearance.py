@@ -15,7 +15,7 @@ from ros2_ik.core.solvers.sqp import SequentialQuadratic
 GAP = 2e-3
 # pairs up to this distance take part in the push [m]
 INFLUENCE_DISTANCE = 0.15
-# a contact of the tip this much deeper than the position tolerance cannot be avoided [m]
+# how much deeper than the position tolerance a tip's contact must be to be unavoidable [m]
 UNAVOIDABLE_DEPTH = 1e-4
 # With restarts, one of this many colliding solutions is pushed. If all were pushed, searches for
 # blocked targets of a UR5 would take twice as long; if none were, the searches for free targets

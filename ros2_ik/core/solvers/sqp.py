@@ -43,8 +43,8 @@ class SequentialQuadratic(Solver):
 
     Phase 2, if there are costs: the same with the Gauss-Newton matrix of the costs and a
     Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,
-    rotations). If a step reduces the L1 merit too little, a second-order correction leads it back
-    to the hard rows, then it is shortened (Nocedal and Wright, "Numerical Optimization", ch. 18).
+    rotations). A step that reduces the L1 merit too little gets a second-order correction back to
+    the hard rows, or else is shortened (Nocedal and Wright, "Numerical Optimization", ch. 18).
     """
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))

@@ -127,7 +127,7 @@ class MockJoints:
                              f'[{joint.lower:.6g}, {joint.upper:.6g}]')
             elif abs(velocity) > joint.velocity_limit * tolerance:
                 yield name, f'{name} moves at {velocity:.4g}/s, {limit}'
-            # independent of the commanded velocity
+            # a jump of the position, whatever the commanded velocity
             elif abs(steps[name]) > farthest:
                 yield name, f'a step: {name} goes {steps[name]:.4g} in {seconds:.3g} s, {limit}'
 

@@ -51,7 +51,7 @@ class MotionExecution:
         self._measured, self._parameters = measured, parameters
         self._cancelled = cancelled or (lambda: '')
         self.limits = motion_limits(robot, self.joints, parameters)
-        self.max_change: Mapping[str, float] = {}    # maximum displacement of joints [rad, m]
+        self.max_change: Mapping[str, float] = {}    # maximum distance from start to goal [rad, m]
         self.assumed: Mapping[str, Any] = {}    # positions of joints without any reading
         self.way: Motion | None = None      # requested motion; None: straight in joint space
         self.motion: Motion | None = None

@@ -30,7 +30,7 @@ REST_TIMEOUT = 3.0          # for readings to show that the joints are at rest [
 # The joints move to the planned start by a cubic polynomial. Over a distance d in time t, its
 # acceleration is 6 d / t^2; the factor 12 uses half of the acceleration limit.
 JOIN_FACTOR = 12.0
-# minimum time at rest [s]; an arm that another client reverses is at rest for less
+# minimum time at rest [s]; longer than an arm pauses when another client reverses its motion
 REST_TIME = 0.5
 
 

@@ -19,7 +19,7 @@ class Spec:
     """
     Definition of a parameter; the type of its default is the type of the parameter.
 
-    A list of numbers or truth values must be as long as its default. A list of names can have any
+    A list of numbers or booleans must be as long as the default. A list of names can have any
     length.
     """
 

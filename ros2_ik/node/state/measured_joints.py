@@ -79,7 +79,7 @@ class MeasuredJoints:
         return self._clock.of(min(joint.reading.stamp for joint in self._known(joints)))
 
     def stood(self, joints: Iterable[str]) -> float:
-        """Return for how long all of the joints have been at their positions [s]."""
+        """Return how long all of the joints have been at their current positions [s]."""
         return min(joint.stood for joint in self._known(joints))
 
 
