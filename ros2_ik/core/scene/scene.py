@@ -325,7 +325,7 @@ class Scene:
         """
         Return `other` with the changes between `base` and this scene applied to it.
 
-        Raises InvalidSceneError if an object would be both in the world and attached.
+        Raises InvalidSceneError if an object is attached by one of them and added by the other.
         """
         if other is base:
             return self
@@ -333,7 +333,9 @@ class Scene:
             raise InvalidSceneError('scenes of different robots have no difference')
         changed = {name: _merged(*(getattr(scene, name) for scene in (self, base, other)))
                    for name in ('objects', 'attached', 'padding', 'named')}
-        twice = sorted(changed['objects'].keys() & changed['attached'].keys())
+        twice = sorted((changed['objects'].keys() & changed['attached'].keys())
+                       - (self.objects.keys() & self.attached.keys())
+                       - (other.objects.keys() & other.attached.keys()))
         if twice:
             raise InvalidSceneError(f"object '{twice[0]}' is attached, and another object of that "
                                     'id was added to the scene')

@@ -361,3 +361,11 @@ def test_rebase_refuses_an_id_of_another_object():
     own = EMPTY.attach(SceneObject('tool', [BOX]), 'left_hand', at=AT)
     with pytest.raises(InvalidSceneError, match="'tool' is attached"):
         own.rebased(EMPTY, EMPTY.add(SceneObject('tool', [BOX])))
+
+
+def test_rebase_keeps_an_id_that_one_scene_has_both_attached_and_in_the_world():
+    both = EMPTY.attach(SceneObject('tool', [BOX]), 'left_hand', at=AT).add(
+        SceneObject('tool', [BOX], POSES[0]))
+    more = EMPTY.add(SceneObject('mine', [BOX]))
+    for rebased in (more.rebased(EMPTY, both), both.rebased(EMPTY, more)):
+        assert set(rebased.objects) == {'mine', 'tool'} and set(rebased.attached) == {'tool'}

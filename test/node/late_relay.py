@@ -1,0 +1,52 @@
+"""
+A process between a robot and who listens to it: joint_states come late, or not at all.
+
+Parameters that can be set at any time: `delay` [s], `lost`, the
+part of messages that is dropped, and `stamps`, whether header.stamp is kept.
+"""
+
+from collections import deque
+import random
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+
+PERIOD = 0.002   # between two looks at what is due [s]
+
+
+class LateRelay(Node):
+    """Publishes `joint_states` as `late_joint_states`."""
+
+    def __init__(self) -> None:
+        super().__init__('late_relay')
+        for name, default in (('delay', 0.0), ('lost', 0.0), ('stamps', True)):
+            self.declare_parameter(name, default)
+        self._random = random.Random(1)
+        self._due: deque[tuple[int, JointState]] = deque()
+        self._publisher = self.create_publisher(JointState, 'late_joint_states', 10)
+        self.create_subscription(JointState, 'joint_states', self._take, QoSProfile(depth=100))
+        self.create_timer(PERIOD, self._pass_on)
+
+    def _take(self, message: JointState) -> None:
+        if self._random.random() < self.get_parameter('lost').value:
+            return
+        if not self.get_parameter('stamps').value:
+            message.header.stamp.sec = message.header.stamp.nanosec = 0
+        delay = int(self.get_parameter('delay').value * 1e9)
+        self._due.append((self.get_clock().now().nanoseconds + delay, message))
+
+    def _pass_on(self) -> None:
+        now = self.get_clock().now().nanoseconds
+        while self._due and self._due[0][0] <= now:
+            self._publisher.publish(self._due.popleft()[1])
+
+
+if __name__ == '__main__':
+    rclpy.init()
+    try:
+        rclpy.spin(LateRelay())
+    except ExternalShutdownException:
+        pass   # it was told to end

@@ -1,0 +1,311 @@
+"""
+Stops while joint_states are late: a relay delays and drops them, the arm is judged undelayed.
+
+Each stop is judged by what the mock robot says itself: accelerations, limits, nothing backwards,
+and at rest where the controller was told to be.
+"""
+
+from collections.abc import Iterator
+import importlib.util
+import os
+from pathlib import Path
+import subprocess
+import sys
+import time
+from typing import Any, NamedTuple
+
+from arm_harness import ARM, execute_later, FAST, HOME, knows_the_robot, MockRobot, stop
+from node_harness import Client, eventually
+import numpy as np
+import pytest
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+from state_record import StateRecord
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
+
+from ros2_ik.core import Robot
+from ros2_ik.msg import Status
+
+LIMIT = 3.0        # default_max_acceleration of the node [rad/s^2]
+MOST = 1.05        # of it may be seen
+BACK = 1e-4        # no joint goes back by more [rad]
+PERIOD = 0.01      # of a stream [s],
+PAUSE = 0.02       # which goes on by at most so much at once [s]
+SPAN = 0.2         # positions so far apart in time show accelerations of a stream [s]
+TOLD = 2e-3        # so near to where it was told to be the arm rests [rad]
+OTHERS = ['position', 'joint_state'] + ['follow_joint_trajectory'] * bool(
+    importlib.util.find_spec('control_msgs.action'))
+KINDS = ['joint_trajectory', *(pytest.param(kind, marks=pytest.mark.slow) for kind in OTHERS)]
+ALLOWED = {Status.PREEMPTED, Status.SUCCESS, Status.ROBOT_STATE_STALE, Status.CONTROL_FAILED}
+NAMES = {'joint_trajectory': 'arm_controller', 'position': 'arm_position_controller',
+         'joint_state': 'simulator',
+         'follow_joint_trajectory': 'arm_controller'}
+
+
+class Relay:
+    """The relay's process."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name('late_relay.py'))],
+            env={**os.environ, 'ROS_DOMAIN_ID': str(client.domain)}, start_new_session=True)
+
+    def set(self, **values: Any) -> None:
+        for name, value in values.items():
+            assert self._client.set(name, value, 'late_relay').successful
+
+
+class Told:
+    """What the controllers were told, and when it was sent."""
+
+    def __init__(self, client: Client) -> None:
+        self._node = client.node
+        # when, positions, and where these are told, too, velocities and when they were written
+        self.streamed: list[tuple[float, list[float], list[float], float]] = []
+        self.ends: list[list[float]] = []
+        self._subscriptions = [
+            client.node.create_subscription(
+                Float64MultiArray, 'arm_position_controller/commands',
+                lambda message, info: self.streamed.append(
+                    (info['source_timestamp'] * 1e-9, list(message.data), [], 0.0)),
+                QoSProfile(depth=5000)),
+            client.node.create_subscription(JointState, 'joint_command', self._take,
+                                            QoSProfile(depth=5000)),
+            client.node.create_subscription(
+                JointTrajectory, 'arm_controller/joint_trajectory',
+                lambda message: self.ends.append(list(message.points[-1].positions)),
+                QoSProfile(depth=100))]
+
+    def _take(self, message: JointState, info: Any) -> None:
+        stamp = message.header.stamp
+        self.streamed.append((info['source_timestamp'] * 1e-9, list(message.position),
+                              list(message.velocity), stamp.sec + 1e-9 * stamp.nanosec))
+
+    def close(self) -> None:
+        for subscription in self._subscriptions:
+            self._node.destroy_subscription(subscription)
+
+
+class Seen(NamedTuple):
+    """What a stop looked like: parts of the limits, [rad] and the status of the answer."""
+
+    acceleration: float
+    beyond: float
+    back: float
+    off: float
+    status: int
+
+
+@pytest.fixture(scope='module', params=KINDS)
+def kind(request: Any) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope='module')
+def arm(client: Client, mock: MockRobot, start_shared_node: Any, panda: Robot,
+        kind: str) -> 'Iterator[LateArm]':
+    """Give an arm whose joint_states come to the node by a relay."""
+    name = NAMES[kind]
+    mock.set('active', [name] if name != 'simulator' else ['hand_controller'])
+    node = start_shared_node(
+        (f'__node:={kind}_ik', 'joint_states:=late_joint_states'), controllers=[name],
+        max_jump=0.0, while_executing='replace',
+        **{f'{name}.kind': kind, f'{name}.group': 'arm'}, **FAST)
+    arm = LateArm(client, panda, kind)
+    yield arm
+    arm.close()
+    assert node.end() == 0
+
+
+class LateArm:
+    """Moves and stops; what is seen comes from the mock robot itself."""
+
+    def __init__(self, client: Client, robot: Robot, kind: str) -> None:
+        self._client, self._kind, self.node = client, kind, f'{kind}_ik'
+        joints = [robot.joint(name) for name in ARM]
+        self._lower = np.array([joint.lower for joint in joints])
+        self._upper = np.array([joint.upper for joint in joints])
+        self.random = np.random.default_rng(3)
+        self.relay, self._told = Relay(client), Told(client)
+        self._record = StateRecord(client.node, ARM)
+        knows_the_robot(client, self.node)
+        self.answered()
+
+    def close(self) -> None:
+        self.relay.process.terminate()
+        self.relay.process.wait(10)
+        self._told.close()
+        self._record.close()
+
+    def answered(self) -> None:
+        """Go home by the relay without delay."""
+        self.relay.set(delay=0.0, lost=0.0, stamps=True)
+        eventually(lambda: self.go(HOME).status == Status.SUCCESS, 'the arm at home', 90)
+
+    def go(self, joints: dict[str, float]) -> Any:
+        """Ask for a motion and wait until it is over."""
+        return self._client.wait(self._later(joints), 60)
+
+    def _later(self, joints: dict[str, float]) -> Any:
+        return execute_later(self._client, joints, node=self.node, avoid_collisions=False)
+
+    def _goal(self) -> dict[str, float]:
+        """Give a goal that is far away, often near a limit."""
+        values = self._lower + self.random.beta(0.4, 0.4, 7) * (self._upper - self._lower)
+        return dict(zip(ARM, values.tolist(), strict=True))
+
+    def stop(self, another: bool = False) -> Seen:
+        """Move somewhere, and stop after a random time; go back at once if `another`."""
+        since, told = len(self._record) - 1, len(self._told.streamed)
+        del self._told.ends[:]
+        future = self._later(self._goal())
+        start = self._record.way(since).positions[0]
+        eventually(lambda: future.done() or np.abs(
+            self._record.way(since).positions[-1] - start).max() > 1e-3, 'the arm moves')
+        time.sleep(self.random.uniform(0, 1.2))
+        braked = len(self._record)
+        stopped = stop(self._client, self.node)
+        # readings may be too old to tell of the arm, or tell of the motion before a refused one
+        assert stopped.success or 'not known' in stopped.message or (
+            future.done() and 'not by a motion of this node' in stopped.message), stopped
+        if another:
+            time.sleep(0.03)
+            back = self._client.wait(self._later(dict(zip(ARM, start.tolist(), strict=True))), 60)
+            assert back.status in ALLOWED, back.message
+        answer = self._client.wait(future, 60)
+        self._rest()
+        way = self._record.way(since)
+        return Seen(self._acceleration(way, told, another), *self._ways(way, braked - since),
+                    self._off(way, told), answer.status)
+
+    def _rest(self) -> None:
+        since = len(self._record)
+
+        def stands() -> bool:
+            rows = self._record.way(len(self._record) - 20)
+            return bool(np.ptp(rows.positions, axis=0).max() < 1e-9)
+        eventually(lambda: len(self._record) > since + 20 and stands(), 'the arm stands')
+
+    def _acceleration(self, way: Any, told: int, another: bool) -> float:
+        """
+        Say how large accelerations were, as part of the limit, by the mean value theorem.
+
+        Speeds of a stream say nothing where it goes over to `another` motion, up to .1 rad/s off.
+        """
+        sent = self._told.streamed[told:]     # the end may be told once more meanwhile
+        if sent:
+            moments, positions, speeds, written = (np.array(part) for part
+                                                   in zip(*sent, strict=True))
+            if self._kind == 'joint_state' and not another:
+                return by_speed(moments, written, positions, speeds)
+            return by_time(moments, positions)
+        apart = np.concatenate([[True], np.diff(way.times) > 0.002])
+        return float(np.abs(np.diff(way.velocities[apart], axis=0)
+                            / np.diff(way.times[apart])[:, None]).max() / LIMIT)
+
+    def _ways(self, way: Any, braked: int) -> tuple[float, float]:
+        """Say how far the joints were outside their limits, and how far they went back then."""
+        beyond = np.maximum(self._lower - way.positions, way.positions - self._upper).max()
+        forward = np.sign(way.positions[-1] - way.positions[0])
+        gone = way.positions[braked - 5:] * forward
+        return float(beyond), float((np.maximum.accumulate(gone, axis=0) - gone).max())
+
+    def _off(self, way: Any, told: int) -> float:
+        """Say how far from where it was told to be the arm rests."""
+        ends = ([data for _, data, *_ in self._told.streamed[told:]] if self._kind == 'position'
+                or self._kind == 'joint_state' else self._told.ends)
+        return float(np.abs(way.positions[-1] - ends[-1]).max()) if ends else 0.0
+
+
+def by_speed(moments: np.ndarray, written: np.ndarray, positions: np.ndarray,
+             speeds: np.ndarray) -> float:
+    """
+    Say what v dv/dx of commands (k, n) is, as part of the limit: it needs no times.
+
+    After a pause, in which nothing was written, or sent, joints may be slower: they have stood.
+    The latter is known with the first command after it, or with the second if the first was what
+    was held up.
+    """
+    late, held = np.diff(moments) > 0.8 * PAUSE, np.diff(written) > 0.95 * PAUSE
+    worst, paused = 0.0, late | np.concatenate([[False], late[:-1]]) | held
+    for x, v in zip(positions.T, speeds.T, strict=True):
+        far, energy = np.abs(np.diff(x)), np.diff(v**2 / 2)
+        energy = np.abs(np.where(paused & (energy < 0), 0.0, energy))
+        worst = max(worst, float((energy[far > 1e-5] / far[far > 1e-5]).max(initial=0.0)))
+    return worst / LIMIT
+
+
+def by_time(moments: np.ndarray, positions: np.ndarray) -> float:
+    """
+    Say what second differences of commands (k, n) are, as part of the limit, in spans of SPAN.
+
+    What the times of sending explain, which a busy machine moves, is no acceleration.
+    """
+    if len(moments) < 3:
+        return 0.0
+    steps = np.diff(moments)
+    times = np.concatenate([[0.0], np.cumsum(np.minimum(steps, PAUSE))])
+    worst = 0.0
+    for k, moment in enumerate(times):
+        i, j = np.searchsorted(times, [moment + SPAN, moment + 2 * SPAN])
+        if j >= len(times):
+            break
+        before = (positions[i] - positions[k]) / (times[i] - times[k])
+        after = (positions[j] - positions[i]) / (times[j] - times[i])
+        change = 2 * np.abs(after - before) / (times[j] - times[k])
+        moved = np.abs(steps[max(k - 1, 0):j] - PERIOD).max()
+        error = 2 * moved * np.maximum(np.abs(before), np.abs(after)) / SPAN**2
+        worst = max(worst, float((change - error).max()))
+    return worst / LIMIT
+
+
+def right_after(arm: LateArm, count: int, delay: float) -> None:
+    """Go back right after a stop so often: nobody may know where the arm brakes just then."""
+    arm.answered()
+    arm.relay.set(delay=delay)
+    seen = [arm.stop(another=True) for _ in range(count)]
+    assert max(one.acceleration for one in seen) < MOST, seen
+    assert max(one.beyond for one in seen) < 1e-6 and max(one.off for one in seen) < TOLD, seen
+
+
+def judged(arm: LateArm, count: int, delay: float, lost: float = 0.2) -> None:
+    """Stop so often; all must be well."""
+    arm.answered()
+    arm.relay.set(delay=delay, lost=lost)
+    seen = [arm.stop() for _ in range(count)]
+    worst = Seen(*np.max(np.array(seen), axis=0).tolist())
+    print(f'{arm.node} delay {delay:g}: {worst}, moved '
+          f'{sum(one.status == Status.PREEMPTED for one in seen)} of {count}', file=sys.stderr)
+    assert worst.acceleration < MOST and worst.beyond < 1e-6, seen
+    assert worst.back < BACK and worst.off < TOLD, seen
+    assert {one.status for one in seen} <= ALLOWED, seen
+
+
+@pytest.mark.slow
+def test_joint_states_without_stamps_move_nothing(arm):
+    arm.answered()
+    arm.relay.set(stamps=False)
+    answer = eventually(lambda: not (found := arm.go({**HOME, ARM[0]: 0.5})).motion_seconds
+                        and found, 'a refusal')
+    assert answer.status == Status.ROBOT_STATE_STALE, answer.message
+    assert 'have no header.stamp' in answer.message
+
+
+@pytest.mark.slow
+def test_stops_with_joint_states_that_are_a_bit_late(arm):
+    judged(arm, 2, 0.2)
+    right_after(arm, 1, 0.2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('delay', [0.0, 0.1, 0.3, 0.6, 1.0])
+def test_stops_with_late_joint_states(arm, delay):
+    judged(arm, 20, delay)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('delay', [0.05, 0.1, 0.2])
+def test_motions_right_after_stops(arm, delay):
+    right_after(arm, 8, delay)
