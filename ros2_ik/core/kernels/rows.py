@@ -417,12 +417,6 @@ def evaluate(numbers, layout, parameters, addresses, x, f, J):
     return fill(at, parameters, addresses, x, work_of(at), f, J)
 
 
-@loop('void(f8[::1], i8[::1], f8[::1], f8[::1], f8[:,::1])')
-def moved(numbers, layout, x, step, limits):
-    """Move x (nx,) by a step (n,) of the tangent space; see `move`."""
-    move(layout_of(numbers, layout), x, step, limits)
-
-
 @loop('void(i8, f8[:,:], f8[:,:], f8[::1], f8[::1], f8[:,::1])')
 def measure_formula(formula, B, A, parameters, f, W):
     """Fill f (m,) and the wrenches W (m, 6) of a formula, for poses B and A (4, 4)."""

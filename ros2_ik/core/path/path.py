@@ -87,8 +87,8 @@ class Path:
 
     `q` (n, nq) are the configurations at the `parameters` (n,) [m] of `tool_path`. With status
     SUCCESS they cover the whole path, each was accepted, and consecutive ones are within
-    `max_joint_step`. Otherwise they end at `broken_at`, and `fraction` in [0, 1] is the reached
-    share of the length of the path.
+    `max_joint_step`. Otherwise they end before `broken_at`, and `fraction` in [0, 1] is the
+    reached share of the length of the path.
     """
 
     status: Status

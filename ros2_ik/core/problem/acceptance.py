@@ -1,8 +1,9 @@
 """
 The acceptance check: a solution has the status SUCCESS only if `accept` accepted it.
 
-The check is independent of the solvers: it depends on robot, problem and joint values alone, and
-computes its own forward kinematics.
+The check depends on robot, problem and joint values alone, and uses no results of the solvers: it
+computes its own forward kinematics, evaluates each constraint there, and repeats the collision
+check.
 """
 
 from collections.abc import Iterable

@@ -81,8 +81,8 @@ class Search:
     """
     A search for solutions of a problem, which can be run in slices of time.
 
-    Descents begin at the seeds, then at starts near the first seed (if the targets are close to
-    it), then at random starts; see `Starts` for their numbers. Each attempt tries a batch of
+    Descents begin at the seeds, then at starts near the first seed (`lm`: if the targets are close
+    to it), then at random starts; see `Starts` for their numbers. Each attempt tries a batch of
     starts; `following` is the number of the first start not yet tried. With the solver 'auto' and
     tolerances above ten times the default, attempts alternate between two problems: one with the
     exact targets, one with the tolerances as constraints. For the options see `SolveOptions`.

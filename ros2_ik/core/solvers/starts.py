@@ -18,8 +18,9 @@ class Starts(NamedTuple):
     """
     The starts number `first` to `last` of a sequence.
 
-    Start 0 is the seed, starts 1 to N_NEAR are near the seed, all others are random. Solvers may
-    pass over the near starts if the targets are far from the seed.
+    Start 0 is the seed, start 1 the seed again, with a descent that stays near it; starts 2 to
+    N_NEAR are near the seed, all others are random. `lm` passes over 1 to N_NEAR if the targets
+    are far from the seed.
     """
 
     seed: Array
