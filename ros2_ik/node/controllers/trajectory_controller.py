@@ -161,11 +161,11 @@ class TrajectoryController(Controller):
 
     def start(self, motion: Motion, join: float) -> None:
         self._begin(motion, braking=False)
-        self._sent_at = self.context.now()
         message = trajectory_message(motion, join)
         # the motion itself starts after the interval `join` of the message
         self.began += join
         self.send_trajectory(message)
+        self._sent_at = self.context.now()
 
     @abstractmethod
     def send_trajectory(self, message: JointTrajectory) -> None:

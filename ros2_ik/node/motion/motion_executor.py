@@ -165,6 +165,8 @@ class MotionExecutor:
             blocked = await self._plan_and_send(execution, scaling, avoid_collisions, own)
             return blocked or await self._supervise(execution)
         except IKError as error:
+            if execution:
+                self._stop(execution, error.status, str(error))
             return Outcome(error.status, str(error))
         except Exception as error:
             if execution:

@@ -182,12 +182,19 @@ class Loop:
             # at least MIN_SPIN_TIME for joint_states and commands, even if steps are late
             until = max(due, time.monotonic() + MIN_SPIN_TIME)
             while (left := until - time.monotonic()) > 0:
-                self._executor.spin_once(timeout_sec=left)
+                self._spin(left)
             self._receive()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
             for player in self._players.values():
                 self._guard(player, partial(player.tick, period))
+
+    def _spin(self, seconds: float) -> None:
+        try:
+            self._executor.spin_once(timeout_sec=seconds)
+        # an error of a callback must not end the process, which would stop all streams
+        except Exception:
+            self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
 
     def _guard(self, player: Player, do: Callable[[], None]) -> None:
         try:
@@ -238,14 +245,19 @@ class Loop:
         # for example, a scene for which no collision checker can be created
         except Exception as error:
             self._log.error(traceback.format_exc())
+            reason = f'{type(error).__name__}: {error}'
             if self._session:
-                self._session.end(f'{type(error).__name__}: {error}')
+                self._session.end(reason)
+            elif isinstance(message, Begin):
+                self._send(State(OFF, False, ServoStatus.INVALID, reason, reason, NO_TICKS))
 
     def _dispatch(self, message: ToServo) -> None:
         if isinstance(message, Begin):
             self._begin(message)
         elif isinstance(message, Pause):
             self._paused = message.paused
+            if self._session and self._paused:
+                self._session.follower.brake()
         elif isinstance(message, Open):
             self._period = message.period
             self._players[message.player] = Player(self._topics, self._clock, message, self._send)
@@ -293,10 +305,12 @@ class Loop:
             step.message)
         code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
             ServoStatus.INVALID if session.ended or noted and not self._paused else step.code)
-        state = State(mode, session.follower.moving, code, message, session.ended, session.ticks())
+        state = State(mode, session.follower.moving, code, message, session.ended, NO_TICKS)
         if now < self._told_at + STATUS_PERIOD and state[:3] == self._told[:3] \
                 and state.ended == self._told.ended:
             return
+        # here, since percentiles in each step would take a twentieth of its time
+        state = state._replace(ticks=session.ticks())
         self._told, self._told_at = state, now
         status = ServoStatus(code=code, message=message, mode=mode, scale=step.scale)
         status.header.stamp = self._node.get_clock().now().to_msg()
@@ -487,7 +501,8 @@ class Session:
         now, steady = self._now(), time.monotonic()
         # the arm has not come to rest in time, for example because obstacles keep pushing it
         if steady > self._ended_at + END_TIMEOUT:
-            if self._pushes:
+            # stale readings are no positions to command
+            if self._pushes and not self._measured.stale(self.follower.begin.joints):
                 self._hold_measured(steady)
             else:
                 self.over = True

@@ -52,7 +52,7 @@ class CurrentState:
           like `free` joints.
         """
         limit = self._parameters.joint_state_timeout or float('inf')
-        now = self._clock.now().nanoseconds
+        now, simulated = self._clock.now().nanoseconds, bool(self._clock.ros_time_is_active)
         values, lacking = dict(given), {key: list[str]() for key in LACKING}
         for joint in robot.joints:
             name = joint.name
@@ -61,10 +61,11 @@ class CurrentState:
             reading = self._reading(robot, joint)
             if reading is not None:
                 values[name] = reading.value
-            if reading is None or reading.age(now) > limit:
+            age = float('inf') if reading is None else reading.age(now, simulated)
+            if reading is None or age > limit:
                 if name in needed:
                     raise RequestError(Status.ROBOT_STATE_STALE,
-                                       self._missing_reason(robot, name, reading, now, limit))
+                                       self._missing_reason(robot, name, reading, age, limit))
                 if name in free or name in checked:
                     lacking[name in free, reading is None].append(name)
         q = robot.to_q(values)
@@ -108,7 +109,7 @@ class CurrentState:
             return None
         return found._replace(value=joint_pose(base, found.value))
 
-    def _missing_reason(self, robot: Robot, name: str, reading: Reading | None, now: int,
+    def _missing_reason(self, robot: Robot, name: str, reading: Reading | None, age: float,
                         limit: float) -> str:
         is_base = name == robot.base_joint
         source = (f'base_source {self._parameters.base_source}' if is_base else 'joint_states')
@@ -116,7 +117,7 @@ class CurrentState:
             return (f"joint '{name}' is needed, but neither the request nor {source} has its "
                     'position')
         return (f"joint '{name}' is needed, but not in the request, and its position from "
-                f'{source} is {reading.age(now):.3g} s old; parameter joint_state_timeout allows '
+                f'{source} is {age:.3g} s old; parameter joint_state_timeout allows '
                 f'{limit:g} s{"" if is_base else self._joint_states.clock_fault(name)}')
 
 
