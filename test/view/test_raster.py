@@ -60,6 +60,6 @@ def test_floor_that_extends_behind_the_camera_is_drawn_to_the_horizon(camera):
 @pytest.mark.parametrize('back', [(1, 0, 0), (-1, 2, 0.5), (0.1, 0.1, -1)])
 def test_camera_has_all_points_in_view_and_is_near(back):
     points = np.random.default_rng(0).uniform(-1, 1, (50, 3)) * (0.2, 1, 3) + (5, 0, 1)
-    seen = camera_on(points, np.array(back, dtype=float), 1.5).seen(points)
+    seen = camera_on(points, np.array(back, dtype=float), 1.5).to_camera(points)
     places = np.abs(seen[:, :2] / seen[:, 2:] / (1.5 * TANGENT, TANGENT))
     assert (seen[:, 2] > 0).all() and 0.9 < places.max() < 1

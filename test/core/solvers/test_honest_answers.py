@@ -126,9 +126,9 @@ def test_failure_messages_name_the_tolerances(robot):
 @pytest.mark.parametrize('option, meant', [
     ('position_tolerence', 'position_tolerance'), ('dampng', 'damping')])
 def test_misspelt_option_suggests_the_right_one(robot, option, meant):
-    with pytest.raises(InvalidOptionError, match=f"no option '{option}'; did you mean '{meant}'"):
+    with pytest.raises(InvalidOptionError, match=f"'{option}' is .*; did you mean '{meant}'"):
         solve_pose(robot, TIP, FAR, **{option: 1})
-    with pytest.raises(InvalidOptionError, match=f"no option '{option}'; "):
+    with pytest.raises(InvalidOptionError, match=f"'{option}' is neither .*; "):
         solve(problem(robot), **{option: 1})
 
 
