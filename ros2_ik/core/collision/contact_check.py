@@ -32,10 +32,13 @@ class ContactCheck:
         polyhedron = np.array([isinstance(item.geometry, coal.Halfspace)
                                 for item in pairs.items], dtype=bool)
         first, second = pairs.pairs.T
-        # prepare the meshes now, not in the first check, whose time may be limited
+        # Prepare the meshes now, not in the first check, whose time may be limited. The extremes
+        # of world objects are left to the check: the servo receives them between two steps.
         for item in pairs.items:
             if item.mesh is not None:
-                item.mesh.geometry, item.mesh.extremes  # noqa: B018
+                item.mesh.geometry  # noqa: B018
+                if item.joint > 0:
+                    item.mesh.extremes  # noqa: B018
         certain = (hulls_decide[first] & hulls_decide[second]
                    | polyhedron[first] | polyhedron[second])
         self.certain: list[bool] = certain.tolist()

@@ -122,7 +122,7 @@ class Path:
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        """What the collision check of the path left out, one sentence each."""
+        """Sentences on what the collision check of the path left out."""
         return self.problem.not_checked
 
     @property

@@ -71,7 +71,7 @@ class MotionExecution:
 
     @property
     def under_way(self) -> bool:
-        """Whether the motion was sent and has not ended."""
+        """True if the motion was sent and has not ended."""
         return self.phase in (Phase.SENT, Phase.BRAKING)
 
     def now(self) -> float:

@@ -97,7 +97,7 @@ class MotionExecutor:
 
     @property
     def moving(self) -> bool:
-        """Whether any motion has been accepted and not ended, or the servo moves."""
+        """True if any motion has been accepted and not ended, or the servo moves."""
         return bool(self._executions) or self._servo_moves
 
     @property

@@ -33,7 +33,7 @@ class Tracking(NamedTuple):
 
     @property
     def on_way(self) -> bool:
-        """Whether all joints are on the commanded path, at one common delay."""
+        """True if all joints are on the commanded path, at one common delay."""
         return self.aside <= PATH_TOLERANCE
 
 

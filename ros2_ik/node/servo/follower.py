@@ -217,7 +217,7 @@ class Follower:
 
     @property
     def moving(self) -> bool:
-        """Whether any servoed joint moves."""
+        """True if any servoed joint moves."""
         return bool(self.v[self.columns].any())
 
     @property

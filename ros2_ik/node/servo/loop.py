@@ -481,7 +481,7 @@ class Session:
         self.follower.brake()
 
     def _on_foreign_command(self, output: ServoOutput, message: object, topic: str) -> None:
-        """End the session at once if another client commands the joints."""
+        """End the session immediately if another client commands the joints."""
         if not output.concerns(message):
             return
         self.end(f'another client sends commands on {topic}')
