@@ -41,7 +41,7 @@ class Violation:
     """
     A value that is `amount` outside its bounds [lower, upper], all in `unit`.
 
-    `kind` of the violated condition: 'target', 'constraint' or 'joint'.
+    `kind` is the kind of the violated condition: 'target', 'constraint' or 'joint'.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Violation:
         return max(self.lower - self.value, self.value - self.upper, 0.0)
 
     def __str__(self) -> str:
-        # rounding must not make a violation look like none
+        # append the amount if value and bound look equal after rounding
         nearest = self.lower if self.value < self.lower else self.upper
         by = f' (by {self.amount:.2g})' if f'{self.value:.4g}' == f'{nearest:.4g}' else ''
         return (f'{self.name}: {self.value:.4g} {self.unit}, '
@@ -72,7 +72,7 @@ class AcceptanceReport(NamedTuple):
     violations: tuple[Violation, ...]
     # the value of each cost of the problem
     costs: tuple[float, ...] = ()
-    # True for a contact; contacts are checked only if there are no violations
+    # True if q has a contact; checked only if there are no violations
     touches: bool = False
 
 
@@ -80,9 +80,9 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     """
     Check whether joint values q (nq,) solve a problem.
 
-    Accepted are finite values with every target within its tolerances, every constraint within
+    q is accepted if it is finite, every target is within its tolerances, every constraint within
     its bounds, every active joint within its limits and its change bound, every other joint
-    exactly at its start value, and, if the problem has a checker, no contact.
+    exactly at its start value, and, if the problem has a checker, q has no contact.
     """
     robot, active = problem.robot, problem.active
     q = _values(robot, q)
@@ -91,8 +91,8 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     if not in_limits and not are_finite(q):
         lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
         return AcceptanceReport(False, (), (lost,))
-    # `in_limits` does not cover the change bound of a planar or floating base, a distance and an
-    # angle instead of a range of q
+    # `in_limits` does not cover the change bound of a planar or floating base, which limits a
+    # distance and an angle instead of a range of q
     is_sure = in_limits and not (problem.change_bound is not None and active.multi_value_joints)
     violations = [] if is_sure else _joint_violations(problem, q)
     # a user's function may overwrite the shared scratch data, so it gets its own data

@@ -1,4 +1,4 @@
-"""Contradictions in a problem, found without a search, after its first attempt has failed."""
+"""Contradictory bounds and unreachable targets of a problem, detected without a search."""
 
 from collections.abc import Hashable, Iterator
 import math
@@ -10,7 +10,7 @@ from ros2_ik.core.functions import BoundJoints, RelativeFunction
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.robot import sphere_of_reach
 
-# relative rounding error below which two bounds count as equal
+# relative difference below which two bounds are equal
 EPSILON = 1e-9
 # a target at more than this multiple of the reach was probably given in millimetres
 UNIT_MISTAKE_RATIO = 10
@@ -46,7 +46,7 @@ def conflict(problem: IKProblem) -> str | None:
 
 
 def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
-    """Yield each bound on a single joint under the joint's index in q."""
+    """Yield each bound on a single joint, with the joint's index in q as the key."""
     # q indices by column of the tangent space
     bound, q_indices = problem.change_bound, dict[int, int]()
     for joint in (joint for joint in problem.robot.joints if joint.is_scalar):
@@ -80,7 +80,7 @@ def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
 
 
 def _function_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
-    """Yield the bounds of each row of functions under a key that equal functions share."""
+    """Yield a key and the bounds of each constraint row; rows of equal functions share a key."""
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
         key: Hashable = None

@@ -20,7 +20,7 @@ T = TypeVar('T', bound='FunctionTerm')
 
 class FunctionTerm:
     """
-    Base class of constraints and costs: a function with numbers for each of its rows.
+    Base class of constraints and costs: a function with bounds or weights for each row.
 
     `kind` is the entry in `IKProblem.kinds`. `bind` sets `moved_by`, the names of the joints that
     change the function.
@@ -44,7 +44,7 @@ class FunctionTerm:
         return bound
 
     def _spread(self, labels: tuple[str, ...]) -> None:
-        """Expand the numbers of the term to one for each row label."""
+        """Expand bounds or weights to one number for each row label."""
         raise NotImplementedError
 
 
@@ -105,7 +105,7 @@ def bound_array(value: object, name: str) -> Array:
 
 def spread(array: Array, name: str, labels: tuple[str, ...],
            fault: type[IKError] = InvalidConstraintError) -> Array:
-    """Return one number, repeated, or one number for each row as a read-only array (m,)."""
+    """Return one number (repeated) or one for each row as a read-only array (m,)."""
     if array.shape not in ((), (len(labels),)):
         raise fault(f'{name} must be one number or {len(labels)}, not of shape {array.shape}')
     full = array if array.shape else np.full(len(labels), array)

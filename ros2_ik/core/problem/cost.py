@@ -14,7 +14,7 @@ from ros2_ik.core.functions import KinematicFunction, UserFunction
 from ros2_ik.core.problem.constraint import bound_array, check_bounds, FunctionTerm, spread
 from ros2_ik.core.robot import Configuration, Robot
 
-# default target, recognized by identity
+# default target, compared by identity to detect an omitted argument
 ZERO = 0.0
 
 

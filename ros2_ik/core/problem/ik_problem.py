@@ -28,7 +28,7 @@ class IKProblem:
     `joint_limits` is False, and within `change_bound` if there is one.
 
     A solution has no contact in the `checker`, by default a checker of the robot without a scene.
-    `collisions` False allows all contacts. `not_checked` lists the parts that no check covers.
+    `collisions` False allows all contacts. `not_checked` lists the gaps of the collision check.
 
     A target relative to a frame that no active joint moves is converted to the root frame. For
     `kinds`, `runs_user_code` and `angles` see `Structure`.
@@ -62,7 +62,7 @@ class IKProblem:
 
     def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
-        """Set targets, bound constraints, bound costs and start; called after all other fields."""
+        """Set start and terms; constraints and costs must be bound, all other fields set."""
         self._given, self.constraints, self.costs = targets, tuple(constraints), tuple(costs)
         if not (targets or constraints or costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
@@ -119,7 +119,7 @@ class IKProblem:
 
     def with_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> 'IKProblem':
-        """Return the problem with another start (nq,) and other terms, bound to its robot."""
+        """Return the problem with `start` (nq,) and terms that are already bound to its robot."""
         problem = self._copy()
         problem._set_terms(targets, constraints, costs, start)
         return problem
@@ -137,7 +137,7 @@ class IKProblem:
         return problem
 
     def loosened(self) -> 'IKProblem':
-        """Return the problem with each loose target replaced by constraints: its tolerances."""
+        """Return the problem with each loose target replaced by constraints on its errors."""
         loose = [target for target in self.targets if target.loose]
         within = [one for target in loose for one in target.tolerance_constraints()]
         return self.varied(targets=[target for target in self.targets if target not in loose],
@@ -160,7 +160,7 @@ class IKProblem:
 
     def varied(self, **parts: Any) -> 'IKProblem':
         """
-        Return the problem with other arguments and the same active joints.
+        Return the problem with some constructor arguments replaced and the same active joints.
 
         Joints that only the new targets, constraints or costs depend on do not move.
         """

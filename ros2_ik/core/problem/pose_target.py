@@ -26,7 +26,7 @@ ALL_AXES = (1.0,) * 6
 POSITION_TOLERANCE = 1e-5
 # default tolerance [rad]
 ORIENTATION_TOLERANCE = 1e-4
-# tolerances [m, rad] above which a search away from the exact target pose is worth its time
+# tolerances [m, rad] above which it pays to search for poses other than the exact target
 LOOSE = (1e-4, 1e-3)
 # margin between a tolerance and the bound that solvers use, relative to the tolerance
 EDGE = 0.01
@@ -66,7 +66,7 @@ class PoseTarget:
 
     @property
     def shape(self) -> 'TargetShape':
-        """The cache key that targets share if they differ only in their poses."""
+        """Cache key, equal for targets that differ only in their poses."""
         return TargetShape(self.tip, self.relative_to,
                            b'' if self.whole else self.weights.tobytes(),
                            self.position_tolerance, self.orientation_tolerance)
@@ -74,7 +74,7 @@ class PoseTarget:
     @property
     def function(self) -> FramePose:
         """The pose error as a function, zero at the target."""
-        # no cached_property: in Python 3.11 it has a lock, which a forked process may copy locked
+        # not a cached_property: in Python 3.11 its lock may be held when the process forks
         if self._function is None:
             self._function = FramePose(self.tip, self.transform, self.relative_to)
         return self._function
@@ -113,7 +113,7 @@ class PoseTarget:
 
         `placed` is the pose of the tip relative to the frame `relative_to`.
         """
-        # acceptance uses this, so it shares no arithmetic with the formulas of the solvers
+        # acceptance uses this method, which therefore shares no arithmetic with the solvers
         if self.whole:
             found: tuple[float, float] = distance_between.run(placed.homogeneous, self.transform)
             return found
@@ -123,7 +123,7 @@ class PoseTarget:
         return math.sqrt(shift @ shift), math.sqrt(turn @ turn)
 
     def tolerance_constraints(self) -> tuple[Constraint, ...]:
-        """Return constraints that imply errors within the tolerances (not the converse)."""
+        """Return constraints sufficient, but not necessary, for errors within the tolerances."""
         reference, found = self.function.reference, list[Constraint]()
         for rows, tolerance, length in (
                 (slice(0, 3), self.position_tolerance, PointToPointDistance(

@@ -28,7 +28,7 @@ class Program:
     """
     Several functions of the active joints of a robot, stacked and laid out for compiled loops.
 
-    The other joints stay at `start`; the functions depend only on its values at
+    The other joints stay at `start`; the functions depend only on the values of `start` at
     `locked_q_indices`. `rows[i]` is the slice of function i in f and J, `parameter_slices[i]` in
     the parameters. `arrays` are the arguments of compiled loops: numbers, layout, parameters,
     addresses (see kernels/rows.py). Programs with the same kinds of functions, frames and active
@@ -166,7 +166,7 @@ def _entry(function: KinematicFunction, robot: Robot, active: ActiveJoints,
 
 def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array) -> Array:
     """
-    Return the parameters of each row: ignores full turns (0 or 1), constant, slopes (n,).
+    Return for each row: 1 if the row ignores full turns (else 0), constant, slopes (n,).
 
     The compiled counterpart is `linear_rows`.
     """
@@ -228,7 +228,7 @@ class _Layout:
         return tree_of(self.robot, self._frames, self._names, start)
 
     def numbers(self, start: Array) -> Array:
-        """Return the numbers of the tree; `start` (nq,) has the values of the fixed joints."""
+        """Return the floats of the tree, with joints that are not active at `start` (nq,)."""
         tree = self._tree(start)
         return np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
                                tree.mounting.reshape(-1)])

@@ -30,8 +30,8 @@ class IKSolution:
     MATLAB. `alternatives` are further solutions, best first, if several were requested.
     `impossible` is True if the problem was proved to have no solution; other failures prove
     nothing. `not_checked` lists the gaps of the collision check: links without geometry, pairs of
-    links excluded without an SRDF, or all collisions if switched off. `at_limits` has, without
-    success, the names of the active joints at one of their limits.
+    links excluded without an SRDF, or all collisions if switched off. `at_limits` has, after a
+    failure, the names of the active joints at one of their limits.
     """
 
     status: Status
@@ -62,7 +62,7 @@ class IKSolution:
         """
         Return a solution with some fields set; `compute(name)` computes another field when read.
 
-        A program that solves in a loop reads few of the fields.
+        Lazy, because a program that solves in a loop reads few of the fields.
         """
         solution = object.__new__(cls)
         for name, value in fields.items():
@@ -78,7 +78,7 @@ class IKSolution:
         return value
 
     def __reduce__(self) -> tuple[object, ...]:
-        # pickling computes all fields: the search behind `_compute` stays in its process
+        # pickling computes all fields, because the search behind `_compute` is not pickled
         return IKSolution, tuple(getattr(self, name) for name in FIELDS)
 
     def __bool__(self) -> bool:

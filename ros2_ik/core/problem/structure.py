@@ -74,7 +74,7 @@ def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
                  joints: Iterable[frozenset[str]], group: str | None,
                  locked: frozenset[str]) -> frozenset[str]:
     """
-    Return the joints that may move, the joints of the group if there is one.
+    Return the names of the joints that may move; with a group, its joints.
 
     Without a group, these are the joints that move `tips` or change functions. `tips` are pairs of
     a tip and its reference frame (None: the root frame). Each set in `joints` has the joints that
@@ -129,10 +129,10 @@ class Structure:
 
     `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
-    callable of the user. `to_resolve` are the numbers of the targets that are relative to a frame
-    other than the root that no active joint moves. `angles` are the indices in q of the joints
+    callable of the user. `to_resolve` has the indices of the targets relative to a static frame
+    (no active joint moves it) other than the root. `angles` are the indices in q of the joints
     whose full turn fits into their limits and changes neither a link pose nor a constraint nor a
-    cost. `solvers` is the cache of prepared data, by solver name (target bounds: 'bounds').
+    cost. `solvers` caches prepared data by solver name, and target bounds under 'bounds'.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -148,7 +148,7 @@ class Structure:
             and robot.moving_joints(target.relative_to).isdisjoint(self.active.names))
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
         self.runs_user_code = any(use.is_user_code for use in uses)
-        # joints of functions that count full turns
+        # joints of functions that a full turn changes
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
         active, used = self.active, [robot.joint(name).index for name in counted]
         self.angles = np.array([i for i in active.angles if i not in used

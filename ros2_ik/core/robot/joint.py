@@ -12,9 +12,9 @@ from ros2_ik.core.robot.urdf import JointElement
 
 Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 
-# excess of a limit that encoders and rounded values such as 3.1416 may have [rad, m]
+# tolerated excess over a limit, for encoder noise and rounding such as 3.1416 [rad, m]
 LIMIT_TOLERANCE = 1e-3
-# number of values in q and of columns in the tangent space, by kind; others have one of each
+# (values in q, columns in the tangent space) by joint kind; other kinds have (1, 1)
 _SIZES = {'floating': (7, 6), 'planar': (3, 3)}
 
 
@@ -23,12 +23,12 @@ class Joint:
     """
     A movable joint of a robot.
 
-    The joint has `size` values in q from `index`: one angle [rad] or distance [m]; a floating
-    joint x y z qx qy qz qw, a planar joint x y theta. It has `velocity_size` columns in the
-    tangent space from `velocity_index`. Absent limits are infinite.
+    Its `size` values in q begin at `index`: one angle [rad] or distance [m]; for a floating
+    joint x y z qx qy qz qw, for a planar joint x y theta. Its `velocity_size` columns in the
+    tangent space begin at `velocity_index`. Absent limits are infinite.
 
-    A continuous joint has no limits, and a full turn leads to the same pose of all links. If it
-    has mimic joints that a full turn moves elsewhere, its kind is 'revolute'.
+    A continuous joint has no limits, and a full turn leaves all link poses unchanged. If mimic
+    joints limit the joint, or do not return after its full turn, its kind is 'revolute'.
     """
 
     name: str
@@ -62,7 +62,7 @@ def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joi
     Return the joints with values in the q of a Pinocchio model, in the order of q.
 
     The position and velocity limits of mimic joints narrow those of their leaders. Raises
-    RobotDescriptionError if no position of a leader remains.
+    RobotDescriptionError if these limits exclude all positions of a leader.
     """
     joints = {}
     for element in elements:

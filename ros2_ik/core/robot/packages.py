@@ -1,4 +1,4 @@
-"""Search for the folder of a ROS package: near some folders, then in the ROS environment."""
+"""Search for the folder of a ROS package: near given folders, then in the ROS environment."""
 
 from collections.abc import Iterator, Sequence
 import os
@@ -14,7 +14,7 @@ def package_candidates(package: str, near: Sequence[str]) -> Iterator[Path]:
     """
     Yield folders that may be the package, existing or not.
 
-    First subfolders, parents and siblings of the folders `near`, then folders of the environment
+    Search subfolders, parents and siblings of the folders `near`, then folders of the environment
     variables AMENT_PREFIX_PATH and ROS_PACKAGE_PATH.
     """
     for folder in map(Path, near):

@@ -177,7 +177,7 @@ class Robot:
 
         `frames` maps the name of each new frame to a pair: the frame that it is fixed to (None:
         the root frame), and its pose in that frame. Scenes and collision checkers may be shared
-        with the robot without these frames. Equal frames return the same cached object.
+        with the robot without these frames. Calls with equal frames return the same object.
 
         Raises UnknownFrameError, or InvalidOptionError for an invalid pair or a name that the
         robot already has.
@@ -206,7 +206,7 @@ class Robot:
         robot.__dict__.update(vars(self))
         for name in FRAME_CACHES:
             robot.__dict__.pop(name, None)
-        # frames need their own model, and with it their own data and caches of frame indices
+        # added frames need a copy of the model, with its own data and caches of frame indices
         robot.model, robot._plain = self.model.copy(), self
         robot.added_frames = MappingProxyType(
             {name: (parent, pose.copy()) for name, (parent, pose) in frames.items()})
@@ -234,7 +234,7 @@ class Robot:
 
     @cached_property
     def frame_names(self) -> tuple[str, ...]:
-        """Names of all frames: links, then joints. The frame of a joint is its child link's."""
+        """Names of all frames: links, joints (each at its child link), then added frames."""
         return tuple(self._frame_ids)
 
     @cached_property
@@ -302,7 +302,7 @@ class Robot:
 
     @cached_property
     def neutral(self) -> Array:
-        """Joint values (nq,): 0 if within the limits, else the middle or the only limit."""
+        """Default joint values (nq,): 0, or if 0 exceeds a limit, the middle or only limit."""
         q = np.zeros(self.nq)
         # joints for which 0 is not allowed
         outside = (self.lower > 0) | (self.upper < 0)
@@ -322,7 +322,7 @@ class Robot:
 
         `values` is a mapping from joint names, or an array in the order of `joint_names`. Joints
         missing in a mapping get their values in `start` (nq,), by default `neutral`; values of
-        mimic joints are ignored. Error messages call an array `what`.
+        mimic joints are ignored. `what` is the name of an array in error messages.
 
         Raises UnknownJointError, or InvalidStateError for NaN, infinity, a wrong count or a
         quaternion of norm zero.
@@ -345,7 +345,7 @@ class Robot:
         """
         Return the values of q (nq,) by joint name: floats, arrays for floating or planar joints.
 
-        `names` may include mimic joints. Its default is `joint_names`, with `include_mimic` also
+        `names` may include mimic joints. The default is `joint_names`; `include_mimic` adds
         all mimic joints.
         """
         if names is None:
@@ -368,7 +368,7 @@ class Robot:
         return q[joint.index:joint.index + joint.size].copy()
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
-        """Raise JointLimitError for the first joint of q (nq,) more than `tolerance` outside."""
+        """Raise JointLimitError for the first joint of q (nq,) beyond a limit by > `tolerance`."""
         for joint in self.joints:
             value = float(q[joint.index])
             if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
@@ -378,7 +378,7 @@ class Robot:
         """
         Return the lower and upper bounds of random joint values, (nq,) each.
 
-        These are the limits of joints with two limits. A joint with one limit is drawn within
+        A joint with two limits is drawn between them, a joint with one limit within
         6.28 rad or m of that limit, a joint without limits within 3.14 rad or m of `middle` (nq,).
         """
         turn = 2 * np.pi
@@ -419,7 +419,7 @@ class Robot:
             limits.setflags(write=False)
 
     def _check_matches(self, shipped: ShippedRobot) -> None:
-        """Raise RobotDescriptionError unless the robot has the names of its config file."""
+        """Raise RobotDescriptionError unless the config file's names exist and `home` is valid."""
         try:
             links = [link for chain in shipped.chains.values() for link in chain]
             for frame in [shipped.tip, *links] if shipped.tip else links:
@@ -464,7 +464,7 @@ def _look_up(table: Mapping[str, T], name: str, error: type[UnknownNameError]) -
 
 
 def _read(text_or_path: str | Path, what: str) -> str:
-    """Return XML text unchanged; read any other text as the path of a file."""
+    """Return XML text unchanged, or the content of the file at a path."""
     if isinstance(text_or_path, str) and '<' in text_or_path:
         return text_or_path
     try:
@@ -489,7 +489,7 @@ def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> JointElemen
 
 
 def _unused(name: str, taken: Collection[str]) -> str:
-    """Return the name, with suffixes until it differs from all taken names."""
+    """Return the name, with '_of_base' appended until no name in `taken` equals it."""
     while name in taken:
         name = f'{name}_of_base'
     return name
@@ -513,7 +513,7 @@ def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> 
 
 def _normalise(quaternion: Array, joint: str) -> None:
     squared = float(quaternion @ quaternion)
-    # normalizing twice would change the last digits, so that q would differ from its copy
+    # normalizing a unit quaternion again would change its last digits
     if abs(squared - 1) < UNIT_NORM_TOLERANCE:
         return
     norm = math.sqrt(squared)

@@ -1,4 +1,4 @@
-"""Shipped robots: a YAML file in config/ for each, with files of example-robot-data."""
+"""Shipped robots: one YAML file each in config/; the models are in example-robot-data."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -60,7 +60,7 @@ class ShippedRobot:
                 self._srdf_text(folder))
 
     def _srdf_text(self, folder: Path) -> str | None:
-        """Return the SRDF with a group for each entry of `chains`; None without either."""
+        """Return the SRDF with a group for each entry of `chains`; None if both are missing."""
         if not self.srdf and not self.chains:
             return None
         root = (ElementTree.parse(folder / self.srdf).getroot() if self.srdf

@@ -31,15 +31,15 @@ class Semantics:
 
 
 def sorted_pair(one: str, other: str) -> tuple[str, str]:
-    """Return two names in alphabetical order, the form of all pairs of links."""
+    """Return two names in alphabetical order, the order in all stored pairs of links."""
     return (one, other) if one < other else (other, one)
 
 
 def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> Semantics:
     """
-    Parse the SRDF of the robot in `tree`; warnings and errors call the text `what`.
+    Parse the SRDF of the robot in `tree`; `what` names the text in warnings and errors.
 
-    Raises RobotDescriptionError for invalid XML (see `parse_xml`) and for a URDF.
+    Raises RobotDescriptionError for invalid XML (see `parse_xml`), or if the text is a URDF.
     """
     root = parse_xml(text, what)
     if root.find('link') is not None:
@@ -151,7 +151,7 @@ class _Reader:
                                     f'link of {kind}_collisions') for key in ('link1', 'link2')]
                 if all(ends):
                     found.add(sorted_pair(*ends))
-        # a default applies to all pairs of a link that are not enabled explicitly
+        # disable_default_collisions disables all pairs of a link that are not enabled explicitly
         for element in self.root.findall('disable_default_collisions'):
             link = self._known(element.get('link', ''), self.links, 'link of disable_default')
             mine = {sorted_pair(link, other) for other in self.links - {link} if link}

@@ -1,4 +1,4 @@
-"""The kinematic tree of some frames as flat arrays for compiled loops."""
+"""The kinematic tree of given frames and active joints, as flat arrays for compiled loops."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,8 +26,8 @@ class Tree:
     - `before` (12,): pose of the joint in the parent body (rotation by rows, then position);
     - `kind` of the joint, which moves along z (PRISMATIC), rotates about z (REVOLUTE), or is
       FLOATING;
-    - `place`: index of the joint value x in the active values, for a floating joint of the first
-      of seven; the joint position is `multiplier` x + `offset`;
+    - `place`: index in the active values of the joint value x (floating joint: of the first of
+      its seven values); the joint position is `multiplier` x + `offset`;
     - `column`: first column of the joint in the tangent space of the active joints.
 
     Frame i is fixed to body `node` (-1: the root) with the pose `mounting` (12,) in that body.
@@ -66,11 +66,11 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
 
     All other joints stay at their values in `start` (nq,).
     """
-    # data of its own: a caller may be in the middle of a computation with the scratch data
+    # create new data, because a caller may still be using the scratch data
     model, data = robot.model, robot.model.createData()
     pin.forwardKinematics(model, data, start)
     active = _active_indices(robot, names)
-    # body that each joint of the model is fixed to, and the pose of its frame in that body
+    # by joint index: the body that the joint frame is fixed to, and the frame's pose in the body
     mounted: dict[int, tuple[int, pin.SE3]] = {0: (-1, pin.SE3.Identity())}
     before, rows = [], []
     # in the order of the model, which has parents first
@@ -102,7 +102,7 @@ def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start
 
 
 def _active_indices(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int, int]]:
-    """Return, by column of the robot, the index in the active values and the active column."""
+    """Return {column of the robot: (index in the active values, active column)}."""
     found: dict[int, tuple[int, int]] = {}
     index = column = 0
     for name in names:

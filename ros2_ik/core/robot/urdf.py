@@ -19,7 +19,7 @@ from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import RobotDescriptionError
 
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
-# limits beyond this mean no limit [rad, m]
+# magnitude from which a joint limit means no limit [rad, m]
 _NO_LIMIT = 1e15
 _LIMITS = {'lower', 'upper'}
 # maximum of 1 - |z| for a unit axis that counts as parallel to z
@@ -40,7 +40,7 @@ class Mimic(NamedTuple):
 
     @property
     def turns_along(self) -> bool:
-        """True if a full turn of the leader is whole turns of the mimic joint."""
+        """True if a full turn of the leader moves the mimic joint by whole turns."""
         return self.rotary and float(self.multiplier).is_integer()
 
 
@@ -103,7 +103,7 @@ def parse_urdf(text: str) -> RobotTree:
 
 def parse_xml(text: str, what: str) -> Element:
     """
-    Parse XML with the root element <robot>; errors call the text `what`.
+    Parse XML with the root element <robot>; `what` names the text in errors.
 
     Namespaces are not resolved, as in urdfdom: real files have undeclared prefixes. Raises
     RobotDescriptionError, also for entities, which can expand without bound.
@@ -220,7 +220,7 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
 
 
 def _check_mimics(joints: dict[str, JointElement]) -> None:
-    """Raise RobotDescriptionError for a leader that is missing, has not one value, or mimics."""
+    """Raise RobotDescriptionError for a missing, fixed, multi-value or mimic leader."""
     for joint in joints.values():
         if joint.mimic is not None:
             leader = joints.get(joint.mimic.leader)
@@ -269,7 +269,7 @@ def _name(element: Element, what: str) -> str:
 
 def numbers(text: str, count: int | None, where: str) -> list[float]:
     """
-    Return the finite numbers in a text, which must be `count` numbers (None: any).
+    Parse a text of `count` finite numbers separated by white space (None: any count).
 
     Raises RobotDescriptionError, whose message begins with `where`.
     """

@@ -14,7 +14,7 @@ class Budget:
     """
     Deadline, remaining iterations and cancel flag of one search.
 
-    `deadline` is a time of the steady clock (`time.monotonic`) [s], which all processes of a
+    `deadline` is a time of the monotonic clock (`time.monotonic`) [s], which all processes of a
     machine share. The search subtracts used iterations from `iterations`. The search is cancelled
     when `cancel` is set (an event) or returns True (a callable).
     """

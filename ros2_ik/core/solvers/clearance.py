@@ -1,4 +1,4 @@
-"""Escape of colliding solutions from their contacts, and contacts without an escape."""
+"""Escape of colliding solutions from contact; detection of contacts that all solutions have."""
 
 from functools import cached_property
 
@@ -15,11 +15,11 @@ from ros2_ik.core.solvers.sqp import SequentialQuadratic
 GAP = 2e-3
 # pairs up to this distance take part in the push [m]
 INFLUENCE_DISTANCE = 0.15
-# how much deeper than the position tolerance a tip's contact must be to be unavoidable [m]
+# penetration beyond the position tolerance above which a tip's contact is unavoidable [m]
 UNAVOIDABLE_DEPTH = 1e-4
 # With restarts, one of this many colliding solutions is pushed. If all were pushed, searches for
-# blocked targets of a UR5 would take twice as long; if none were, the searches for free targets
-# near obstacles would, and more of their solutions would be far from the seed.
+# blocked targets of a UR5 would take twice as long; if none were pushed, searches for reachable
+# targets near obstacles would take twice as long, with more solutions far from the seed.
 PUSH_INTERVAL = 8
 
 
@@ -67,7 +67,7 @@ class Clearance:
 
 def lasting_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
                      ) -> tuple[Contact, ...]:
-    """Return the contacts at q (nq,) between bodies that no active joint moves apart."""
+    """Return the contacts at q (nq,) between bodies that no active joint can separate."""
     robot, active = problem.robot, set(problem.joint_names)
 
     def is_lasting(pair: tuple[str, str]) -> bool:
@@ -82,7 +82,7 @@ def lasting_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
 
 def tip_contacts(problem: IKProblem, checker: CollisionChecker) -> tuple[Contact, ...]:
     """
-    Return the contacts that occur with the tips at their targets at all joint values.
+    Return the contacts of the tips at their targets, which no joint values avoid.
 
     These are contacts between bodies fixed to a tip, such as a gripper or an attached object, and
     fixed bodies of the scene.

@@ -62,7 +62,7 @@ class ClosedLoopIK(Solver):
             iteration += 1
 
     def _evaluate(self, q: Array) -> tuple[Array, Array]:
-        """Return err and J in the frames of the targets; both signs are flipped, which cancels."""
+        """Return -err and -J of the class docstring; flipping both signs keeps the step."""
         err, J = self.rows.hard.evaluate(q)
         # the rows of `Screw` have the body Jacobian: Jlog6 makes it the derivative of the log
         for function, rows in zip(self.rows.hard.functions, self.rows.hard.rows, strict=True):

@@ -14,7 +14,7 @@ from ros2_ik.core.errors import InvalidOptionError
 # default timeout of a search [s]
 TIMEOUT = 0.05
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
-# MATLAB's option names and ours
+# option names by MATLAB's option names
 MATLAB_OPTIONS = {'max_time': 'timeout', 'allow_random_restart': 'allow_restarts'}
 
 

@@ -85,7 +85,7 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
     for t, target in enumerate(problem.targets):
         numbers = [t]
         names = active & problem.robot.moving_joints(target.tip, target.relative_to)
-        # joints that move tip and frame alike do not change the target, but must not be locked
+        # joints that move tip and reference frame alike leave the error unchanged, but stay active
         if target.relative_to is not None:
             names |= active & problem.robot.moving_joints(target.relative_to)
         # merge with the groups that share a joint

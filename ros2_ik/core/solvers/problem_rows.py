@@ -61,10 +61,10 @@ class ProblemRows:
 
     def _costs(self) -> tuple[Array, Array, Array]:
         """
-        Return the costs of all m rows.
+        Return the arrays that define the costs of all m rows.
 
-        Bounds of least-squares rows (2, m), weights of scalar costs (m,), and the stacked roots of
-        the least-squares weights (r, m).
+        They are the bounds (2, m) of least-squares rows, the weights (m,) of scalar costs, and the
+        stacked roots (r, m) of the least-squares weights.
         """
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
         if not places:
@@ -96,7 +96,7 @@ class ProblemRows:
     def outside(self, f: Array) -> Array:
         """Return the changes (k,) that bring hard rows f (k,) to their bounds; 0 inside."""
         away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
-        # squares of larger numbers would overflow
+        # clamp, because squares of very large numbers overflow
         return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)
 
 

@@ -14,7 +14,7 @@ from ros2_ik.core.status import ExitFlag, Status
 if TYPE_CHECKING:
     from ros2_ik.core.solvers.search import Candidate, Search
 
-# the selected solution in messages, by the option `select`
+# adjective for the selected solution in messages, by the option `select`
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _NAMED = 3

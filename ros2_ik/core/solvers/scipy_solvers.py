@@ -19,9 +19,9 @@ from ros2_ik.core.status import ExitFlag
 
 # iteration limit passed to SciPy: no limit, because LocalDescent counts the iterations
 UNLIMITED = 10**6
-# change of the squared violation below which its descent ends
+# change of the squared violation below which its minimization ends
 VIOLATION_FTOL = 1e-20
-# iterations after which SLSQP rarely meets the hard rows any more
+# iterations after which SLSQP is unlikely to meet the hard rows
 FEASIBLE_ITERATIONS = 40
 
 
@@ -74,7 +74,7 @@ class LocalDescent:
         low, high = ((bound - start)[active.q_of_columns]
                      for bound in (problem.lower, problem.upper))
         for joint in active.multi_value_joints:
-            # the position has no limits, the rotation vector those of this class
+            # the position has no limits; the rotation vector is limited to pi
             if joint.kind == 'floating':
                 high[joint.columns] = [np.inf] * 3 + [np.pi] * 3
                 low[joint.columns] = -high[joint.columns]
@@ -86,7 +86,7 @@ class LocalDescent:
         """
         Return the point at x (n,); the last point is cached.
 
-        Raises Stopped if the hard rows hold at x and the run ends there (`until_held`).
+        Raises Stopped if the hard rows hold at x during a run with `until_held`.
         """
         if not np.array_equal(x, self.now.x):
             self.now = self._point(x.copy())
@@ -115,7 +115,7 @@ class LocalDescent:
                  iterate: Callable[[Array], None] | None = None,
                  until_held: bool = False, **options: Any) -> ExitFlag:
         """
-        Run scipy.optimize.minimize from the best point; return the reason for its end.
+        Run scipy.optimize.minimize from the best point; return the exit flag.
 
         With `until_held` the run ends where the hard rows hold. `iterate` is called with each
         iterate and may raise Stopped. `options` are SciPy's.
@@ -232,7 +232,7 @@ class SLSQP(Solver):
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
         local = LocalDescent(self.rows, start, budget, self.attempt_iterations)
-        # each bound is an inequality, also of equations: SLSQP fails at dependent equations
+        # write equalities as two inequalities: SLSQP fails on dependent equality constraints
         sides = ((np.flatnonzero(np.isfinite(bound)), sign, bound)
                  for sign, bound in ((1.0, self.rows.lower), (-1.0, self.rows.upper)))
         held = [{'type': 'ineq',

@@ -56,7 +56,7 @@ SAME_SOLUTION = 1e-2
 SAME_COST = 1e-9
 # minimum time limit of the first descent [s]
 FIRST_DESCENT_TIME = 0.1
-# reason for a solver that the options name
+# reason for the solver if the options name it
 NAMED = 'asked for by name'
 
 
@@ -160,7 +160,7 @@ class Search:
         """
         Make attempts until the search is finished or `seconds` have passed.
 
-        Makes at least one attempt, unless already finished. Returns whether it is finished.
+        Makes at least one attempt, unless already finished. Returns `finished`.
         """
         end = time.monotonic() + seconds
         while not self.finished:
@@ -295,9 +295,9 @@ class Search:
         """Return the range of starts for the next attempt."""
         seeds, number, options, finds = (self.seeds, self.attempts, self.options,
                                          solver.finds_starts)
-        # an approximate solution is the best of all descents: check the end of each one
+        # an approximate solution is the best end of any descent: check the end of each descent
         batch = 1 if options.approximate is not None else solver.batch_size
-        # a seed: the last one may be followed by near and random starts in the same call
+        # descend from a seed; near and random starts may follow the last seed in the same call
         if number < len(seeds):
             alone = (not finds or len(seeds) > 1 or not options.allow_restarts or batch == 1
                      or time.monotonic() >= self.budget.deadline)

@@ -20,7 +20,7 @@ class _Pickler(pickle.Pickler):
 
     def persistent_id(self, item: object) -> object:
         """
-        Return the stand-in for the robot (True) or for its checker; None pickles the item.
+        Return the persistent ID of the robot (True) or of its checker; None pickles the item.
 
         A robot with added frames is pickled as these frames: the receiver adds them to its robot.
         """
@@ -40,7 +40,7 @@ class _Unpickler(pickle.Unpickler):
         self._robot = robot
 
     def persistent_load(self, persistent_id: Any) -> Any:
-        """Return the robot or checker for a stand-in in the pickle."""
+        """Return the robot or checker for a persistent ID in the pickle."""
         return self._robot if persistent_id is True else _checker(*persistent_id, self._robot)
 
 
@@ -53,7 +53,7 @@ def _checker(data: bytes, files: MeshFiles, robot: Robot) -> CollisionChecker:
 
 
 def pack(value: object, robot: Robot) -> bytes:
-    """Return a value as bytes; `robot` and its checkers in the value become stand-ins."""
+    """Pickle a value; `robot` and its checkers in the value become persistent IDs."""
     file = io.BytesIO()
     _Pickler(file, robot).dump(value)
     return file.getvalue()

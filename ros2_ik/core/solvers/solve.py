@@ -163,7 +163,7 @@ class PoseSolver:
         problem = self._problem.again(
             [target] if isinstance(self.tips, str) else target, seed,
             self._checker(scene) if self.collisions and scene is not None else None)
-        # the prepared solver serves other options only if these name the same solver
+        # reuse the prepared solver only for the same solver name and no solver options
         own = self.options
         asked = own if options is None else options
         is_own = asked is own or (isinstance(asked.solver, str) and asked.solver == own.solver

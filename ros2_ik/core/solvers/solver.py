@@ -43,7 +43,7 @@ class Solver(ABC):
     A solver is made for one problem; its options are keyword arguments of __init__. Restarts,
     selection and collisions are left to `Search`, and success to `accept`. `kinds` are the kinds
     of `IKProblem.kinds` that the solver supports. `batch_size` is the best number of starts for
-    one call of `find`. `finds_starts` is True if `find` draws the starts itself.
+    one call of `find`. `finds_starts` is True if `find` draws starts and chooses full turns.
     """
 
     name: ClassVar[str]
@@ -84,7 +84,7 @@ def register_solver(name: str) -> Callable[[S], S]:
     """
     Register a Solver class under a name (decorator).
 
-    Other packages register theirs by the entry point group `ros2_ik.solvers`.
+    Other packages register their solvers in the entry point group `ros2_ik.solvers`.
     """
     def enter(solver: S) -> S:
         solver.name = name
@@ -100,7 +100,7 @@ def solver_names() -> tuple[str, ...]:
 
 # entry point group of solvers in other packages
 GROUP = 'ros2_ik.solvers'
-# MATLAB's names of algorithms and ours
+# solver names by MATLAB's algorithm names
 MATLAB_NAMES = {'BFGSGradientProjection': 'bfgs', 'LevenbergMarquardt': 'lm', 'fminconsqp': 'sqp'}
 
 

@@ -22,7 +22,7 @@ from ros2_ik.core.status import ExitFlag
 MAX_STALLED_ITERATIONS = 4
 # progress: squared violation below this multiple of its best value
 DROP = 0.8
-# active columns times starts of a batch, about 0.5 ms of work
+# product of active columns and starts in a batch, about 0.5 ms of work
 BATCH_COLUMNS = 56
 # number of position columns of a base joint, which come before the rotation
 _POSITIONS = {'floating': 3, 'planar': 2}
@@ -62,7 +62,7 @@ class SequentialQuadratic(Solver):
             1, len(problem.active.columns)))
         self._step_limits = self._trust_region()
         self._feasible_loop = find_feasible.run
-        # this loop takes long to compile: only if there are costs
+        # compile this loop only if there are costs: compiling takes long
         self._lower_cost: Any = lower_cost.run if problem.costs else None
 
     def _trust_region(self) -> Array:

@@ -19,7 +19,7 @@ class Starts(NamedTuple):
     The starts number `first` to `last` of a sequence.
 
     Start 0 is the seed, start 1 the seed again, with a descent that stays near it; starts 2 to
-    N_NEAR are near the seed, all others are random. `lm` passes over 1 to N_NEAR if the targets
+    N_NEAR are near the seed, all others are random. `lm` skips starts 1 to N_NEAR if the targets
     are far from the seed.
     """
 
@@ -67,7 +67,7 @@ def chosen_turns(problem: IKProblem, q: Array, seed: Array) -> Array:
     Only joints whose full turns make no difference are changed, and only within their limits.
     """
     indices = problem.angles
-    # left to acceptance, which rejects it
+    # q is not finite: acceptance rejects it
     if not math.isfinite(q.dot(q)):
         return q
     result = q.copy()

@@ -20,7 +20,7 @@ from ros2_ik.core.velocity.task import checked_weight, row_numbers, Task
 
 class BoundTask:
     """
-    A bound task, function `number` of a program.
+    A task as function `number` of a program, with settable target, velocity, weight and gain.
 
     `rows` (NUMBERS, m) is the program's table of all rows, see `velocity_rows`; the task fills the
     columns `place`, with `kind`.

@@ -123,14 +123,14 @@ class DistanceConstraints:
         self._object_motion = np.linalg.norm(moving, axis=1).max(initial=0.0) * self._dt
 
     def near(self, q: Array) -> DistanceRows:
-        """Return the rows of the pairs near q (nq,), assuming approaches as in the last step."""
+        """Return the rows of the pairs near q (nq,), assuming the last step's approach speeds."""
         check = self._checker.nearness
         # the checker replaces its distance check when convex parts of meshes become available
         if self._is_new or check is not self._check:
             self._check, self._is_new = check, False
             if self._moved:
                 check.move(self._moved, self._checker.scene.objects)
-            # no bounds of an earlier step: all distances are bounded anew
+            # without bounds from an earlier step: compute all bounds from scratch
             self._here = check.near_pairs.follow(q)
             self._needed = np.full(len(self._here.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
         elif self._has_moved or not np.array_equal(q, self._here.q):
@@ -149,7 +149,7 @@ class DistanceConstraints:
         the joints can brake for. With half of the accelerations a, the braking distance at the
         speed r.v is (r.v)^2 / (|r|.a), which is at most r.v times max(|v|/a).
         """
-        # number of such steps until contact, at most, for a pair that its row would limit
+        # maximum number of such steps until contact, for a pair that its row would limit
         steps = PATH_RATIO * max(1.0 / self._gain, 1.0 + stop / self._dt)
         self._examine(end)
         self._needed = steps * (self._ahead.closing + self._object_motion)
@@ -230,7 +230,7 @@ class DistanceConstraints:
 
     def excess_at(self, end: Array) -> float:
         """Return the violation [m] of the smallest valid distance at `end` (nq,), 0 if none."""
-        # valid is the margin minus slack or, from a start within the margin, no further approach
+        # smallest valid distance: margin minus slack, or the distance at the start if smaller
         least = min(self._margin - self._slack, self._nearest) - EPSILON
         if not np.array_equal(end, self._ahead.q):
             self._examine(end)

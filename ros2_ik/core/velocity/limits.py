@@ -108,7 +108,7 @@ class CartesianVelocityLimit:
 
 
 def _numbers(value: object, what: str, count: int) -> Array:
-    """Check one number, or one for each row; return (count,); raises InvalidOptionError."""
+    """Return one number (repeated) or one for each row as (count,); raises InvalidOptionError."""
     array = one_or_each(value, what, count, InvalidOptionError)
     if (array < 0).any():
         raise InvalidOptionError(f'{what} must not be negative: {value!r}')
@@ -116,7 +116,7 @@ def _numbers(value: object, what: str, count: int) -> Array:
 
 
 def _by_joint(robot: Robot, limit: object, default: Array, what: str) -> Array:
-    """Return `limit` as (nv,): None is `default`, a mapping replaces joints in `default`."""
+    """Return `limit` as (nv,); joints missing in a mapping (None: all) get `default`."""
     if limit is None:
         return default
     if not isinstance(limit, Mapping):

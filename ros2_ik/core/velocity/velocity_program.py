@@ -36,7 +36,7 @@ from ros2_ik.core.velocity.velocity_result import (
 )
 
 DAMPING = 1e-9      # default weight of |dq|^2
-MAX_SEARCHES = 3    # number of solves in a step, while each step approaches further pairs
+MAX_SEARCHES = 3    # maximum number of solves per step, while steps approach pairs without rows
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
 _FLOAT = np.dtype(np.float64)
@@ -51,13 +51,13 @@ class VelocityProgram:
 
     Each step solves one quadratic program per priority: minimize the cost of the tasks plus
     damping |dq|^2, subject to limits, barriers and tasks in `constraints`. A step always has a
-    result. If not everything can hold, the order of precedence is: velocity limits, acceleration
+    result. If requirements conflict, the order of precedence is: velocity limits, acceleration
     limits, position limits, distances and barriers, tasks in `constraints`, tasks by priority.
     (Joints brake early enough for position limits, so that these are violated only if the start is
     outside of them or moves towards them too fast.) A step that would still cross a barrier or
     come too near to an obstacle is halved, regardless of acceleration limits.
 
-    `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () is no limit.
+    `limits` default to `ConfigurationLimit()` and `VelocityLimit()`; () means no limits.
     `kinetic_energy` is the weight of 1/2 v^T M v: with it the motion prefers light links. `locked`
     joints and the SRDF's passive joints do not move. `driven` joints are moved by another
     controller: they keep the velocity given to `reset`, and tasks and barriers account for their
@@ -241,7 +241,7 @@ class VelocityProgram:
         Move world objects of the scene; much faster than `set_scene`.
 
         `poses`, by name, are (4, 4) arrays or pinocchio.SE3 in the root frame; other objects stay.
-        `velocities` are those of `set_scene`. The checker given by the caller is not changed.
+        `velocities` are as in `set_scene`. The checker given by the caller is not changed.
 
         Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
         """
@@ -282,7 +282,7 @@ class VelocityProgram:
         return VelocityResult(v, found.q, _STATUS[found.code], found.scale, self._names, found)
 
     def _prepare(self, q: Array) -> Array:
-        """Set the velocity of the last step; return q checked and normalized."""
+        """Write the last velocity to the tables; return q, checked and normalized."""
         # a valid array, the usual case, skips the slower check of arbitrary input
         if not (type(q) is np.ndarray and q.dtype is _FLOAT and q.shape == (self.robot.nq,)
                 and math.isfinite(q.dot(q))):

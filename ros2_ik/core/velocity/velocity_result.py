@@ -19,7 +19,7 @@ class VelocityStatus(Enum):
     """Status of a step."""
 
     SOLVED = 'solved'          # all limits, barriers and hard tasks hold
-    RELAXED = 'relaxed'        # they contradict each other: velocity of least violation
+    RELAXED = 'relaxed'        # conflicting requirements: velocity of least violation
     NO_STEP = 'no step'        # values or Jacobians are not finite: velocity zero
 
 
@@ -29,7 +29,7 @@ class StepNumbers(NamedTuple):
     code: int           # DONE ... of kernels/velocity.py
     scale: float        # factor of the step of scaled tasks, in [0, 1]
     q: Array            # configuration after the step (nq,)
-    step: Array         # (nv,)
+    step: Array         # displacement in the tangent space (nv,)
     values: Array       # values of functions before the step, and targets (2, m)
     ends: Array         # smallest and largest step that the limits permit (2, nv)
     missed: Array       # violations: rows of functions, rows of `near`, limits of joints
