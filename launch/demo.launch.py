@@ -163,7 +163,7 @@ def spawners(path: Path) -> list[Node]:
     types = {name: content['type']
              for name, content in parameters['controller_manager']['ros__parameters'].items()
              if isinstance(content, dict)}
-    # they command the same joints as the trajectory controllers, so only one may be active
+    # position controllers share joints with trajectory controllers: only one kind can be active
     inactive = [name for name, kind in types.items() if kind.startswith('position_controllers/')]
     active = [name for name in types if name not in inactive]
     return [Node(package='controller_manager', executable='spawner', output='screen',

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ros2_ik.core.internals import TargetError
     from ros2_ik.messages.constraints import ConstraintReport
 
-NEAR_LIMIT = 0.02   # distance to a limit / range of the joint, at which the joint is marked
+NEAR_LIMIT = 0.02   # fraction of its range within which a joint is marked as near a limit
 # the fields of a ConstraintReport in JSON
 REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
           'upper')
@@ -74,7 +74,7 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
         print('\n' + constraint_table(answer.constraints))
     for i, values in enumerate(answer.alternatives, 2):
         print(f'\nsolution {i}:\n{joint_table(values, robot)}')
-    # without the first line (status) and the last (figures), which are printed anyway
+    # omit the explanation's first line (status) and last line (figures): printed elsewhere
     if answer.constraints and not answer.success:
         print('\n' + '\n'.join(line for line in answer.explanation.splitlines()[1:-1]
                                if line.strip() not in answer.not_checked))

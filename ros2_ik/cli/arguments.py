@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 class Parser(argparse.ArgumentParser):
     """
-    An ArgumentParser without abbreviated options, whose errors are one line.
+    ArgumentParser that rejects abbreviated options and prints errors on one line.
 
     With abbreviations a mistyped option, such as --exec, could move a robot.
     """
@@ -57,7 +57,7 @@ def in_radians(option: str, value: float, degrees: bool) -> float:
 
 
 def in_range(kind: type[int] | type[float], least: float, most: float) -> Callable[[str], float]:
-    """Return a converter, for argparse, of texts to numbers in [least, most]."""
+    """Return an argparse type that converts a text to a number in [least, most]."""
     def read(text: str) -> float:
         try:
             value = kind(text)
@@ -78,7 +78,7 @@ positive = in_range(float, 1e-9, 1e6)    # for times, lengths and angles
 # -- a running node ----------------------------------------------------------------------------
 
 def add_node_arguments(parser: argparse.ArgumentParser, wait: str = 'the service') -> None:
-    """Add --node and --wait; `wait` names, for the help text, the thing to wait for."""
+    """Add --node and --wait; the help text says that the command waits for `wait`."""
     parser.add_argument('--node', default='/ros2_ik', help='full name (default: %(default)s)')
     parser.add_argument('--wait', type=positive, default=5.0, metavar='S',
                         help=f'seconds to wait for {wait} (default: %(default)g)')
@@ -126,7 +126,7 @@ def load_robot(args: argparse.Namespace) -> 'tuple[Robot, ShippedRobot | None]':
 
 
 def refuse_robot_arguments(args: argparse.Namespace) -> None:
-    """Raise BadQuestion if ROBOT or its options are given although a node is asked."""
+    """Raise BadQuestion if ROBOT or its options are given together with a running node."""
     if args.robot or args.scene or args.srdf or args.package_dir:
         raise BadQuestion('a node has its own robot and scene: leave out --node, or ROBOT, '
                           '--scene, --srdf and --package-dir')

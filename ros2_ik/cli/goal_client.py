@@ -20,12 +20,12 @@ from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
 
-TIMEOUT = 20.0        # time without any message of the node, besides the search's timeout [s]
+TIMEOUT = 20.0        # maximum silence of the node, in addition to the search's timeout [s]
 RESEND_PERIOD = 5.0   # time after which a request is sent again, as DDS may lose responses [s]
 RETRY_PERIOD = 0.2    # time between two goals to a node that is starting [s]
-# parts of the messages of a node without collision geometry, or without a robot, after its start
+# texts in answers of a node that is starting: no collision geometry, or no robot yet
 STARTING = ('still being made', 'robot_description has not been received')
-# the status of a search without solution; any other status means that the request was rejected
+# statuses of searches without a solution; other statuses without a solution: rejected request
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
 
@@ -83,7 +83,7 @@ class _ActiveGoal:
     def result(self, action: ActionClient) -> SolveConstrainedIK.Result:
         """Send the goal and return its result; an interrupt cancels the goal."""
         with Interrupt() as interrupt:
-            # an interrupt is handled below, because a goal cannot be cancelled before acceptance
+            # an interrupt before acceptance is handled below: only accepted goals can be cancelled
             handle = self._response(
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
                 'take the goal', repeat=not self._goal.execute)

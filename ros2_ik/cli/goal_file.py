@@ -47,7 +47,7 @@ GOAL = {
 # a target written with the command's options instead of message fields
 TARGET = {'tip': '', 'xyz': [0.0], 'rpy': [0.0], 'quat': [0.0], 'relative_to': '',
           'weights': [0.0]}
-SIZES = {'xyz': 3, 'rpy': 3, 'quat': 4, 'weights': 6}       # lengths of its lists
+SIZES = {'xyz': 3, 'rpy': 3, 'quat': 4, 'weights': 6}       # lengths of TARGET's lists
 UNSIGNED = ('nanosec', 'columns', 'max_iterations', 'solutions')
 LARGEST_INTEGER = 2**31 - 1
 
@@ -127,7 +127,7 @@ def _read_fields(defaults: Mapping[str, object], content: object, place: str) ->
 
 
 def _with_poses(content: Any) -> object:
-    """Convert targets that are written with the command's options to those of messages."""
+    """Convert targets that are written with the command's options to message fields."""
     targets = content.get('targets') if isinstance(content, Mapping) else None
     if not isinstance(targets, list) or not any(
             isinstance(target, Mapping) and target.keys() & TARGET.keys() for target in targets):
@@ -139,7 +139,7 @@ def _with_poses(content: Any) -> object:
             if len(options[i][name]) not in (0, size):
                 raise BadQuestion(f'targets[{i}].{name} must have {size} numbers, not '
                                   f'{len(options[i][name])}')
-    # errors of the command name options, such as --rpy: turn them into names of fields
+    # error texts contain option names such as --rpy: replace them by field names
     try:
         return {**content, **target_fields(options, degrees=False)}
     except BadQuestion as error:

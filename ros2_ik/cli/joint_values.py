@@ -45,7 +45,7 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
         value = float(text)
     except ValueError:
         raise BadQuestion(f"'{name}={text}': '{text}' is not a number") from None
-    # no check for degrees within limits: a joint without limits may make several turns
+    # accept any value within the limits: a joint without limits may make several turns
     if not joint.rotary or not degrees and joint.lower <= value <= joint.upper:
         return value
     return in_radians(name, value, degrees)

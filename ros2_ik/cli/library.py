@@ -24,7 +24,7 @@ def read_problem(goal: SimpleNamespace, robot: Robot, at: Array,
                  checker_of: Callable[[Scene], CollisionChecker]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
-    Convert a goal to a request; return also its collision checker, None if none is needed.
+    Return a goal's request and its collision checker (None if no checker is needed).
 
     `at` (nq,) is the robot's configuration. `scene_of(q)` returns the scene for the start q (nq,).
     Raises IKError.

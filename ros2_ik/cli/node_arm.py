@@ -32,7 +32,7 @@ from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import Question
 
 TIMEOUT = 5.0           # time for a response, besides the timeout of the search [s]
-# time for a search during a drag: near the seed, and if that fails anywhere
+# timeouts of the two searches during a drag: near the seed and, if this fails, without bounds
 NEAR_TIMEOUT, DRAG_TIMEOUT = Duration(nanosec=20_000_000), Duration(nanosec=100_000_000)
 MAX_NEAR_CHANGE = 0.5   # largest joint change in the search near the seed [rad, m]
 STALE_AGE = 2.0         # age of joint_states above which they are stale [s]
@@ -96,7 +96,7 @@ class NodeArm:
 
     def _received_notes(self) -> list[str]:
         """Return the notes of all responses received since the last call."""
-        # first removed, then read: a response that raises must not be read again
+        # remove responses before reading them: a response that raises must not be read again
         done = [one for one in self._pending if one[0].done()]
         self._pending = [one for one in self._pending if one not in done]
         return [note(future.result()) for future, note in done]

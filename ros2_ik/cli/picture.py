@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> Exit:
     robot, shipped = load_robot(args)
     start = read_start(args.joints, robot, shipped.home if shipped else None, args.deg)
     scene, q = load_scene_of(args, robot, start) or Scene(robot), robot.to_q(start)
-    # with a target: its solutions; without: the robot at the given joint values, with contacts
+    # one panel per solution of the target; without a target, one panel of the given joint values
     panels, exit = _answers(args, scene, q) if args.tip or args.xyz or args.rpy or args.quat else (
         [Panel(q, contacts=checker_of(scene).in_collision(q))], Exit.ANSWERED)
     model = RobotModel(robot)

@@ -15,7 +15,7 @@ WORDS = ('tip', 'xyz', 'rpy', 'quat', 'relative_to', 'weights')
 
 
 def add_target_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --tip, the pose, its frame and weights."""
+    """Add --tip, --xyz, --rpy, --quat, --relative-to and --weights."""
     group = parser.add_argument_group('target', 'problem files (ros2_ik constrained) have several')
     group.add_argument('--tip', help='frame to bring to the target')
     group.add_argument('--xyz', nargs=3, type=float, metavar=('X', 'Y', 'Z'),

@@ -18,7 +18,7 @@ class BadQuestion(Exception):
     """Raised for a question that cannot be answered; the text is one line for the user."""
 
 
-# fields of a request, as error texts name them -> options of the commands that have a target
+# request fields, as written in error texts, and the command options that replace them
 OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
            'max_joint_change': '--max-joint-change'}
 

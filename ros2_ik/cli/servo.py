@@ -95,7 +95,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | Gamepad',
            interrupt: Interrupt) -> None:
-    """Send the commands of a source until it ends; raises BadQuestion if the servo ends."""
+    """Send commands until x or an interrupt; raises BadQuestion if the servo ends."""
     from geometry_msgs.msg import TwistStamped
 
     from ros2_ik.msg import ServoStatus
@@ -125,7 +125,7 @@ class Keyboard:
     """
     Keys of a terminal, as commands; a context manager.
 
-    Terminals report no release of a key: a press counts for FIRST_HOLD or REPEAT_HOLD.
+    Terminals report no key release: a press is assumed to last FIRST_HOLD or REPEAT_HOLD.
     """
 
     text = HELP

@@ -22,8 +22,8 @@ from ros2_ik.core.internals import default_tip, Defaults
 START_TIMEOUT = 120.0   # for the node to start and to create its collision geometry [s]
 SEARCH_TIMEOUT = 2      # of the request, long enough for a busy machine [s]
 RANDOM_STATE = 7
-TOLERANCE = 1e-4        # of the check; larger than the node's tolerances [m, rad]
-MAX_DISPLACEMENT = 0.5  # of a joint from home [rad, m]; parameter max_jump allows 1
+TOLERANCE = 1e-4        # entrywise, of the checked pose; above the node's tolerances [m, 1]
+MAX_DISPLACEMENT = 0.5  # of a joint of the goal from home [rad, m]; below the node's max_jump of 1
 N_PATH_SAMPLES = 21     # configurations on the path that are checked for contacts
 MAX_TRIES = 1000        # random configurations until a path is free
 

@@ -3,7 +3,7 @@
 import os
 import socket
 
-MAX_PARTICIPANTS = 30   # per domain, whose ports are probed
+MAX_PARTICIPANTS = 30   # participants per domain whose ports are probed
 _claims: dict[int, socket.socket] = {}   # sockets that claim a domain for this process
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
     from ros2_ik.srv import ComputeIK
 
-MAX_FUNCTIONS = 100   # number of constraints and costs: reading blocks the node
+MAX_FUNCTIONS = 100   # constraints and costs per request; limited because reading blocks the node
 
 ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 
@@ -81,7 +81,7 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
 
 def _count_rows(function: KinematicFunction, before: int) -> int:
     """Return the number of rows; raise RequestError if the request's total is too large."""
-    # the time of an iteration grows with the cube of all rows, and a timeout cannot interrupt it
+    # an iteration takes time cubic in the number of rows, and a timeout cannot interrupt it
     rows = len(function.labels)
     if before + rows > MAX_ROWS:
         raise wrong(f'its {rows} rows bring the total of constraints and costs to '
@@ -90,7 +90,7 @@ def _count_rows(function: KinematicFunction, before: int) -> int:
 
 
 def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
-    """Raise RequestError for an upper bound that no angle can reach: most likely degrees."""
+    """Raise RequestError for a bound [rad] above the function's largest angle (likely degrees)."""
     # the largest value of the function, such as pi for an angle between vectors
     most = function.spec.range[1]
     if not all('[rad]' in label for label in function.labels) or not math.isfinite(most):
@@ -102,7 +102,7 @@ def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
 
 
 def _unique(name: str, names: set[str]) -> str:
-    """Return the name, or the name with a number if the name is taken; add it to `names`."""
+    """Return `name`, with a number appended if it is taken; add the result to `names`."""
     number, chosen = 2, name
     while chosen in names:
         chosen, number = f'{name} {number}', number + 1
@@ -134,10 +134,10 @@ def make_constraint(function: KinematicFunction, bounds: 'Bounds', name: str) ->
 def make_cost(function: KinematicFunction, bounds: 'Bounds', name: str,
               default: bool) -> LeastSquares:
     """
-    Return the cost of a bound function.
+    Return a least-squares cost on the violation of a function's bounds.
 
-    If target and bounds are empty, the target is 0 with `default` True; with False RequestError
-    is raised. Raises RequestError and InvalidConstraintError.
+    If target, lower and upper are all empty: target 0 if `default` is True, else RequestError.
+    Raises RequestError and InvalidConstraintError.
     """
     if bounds.tolerance != 0:
         raise wrong('bounds.tolerance: soft constraints take a weight, not a tolerance')
@@ -177,7 +177,7 @@ def _weight(values: Sequence[float], rows: int) -> float | Array:
 
 # -- reports on a configuration ----------------------------------------------------------------
 
-COST_TOLERANCE = 1e-6   # violation of a cost's bounds that is reported as holding [units of f]
+COST_TOLERANCE = 1e-6   # largest violation of a cost that is reported as `holds` [units of f]
 
 
 class ConstraintReport(NamedTuple):

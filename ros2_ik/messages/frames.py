@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from geometry_msgs.msg import PoseStamped
 
 TOOL = 'tool'       # name of the frame that a request's `tool` adds
-SAME_POSE = 1e-6    # largest difference of equal poses, in each matrix entry [m, 1]
+SAME_POSE = 1e-6    # poses are equal if their matrix entries differ by at most this [m, 1]
 
 
 class OldTransformError(LookupError):
@@ -24,13 +24,13 @@ class OldTransformError(LookupError):
 
 class Reference(NamedTuple):
     """
-    The frame of a pose in a request, as a frame of the robot (None: root) and an offset.
+    Reference frame of a pose: a frame of the robot (None: the root frame) and an offset.
 
     `offset` is the pose of the reference in `frame`, for objects of the scene, subframes and TF
     frames; None for frames of the robot.
 
-    `loose_on` is the link to which transforms on /tf connect a TF frame, if there is such a link:
-    it is unknown whether the frame moves with that link.
+    `loose_on` is the link to which a TF frame is connected by dynamic transforms (/tf), if any:
+    whether the frame moves with this link is unknown.
     """
 
     frame: str | None
@@ -49,7 +49,7 @@ class Reference(NamedTuple):
         return pose if self.offset is None else self.offset * pose
 
 
-# finds a frame that is neither the robot's nor the scene's, in TF; raises LookupError
+# function that looks up, in TF, a frame of neither robot nor scene; raises LookupError
 Lookup = Callable[[Robot, str], Reference]
 
 
@@ -57,7 +57,7 @@ def link_name(robot: Robot, name: str, what: str, scene: Scene | None = None) ->
     """
     Check that a name is a frame of the robot; return the name without a leading slash.
 
-    Raises RequestError, which suggests frames of the robot and of `scene`; `what` is the field.
+    Raises RequestError with suggestions from robot and `scene`; `what` names the request's field.
     """
     name = name.removeprefix('/')
     try:
@@ -87,7 +87,7 @@ def framed_robot(scene: Scene, names: Iterable[str]) -> Robot:
 
 def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
     """
-    Return a text about the first named frame that was removed or moved between two scenes.
+    Describe the first frame of `names` that was removed or moved between two scenes.
 
     Returns '' if there is none. Names that are not frames of `before` are ignored, such as the
     name of a request's tool.

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
 
 MAX_NAME = 200              # length of a name [characters]
-MAX_LENGTHS = {'kind': MAX_NAME, 'parameters': 50}      # of the fields of a message
-# of the fields of a parameter
+MAX_LENGTHS = {'kind': MAX_NAME, 'parameters': 50}      # maximum lengths of Function fields
+# maximum lengths of FunctionParameter fields
 MAX_PARAMETER_LENGTHS = {'name': MAX_NAME, 'numbers': 10_000, 'names': 10_000}
-MAX_ROWS = 1000             # number of rows of all functions of a request together
-CHECKER = 'checker'         # name of the field that is taken from the scene, not from a message
-FRAMES = ('frame', 'relative_to')   # fields that are message fields, not parameters
+MAX_ROWS = 1000             # maximum total number of rows of a request's functions
+CHECKER = 'checker'         # field of a function that holds the scene's checker; not in messages
+FRAMES = ('frame', 'relative_to')   # fields of the message itself, not in `parameters`
 
 
 # computed at import: written_kinds() loads kinds of other packages, which would delay a request
@@ -31,7 +31,7 @@ _DISTANCE_KINDS = frozenset(kind for kind, function in written_kinds().items()
 
 
 def measures_distances(kind: str) -> bool:
-    """Return whether functions of a kind measure distances, for which they need a checker."""
+    """Return whether functions of this kind need a collision checker to measure distances."""
     return kind in _DISTANCE_KINDS
 
 
@@ -67,7 +67,7 @@ def make_function(message: 'Function', robot: Robot,
 def function_message(kind: str, bounds: 'Bounds | None' = None, frame: str = '',
                      relative_to: str = '', **fields: object) -> 'Function':
     """
-    Return the Function message for a function, for clients; `fields` are the fields of its kind.
+    Make a Function message (for clients); `fields` are the fields of the function's kind.
 
         function_message('gaze_angle', Bounds(upper=[0.1]), frame='panda_hand', axis=[0, 0, 1],
                          target=[0.5, 0, 0.2])

@@ -65,7 +65,7 @@ def _markers(item: SceneObject, header: Header, usual: tuple[float, ...]) -> Ite
 
 
 def shape_marker(shape: Shape, pose: pin.SE3, **fields: object) -> Marker:
-    """Return a marker of a shape at a pose, pinocchio.SE3; of a plane, a part is shown."""
+    """Return a marker of a shape at a pose (pinocchio.SE3); a plane is drawn as a finite sheet."""
     marker = Marker(action=Marker.ADD, **fields)
     size: tuple[float, ...] = (1.0, 1.0, 1.0)
     if isinstance(shape, Box):

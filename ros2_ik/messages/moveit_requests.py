@@ -38,7 +38,7 @@ from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
 MAX_SURFACES = 1000     # number of faces of all regions of a position constraint
-# index of the sensor's viewing axis: the column of its rotation matrix
+# column of the viewing axis in the sensor's rotation matrix
 SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 1,
                VisibilityConstraint.SENSOR_X: 0}
 
@@ -82,7 +82,7 @@ def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
     links = links or [tip_name(robot, group, defaults)]
     named = [robot.moving_joints(link_name(robot, link, 'link', scene)) for link in links]
     tips = map(robot.moving_joints, robot.group(group).tips)
-    # a tip whose chain contains that of a named link is the tip of that link's chain
+    # a tip whose joints include all joints of a named link belongs to that link's chain
     others = [joints for joints in tips if not any(joints >= moved for moved in named)]
     return sorted(frozenset[str]().union(*others).difference(*named))
 
@@ -201,7 +201,7 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
 
 
 def _visible(angle: float) -> float:
-    """Return MoveIt's angle, at most pi/2: a target behind the sensor is never visible."""
+    """Limit an angle of MoveIt to pi/2: a target behind the sensor is never visible."""
     return min(angle, math.pi / 2)
 
 

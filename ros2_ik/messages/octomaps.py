@@ -52,7 +52,7 @@ def _leaves(data: bytes, binary: bool) -> Iterator[tuple[Cell, int]]:
     Source: octomap's OcTreeBaseImpl and OccupancyOcTreeBase.
     """
     half = 1 << (DEPTH - 1)
-    # stack of the nodes whose bytes follow at offset `at`, in that order
+    # nodes still to be read, next node last; their bytes follow from offset `at`
     stack, at, size = [((-half, -half, -half), 2 * half)], 0, 2 if binary else 5
     while stack:
         (x, y, z), edge = stack.pop()

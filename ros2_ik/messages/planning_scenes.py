@@ -34,7 +34,7 @@ from ros2_ik.messages.shapes import write_part
 
 
 class SceneState(NamedTuple):
-    """A scene, and the parts of its messages that `Scene` does not have: name, octomap message."""
+    """A scene, and the message contents that `Scene` does not store: name, octomap message."""
 
     scene: Scene
     name: str = ''
@@ -235,7 +235,7 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     message.robot_state.attached_collision_objects = [
         *(AttachedCollisionObject(object=_removed(id)) for id in sorted(detached)),
         *(_attached(held, header) for held in attached)]
-    # the receiver's world after these changes: detached objects enter it, attached ones leave it
+    # ids in the receiver's world after detaching (enter the world) and attaching (leave it)
     world = (old.objects.keys() | detached) - {held.id for held in attached}
     changed = [item for id, item in new.objects.items()
                if id not in world or item is not old.objects.get(id)]

@@ -51,7 +51,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
     Read a ComputeIK request or goal, without its constraints, costs and collision rules.
 
     The request may name frames of `scene`. `defaults` has the attributes of core's Defaults.
-    Raises IKError. Names of solvers and weights are not checked here, but by the search.
+    Raises IKError. Solver names and weights are checked by the search, not here.
     """
     robot = scene.robot
     check_lengths(message, MAX_LENGTHS)
@@ -66,7 +66,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
                     'true, or a tip_speed of 0')
     if not count and not has_functions(message):
         raise wrong('there is no target, and no constraint or cost either')
-    # one target without tips: the tool, if there is one, else the default tip
+    # the tip of a single target without tips is the tool, if any, else the default tip
     names = message.tips or [TOOL] * (count == 1 and has_tool(message.tool))
     robot = with_tool(message.tool, scene, [*names, *named_frames(
         (*message.constraints, *message.costs)[:MAX_FUNCTIONS])], group or default, defaults)
@@ -121,9 +121,9 @@ _DEFAULTS = attrgetter(*(field.name for field in fields(Defaults)))
 
 def form_of(message: 'ComputeIK.Request', defaults: Defaults) -> tuple[object, ...]:
     """
-    Return all fields of a request except the poses of targets and the seed, and the `defaults`.
+    Return the form of a request: all fields except target poses and seed, and the `defaults`.
 
-    Requests with equal forms differ in these poses and seeds only, so that one prepared problem
+    Requests of equal form differ only in target poses and seed, so that one prepared problem
     serves all of them.
     """
     kind: Any = type(message)
@@ -140,8 +140,8 @@ def _form_fields(kind: 'type[ComputeIK.Request]') \
 
 
 def depends_on_form(message: 'ComputeIK.Request', robot: Robot) -> bool:
-    """Return whether requests of one form stay equivalent while TF and the robot move."""
-    # the poses of all other frames come from TF
+    """Return whether a prepared problem stays valid for this form while TF and the robot move."""
+    # the poses of all other frames (TF, scene objects) can change between requests
     own = {'', robot.root_frame, *robot.frame_names}
     return not (message.execute or len(message.seed.attached_collision_objects)) and all(
         target.header.frame_id.removeprefix('/') in own for target in message.targets)
@@ -207,14 +207,14 @@ def _random_state(given: int, defaults: Defaults) -> int | None:
 def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
                       defaults: Defaults) -> tuple[dict[str, float] | None, bool]:
     """
-    Return the largest change of each joint, and whether parameter max_jump is the reason.
+    Return the maximum change of each joint, and whether it comes from parameter max_jump.
 
     The changes [rad, m] are by joint name; None means that no change is limited.
     """
     if not request.max_joint_change >= 0:
         raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
                     '(not bounded; with execute: parameter max_jump)')
-    # max_jump bounds the changes only if the robot moves and the request sets no bound
+    # max_jump applies only to requests with `execute` that set no bound themselves
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
     single: dict[str, float] = {}
     names, changes = request.joint_change_names, request.joint_changes
@@ -244,7 +244,7 @@ def read_options(pairs: 'Iterable[KeyValue]') -> dict[str, bool | int | float | 
     """
     Read solver options from KeyValue messages; values are numbers, true, false or strings.
 
-    Raises RequestError for duplicate keys and long texts. The solvers check names and values.
+    Raises RequestError for duplicate keys and too long texts. The solvers check names and values.
     """
     options: dict[str, bool | int | float | str] = {}
     for index, pair in enumerate(pairs):

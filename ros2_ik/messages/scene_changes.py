@@ -21,8 +21,8 @@ from ros2_ik.messages.shapes import Read, read_shapes, shape_poses
 if TYPE_CHECKING:
     from moveit_msgs.msg import AttachedCollisionObject, BoundingVolume, CollisionObject
 
-MAX_SHAPES = 1000                # of a scene: a shape takes about 0.2 MB in each of the processes
-MAX_TRIANGLES = 2_000_000        # of all meshes of a scene
+MAX_SHAPES = 1000                # shapes in a scene; each takes about 0.2 MB in each process
+MAX_TRIANGLES = 2_000_000        # triangles of all meshes of a scene
 # limits of the objects in a single request: their conversion blocks other requests
 MAX_REQUEST_SHAPES = 100
 MAX_REQUEST_TRIANGLES = 20_000
@@ -176,7 +176,7 @@ _ATTACHED = {ADD: _attach, REMOVE: _detach, APPEND: _refuse, MOVE: _refuse}
 
 def _in_link(scene: Scene, frame_id: str, link: str, context: ConversionContext) -> pin.SE3:
     """Return the pose of a frame in a link frame."""
-    # the link itself needs no joint values; the scene rejects an unknown link afterwards
+    # a pose in the link's own frame needs no joint values; Scene.attach rejects unknown links
     if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
         return pin.SE3.Identity()
     return _link_pose(scene, link, context).actInv(frame_in_root(scene, frame_id, context))

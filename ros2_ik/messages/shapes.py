@@ -30,7 +30,7 @@ Read = list[tuple[Shape, pin.SE3]]   # shapes and their poses
 _XYZ = attrgetter('x', 'y', 'z')
 Note = Callable[[str], None]
 
-# a mesh of more triangles is replaced by its hull: reading this number takes about 0.5 s, during
+# a larger mesh is replaced by its hull: reading this many triangles takes about 0.5 s, during
 # which the node serves no other request
 MAX_MESH_TRIANGLES = 100_000
 
@@ -39,7 +39,7 @@ def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str, note: 
     """
     Read the shapes of a CollisionObject or BoundingVolume, with their poses.
 
-    The pose of a shape without one in the message is None, which means identity. `detail` is the
+    A shape without a pose in the message gets the pose None, which means identity. `detail` is the
     `Mesh.detail` of meshes. `note(text)` reports meshes that are too large for that detail. Raises
     RequestError.
     """
@@ -90,7 +90,7 @@ def _mesh(message: MeshMessage, detail: str, note: Note) -> Shape:
 
 
 def _plane(message: PlaneMessage, *_: object) -> Shape:
-    # the message means a x + b y + c z + d = 0, the shape normal.x = offset
+    # message: a x + b y + c z + d = 0; shape: dot(normal, x) = offset; hence offset = -d
     coef: Any = [float(number) for number in message.coef]
     return Plane(coef[:3], -coef[3])
 

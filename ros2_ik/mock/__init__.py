@@ -1,1 +1,1 @@
-"""A simulated robot without hardware, with controllers that follow ros2_controllers' rules."""
+"""Simulated robot whose controllers behave like those of ros2_controllers."""

@@ -1,4 +1,4 @@
-"""The groups of a shipped robot with mock controllers, and node parameters for them."""
+"""Groups of a shipped robot that get mock controllers, and node parameters for the controllers."""
 
 from ros2_ik.core import Robot, ShippedRobot
 
@@ -9,14 +9,14 @@ def controlled_groups(shipped: ShippedRobot, robot: Robot) -> dict[str, tuple[st
     """
     Return the joints of each group with controllers, by group name.
 
-    The group of config/<robot>.yaml comes first. It is followed by each group of the SRDF without
-    a common joint with an earlier group, since only one controller can own a joint.
+    The group of config/<robot>.yaml comes first, then each SRDF group that shares no joint with an
+    earlier group. Groups without joints, or with planar or floating joints, are left out.
     """
     groups: dict[str, tuple[str, ...]] = {}
     first = [shipped.group] if shipped.group else []
     for name in [*first, *robot.groups]:
         joints = robot.group(name).joint_names
-        # joints of the groups before
+        # a joint can have one controller only: skip groups that share a joint with earlier groups
         taken = {joint for others in groups.values() for joint in others}
         if joints and not taken.intersection(joints) and all(robot.joint(j).is_scalar
                                                              for j in joints):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class LinkTransforms:
-    """Publishes the transforms of all joints, also fixed ones, on /tf, relative to the parent."""
+    """Publishes the parent-to-child transforms of all joints, fixed joints included, on /tf."""
 
     def __init__(self, node: Node, robot: Robot) -> None:
         self._robot = robot
@@ -34,7 +34,7 @@ class LinkTransforms:
         at = Configuration(robot, robot.to_q({name: value for name, value in joints.items()
                                               if name in robot.joint_names}))
         message = TFMessage()
-        # all joints of the URDF, with fixed ones, as robot_state_publisher
+        # fixed joints as well, for which robot_state_publisher would use /tf_static
         for joint in robot.tree.joints.values():
             T = pin.SE3(np.array(at.transform(joint.child, joint.parent)))
             transform = TransformStamped(header=Header(stamp=stamp, frame_id=joint.parent),

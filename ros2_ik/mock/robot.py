@@ -49,7 +49,7 @@ FAULTS: dict[str, tuple[bool | float | str, str]] = {
 RANGES = {'time_scale': (0.01, 1.0), 'lag': (0.0, 5.0), 'clock_offset': (-1e8, 1e8),
           'rate': (1.0, 1000.0)}
 OF_JOINTS = ('lag', 'blocked', 'time_scale')    # parameters that are attributes of MockJoints
-PRIORITY = 50     # of SCHED_FIFO, as of the controller_manager of ros2_control
+PRIORITY = 50     # SCHED_FIFO priority, as in ros2_control's controller_manager
 TF_RATE = 30.0    # of messages on /tf [Hz]
 
 
@@ -191,8 +191,8 @@ class MockRobot(Node):
         for controller in self._controllers.values():
             if controller.active:
                 controller.update(now.nanoseconds - body.behind)
-        # The cycle after a late one is short, but streamed commands still are one period apart.
-        # At least a regular period counts, so that their steps are not reported as too fast.
+        # After a late cycle the next is short, although streamed commands are one period apart.
+        # Count at least one period, so that regular commands are not reported as too fast.
         elapsed = max((now - self._last).nanoseconds * 1e-9, self._period)
         for defect in self._body.move(elapsed, now.nanoseconds):
             self.get_logger().error(f'defect: {defect}')

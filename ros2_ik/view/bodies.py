@@ -21,7 +21,7 @@ from ros2_ik.view.scene_model import (
 from ros2_ik.view.surface import Color, Surface
 
 LABEL_SPACING = 0.04   # distance of a label from its contact, and between labels [m]
-SAME_POSE = 1e-4       # difference of two poses that is not visible
+SAME_POSE = 1e-4       # invisible relative difference of pose matrices
 
 
 def place(handle: viser.SceneNodeHandle, pose: pin.SE3) -> None:
@@ -86,7 +86,7 @@ class RobotBodies:
 
     def show(self, q: Array | None, color: Color | None = None,
              robot_q: Array | None = None) -> None:
-        """Show the robot at q (nq,), None hides it; a ghost needs `robot_q`, the robot's q."""
+        """Show the robot at q (nq,); None hides it. A ghost needs `robot_q`, the robot's q."""
         # viser sends every assignment to all browsers: assign changed values only
         if self.visible != (q is not None):
             self._root.visible = q is not None

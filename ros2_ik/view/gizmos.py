@@ -40,10 +40,10 @@ class Gizmos:
             f'/gizmos/{branch(tip)}', scale=self._size, depth_test=False, line_width=3.0)
 
         def dragged(event: 'Event') -> None:
-            # an event that was queued before the gizmo was removed
+            # ignore an event that was queued before the gizmo was removed
             if self.handles.get(tip) is not handle:
                 return
-            # after an invalid pose `show` adds a new gizmo at the last valid target
+            # remove the gizmo if the pose is invalid: `show` adds one at the last valid target
             try:
                 T = pose_of(*event.value)
             except IKError:

@@ -24,7 +24,7 @@ from ros2_ik.view.answer import Answer
 
 GHOST_OPACITY = 0.5
 CONTACT = Sphere(0.015)         # shape that marks a contact [m]
-LETTER_HEIGHT = 0.05            # of the text [m]
+LETTER_HEIGHT = 0.05            # height of the text's letters [m]
 TEXT_DISTANCE = 0.45            # distance of the text above the tip [m]
 SPACE_WIDTH = 0.03              # width of a space, for which RViz's default is 1.3 m [m]
 LINE_LENGTH = 40                # letters in a line of the text

@@ -86,9 +86,9 @@ class Page:
         self._bind(register, lambda event: self.worker.post(partial(work, event), kind))
 
     def _bind(self, register: Callable[[Any], object], react: Callable[[Event], None]) -> None:
-        # async: viser calls other functions in a thread pool, which can change their order
+        # async, because viser runs plain functions in a thread pool, which can reorder events
         async def on_event(event: Any) -> None:
-            # without a client the program itself has set the control
+            # an event without a client means that the program itself has set the control
             if event.client is not None:
                 handle = event.target
                 value = (np.array(handle.wxyz), np.array(handle.position)) if hasattr(
@@ -210,7 +210,7 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
                           cell_color=(225, 225, 225), section_color=(190, 190, 190))
     to_camera = np.array(TO_CAMERA) / np.linalg.norm(TO_CAMERA)
     right = np.array([-to_camera[1], to_camera[0], 0.0])
-    # to the left of the centre, because the panel covers the right side
+    # show the robot left of the centre, because the panel covers the right side
     look_at = middle + 0.15 * size * right
     server.initial_camera.position = tuple((look_at + CAMERA_RATIO * size * to_camera).tolist())
     server.initial_camera.look_at = tuple(look_at.tolist())
@@ -230,7 +230,7 @@ def slider_value(joint: Joint, q: Array) -> float:
 
 def slider_ends(robot: Robot, joint: Joint) -> tuple[float, float]:
     """Return the range of a joint's slider [deg, m], rounded to steps within the limits."""
-    # finite also for joints without limits
+    # sampling limits are finite, also for joints without limits
     lower, upper = (float(limits[joint.index])
                     for limits in robot.sampling_limits(np.array(robot.neutral)))
     steps = 1 / STEP[joint.rotary]

@@ -23,7 +23,7 @@ class PathOnPage:
         reached = [Configuration(page.session.robot, q).transform(tip) for q in path.q]
         self._draw('reached', [T[:3, 3] for T in reached], REACHED)
         if reached:
-            # the path may be relative to a moving frame: its present pose follows from the last
+            # the path may be relative to a moving frame: get that frame's pose now from the last
             # pose reached
             last = path.parameters[-1]
             frame = reached[-1] @ np.linalg.inv(path.tool_path.pose(last))

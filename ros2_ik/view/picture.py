@@ -30,7 +30,7 @@ AXES_RATIO = 0.16    # length of a target's axes / size of the robot
 BLACK: Color = (0.13, 0.13, 0.13)
 FONT_RATIO = 0.022   # height of letters / geometric mean of the edges of picture and panels
 MIN_FONT = 12        # smallest height of letters [px]
-FAR_RATIO = 1.25     # distance / size of the robot, beyond which bodies may be out of view
+FAR_RATIO = 1.25     # bodies beyond this multiple of the robot's size may be out of view
 
 
 @dataclass(frozen=True)

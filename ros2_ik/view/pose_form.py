@@ -55,7 +55,7 @@ class PoseForm:
         return fields
 
     def _set(self, tip: str, rotates: bool, event: 'Event') -> None:
-        # an event that was queued before the target was removed
+        # ignore an event that was queued before the target was removed
         if tip not in self.fields:
             return
         T = self._session.problem.targets[tip].copy()

@@ -24,7 +24,7 @@ POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_
 AVOID, BACK, NEXT, EXECUTE, STOP = TITLES = (
     'avoid collisions', 'back to the arm', 'next solution', 'execute', 'stop')
 MENU = dict(enumerate(TITLES, start=1))
-MAX_DISTANCE = 1e6  # of a marker from the root frame; squares of larger numbers overflow [m]
+MAX_DISTANCE = 1e6  # largest distance of a marker from the root frame [m]
 
 
 class RvizGoals:

@@ -10,8 +10,8 @@ from ros2_ik.view.surface import Color, shape_surface, Surface
 WORLD, ATTACHED = (0.55, 0.6, 0.55), (0.65, 0.4, 0.75)    # default colours of objects
 TOUCHED = 0.45                      # opacity of an object in contact
 MAX_CONTACTS = 8                    # number of contacts shown
-CONTACT_RADIUS = 0.015              # of the ball that marks a contact [m]
-CONTACT = (0.9, 0.08, 0.08)         # colour of that ball
+CONTACT_RADIUS = 0.015              # radius of the ball that marks a contact [m]
+CONTACT = (0.9, 0.08, 0.08)         # colour of the ball that marks a contact
 
 
 def drawn_object(item: SceneObject, default: Color = WORLD) -> list[tuple[Surface, pin.SE3]]:

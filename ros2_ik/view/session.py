@@ -99,7 +99,7 @@ class Session:
         rest = {name: value for name, value in content.items()
                 if name not in (*POSES, 'avoid_collisions')}
         weights = [float(weight) for target in request.targets for weight in target.weights]
-        # keep the weights of free axes: a target without rotation in the file implies zeros
+        # store implied weights: a target without a rotation in the file has rotation weights 0
         if min(weights, default=1) < 1:
             rest['weights'] = weights
         self.problem, self.avoid_collisions = Problem(targets, rest), request.avoid_collisions

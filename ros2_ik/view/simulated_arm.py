@@ -1,4 +1,4 @@
-"""A simulated robot for the viewer: solved by the library, moved by placing it."""
+"""Simulated robot for the viewer: the library solves, and a motion sets the robot's state."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -60,7 +60,7 @@ class SimulatedArm:
         # ... then with restarts, if the first search failed or its solution is a jump
         found = _searched(request, world, timeout=DRAG_TIMEOUT, select='nearest')
         answer = Answer.of(found)
-        # best attempts of a search with restarts differ in each frame: the ghost would flicker
+        # show the attempt from the seed: best attempts of restarts would make the ghost flicker
         if answer.reached is Reached.NO:
             answer = replace(Answer.of(near), message=answer.message)
         return replace(answer, seconds=near.seconds + found.seconds)

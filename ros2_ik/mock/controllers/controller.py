@@ -47,11 +47,11 @@ class MockController(Node):
         self.active = False
 
     def release(self) -> None:
-        """Drop the current command, because another controller commands the joints."""
+        """Drop the current command, so that another source can command the joints."""
         raise NotImplementedError
 
     def update(self, now: int) -> None:
-        """Command the joints at a time `now` [ns] of the controllers, which time_scale slows."""
+        """Command the joints at controller time `now` [ns], which time_scale slows down."""
         raise NotImplementedError
 
     def _takes_commands(self) -> bool:

@@ -26,7 +26,7 @@ def follow_joint_trajectory(controller: 'TrajectoryController') -> 'GoalWatch | 
 
 class GoalWatch:
     """
-    Action server whose goals replace the controller's trajectory, and supervisor of the goal.
+    Action server whose goals replace the controller's trajectory; monitors the current goal.
 
     A new goal aborts the current goal. After a cancel, the controller holds the measured position.
     A goal without goal tolerances succeeds at the end of its time, wherever the joints are. No

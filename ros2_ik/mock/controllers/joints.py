@@ -6,9 +6,9 @@ import math
 
 from ros2_ik.core import Array, Robot
 
-POSITION_TOLERANCE = 1e-6   # maximum excess of a position limit, by rounding [rad, m]
-VELOCITY_TOLERANCE = 1.02   # maximum multiple of the velocity limit, by sampling
-# maximum multiple of the velocity limit if two commands of a stream arrive within one cycle
+POSITION_TOLERANCE = 1e-6   # accepted excess over a position limit, due to rounding [rad, m]
+VELOCITY_TOLERANCE = 1.02   # accepted velocity / velocity limit, due to sampling
+# accepted velocity / velocity limit if two streamed commands arrive within one cycle
 BURST_TOLERANCE = 2.2
 STEP_TOLERANCE = 1e-3       # smallest displacement in a cycle that can count as a step [rad, m]
 
@@ -36,7 +36,7 @@ class MockJoints:
         self.commanded = dict(self.position)
         self.time_scale, self.behind = 1.0, 0
         self.blocked, self.lag = False, 0.0
-        self._catching_up = set[str]()        # joints that were blocked
+        self._catching_up = set[str]()        # joints still moving to their commands after a block
         self._past = deque[tuple[int, dict[str, float]]]()   # times [ns] and commands
         self._speeds: dict[str, float] = {}   # commanded velocities, by joint
         self._wrong: dict[str, str] = {}      # defects of the last cycle, by joint
@@ -55,7 +55,7 @@ class MockJoints:
         """
         Command positions, which the joints reach at the next `move`.
 
-        Without commanded velocities, the measured ones are the displacements per cycle.
+        Without `velocities`, the measured velocities are displacement / cycle time.
         """
         for i, name in enumerate(names):
             self.commanded[name] = float(positions[i])
@@ -84,9 +84,9 @@ class MockJoints:
         return [text for name, text in self._wrong.items() if name not in known]
 
     def _delayed_commands(self, now: int) -> dict[str, float]:
-        """Return the commands of `lag` ago, which the motors follow."""
+        """Return the commands of `lag` seconds ago, by joint."""
         past, then = self._past, now - round(self.lag * 1e9)
-        # the clock is paused, or was set back
+        # drop entries that are not older than `now`: the clock is paused, or was set back
         while past and past[-1][0] >= now:
             past.pop()
         past.append((now, dict(self.commanded)))
@@ -116,7 +116,7 @@ class MockJoints:
         for name, joint in self._joints.items():
             position, velocity = self.position[name], self.velocity[name]
             limit = f'beyond its limit {joint.velocity_limit:.4g}/s'
-            # a velocity computed from two positions can be twice as large in a short cycle
+            # a velocity computed from positions doubles if two commands arrive within one cycle
             tolerance = VELOCITY_TOLERANCE if name in self._speeds else BURST_TOLERANCE
             farthest = max(joint.velocity_limit * BURST_TOLERANCE * seconds, STEP_TOLERANCE)
             if not math.isfinite(position):

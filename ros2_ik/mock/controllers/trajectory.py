@@ -44,7 +44,7 @@ class Trajectory:
         """
         Start the motion at time `now` [ns] from a state, positions and velocities (n,).
 
-        If the first knot is in the past, the motion starts in between. `behind` is the delay of
+        If the first knot is in the past, the motion starts between knots. `behind` is the delay of
         `now` behind the clock of the stamp [ns]. Joints that are `turning` (continuous) move to
         the first knot by at most half a turn.
         """

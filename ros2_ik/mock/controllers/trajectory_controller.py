@@ -17,9 +17,9 @@ class TrajectoryController(MockController):
     """
     Follows trajectories on `~/joint_trajectory` (trajectory_msgs/JointTrajectory).
 
-    A new trajectory replaces the current one, and starts at the measured state, which is that of
-    the last cycle: as in joint_trajectory_controller 4.17, the first command is one cycle ahead of
-    it. With control_msgs, the action `~/follow_joint_trajectory` is offered as well.
+    A new trajectory replaces the current one. As in joint_trajectory_controller 4.17, it starts at
+    the measured state of the last cycle, so the first command is one cycle ahead of that state.
+    With control_msgs, the action `~/follow_joint_trajectory` is offered as well.
     """
 
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
@@ -61,7 +61,7 @@ class TrajectoryController(MockController):
         self._last_update = 0
 
     def deactivate(self) -> None:
-        """Abort the goal of the action; the joints keep their last command."""
+        """Stop receiving commands and abort the goal; the joints keep their last command."""
         super().deactivate()
         if self._goal:
             self._goal.abort('the controller was deactivated')
@@ -69,7 +69,7 @@ class TrajectoryController(MockController):
     def update(self, now: int) -> None:
         """Command the joints along the trajectory."""
         if self._goal:
-            # before the next command, since tolerances are checked for the last one
+            # check the goal before the next command: tolerances apply to the last command
             self._goal.update(now)
         if self.trajectory:
             steps = not self.trajectory.begun and self._begin(self.trajectory, now)
@@ -80,13 +80,13 @@ class TrajectoryController(MockController):
 
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
         """Start a trajectory; return whether it starts with a step from the measured positions."""
-        # the measured state is that of the last update, in which the motion therefore starts
+        # the measured state is that of the last update, so the motion starts at that time
         start, measured = self._last_update or now, self._measured()
         trajectory.begin(start, *measured, self.body.turning(self.joints), self.body.behind)
         return not np.allclose(trajectory.sample(start)[0], measured[0], rtol=0, atol=1e-9)
 
     def _measured(self) -> tuple[Array, Array]:
-        """Return positions and velocities, (n,) each; velocities by the controllers' time."""
+        """Return measured positions and velocities, (n,) each; velocities per controller time."""
         position, velocity = self.body.position, self.body.velocity
         return (np.array([position[joint] for joint in self.joints]),
                 np.array([velocity[joint] for joint in self.joints]) / self.body.time_scale)

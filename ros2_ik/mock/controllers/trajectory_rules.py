@@ -19,7 +19,7 @@ def refusal(message: JointTrajectory, joints: Sequence[str], now: int) -> str:
     """
     Return why the controller refuses a trajectory, or ''.
 
-    `now` is the time of its clock [ns]. Like the real controller, this does not check limits, NaN,
+    `now` is the controller's time [ns]. Like the real controller, this does not check limits, NaN,
     duplicate names, and the distance from the current state.
     """
     return (_wrong_names(message, joints) or _wrong_time(message, now) or _moving_end(message)
