@@ -48,7 +48,7 @@ ANSWER_TIMEOUT = 0.5        # shutdown: time to answer open requests [s]
 BRAKING_TIMEOUT = 2.0       # shutdown: additional time to brake an arm [s]
 QUIET_TIME = 0.25           # shutdown: time without an answer after which the node ends [s]
 REMINDER_PERIOD = 5.0       # between warnings about missing inputs [s]
-LONG_CALLBACK = 0.02        # computing time of a callback that is worth a warning [s]
+LONG_CALLBACK = 0.02        # CPU time of a callback above which a warning is logged [s]
 SIGNAL_PERIOD = 0.05        # between two checks for a signal that ends the node [s]
 
 
@@ -72,7 +72,7 @@ class IKNode(Node):
         state = CurrentState(parameters, joint_states, transforms,
                              lambda text: log.warning(text, throttle_duration_sec=5.0),
                              self.get_clock())
-        # reliable and latched: no subscriber is incompatible, and QoS events would slow services
+        # reliable and latched matches every subscriber; QoS events, which slow services, are off
         self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
         self._made_markers: Made = {}
         geometry = CollisionGeometry(log, self._pool.set_robot)
@@ -167,7 +167,7 @@ class IKNode(Node):
                                      lambda message: offer(urdf=message.data), LATCHED),
             self.create_subscription(String, 'robot_description_semantic',
                                      lambda message: offer(srdf=message.data), LATCHED)]
-        # best effort, volatile: no publisher is incompatible, and QoS events would slow services
+        # best effort, volatile matches every publisher; QoS events, which slow services, are off
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.take,
                                  qos_profile_sensor_data, event_callbacks=unwatched)

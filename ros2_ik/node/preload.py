@@ -21,5 +21,5 @@ from ros2_ik.core import compile_all  # noqa: E402
 import ros2_ik.node.workers.serve  # noqa: E402, F401
 
 compile_all()
-# a garbage collection in a worker would write to, and so copy, the pages it shares with this one
+# a garbage collection in a worker would write to, and so copy, pages shared with this process
 gc.freeze()

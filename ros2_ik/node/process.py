@@ -5,7 +5,7 @@ import multiprocessing
 from multiprocessing import forkserver, resource_tracker
 import signal
 
-# SIGHUP, from a terminal that closes, is left out if it was ignored at the start, as by nohup
+# without SIGHUP (the terminal closed) if it was ignored at start-up, as under nohup
 SIGNALS = (signal.SIGINT, signal.SIGTERM, *(
     () if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN else (signal.SIGHUP,)))
 PRELOAD = 'ros2_ik.node.preload'
@@ -15,7 +15,7 @@ def ensure_fork_server() -> None:
     """Start the fork server of the workers and the servo, unless it is running."""
     # before signals are blocked, since starting the resource tracker unblocks them
     resource_tracker.ensure_running()
-    # a terminal signals its whole process group, also while Python starts in the fork server
+    # Ctrl-C reaches the whole process group, and would end the fork server during its start
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     multiprocessing.set_forkserver_preload([PRELOAD])
     forkserver.ensure_running()

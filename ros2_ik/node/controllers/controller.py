@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PATH_TOLERANCE = 0.01
 # maximum delay of motors and controllers; joints with a larger delay do not follow [s]
 MAX_DELAY = 0.3
-# delay up to which an arm is braked from its commanded state, not from its measured one [s]
+# up to this delay, braking starts at the commanded state, above it at the measured one [s]
 USUAL_DELAY = 0.06
 # maximum overshoot of a goal by rounding [rad, m]
 GOAL_EPSILON = 1e-6
@@ -64,7 +64,7 @@ class ControllerContext:
         await self.wait(lambda done: executor.create_task(done, None))
 
     async def pause(self, seconds: float) -> None:
-        """Await `seconds` on the steady clock."""
+        """Sleep for `seconds` of the steady clock, without blocking the executor."""
         def begin(done: Callable[[object], None]) -> None:
             def end() -> None:
                 self.node.destroy_timer(timer)
@@ -131,7 +131,7 @@ class Controller(ABC):
 
     @abstractmethod
     def start(self, motion: Motion, join: float) -> None:
-        """Send a motion; the resting joints first move to its start position in `join` [s]."""
+        """Send a motion; the joints, at rest, first move to its start within `join` [s]."""
 
     def _begin(self, motion: Motion, braking: bool) -> None:
         if not braking:
@@ -142,7 +142,7 @@ class Controller(ABC):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         """
-        Brake the joints within `limits` and `bounds` (lower, upper; (n,) each), unless released.
+        Brake within `limits` and position `bounds` (lower, upper; (n,) each); no-op if released.
 
         `delay` is the largest delay of the joints behind their commands [s]. `measured` is passed
         if the delay exceeds USUAL_DELAY or the joints do not follow: braking then starts at the
@@ -180,7 +180,7 @@ class Controller(ABC):
         return self.motion.at(moment - self.began)
 
     def resting(self) -> dict[str, float]:
-        """Return the commanded rest positions; {} during a motion, and without a known command."""
+        """Return commanded rest positions by joint; {} if moving, released or never commanded."""
         if self._motion is None or self.released or self.context.now() < self.rest_at:
             return {}
         return dict(zip(self.joints, self.motion.goal.tolist(), strict=True))
@@ -227,7 +227,7 @@ def braked(motion: Motion, at: MotionState, left: float, limits: MotionLimits,
     """
     Return a braking motion from state `at` of a motion, `left` [s] before its end.
 
-    Returns None if the motion itself ends no later than the braking would.
+    Returns None if the motion should run to its end instead, see `passes_goal`.
     """
     braking = braking_motion(motion.joints, at.position, at.velocity, limits, at.acceleration,
                              bounds)
@@ -236,7 +236,7 @@ def braked(motion: Motion, at: MotionState, left: float, limits: MotionLimits,
 
 def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
     """
-    Return whether braking, `left` [s] before the end of a motion, would overshoot the motion.
+    Return whether braking, started `left` [s] before a motion's end, would overshoot its goal.
 
     A straight motion is overshot if a joint would brake to a position beyond its goal. On a curved
     motion a joint may pass its goal position long before the end, so durations are compared.

@@ -17,8 +17,8 @@ class JointTrajectoryController(TrajectoryController, kind='joint_trajectory'):
     """
     Sends each motion as one JointTrajectory message.
 
-    All goals of the controller's action come from other clients, such as MoveIt. They are detected
-    by the action's status topic, which needs no control_msgs.
+    This adapter sends no goals, so each goal of the controller's action is another client's. Goals
+    are detected on the action's status topic, whose type is not part of control_msgs.
     """
 
     usual_topic = '{}/joint_trajectory'

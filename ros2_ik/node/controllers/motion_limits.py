@@ -37,7 +37,7 @@ def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[Array, Array]:
 
 
 def _velocity(robot: Robot, joint: str, parameters: 'Parameters') -> float:
-    """Return the smaller limit of URDF and parameters; a limit of 0 counts as unset."""
+    """Return the smaller of the velocity limits in URDF and parameters; 0 counts as unset."""
     limits = robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or 0.0
     return min((limit for limit in limits if 0 < limit < math.inf),
                default=parameters.default_max_velocity)

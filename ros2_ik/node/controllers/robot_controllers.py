@@ -62,7 +62,7 @@ class RobotControllers:
         return chosen
 
     def lack(self, joints: Iterable[str]) -> str:
-        """Return an error text: no controller moves the joints, and the existing controllers."""
+        """Return an error text with a joint that no controller moves, and all controllers."""
         said = [f"no controller moves joint '{sorted(joints)[0]}'", *self.faults[:1]]
         if self.controllers:
             said.append('controllers: ' + ', '.join(f"'{one.name}'" for one in self.controllers))

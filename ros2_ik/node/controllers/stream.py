@@ -16,7 +16,7 @@ _PLAYER_NUMBERS = count()
 
 
 class Stream(Controller):
-    """Sends each motion to the servo's process, which streams it without delays by the node."""
+    """Sends each motion to the servo's process, which streams it undelayed by node callbacks."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -36,7 +36,7 @@ class Stream(Controller):
         """Return the encoder of the commands."""
 
     def _on_message(self, message: FromServo) -> None:
-        # the message opens the player again in a new process
+        # after `Died`, `_open` starts a new process with a new player
         if isinstance(message, Died):
             self.release("the servo's process has died: the joints stopped at their last command")
             self._open()
@@ -67,7 +67,7 @@ class Stream(Controller):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         # The player brakes from its own last command, so `delay` and `measured` are not needed.
-        # The braking motion kept here predicts the rest positions, up to the pipe's delay.
+        # The braking motion kept here predicts the rest positions; it ignores the pipe's delay.
         if not self.released:
             self.context.servo.send(Brake(self._player, limits, bounds))
             now = self.context.now()

@@ -24,11 +24,11 @@ def trajectory_message(motion: Motion, wait: float = 0.0) -> JointTrajectory:
 
 def braking_message(motion: Motion, least: float) -> JointTrajectory:
     """
-    Return a trajectory with the end of a braking motion, not earlier than `least` [s].
+    Return a trajectory to the end of a braking motion, which takes at least `least` [s].
 
     The controller interpolates from its current state to the end by a cubic polynomial. Points in
-    between would be right for one time of receipt only. The exception are joints that come to rest
-    earlier than others: their rest times become points.
+    between would be right for one time of receipt only. Only the times at which some joints stop
+    before the end become points as well.
     """
     end = max(motion.duration, PERIOD, least)
     times = {max(time, MIN_INTERVAL) for time in motion.rests if time < end - MIN_INTERVAL}

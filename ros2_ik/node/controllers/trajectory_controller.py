@@ -35,9 +35,9 @@ STATUS = '/_action/status'    # suffix of an action's status topic
 STATUS_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ACTIVE = (GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING, GoalStatus.STATUS_CANCELING)
 MAX_OWN_GOALS = 100    # more goals than a controller lists in one status message
-# interval after sending in which a foreign command may have arrived before this node's [s]
+# commands of two clients within this time reach the controller in unknown order [s]
 SIMULTANEOUS = 0.1
-# maximum error of the measured delay towards an arm that is less late [s]
+# maximum amount by which the measured delay of the arm is too small [s]
 DELAY_ERROR = 0.02
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
@@ -87,7 +87,7 @@ class TrajectoryController(Controller):
 
     A controller interpolates from the measured state, which lags by the delay of the motors, or
     from its last commanded state. A braking trajectory is therefore a single point, the rest
-    position and its time, that keeps the limits from all states in which it may be received.
+    position and its time, which keeps the limits whichever state the controller starts from.
     """
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
@@ -178,10 +178,10 @@ class TrajectoryController(Controller):
         braking = (self._brake_from_measured(limits, bounds, measured) if measured
                    else self._brake_from_commanded(limits, bounds, delay))
         left = self.rest_at - self.context.now()
-        # the motion ends at its goal earlier than braking would
+        # braking would overshoot the goal: let the motion end there
         if measured is None and passes_goal(braking, self.motion, left):
             return
-        # time for joints that are still moving to the start of the motion
+        # remaining time of the initial move to the start of the motion [s]
         joining = max(self.began - self.context.now(), 0.0)
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, joining))
@@ -193,7 +193,7 @@ class TrajectoryController(Controller):
 
     def _brake_from_commanded(self, limits: MotionLimits, bounds: tuple[Array, Array],
                               delay: float) -> Motion:
-        """Return a braking motion that fits all states in which following joints may be."""
+        """Return a braking motion within the limits from each state the joints may be in."""
         now = self.context.now()
         # from the most delayed measured state to the state commanded when the message arrives
         middle = self.commanded(now - delay / 2)
@@ -205,12 +205,12 @@ class TrajectoryController(Controller):
                       commands: list[MotionState], limits: MotionLimits,
                       bounds: tuple[Array, Array]) -> Motion:
         """
-        Return a motion to rest from state `at`, which also fits the other states.
+        Return a motion to rest from state `at`, within the limits from the other states as well.
 
-        If braking starts in a state of `moving`, joints do not reverse; from a state of
-        `commands`, they can.
+        Joints do not reverse if braking starts at a state of `moving`; from a state of
+        `commands`, they may.
         """
-        # a joint that reverses on the curve itself has states of both directions
+        # on a curve, a joint can have states of both directions, so that it must reverse from some
         if self.motion.is_curved:
             moving, commands = [], [*moving, *commands]
         return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
@@ -221,8 +221,8 @@ class TrajectoryController(Controller):
         """
         Return a braking motion from the measured state.
 
-        Joints that move on the commanded path may follow a controller with a slow clock, which
-        then has the velocity planned for that position. In all other cases the controller may
+        If the joints move on the commanded path, the controller's clock may be slow: it then
+        commands the velocity planned for their position. In all other cases the controller may
         also start at its last command, so that joints reverse.
         """
         now = self.context.now()
@@ -231,7 +231,7 @@ class TrajectoryController(Controller):
             self.began, min(now, self.rest_at), N_PATH_SAMPLES)]
         distances = [float(np.abs(state.position - at.position).max()) for state in path]
         nearest = path[int(np.argmin(distances))]
-        # the measured state by the time when the controller receives the trajectory
+        # the measured state, extrapolated to the time when the controller receives the message
         moving = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity)]
         commands = [self.commanded(now)]
         if min(distances) <= PATH_TOLERANCE and at.velocity.any():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ros2_ik.node.endpoints.parts import Parts
 
 N_SOLVE_TIMES = 1000   # number of recent solve times for the percentiles
-MAX_REASON = 4000      # length of the reason in an answer [characters]
+MAX_REASON = 4000      # maximum length of the reason in an answer [characters]
 
 PartsT = TypeVar('PartsT', bound='Parts')
 Request = TypeVar('Request')
@@ -92,7 +92,7 @@ def header(node: Node, frame_id: str) -> Header:
 
 
 def refusal(response: Response, status: Status, message: str) -> Response:
-    """Write status and reason into those fields that a response's type has; return it."""
+    """Write status and reason into a response, as far as it has fields; return the response."""
     # MoveIt's types
     if hasattr(response, 'error_code'):
         fill_error_code(response.error_code, status, message)

@@ -27,9 +27,9 @@ from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
 
-MAX_INFLUENCE = 1.0      # of a request [m]
+MAX_INFLUENCE = 1.0      # maximum `influence`, the distance up to which pairs are reported [m]
 LIMIT_TOLERANCE = 1e-6   # distance outside of a joint limit that is accepted [rad, m]
-MAX_DISTANCES = 10_000   # number of distances in a response
+MAX_DISTANCES = 10_000   # maximum number of distances in a response
 DEFAULT_MAX_DISTANCES = 100     # if the request has max_distances 0
 
 
@@ -54,7 +54,7 @@ class _Checked(NamedTuple):
 
 
 class CheckState(Endpoint):
-    """Services that return the contacts of a state, the distances of near pairs, and limits."""
+    """Services that return contacts, distances of near pairs and joints outside their limits."""
 
     def offer(self) -> None:
         self.serve(Service, '~/check_state', self.answer)

@@ -34,7 +34,7 @@ class ComputeFK(Endpoint):
     @answering('compute_fk')
     async def answer_moveit(self, request: GetPositionFK.Request,
                             response: GetPositionFK.Response) -> None:
-        """Answer as move_group: known links get poses, unknown ones an error code."""
+        """Answer as move_group does: poses of known links, INVALID_LINK_NAME if any is unknown."""
         await self.settled.read(lambda: self._answer_moveit(request, response))
 
     def _answer(self, request: Service.Request, response: Service.Response) -> None:
@@ -77,7 +77,7 @@ class ComputeFK(Endpoint):
         return poses
 
     def _links(self, names: Sequence[str], scene: Scene) -> list[str]:
-        """Return the checked links; for no names, the default tip or all tips of the group."""
+        """Return the valid link names; without names, the default tip or all tips of the group."""
         if len(names) > MAX_LINKS:
             raise RequestError(Status.INVALID_LINK_NAME,
                                f'{len(names)} links; at most {MAX_LINKS} are read')

@@ -19,7 +19,7 @@ from ros2_ik.node.endpoints.registry import Endpoint
 
 NAME = '~/solve_constrained_ik'
 NODE_STOPPED = 'the node was stopped'
-MAX_GOALS = 64     # number of open goals
+MAX_GOALS = 64     # maximum number of open goals
 FEEDBACK_PERIOD = 0.5     # of goals without progress reports from a worker [s]
 RESULT_TIMEOUT = 10       # time for which the action server keeps a result, node's clock [s]
 
@@ -51,7 +51,7 @@ class OpenGoal:
             self.end()
 
     def with_reason(self, solution: IKSolution) -> IKSolution:
-        """Return the solution; without success and if stopped, PREEMPTED and the reason."""
+        """Return the solution; after a stop without one, the newest reported or PREEMPTED."""
         # the worker did not answer the cancellation, but has reported a solution before
         if self.why and not solution.success and self.newest and self.newest.success:
             return self.newest

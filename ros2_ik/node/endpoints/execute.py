@@ -58,7 +58,7 @@ class Execute(Endpoint):
         """
         Brake all motions, and answer without waiting for rest.
 
-        Succeeds if nothing moves, but not if another client moves the arm or its motion is
+        Succeeds even if nothing was moving; fails if another client moves the arm, or this is
         unknown.
         """
         motions = self.motions

@@ -39,13 +39,13 @@ from ros2_ik.srv import ComputeIK
 
 BOUND = ('with execute, max_joint_change counts from the current state of the robot, and is '
          'parameter max_jump unless the request sets it')
-MAX_PENDING = 64        # number of open searches in the workers
-# Computing time of a search in the node's thread [s]. Passing a search to a worker takes longer.
+MAX_PENDING = 64        # maximum number of open searches in the workers
+# Maximum CPU time of a search in the node's thread [s]; a transfer to a worker takes longer.
 SLICE = 0.002
-# maximum number of attempts in that slice while workers have searches: the seed, a few starts
+# maximum number of attempts within SLICE while other searches are open
 MAX_ATTEMPTS = 2
 FAST_SOLVER = 'lm'      # the solver whose attempts take well below SLICE with default options
-REST_TOLERANCE = 1e-2   # distance from a position below which a joint counts as there [rad, m]
+REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count as reached [rad, m]
 
 
 class PreparedRequest(NamedTuple):
@@ -284,7 +284,7 @@ class IKRequests(Parts):
 
     def _refusal(self, question: PreparedRequest, solution: IKSolution, cancelled: str) \
             -> Outcome | None:
-        """Return a refusal to move if cancelled, or if frames or joints have changed, or None."""
+        """Return the refusal of a motion if cancelled or if frames or joints changed, or None."""
         if cancelled:
             return Outcome(Status.PREEMPTED, f'nothing was moved: {cancelled}')
         if change := changed_frame(question.request.frames, question.known,
@@ -316,7 +316,7 @@ class _World:
         return start.q
 
     def current_state(self, request: IKRequest, start: Array) -> Array:
-        """Return the current q (nq,) in the turns of `start`; unknown joints are as in `start`."""
+        """Return the current q (nq,); whole turns and unknown joints are as in `start`."""
         known = self._state.known(self.robot)
         q = np.array(self.robot.to_q(known, start))
         for joint in self.robot.joints:
@@ -330,8 +330,8 @@ def _run_slice(search: Search, others: int) -> bool:
     """
     Run a search for SLICE if it has only pose targets; return whether it finished.
 
-    The slice is CPU time, so that a busy machine does not shorten it. While `others` (a number)
-    searches are open, MAX_ATTEMPTS limits the slice, since more requests are probably waiting.
+    SLICE is CPU time, so that a busy machine does not shorten it. `others` is the number of open
+    searches; if there are any, MAX_ATTEMPTS applies, since more requests are probably waiting.
     """
     if (search.solver != FAST_SOLVER or search.options.solver_options
             or search.problem.kinds - {'targets'}):

@@ -6,11 +6,11 @@ from std_msgs.msg import Bool
 from ros2_ik.node.endpoints.parts import publisher, timer
 from ros2_ik.node.endpoints.registry import Endpoint
 
-CHECK_PERIOD = 0.1      # [s]
+CHECK_PERIOD = 0.1      # between two checks [s]
 
 
 class Ready(Endpoint):
-    """Publishes, latched, whether the node has a robot and has created its collision geometry."""
+    """Latched topic: True if the node has a robot and has created its collision geometry."""
 
     def offer(self) -> None:
         self._last: bool | None = None

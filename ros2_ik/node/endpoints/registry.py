@@ -1,4 +1,4 @@
-"""Base class of endpoints, which registers its subclasses, and their creation."""
+"""Base class and registry of endpoints, and the function that creates them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Endpoint(Parts):
 
     def publish_as_moveit(self, message: type, name: str,
                           take: Callable[[Publisher], None]) -> None:
-        """Pass `take` a publisher of a move_group topic, under the same conditions."""
+        """Pass `take` a publisher of a move_group topic, on the terms of `serve_as_moveit`."""
         self._offer_later(self.node.resolve_topic_name(name), self.node.count_publishers,
                           lambda: take(publisher(self.node, message, name, 100)))
 

@@ -134,7 +134,7 @@ class Servo(Endpoint):
         self._switching, offs = True, self._offs
         try:
             message = await self._switch_on(mode, request)
-            # switched off before it was on
+            # another client switched the servo off before it was on
             if self._offs != offs:
                 await self._switch_off()
                 raise RequestError(Status.CONTROL_FAILED, 'another client switched it off')
@@ -186,7 +186,7 @@ class Servo(Endpoint):
         if not continues:
             self._controllers = await self.motions.acquire_for_servo(
                 robot, joints, checker.moving_joints if checker else frozenset())
-        # a stop during the awaits above counts for this switch as well
+        # a stop during the awaits above cancels this switch
         if self.motions.stops != stops:
             if not continues:
                 self.motions.release_from_servo()

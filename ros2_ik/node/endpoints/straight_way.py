@@ -46,7 +46,7 @@ class StraightWay:
         problem = self.search.problem
         q = problem.start.copy()
         q[problem.active.indices] = found.states[-1, 0]
-        # a search without restarts from the end of the path applies the acceptance check to it
+        # a search that starts at the end of the path, without restarts, only checks that end
         check = Search(problem, [q], allow_restarts=False)
         if found.status is not Status.SUCCESS:
             check.budget.cancel = lambda: True

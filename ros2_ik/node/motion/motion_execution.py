@@ -138,14 +138,14 @@ class MotionExecution:
                 raise defect
 
     def _brake(self, controller: Controller) -> None:
-        """Brake a controller's joints; from their measured state if they are late."""
+        """Brake a controller's joints, from their measured state if they lag or left the path."""
         joints, at, delay = controller.joints, None, USUAL_DELAY
         if not self._measured.stale(joints):
             found = tracking(self.robot, joints, controller.commanded, self._measured)
             if not found.on_way or found.delay > USUAL_DELAY:
                 at = (self._measured_now(controller) if self._measured.have_velocities(joints)
                       else None)
-            # earlier, the measured delay cannot exceed the time since the start
+            # before that, the measured delay is at most the time since the start, so too small
             elif self._measured.moment(joints) > controller.began + USUAL_DELAY:
                 delay = found.delay
         controller.stop(self.limits.part([self.joints.index(joint) for joint in joints]),

@@ -106,7 +106,7 @@ class MotionExecutor:
 
     def foreign_motion(self) -> str:
         """
-        Return which joint moves by another client, or why this is unknown, or ''.
+        Return a text on a joint that another client moves, or on why this is unknown, or ''.
 
         Returns '' while a motion of this node, or the servo, is active.
         """
@@ -276,7 +276,7 @@ class MotionExecutor:
 
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
         """Return the joints of the servo and of all motions accepted before this one."""
-        # a later motion is refused if its collision check depends on this one
+        # later motions do not count: their own check is refused if it depends on this motion
         before = self._executions[:self._executions.index(execution)]
         owners: list[MotionExecution | Lease] = [*before, *([self.servo] if self.servo else [])]
         return frozenset(joint for owner in owners for joint in owner.joints)
@@ -380,7 +380,7 @@ class MotionExecutor:
             except IKError as error:
                 execution.stop(Status.INVALID_MOTION_PLAN, f'the scene has changed, and {error}')
             except Exception as error:
-                # a fault of the supervision brakes the arm; a fault while braking ends it
+                # an exception brakes the arm; an exception during braking ends the supervision
                 if execution.phase is Phase.BRAKING:
                     raise
                 self._log.error(traceback.format_exc())

@@ -27,7 +27,7 @@ class OwnScene(NamedTuple):
 
 
 class PathChecks:
-    """Collision checks of motions; `state` supplies the joints that the motion does not move."""
+    """Collision checks of motions; `state` has the positions of joints outside of a motion."""
 
     def __init__(self, state: CurrentState, scene: PlanningScene,
                  context: ControllerContext) -> None:
@@ -38,8 +38,8 @@ class PathChecks:
         """
         Return the first collision on a motion, or None; yields to other callbacks meanwhile.
 
-        `own` is the scene of the request, None the node's current scene; `recheck` handles its
-        later changes. `beside` are joints that other motions move: a check that depends on one of
+        `own` is the scene of the request, or None for the node's scene; `recheck` handles later
+        scene changes. `beside` are joints that other motions move: a check that depends on one of
         them is refused. Raises RequestError or InvalidSceneError.
         """
         if own:

@@ -89,10 +89,10 @@ def _is_at_goal(robot: Robot, name: str, value: float, measured: MeasuredJoints,
 
 # factor on velocities, since a controller's interpolation exceeds them between two points
 VELOCITY_HEADROOM = 0.998
-# excess of acceleration by that interpolation at corners, as a fraction of jerk * PERIOD
+# excess of acceleration by a controller's interpolation, as a fraction of jerk * PERIOD
 ACCELERATION_EXCESS = 0.025
 MIN_SCALING = 1e-3      # lower bound of velocity_scaling in requests, as in the parameter
-MAX_TIP_SPEED = 10.0    # of a tip that only joint limits bound [m/s]
+MAX_TIP_SPEED = 10.0    # used if only joint limits bound the tip's speed [m/s]
 # maximum duration of a motion [s]; the node is blocked while it computes the trajectory's points
 MAX_DURATION = 600.0
 
@@ -148,7 +148,7 @@ def _straight(execution: MotionExecution, start: Array, goal: list[float],
 
 def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
            parameters: Parameters) -> Motion:
-    """Return the motion of all joints of an execution for a requested `way`."""
+    """Return the requested motion `way`, extended to all joints of an execution."""
     robot, joints, moving = execution.robot, execution.joints, list(way.joints)
     if others := sorted({*moving} - {*joints}):
         # a joint without a controller is at its goal, but may have to move in between
@@ -177,7 +177,7 @@ def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
 
 
 def _destination(execution: MotionExecution, joint: str, start: float) -> float:
-    """Return a joint's goal; without a requested one, the start moved inside the limits."""
+    """Return a joint's goal position, or without one, its start clipped to the limits."""
     limits = execution.robot.joint(joint)
     stay = start if limits.kind == 'continuous' else min(max(start, limits.lower), limits.upper)
     return execution.goal.get(joint, stay)

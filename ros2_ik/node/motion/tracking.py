@@ -19,8 +19,8 @@ class Tracking(NamedTuple):
     """
     Comparison of measured joints with their commands.
 
-    `delay` [s] is the common delay of all joints with the smallest distance from the commanded
-    path; `aside` is that distance, of the worst joint [rad, m]. `error` (n,) is the distance of
+    `delay` [s] is the common delay at which the joints fit the commanded path best; `aside` is the
+    worst joint's distance from the path at that delay [rad, m]. `error` (n,) is the distance of
     each joint from its own nearest command between MAX_DELAY ago and MAX_LEAD ahead.
     `commanded` and `measured` (n,) are positions at the time of measurement [rad, m].
     """

@@ -33,7 +33,7 @@ class Spec:
     read_only: bool = False
 
     def parse(self, value: Any) -> Any:
-        """Return the value, an int converted if the type is float; raises ParameterError."""
+        """Return the checked value, an int converted for a float; raises ParameterError."""
         if isinstance(self.default, list):
             return self._list(value)
         if isinstance(self.default, float) and type(value) is int:

@@ -50,7 +50,7 @@ VELOCITY_HEADROOM = 0.99
 # singular value below which directions are damped, so that a pose task comes to rest [m/rad]
 DAMPING = 0.05
 ESCAPE_GAIN = 0.5       # of the posture task that leads out of a singularity [1/s]
-ESCAPE_WEIGHT = 1e-2    # of that task
+ESCAPE_WEIGHT = 1e-2    # of the escape task
 LOOKAHEAD = 0.05    # time of the check for an approaching singularity [s]
 ESCAPE_STEP = 0.05  # fraction of the displacement to the middle posture of the check for escapes
 MIN_COSINE = 0.5    # of the angle between an escape and the command
@@ -59,7 +59,7 @@ MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too s
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
 SURFACE = 0.03      # distance within which the tip can slide along a surface [m]
 PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pushes the arm [m/s]
-MIN_SLIDE = 0.05    # smallest fraction of a twist along a surface for the tip to slide
+MIN_SLIDE = 0.05    # minimum fraction of a twist left along a surface for the tip to slide
 MAX_PERIODS = 2     # time between calls above which `pause` reduces the velocities [dt]
 TEXTS = {
     NO_WARNING: 'follows',
@@ -123,7 +123,7 @@ class Follower:
         self._let_escape(False)
 
     def _firm(self) -> Array:
-        """Return which of x y z rx ry rz are firm, (6,); with fewer than six joints only x y z."""
+        """Return a mask (6,) of the axes that must be followed; below six joints no rotations."""
         firm = np.array(self.begin.dimensions)
         if self._is_short:
             firm[3:] = False
@@ -173,7 +173,7 @@ class Follower:
 
     def _carrier(self) -> str | None:
         """Return the parent link of the tip's first servoed joint, None for the root frame."""
-        # joints before it are not servoed, so their motion does not count for the tip's velocity
+        # motion of the joints before the first servoed joint is not part of the tip's velocity
         model = self.robot.model
         chain = model.supports[model.frames[self.robot.frame_id(self.begin.tip)].parentJoint]
         first = next(i for i in chain if model.names[i] in self.begin.joints)
@@ -228,7 +228,7 @@ class Follower:
     # -- steps ----------------------------------------------------------------------------
 
     def pause(self, seconds: float) -> None:
-        """Reduce the velocities after `seconds` without steps, in which the joints slow down."""
+        """Reduce the velocities after `seconds` without steps, since the joints slow down then."""
         regular = MAX_PERIODS * self.dt
         if seconds > regular:
             # linear from the full velocity after a regular pause to 0 after a pause to rest
@@ -253,7 +253,7 @@ class Follower:
             message=f'{step.message}; the controller runs at {speed:.2g} of its speed')
 
     def _following_step(self, value: Array, speed: float) -> Step:
-        # `part` of the twist near a singularity, `share` of it along a surface
+        # factors on the twist: `part` for a singularity, `share` for sliding along a surface
         part, condition, share = 1.0, 1.0, 1.0
         # a pose is approached with a gain; the other modes command a velocity
         if self.begin.mode == 'pose':
@@ -284,7 +284,7 @@ class Follower:
         self._brake.set_target('brake', velocity=slower)
         self._brake.reset(self.v)
         result = self._brake.step(self.q)
-        # pairs away from which the joints move faster than braking alone would
+        # pairs whose distance grows faster than it would by braking alone
         v, near = result.v[self.columns], self._near(self._brake, math.inf)
         pushing = [pair for pair in near if pair.gradient[self.columns] @ (v - slower) > PUSHED]
         if pushing:
@@ -338,7 +338,7 @@ class Follower:
                 if np.abs(pair.gradient[self.columns]).max() > UNMOVED]
 
     def _gain(self, target: Array) -> float:
-        """Return the fraction of the displacement to a pose (4, 4) for one step."""
+        """Return the pose task's gain: fraction of the displacement to a pose (4, 4) per step."""
         # the time to the target at the maximum linear and angular velocity
         here = Configuration(self.robot, self.q).transform(self.begin.tip)
         away = math.dist(target[:3, 3], here[:3, 3])
@@ -402,7 +402,7 @@ class Follower:
             return SINGULAR, (f'slow: {len(self._tip.columns)} joints cannot turn the tip as '
                               'commanded' + (' and hold its position; control_dimensions can free '
                                              'axes' if wanted[:3].any() else ''))
-        # at any distance, such as a wall that approaches fast
+        # a pair at any distance can slow the arm, such as a wall that approaches fast
         if near := self._near(self._follow, math.inf):
             return _status(NEAR_CONTACT, _pair(near[0]))
         return NO_WARNING, 'slow: at the velocity limit of the tip'
@@ -455,7 +455,7 @@ class Follower:
                          else 0.0 for one in limits])
 
 
-# fraction of the margin inside of which a pair is reported; moving obstacles enter it briefly
+# a pair is reported below this fraction of the margin; obstacles enter the margin briefly
 TOO_NEAR = 0.5
 STILL = 1e-6   # velocity below which a joint is at rest [rad/s, m/s]
 UNMOVED = 1e-9     # gradient below which servoed joints do not move a pair [m/rad, m/m]

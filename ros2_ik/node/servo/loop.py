@@ -73,7 +73,7 @@ STATUS_PERIOD = 0.1     # between two status messages without a change [s]
 # time for which the final position is republished, in case a message is lost [s]
 HOLD_TIME = 0.5
 PASSED = 0.2        # time after HOLD_TIME until all published messages have been executed [s]
-# time beyond the braking time after which an arm that still moves is released [s]
+# time beyond the braking time after which a session ends although the arm moves [s]
 END_TIMEOUT = 3.0
 # fraction of max_tracking_error that is allowed for a joint that is measured at rest
 REST_FRACTION = 0.25
@@ -81,7 +81,7 @@ KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
 RECENT = 0.3        # time for which an object or the base counts as moving after a change [s]
 DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
-# time without messages of the node after which commands are ignored, as it may miss a stop [s]
+# time without messages of the node after which commands are ignored: a stop may be lost [s]
 NODE_TIMEOUT = 1.0
 NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
 N_TIMED_STEPS = 2500    # number of recent steps for the timing statistics
@@ -111,10 +111,10 @@ def _raise_priority() -> None:
     """
     Request real-time scheduling (SCHED_FIFO), or else a lower niceness.
 
-    Niceness has little effect on other sessions, since Linux weighs sessions (autogroup).
+    Niceness mainly acts within a session, since Linux shares CPU time by session (autogroup).
     """
-    # As controller_manager: reading pages back from swap takes a third of a second. Without
-    # permission, this call has no effect.
+    # Lock memory, as controller_manager does: reading pages from swap takes a third of a second.
+    # Without permission, this call has no effect.
     ctypes.CDLL(None).mlockall(LOCK_MEMORY)
     try:
         # all threads, since steps wait for the threads of OpenBLAS as well
@@ -207,7 +207,7 @@ class Loop:
     def _step(self, session: 'Session', late: float) -> None:
         try:
             session.step(late, self._speed_scaling)
-        # the last published step brings the joints to rest, or holds them
+        # end without braking: the last published step brings the joints to rest, or holds them
         except Exception as error:
             self._log.error(traceback.format_exc())
             session.end(f'{type(error).__name__}: {error}')
@@ -281,7 +281,7 @@ class Loop:
         before, robot = self._session, begin.scene.robot.with_frames(begin.frames)
         follower = Follower(robot, begin, 1 / begin.parameters['servo_rate'])
         self._joint_states.set_robot(robot)
-        # the status reports the end of the previous session
+        # the previous session still ends: ignore this Begin; the status reports the reason
         if before and before.ended:
             return
         if before and before.follower.begin.joints == begin.joints:
@@ -326,13 +326,13 @@ class Loop:
     # -- clients --------------------------------------------------------------------------
 
     def _scale_speed(self, message: Float64) -> None:
-        """Set the speed of the controllers, in percent as Universal Robots' drivers publish it."""
+        """Set the speed scaling of the controllers from percent (Universal Robots' convention)."""
         if math.isfinite(message.data):
             scaling = min(message.data / 100, 1.0)
             self._speed_scaling = scaling if scaling >= MIN_SPEED_SCALING else 0.0
 
     def _obey(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
-        """Follow a command."""
+        """Pass a command to the follower, or note why it is refused."""
         session = self._session
         if session is None or session.ended:
             return
@@ -354,7 +354,7 @@ class Loop:
 
 class Session:
     """
-    The servo from a `Begin` message until the arm is at rest at its end.
+    One servo session: from a `Begin` message until the arm has come to rest again.
 
     - `ended`: the reason of the end, or ''.
     - `fault`: the reason why the arm cannot move at present, or ''.
@@ -394,7 +394,7 @@ class Session:
             topic.close()
 
     def change_mode(self, follower: Follower, values: SimpleNamespace) -> None:
-        """Follow commands by another follower, from the current positions and velocities on."""
+        """Replace the follower; continue from the current positions and velocities."""
         follower.q, follower.v = self.follower.q, self.follower.v
         self.follower, self.dt, self._values = follower, follower.dt, values
         self._outputs = [(output, topic) for output, (_, topic) in zip(
@@ -404,14 +404,14 @@ class Session:
             self.take_scene(TakeScene(follower.begin.scene))
 
     def take_scene(self, message: TakeScene) -> None:
-        """Set the scene, with object velocities from the change since the last one."""
+        """Set the scene, and estimate object velocities from the change since the last scene."""
         now, scene = time.monotonic(), message.scene
         self.follower.set_scene(self.follower.checker(scene), self._speeds(scene, now))
         self.follower.scene = scene
         self._scene, self._scene_at = scene, now
 
     def take_base(self, message: TakeBase) -> None:
-        """Set the positions of the base joint, and its velocity from the last positions."""
+        """Set the base joint's positions, and estimate its velocity from the previous ones."""
         robot, now, before = self.follower.robot, time.monotonic(), self._base.copy()
         assert robot.base_joint is not None
         base = robot.joint(robot.base_joint)
@@ -488,7 +488,7 @@ class Session:
         self.over = True
 
     def ticks(self) -> Ticks:
-        """Return the timing statistics of recent steps."""
+        """Return the step counts of the session, and the delay percentiles of recent steps."""
         if not self._late:
             return NO_TICKS
         p50, p99 = np.percentile(list(self._late), (50, 99))
@@ -501,7 +501,7 @@ class Session:
         now, steady = self._now(), time.monotonic()
         # the arm has not come to rest in time, for example because obstacles keep pushing it
         if steady > self._ended_at + END_TIMEOUT:
-            # stale readings are no positions to command
+            # stale readings must not be commanded
             if self._pushes and not self._measured.stale(self.follower.begin.joints):
                 self._hold_measured(steady)
             else:
@@ -543,7 +543,7 @@ class Session:
         behind = (now - self._time) * 1e-9
         # at rest: one step, at the current time
         if not self.follower.moving or not self._knots:
-            # a paused clock has no new time for a knot
+            # the clock is paused or slow: the last step is already a whole period ahead of it
             if self._knots and dt <= self._time - now:
                 return 0
             self._time = now
@@ -600,7 +600,7 @@ class Session:
         if output.ahead == 0.0:
             step, places = self.last, self.follower.places[chosen]
             return [Knot(self._time, step.q[places], step.v[self.follower.columns[chosen]])]
-        # from the last knot before the middle of the interval ahead
+        # start at the last knot that is at least ahead / 2 older than the current step
         since = self._time - round((output.ahead / 2) * 1e9)
         first = max(bisect_right(self._knots, since, key=lambda knot: knot[0]) - 1, 0)
         return [Knot(at, position[chosen], velocity[chosen])
@@ -641,15 +641,15 @@ class Session:
             self._restart_at(apart)
 
     def _unmatched(self) -> str:
-        """Return the first topic with fewer discovered subscribers than the node knows, or ''."""
+        """Return an error text if a topic has fewer subscribers than the node has found, or ''."""
         listeners = self.follower.begin.listeners
         return next((reason for (_, topic), count in zip(self._outputs, listeners, strict=True)
                      if (reason := topic.unmatched(count))), '')
 
     def _check_tracking(self, steady: float) -> None:
-        """End the session if the arm does not follow; release the arm when it is at rest."""
+        """End the session if the arm does not follow; at rest, command its measured positions."""
         most = self._values.max_tracking_error
-        # after a pause of this process, the arm is at rest elsewhere by its last trajectory
+        # this process was suspended: the arm has come to rest at the end of its last trajectory
         if most == 0 or steady > self._stepped + MAX_DELAY:
             return
         follower, measured = self.follower, self._measured

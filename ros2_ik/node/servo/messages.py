@@ -28,7 +28,7 @@ class Begin:
     - `parameters`: values of the node's parameters by name.
     - `dimensions`: which of x y z rx ry rz the tip follows.
     - `listeners`: number of subscriptions on the topic of each output, without the servo's own.
-    - `frames`: frame of the tip, to be added to the robot, if the tip is an object or a tool.
+    - `frames`: parent and pose of the tip's frame, by name, if the tip is an object or a tool.
     """
 
     mode: str
@@ -71,7 +71,7 @@ class TakeBase(NamedTuple):
 
 
 class Alive(NamedTuple):
-    """To the servo, several times per second: the node is running and would report stops."""
+    """Heartbeat to the servo: the node is running, and would pass on a stop."""
 
 
 class TakeFrame(NamedTuple):
@@ -143,7 +143,7 @@ class Died(NamedTuple):
 
 
 class Ticks(NamedTuple):
-    """Timing of recent steps: numbers of executed and missed steps, percentiles of delays [s]."""
+    """Step timing: counts of all and missed steps in a session, percentiles of delays [s]."""
 
     taken: int
     missed: int

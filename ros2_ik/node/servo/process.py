@@ -79,7 +79,7 @@ class ServoProcess:
                 receive(message)
 
     def close(self) -> None:
-        """Close the pipe, at which the process ends."""
+        """Close the pipe, so that the process brakes and ends."""
         if self._pipe:
             self._timer.cancel()
             self._pipe.outbox.put(None)

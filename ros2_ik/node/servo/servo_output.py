@@ -27,7 +27,7 @@ class ServoOutput(ABC):
     topic: str
     joints: tuple[str, ...]
     message_type: ClassVar[type]
-    ahead: ClassVar[float] = 0.0    # time from sending a knot until the joints shall reach it [s]
+    ahead: ClassVar[float] = 0.0    # time by which knots are sent before they are due [s]
 
     def rest(self, last: Knot) -> Knot:
         """Return the knot at which the joints come to rest if no further message arrives."""

@@ -43,7 +43,7 @@ class TipMotion:
         return float(values[0] / values[-1]) if values[-1] > 0 else math.inf
 
     def part(self, q: Array, v: Array, twist: Array) -> float:
-        """Return the smaller fraction of linear and angular twist (6,) that v (nv,) achieves."""
+        """Return the achieved fraction of a twist (6,), the smaller of linear and angular part."""
         moved, parts = self.jacobian(q) @ v[self.columns], [1.0]
         # linear and angular part separately: component of the motion along the commanded twist
         for rows in (slice(0, 3), slice(3, 6)):
@@ -53,7 +53,7 @@ class TipMotion:
         return min(parts)
 
     def missing_axis(self, q: Array, twist: Array) -> str:
-        """Return an axis of a twist (6,) in which no joint moves the tip at q, or ''."""
+        """Return a commanded axis, such as 'rx', in which no joint moves the tip at q, or ''."""
         J = self.jacobian(q)
         # remainder of the twist after projection onto the column space of the Jacobian
         for rows in (slice(0, 3), slice(3, 6)):

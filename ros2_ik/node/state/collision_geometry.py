@@ -65,7 +65,7 @@ class CollisionGeometry:
 
     @property
     def settling(self) -> bool:
-        """True in the first GEOMETRY_TIMEOUT of the creation, for which requests wait."""
+        """True in the first GEOMETRY_TIMEOUT seconds of the creation, while requests wait."""
         return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
     @property

@@ -10,11 +10,11 @@ from ros2_ik.core import Joint
 SETTLED = 1.0     # time for which readings must agree after a contradiction [s]
 NOISE = 0.01      # maximum difference of readings that agree [rad, m]
 JITTER = 0.05     # maximum error of the time between two readings [s]
-REVERSAL = 0.25   # interval in which two too fast steps, there and back, are a contradiction [s]
+REVERSAL = 0.25   # two too fast steps, back and forth within this time, are a contradiction [s]
 UNLIMITED = 10.0  # maximum speed of joints without a limit [rad/s, m/s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
-MAX_STORED = 128        # readings; with MIN_SPACING more than a second
-# maximum time over which an out-of-order reading may differ from stored ones by motion [s]
+MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
+# maximum time in which motion may explain a deviating out-of-order reading [s]
 MAX_LATE_INTERVAL = 0.1
 WINDOW = 0.2            # the velocity is a regression over this time [s]
 MIN_READINGS = 3        # in the window, for a velocity
@@ -65,7 +65,7 @@ def _seconds(last: Reading, reading: Reading) -> float:
 
 
 class Contradiction(NamedTuple):
-    """Two values of a joint, the interval between them [s], and `at`, steady clock [s]."""
+    """Two contradictory values, the time between them [s], and the time of receipt `at` [s]."""
 
     first: float
     second: float
@@ -85,7 +85,7 @@ class JointHistory:
 
     def __init__(self, reading: Reading, speed: float | None = None,
                  turning: bool = False) -> None:
-        # _rest: the first of the latest readings that all show the current position
+        # _rest: the reading since which all readings have shown the current position
         self.reading = self._rest = reading
         self.speed, self.turning = speed, turning
         self.contradiction: Contradiction | None = None

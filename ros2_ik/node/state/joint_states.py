@@ -55,7 +55,7 @@ class JointStates:
         self._last_time = now
 
     def take(self, message: 'JointState') -> None:
-        """Record a JointState; NaN or beyond MAX_POSITION means that a joint has no position."""
+        """Record a JointState; positions that are NaN or beyond MAX_POSITION are ignored."""
         names, positions = message.name, message.position
         if len(names) != len(positions):
             # a message with velocities only is valid

@@ -15,7 +15,7 @@ REST_SPEED = 0.01   # joints that are slower count as at rest, as in ros2_contro
 
 
 class MeasuredJoints:
-    """View of joint_states that are stamped, fresh and consistent, timed by the motion clock."""
+    """Positions and velocities from joint_states; `stale` checks stamps, age and consistency."""
 
     def __init__(self, joint_states: JointStates, parameters: Any, clock: MotionClock) -> None:
         self._joint_states, self._parameters, self._clock = joint_states, parameters, clock

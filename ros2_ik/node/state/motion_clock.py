@@ -4,7 +4,7 @@ import math
 import time
 from typing import Any
 
-# A backward step beyond this counts as a set clock [s]. Reordered messages make smaller ones.
+# The clock was set if it goes back by more than this [s]; reordered messages stay below.
 MAX_BACKWARD = 0.1
 # a forward step beyond this plus MAX_RATE times the elapsed real time counts as a set clock [s]
 MAX_FORWARD = 1.0

@@ -68,7 +68,7 @@ class PlanningScene:
     """
     The current scene of the current robot; a change replaces the immutable scene as a whole.
 
-    The methods belong to the node's thread. A second thread computes changes, and calls
+    Call methods in the node's thread only. A second thread computes changes, and calls
     `receivers` with each new scene. `begin(coroutine)` runs a coroutine in the node's thread;
     `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
@@ -239,7 +239,7 @@ class PlanningScene:
             if made.known.scene is not base.scene:
                 self._prepare(made.known.scene)
             return made
-        # prepare the checker after each change, to find the change that makes this fail
+        # on an error, prepare the checker after each change, to find the faulty change
         except Exception:
             return self._apply_each(asked, base, prepare=True)
 
@@ -289,7 +289,7 @@ def _first(text: str, items: Iterable[str]) -> list[str]:
 
 def moved_over(old: SceneState, robot: Robot, log: RcutilsLogger) -> SceneState:
     """
-    Return a scene for a changed description of the robot.
+    Return the old scene, adapted to a changed description of the robot.
 
     Objects, attachments and paddings that do not fit the new description are logged and dropped.
     """

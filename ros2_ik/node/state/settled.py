@@ -27,7 +27,7 @@ class Settled:
         Await the first robot and the collision geometry of a new one, then return `read()`.
 
         Shortly after the start of the TF subscription, `read` is retried if it raises RequestError
-        for a missing transform. All waits are short; after that, the error is final. Requests
+        for a missing transform; after a short timeout, the error is final. Requests
         are read in order of arrival, so that a request for a motion cannot overtake another.
         """
         turn = object()

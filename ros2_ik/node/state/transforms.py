@@ -241,7 +241,7 @@ def _between(parents: Mapping[str, Parent], target: str, source: str) -> list[Pa
 
 def _carrier(parents: Mapping[str, Parent], frame: str, links: set[str]) \
         -> tuple[str | None, bool]:
-    """Return a frame's nearest ancestor that is a link, or None, and if it is fixed to it."""
+    """Return a frame's nearest ancestor link (or None), and whether the frame is fixed to it."""
     static = True
     for parent in _ancestry(parents, frame).values():
         static = static and parent.static

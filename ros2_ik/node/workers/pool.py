@@ -25,7 +25,7 @@ class Pool:
     """
     `size` worker processes, and a thread that starts them and receives their messages.
 
-    The methods belong to the node's thread, except `set_robot`. Callbacks `done` and `tell` run
+    Call all methods but `set_robot` in the node's thread. Callbacks `done` and `tell` run
     in the pool's thread.
     """
 
@@ -132,7 +132,7 @@ class Pool:
                 if not job.ended]
 
     def _assign(self) -> None:
-        """Send each waiting job to the ready worker with the fewest jobs; its time starts now."""
+        """Send each waiting job to the ready worker with fewest jobs; start its time budget."""
         with self._lock:
             for job in [*self._waiting]:
                 able = [member for member in self._members if member.accepts(job)]
