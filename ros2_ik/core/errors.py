@@ -98,7 +98,7 @@ class JointLimitError(IKError):
 
 
 class UnknownNameError(IKError):
-    """A name that the robot does not have; the message lists the valid names nearest to it."""
+    """An unknown name; the message lists the most similar valid names."""
 
     kind = 'name'
 

@@ -148,7 +148,7 @@ class World(Protocol):
         """
 
     def current_state(self, request: IKRequest, start: Array) -> Array:
-        """Return the current state (nq,), full turns of joints counted as in `start`."""
+        """Return the current state (nq,), with the full turns of joints chosen as in `start`."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class BoundRequest(NamedTuple):
 
     @property
     def can_rebind(self) -> bool:
-        """True if the problem depends on target poses and seed only as `rebind` replaces them."""
+        """True if `rebind` updates all parts of the problem that depend on poses and seed."""
         request = self.request
         return not request.more_seeds and request.max_jump is None and (
             request.follow_frames or all(target.relative_to is None for target in request.targets))
@@ -248,9 +248,9 @@ def chosen_group(request: IKRequest, robot: Robot) -> str:
     Return the group that moves, or '' for all joints that the targets and functions depend on.
 
     A named group always moves. The default group moves if it can move each tip, each frame of a
-    function, and the tips relative to each other (tips that no joint moves apart do not count),
-    and if it has each joint that the functions name. A hard constraint on joints without names
-    counts as naming all joints.
+    function, and each pair of tips relative to each other (except pairs that no joint can move),
+    and if it has each joint that the functions name. A hard constraint on joint positions without
+    `names` counts as naming all joints.
     """
     group = request.group or ('' if request.moving_joints else request.default_group)
     if request.group or not group:

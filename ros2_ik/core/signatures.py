@@ -11,7 +11,7 @@ _SHORT = (('collections.abc.', ''), ('typing.', ''), (str(Array).replace('typing
 
 
 def show_plain_types(kind: type) -> None:
-    """Have help() show the plain types of a dataclass's fields, without `Annotated` metadata."""
+    """Set a dataclass's `__signature__`: help() then shows plain types, not `Annotated`."""
     if not is_dataclass(kind):
         return
     # signature(kind) would return the __signature__ that a subclass inherits

@@ -100,7 +100,7 @@ class CollisionChecker:
     @cached_property
     def moving_joints(self) -> frozenset[str]:
         """Names of the joints that change the distance of a checked pair."""
-        # columns of the Jacobian that move one item of a pair only, then those of the leaders
+        # columns that move only one item of some pair; mimic columns count for their leaders
         moved = np.abs(self._pairs.moves).sum(axis=0)
         reduction = follower_reduction(self.robot)
         moved = moved if reduction is None else moved @ reduction
@@ -132,7 +132,7 @@ class CollisionChecker:
         Return the contacts at a configuration, or q (nq,), deepest first, one per pair of names.
 
         Depths and points are computed from a mesh's convex parts if these exist, otherwise from
-        its hull; with `at_once` also from the hull if the parts would first have to be read.
+        its hull; with `at_once` also from the hull if the parts are not loaded yet.
         """
         q = self._q(at)
         touching = self._check.touching(q)
@@ -152,8 +152,8 @@ class CollisionChecker:
         A geometry is rigid with the frame if no joint of `moving` is between them; other joints
         are as in q (nq,). Contacts with fixed geometries are returned if they are deeper than
         `deeper_than` [m] plus the distance that the farthest point moves in a rotation by `turned`
-        [rad] about the frame's origin. `robot` is the checker's robot with the frame, if the frame
-        was added to it.
+        [rad] about the frame's origin. `robot` is the checker's robot with added frames; needed if
+        `frame` is one of them.
         """
         robot, items, movers = robot or self.robot, self._pairs.items, {*moving}
         if not robot.moving_joints(frame) & movers:
@@ -178,7 +178,7 @@ class CollisionChecker:
 
     def _rigid_contact(self, k: int, at: pin.SE3, there: pin.SE3,
                        deeper_than: float) -> Contact | None:
-        """Return the contact of pair k with its items at two placements; None if not deep."""
+        """Return pair k's contact at two placements if deeper than `deeper_than`, else None."""
         one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
         a, b, margin = one.geometry, other.geometry, float(self._pairs.margins[k])
         # bounding spheres first
@@ -186,7 +186,7 @@ class CollisionChecker:
         if apart - a.aabb_radius - b.aabb_radius - margin > -deeper_than:
             return None
         if not self._check.certain[k]:
-            # triangles give a lower bound of the depth; a mesh's larger hull would give too much
+            # triangles give a lower bound of the depth; the hull would overestimate the depth
             a, b = (each.geometry if each.mesh is None else each.mesh.geometry
                     for each in (one, other))
         result = coal.DistanceResult()

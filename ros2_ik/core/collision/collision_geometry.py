@@ -37,7 +37,7 @@ class CollisionGeometry(NamedTuple):
 
     @property
     def bodies(self) -> Array:
-        """Points (k, n, 3) of k connected bodies, the first of each inside or on its surface."""
+        """Points (k, n, 3) of k connected bodies; the first point of each is in or on the body."""
         if self.mesh is not None:
             return self.mesh.extremes
         # the centres of an octree's cells
@@ -51,7 +51,7 @@ class CollisionGeometry(NamedTuple):
 
 def shape_items(name: str, joint: int, placement: 'pin.SE3',
                 shape: Shape) -> Iterator[CollisionGeometry]:
-    """Yield the collision geometry of a shape; for an exact mesh with its hull."""
+    """Yield the collision geometry of a shape: mesh and hull for an exact mesh."""
     if isinstance(shape, Mesh) and shape.detail == 'exact':
         yield CollisionGeometry(name, joint, placement, shape.hull_geometry, shape)
     else:
@@ -68,6 +68,6 @@ def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeom
 
 
 def on_joint(robot: Robot, link: str, in_link: 'pin.SE3') -> 'tuple[int, pin.SE3]':
-    """Return Pinocchio's joint (0: the root) that carries a link, and the placement on it."""
+    """Return the Pinocchio joint (0: root) of a link, and `in_link` relative to that joint."""
     frame = robot.model.frames[robot.frame_id(link)]
     return int(frame.parentJoint), frame.placement * in_link

@@ -26,14 +26,14 @@ class ContactCheck:
     def __init__(self, pairs: PairModel) -> None:
         self._pairs = pairs
         self._last = -1     # last pair in contact, likely to be in contact again
-        # certain pairs, whose hulls decide: without a mesh, or with a half-space, which is in
-        # contact with a mesh exactly if it is with the mesh's hull
+        # certain pairs, for which the hull test is exact: pairs without a mesh, or with a
+        # half-space, which touches a mesh if and only if it touches the mesh's hull
         hulls_decide = np.array([item.mesh is None for item in pairs.items], dtype=bool)
         polyhedron = np.array([isinstance(item.geometry, coal.Halfspace)
                                 for item in pairs.items], dtype=bool)
         first, second = pairs.pairs.T
         # Prepare the meshes now, not in the first check, whose time may be limited. The extremes
-        # of world objects are left to the check: the servo receives them between two steps.
+        # of world objects are computed in the check: the servo adds objects between two steps.
         for item in pairs.items:
             if item.mesh is not None:
                 item.mesh.geometry  # noqa: B018
@@ -105,7 +105,7 @@ class ContactCheck:
 def _is_within(inner: CollisionGeometry, at: pin.SE3, outer: CollisionGeometry,
                there: pin.SE3) -> bool:
     """Return whether a body of `inner` is inside the mesh of `outer`; their surfaces are apart."""
-    # coal treats shapes other than meshes as solid, and has reported the contact
+    # coal treats other shapes as solid and would have reported the contact already
     if outer.mesh is None:
         return False
     to_outer = there.actInv(at)

@@ -16,7 +16,7 @@ from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import PairModel
 from ros2_ik.core.scene.scene_object import SceneObject
 
-LOOK_AGAIN = 5.0     # period of looking for convex parts that another process has made [s]
+LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # cyclic indices of a cross product
 
 
@@ -48,7 +48,7 @@ class DistanceCheck:
         return bool(self._waiting)
 
     def is_refinable(self) -> bool:
-        """Return whether missing convex parts are on disk now; looks at most every LOOK_AGAIN."""
+        """Return whether missing convex parts are on disk now; checks once per LOOK_AGAIN."""
         if time.monotonic() < self._looked + LOOK_AGAIN:
             return False
         self._looked = time.monotonic()
@@ -72,7 +72,7 @@ class DistanceCheck:
         self._moved.update(zip(numbers, placements, strict=True))
 
     def _place(self, data: pin.Data, items: Iterable[int]) -> pin.GeometryData:
-        """Place all items for the joint placements in `data`; of moved objects only `items`."""
+        """Place all items as in `data`; items of moved objects are updated only if in `items`."""
         # updating all moved objects in Pinocchio's model would take longer than a step
         if self._moved:
             for number in self._moved.keys() & items:
@@ -81,7 +81,7 @@ class DistanceCheck:
         return self._pairs.place(data)
 
     def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
-        """Yield the contacts of pairs known to be in contact at q; `data` has the placements."""
+        """Yield the contacts of the pairs in contact at q; `data` has joint placements."""
         placed, least = self._place(data, [*self._moved]), self.near_pairs.follow(q).least
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
@@ -155,7 +155,7 @@ class DistanceCheck:
 
 
 def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
-    """Return the model of the pairs of convex parts, and for each the number of its pair."""
+    """Return a model of the pairs of convex parts, and the original pair's number for each."""
     if all(item.mesh is None for item in pairs.items):
         return pairs, np.arange(len(pairs))
     items: list[CollisionGeometry] = []
@@ -167,7 +167,7 @@ def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
     # a pair of parts is checked if the pair of their items is
     owner = np.array(owners, dtype=np.intp)
     model = PairModel(pairs.robot, items, pairs.chosen[np.ix_(owner, owner)])
-    # number of the items' pair, by the two items
+    # matrix (items, items) of pair numbers; -1: not checked
     number = np.full((len(pairs.items),) * 2, -1, dtype=np.intp)
     number[tuple(pairs.pairs.T)] = np.arange(len(pairs))
     numbers = number[tuple(owner[model.pairs].T)]

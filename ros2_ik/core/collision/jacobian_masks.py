@@ -10,7 +10,7 @@ from ros2_ik.core.robot.robot import Robot
 
 @lru_cache(maxsize=1024)
 def columns_carrying(robot: Robot, joint: int) -> Array:
-    """Return 1 for each column of `data.J` that moves the body of Pinocchio's joint `joint`."""
+    """Return a mask (n,): 1 for columns of `data.J` that move the body of a Pinocchio joint."""
     model = robot.model
     mask = np.zeros(model.nvExtended)
     for index in set(model.supports[joint]) - {0}:
@@ -22,7 +22,7 @@ def columns_carrying(robot: Robot, joint: int) -> Array:
 
 @lru_cache(maxsize=64)
 def follower_reduction(robot: Robot) -> Array | None:
-    """Return the matrix that adds columns of mimic joints to their leaders'; None without any."""
+    """Return the matrix (n, nv) that adds mimic columns to their leaders'; None without mimics."""
     model = robot.model
     if model.nvExtended == robot.nv:
         return None

@@ -21,9 +21,9 @@ class PairsAt(NamedTuple):
     Lower bounds of the distances of p pairs at q (nq,).
 
     `placed` (i, 12) are the boxes' placements; `least` (p,) are lower bounds of signed distance
-    minus margin [m]; `closing` (p,) is by how much each pair came closer at most since the
-    previous configuration [m]. `nearest` is the smallest of `least` before any was replaced by an
-    exact distance [m].
+    minus margin [m]; `closing` (p,) is an upper bound on each distance's decrease since the
+    previous configuration [m]. `nearest` is the smallest of `least` as first computed, before
+    bounds are replaced by exact distances [m].
     """
 
     q: Array
@@ -79,7 +79,7 @@ class NearPairs:
 
 class _Bodies(NamedTuple):
     """
-    A robot's tree in the form of `kernels.boxes.near_pairs`.
+    A robot's kinematic tree as arguments of `kernels.boxes.near_pairs`.
 
     `table` and `motions` are its `bodies` and `motions`. Pinocchio's joint i is fixed to body
     nodes[i] at mounts[i] (4, 4).
@@ -97,7 +97,7 @@ def _bodies(robot: Robot) -> _Bodies:
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))
     tree = tree_of(robot, frames, tuple(robot.joint_names), robot.neutral)
-    # the tree's bodies have the joint axis along z: from Pinocchio's joint frames to the bodies
+    # the tree's body frames have z along the joint axis: poses of joint frames in body frames
     mounts = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
               for row, frame in zip(tree.mounting, frames, strict=True)]
     return _Bodies(np.column_stack([tree.parent, tree.kind, tree.place]).astype(np.int64),

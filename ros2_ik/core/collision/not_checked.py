@@ -1,4 +1,4 @@
-"""The limits of a collision checker in sentences; the collision checker of a robot alone."""
+"""Sentences on what a collision checker does not check, and a robot's self-collision checker."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

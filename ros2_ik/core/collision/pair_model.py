@@ -59,7 +59,7 @@ class PairModel:
         return self._kept('distances', lambda: list(self.data.distanceResults))
 
     def _kept(self, name: str, make: Callable[[], T]) -> T:
-        """Return the calling thread's cached value under a name, made if missing."""
+        """Return the calling thread's cached value `name`; call `make` if it is missing."""
         try:
             found: T = self._local.__dict__[name]
         except KeyError:
@@ -74,7 +74,7 @@ class PairModel:
 
     @cached_property
     def moves(self) -> Array:
-        """1 if a column of `data.J` moves only a pair's second item, -1 only the first, (k, n)."""
+        """Sign (k, n): 1 if a column of `data.J` moves only the second item, -1 only the first."""
         carrying = np.array([columns_carrying(self.robot, item.joint) for item in self.items])
         carrying = carrying.reshape(len(self.items), self.robot.model.nvExtended)
         moves: Array = carrying[self.pairs[:, 1]] - carrying[self.pairs[:, 0]]
@@ -86,7 +86,7 @@ class PairModel:
 
 
 def _enter(model: pin.GeometryModel, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
-    """Add pairs to a model, octrees as first item: coal 3.0 swaps the items otherwise."""
+    """Add and return the pairs, octrees first: coal 3.0 would swap the items otherwise."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
     swapped = [(tree, int(first)) for tree in trees for first in np.flatnonzero(chosen[:, tree])]
     others = chosen.copy()

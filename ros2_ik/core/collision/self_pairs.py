@@ -21,7 +21,7 @@ from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 SAMPLES = 200        # number of random configurations
 MAX_NAMES = 10       # largest number of names in one text
 ALWAYS = 0.9         # fraction of samples in contact that counts as always; 0.95 in MoveIt
-SHALLOW = 1e-3       # depth [m]; deeper contacts are not modelling errors of a closed gripper
+SHALLOW = 1e-3       # largest depth of a modelling error, such as of a closed gripper [m]
 RIGID, ADJACENT = 'rigidly joined', 'adjacent'
 DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled configurations'
 NEUTRAL = 'in contact in the neutral state, nowhere deeper than 1 mm'
@@ -44,7 +44,7 @@ class SelfPairs:
 
     @property
     def guessed(self) -> dict[Pair, str]:
-        """Allowed pairs whose reason is contact in sampled configurations, with the reason."""
+        """Pairs allowed because of contacts in tested configurations, with the reason."""
         return {pair: reason for pair, reason in self.allowed.items() if reason in GUESSED}
 
     def report(self) -> str:
@@ -65,13 +65,13 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None,
     Not checked are:
     - pairs that no joint moves relative to each other;
     - pairs that the SRDF disables;
-    - with `guess`, pairs in contact in 90 % of 200 random configurations (with a fixed seed),
-      which an SRDF may have forgotten;
+    - with `guess`, pairs in contact in at least 90 % of 200 random configurations (fixed seed),
+      even if there is an SRDF, as it may omit such pairs;
     - if the SRDF disables no pair, adjacent links: at most one moving joint, and no other link
       with geometry, is between them;
     - if the SRDF disables no pair, with `guess`, pairs in contact in the neutral state that are
       nowhere deeper than 1 mm. (MoveIt's setup assistant leaves out all pairs in contact there;
-      here deeper ones stay checked, because the posture may be the cause.)
+      here deeper contacts stay checked, as the neutral posture itself may collide.)
 
     `geometry` defaults to the robot's geometry with hulls.
     """
@@ -127,7 +127,7 @@ def _adjacent(robot: Robot, geometry: RobotGeometry) -> set[Pair]:
 
 
 def _next_to(link: str, ways: dict[str, list[tuple[str, int]]], solid: set[str]) -> set[str]:
-    """Return the `solid` links reached over at most one moving joint and links not in `solid`."""
+    """Return the `solid` links reached through non-solid links and at most one moving joint."""
     found, waiting = set(), [(link, '', 0)]
     # depth-first over links without geometry, counting moving joints
     while waiting:
@@ -144,7 +144,7 @@ def _next_to(link: str, ways: dict[str, list[tuple[str, int]]], solid: set[str])
 
 def _sampled(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]
              ) -> tuple[set[Pair], set[Pair]]:
-    """Return the pairs nearly always in contact, and those in shallow contact in neutral."""
+    """Return pairs nearly always in contact, and pairs in shallow contact in the neutral state."""
     key = digest(robot.key, geometry.key, repr((SAMPLES, pairs)))
     found = cached('self-pairs-4', key, lambda: _measure(robot, geometry, pairs))
     always = found['shares'] >= ALWAYS

@@ -1,4 +1,4 @@
-"""Functions of a configuration: their kinds, the types of their fields, and readers."""
+"""Kinematic functions, the types of their fields, and readers of written functions."""
 
 from ros2_ik.core.functions.angle_between_vectors import AngleBetweenVectors
 from ros2_ik.core.functions.center_of_mass import CenterOfMass

@@ -75,9 +75,9 @@ class CenterOfMass(KinematicFunction):
         c, J = _center(at, bodies)
         if self.relative_to is not None:
             A, twists = at.placement(self.relative_to), at.spatial_jacobian(self.relative_to)
-            # relative velocity: less that of frame A's point at c
+            # relative velocity: subtract the velocity of frame A at the point c
             J = A.rotation.T @ (J - twists[:3] + pin.skew(c) @ twists[3:])
-            # joints that move centre and frame alike have zero columns, up to rounding
+            # clear rounding errors in columns of joints that move centre and frame together
             J *= bodies.moving
             c = A.actInv(c)
         if self.A is not None:
@@ -89,7 +89,7 @@ class CenterOfMass(KinematicFunction):
         return self.masses_along(robot, np.zeros(len(self.labels)))
 
     def masses_along(self, robot: Robot, offsets: Array) -> Masses:
-        """Return the masses for f - offsets (m,)."""
+        """Return the `Masses` of the function f - offsets; offsets (m,) [m]."""
         bodies = self._counted(robot)
         A = np.eye(3)[['xyz'.index(axis) for axis in self.axes]] if self.A is None else self.A
         return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
@@ -103,8 +103,8 @@ class _Bodies(NamedTuple):
     `model` is the robot with the masses of the counted moving links only; `share` is their
     fraction of the total mass. `fixed` (3,) is the contribution of fixed links to the centre [m].
     `joints` are the names of the joints that change the function, `moving` (nv,) is 1 in their
-    columns. `lumps` has for each joint the fraction of the mass that it carries and the position
-    of that mass in a link (4,), by the name of that link.
+    columns. `lumps` maps one link of each joint to (4,): the mass fraction that the joint carries
+    directly, and the position of that mass in the link frame [m].
     """
 
     model: pin.Model
@@ -150,7 +150,7 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
     joints = frozenset().union(*(robot.moving_joints(link, relative_to) for link in counted))
     moving = np.array([float(joint.name in joints) for joint in robot.joints
                        for _ in range(joint.velocity_size)])
-    # each joint's lump in the frame of one of its links, which compiled code places
+    # point mass of each joint, in the frame of one of the links that the joint carries
     carriers = {frames[name].parentJoint: name for name in counted}
     lumps = {name: np.array([inertias[index].mass / total,
                              *frames[name].placement.actInv(inertias[index].lever)])

@@ -11,7 +11,7 @@ from ros2_ik.core.functions.fields import FieldType
 from ros2_ik.core.functions.kinematic_function import KinematicFunction
 from ros2_ik.core.robot import Configuration, Robot
 
-QUICK = 500     # largest number of triangles of a mesh that is decomposed at once
+QUICK = 500     # largest number of triangles of a mesh decomposed in the constructor
 
 
 def _checker(value: object, name: str) -> CollisionChecker:
@@ -46,7 +46,7 @@ class CheckedDistance(KinematicFunction):
             self.checker.make_parts(QUICK)
 
     def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
-        """Return the checker of the pairs that this function measures, by default `checker`."""
+        """Return a checker of only the pairs that this function measures (default: all pairs)."""
         return checker
 
     def joints(self, robot: Robot) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Types of the fields of functions: how each is written, read, checked and stored."""
+"""Field types of kinematic functions: reading of written values, checks, stored form."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, MISSING
@@ -23,12 +23,12 @@ _AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xy
 
 class FieldType(NamedTuple):
     """
-    A type of fields; `form` describes the written value for error messages.
+    Type of a function's field; `form` describes valid written values in error messages.
 
     `read` converts a written value into the constructor's argument, or None if it does not fit.
     `check` converts the argument into the stored value, or raises InvalidConstraintError. A field
-    that is not written has its default, else `absent`; without both it is an error. A `supplied`
-    field cannot be written; the caller passes an object.
+    that is not written gets its default, else `absent`; with neither it is required. A `supplied`
+    field, such as a collision checker, cannot be written: the caller passes the object.
     """
 
     form: str
@@ -49,7 +49,7 @@ class FieldType(NamedTuple):
 
 
 class SpecField(NamedTuple):
-    """A field of a kind: its type and its default (MISSING: none)."""
+    """A field of a function class: type, default (MISSING: none), and whether None is valid."""
 
     type: FieldType
     default: object
@@ -74,7 +74,7 @@ class SpecField(NamedTuple):
 
 @lru_cache(maxsize=256)
 def spec_fields(function: type) -> Mapping[str, SpecField]:
-    """Return by name the fields with a FieldType of a dataclass; {} for other classes."""
+    """Return the fields of a dataclass that have a FieldType, by name; {} for other classes."""
     if not hasattr(function, '__dataclass_fields__'):
         return MappingProxyType({})
     hints = get_type_hints(function, include_extras=True)
@@ -122,7 +122,7 @@ def finite_numbers(value: object, name: str) -> Array:
 
 def as_rotation(rotation: Pose, name: str) -> Array:
     """
-    Return the exact rotation (3, 3), read-only, of (3, 3), (4, 4), a pinocchio.SE3 or None.
+    Return the rotation (3, 3), orthonormal and read-only, of a matrix, a pose or None.
 
     None is the identity. Raises InvalidConstraintError for a matrix that differs by more than 1e-4
     from a rotation.
@@ -143,7 +143,7 @@ def as_rotation(rotation: Pose, name: str) -> Array:
 
 
 def choice(*valid: str) -> FieldType:
-    """Return the type of a field whose value is one of the texts `valid`."""
+    """Return the FieldType of a string field whose value must be one of `valid`."""
     return FieldType(
         ' | '.join(valid), written.text,
         lambda value, name: checks.one_of(value, name, valid, InvalidConstraintError))

@@ -83,7 +83,7 @@ class JointPositions(KinematicFunction):
 @dataclass(frozen=True, eq=False)
 class BoundJoints(KinematicFunction):
     """
-    A linear function of the joint values of one robot, except for full turns and floating joints.
+    Function of one robot's joint values, linear except for full turns and floating joints.
 
         f = A difference(reference, q) + offset     offset (m,)
 
@@ -121,7 +121,7 @@ class BoundJoints(KinematicFunction):
 
     def value(self, at: Configuration) -> Array:
         f: Array = self.A @ pin.difference(at.robot.model, self.reference, at.q) + self.offset
-        # to (-pi, pi], so that half a turn is pi from both sides
+        # wrap to (-pi, pi]: half a turn is always +pi, never -pi
         f[self.turns] -= 2 * math.pi * np.ceil(f[self.turns] / (2 * math.pi) - 0.5)
         return f
 
@@ -155,7 +155,7 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
 
 
 class _Rows(NamedTuple):
-    """The part of a BoundJoints without the reference; `places` are the indices in q."""
+    """Fields of a BoundJoints that do not depend on the reference; `places` are indices in q."""
 
     places: Indices
     A: Array

@@ -40,7 +40,7 @@ class KinematicFunction(ABC):
     A function is independent of its use: it can be a target, constraint, cost, task or barrier of
     any robot. `kind` is its registered name; `peers` are its names in other libraries, by library.
     `periodic` is True if full turns of joints do not change f, `is_user_code` if f calls a user's
-    code. `reference_field` is the name of the field at whose value f is zero.
+    code. `reference_field` is the name of the field with the reference, at which f is zero.
     """
 
     kind: ClassVar[str]
@@ -60,7 +60,7 @@ class KinematicFunction(ABC):
         return -math.inf, math.inf
 
     def __post_init__(self) -> None:
-        """Check the fields of a kind that is a dataclass, by their types."""
+        """Check and convert the dataclass fields that have a FieldType."""
         for name, field in spec_fields(type(self)).items():
             self.keep(name, field.kept(getattr(self, name), name))
 
@@ -70,11 +70,11 @@ class KinematicFunction(ABC):
 
     @abstractmethod
     def joints(self, robot: Robot) -> frozenset[str]:
-        """Return the names of the joints that change f; raises UnknownFrameError and the like."""
+        """Return the names of the joints that change f; raises an IKError for unknown names."""
 
     @property
     def spec(self) -> 'KinematicFunction':
-        """The function from which `bind` made this one; otherwise this function itself."""
+        """The unbound function from which `bind` created this one, or this function itself."""
         return self
 
     def bind(self, robot: Robot) -> 'KinematicFunction':
@@ -100,10 +100,10 @@ class KinematicFunction(ABC):
 
     def equality_form(self, lower: Array, upper: Array) -> 'KinematicFunction | None':
         """
-        Return a smooth function that is zero exactly where lower <= f <= upper (m,), if needed.
+        Return a smooth function that is zero exactly where lower <= f <= upper (m,), or None.
 
-        An angle or a distance that must be exactly zero has no gradient at the solution; the
-        vector whose length it is has one. Return None if f itself is smooth there.
+        An angle or a distance that must be exactly zero has no gradient at the solution, but the
+        vector of that length is smooth. None means that f itself is smooth there.
         """
         return None
 
@@ -152,7 +152,7 @@ def function_kinds() -> dict[str, type[KinematicFunction]]:
 
 
 def written_kinds() -> dict[str, type[KinematicFunction]]:
-    """Return by kind the functions that files and messages can describe: with typed fields."""
+    """Return, by kind, the function classes that files and messages can describe."""
     return {kind: function for kind, function in sorted(function_kinds().items())
             if spec_fields(function)}
 

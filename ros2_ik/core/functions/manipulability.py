@@ -16,7 +16,7 @@ from ros2_ik.core.robot import Configuration, Robot
 _ROWS = {'all': [0, 1, 2, 3, 4, 5], 'position': [0, 1, 2], 'orientation': [3, 4, 5],
          'xy': [0, 1], 'xz': [0, 2], 'yz': [1, 2]}
 _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])   # cyclic successors of x y z
-_SINGULAR = 1e-12   # ratio of the smallest and the largest singular value that is rounding
+_SINGULAR = 1e-12   # smallest / largest singular value at which J counts as singular
 
 
 @register_function('manipulability', pink='ManipulabilityTask')
@@ -66,7 +66,7 @@ class Manipulability(KinematicFunction):
 
 class _Chain(NamedTuple):
     """
-    The columns of Pinocchio's Jacobian (6, n) of all joints, for a pair of frames.
+    Roles of the columns of Pinocchio's Jacobian (6, n), for a pair of frames.
 
     `signs` (n,) is 1 if a column moves `frame` alone, -1 if it moves `relative_to` alone, else 0;
     `moving` (n,) is 1 if it moves `frame`. `fold` (n, nv) adds the columns of mimic joints to
@@ -111,11 +111,11 @@ def _rates(twists: Array, D: Array, chain: _Chain) -> Array:
     rate (w_k x v_i + v_k x w_i, w_k x w_i). If column k moves the frame itself, all twists
     change at the opposite rate.
     """
-    # sum over i of D_i . (rate of twist i): axis k times sums of cross products of axes i
+    # sum over i of D_i . (rate of twist i), rearranged: twist k . (sum over i of cross products)
     v, w, force, moment = twists[:3].T, twists[3:].T, D[:3].T, D[3:].T
     products = _cross(np.concatenate([w, v, w]), np.concatenate([force, force, moment]))
     w_force, v_force, w_moment = products.reshape(3, -1, 3)
-    powers = np.hstack([w_force, v_force + w_moment])    # of the rates, by (v_k, w_k)
+    powers = np.hstack([w_force, v_force + w_moment])    # factors of (v_k, w_k)
     rates: Array = (twists.T * ((chain.carries - chain.moving[:, None]) @ powers)).sum(axis=1)
     return rates
 

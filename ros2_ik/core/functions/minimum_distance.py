@@ -44,9 +44,9 @@ class MinimumDistance(CheckedDistance):
 
 class KnownMinimumDistance(MinimumDistance):
     """
-    A MinimumDistance that decomposes no mesh, because that takes longer than a search may.
+    A MinimumDistance that never decomposes a mesh, as a search has no time for it.
 
-    Meshes decomposed earlier are used; others are replaced by their hulls.
+    Meshes decomposed earlier use their convex parts; others are replaced by their hulls.
     """
 
     makes_parts = False

@@ -20,7 +20,7 @@ class PairDistance(CheckedDistance):
     """
     The signed distance between two links or objects of a checker's scene, (1,).
 
-        f = d     [m]; in penetration minus the smallest translation that separates them
+        f = d     [m]; in penetration, minus the length of the shortest separating translation
 
     If they have several collision geometries, the nearest pair counts, even if the scene allows
     their collision. Not differentiable where nearest points jump; the gradient there is that of

@@ -21,10 +21,10 @@ class RelativeFunction(KinematicFunction):
     """
     A function of the placement of `frame` relative to `relative_to` (default: the root frame).
 
-    Its formula `rows` computes no Jacobian, but a wrench W_i for each row f_i, which changes at
+    Instead of a Jacobian, its formula `rows` computes a wrench W_i per row f_i. f_i changes at
     the rate W_i . (V_frame - V_relative_to), where V is the spatial velocity [linear; angular] of
-    a body at the root frame's origin, in the root frame's axes. So W_i = [force, moment about that
-    origin] is the wrench whose power is the rate; it is independent of the joints.
+    a body at the root frame's origin, in the root frame's axes. W_i = [force, moment about that
+    origin] is independent of the joints; its power at the relative velocity is the rate of f_i.
     """
 
     periodic = True

@@ -73,7 +73,7 @@ class SupportPolygon(KinematicFunction):
 
 
 def _hull(points: Array) -> list[int]:
-    """Return the hull corners of points (n, 2) as indices, counterclockwise from the left."""
+    """Return indices of the hull corners of points (n, 2), counterclockwise from the leftmost."""
     try:
         corners = scipy.spatial.ConvexHull(points).vertices
     except scipy.spatial.QhullError:     # on one line

@@ -64,7 +64,7 @@ def field_value(value: object) -> FieldValue:
 
 
 def _numbers(items: list[Any], value: object) -> list[float]:
-    """Return numbers as floats; YAML 1.1 reads 1e-3, without a decimal point, as a text."""
+    """Convert items to floats, also texts: YAML 1.1 reads 1e-3 (no decimal point) as a text."""
     try:
         return [float(item) for item in items]
     except (TypeError, ValueError, OverflowError):
@@ -81,7 +81,7 @@ def texts(given: FieldValue) -> list[str] | None:
 
 
 def row(given: FieldValue) -> list[float] | None:
-    """Read a list of numbers; YAML 1.1 reads 1e-3, without a decimal point, as a text."""
+    """Read a list of numbers or texts: YAML 1.1 reads 1e-3 (no decimal point) as a text."""
     if not given.names:
         return list(given.numbers)
     try:
@@ -111,7 +111,7 @@ def flag(given: FieldValue) -> bool | None:
 
 
 def rows(given: FieldValue, usual: int = 0) -> list[float] | Array | None:
-    """Read a matrix; without a row length it has `usual` columns, or is one row if usual is 0."""
+    """Read a matrix with the given columns, else `usual`; a list of numbers if both are 0."""
     numbers, columns = row(given), given.columns or usual
     if numbers is None or not columns:
         return numbers

@@ -22,7 +22,7 @@ from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, mesh_volume,
 
 MAX_PIECES = 24             # largest number of pieces before merging
 MAX_EXCESS = 0.05           # sufficient accuracy: excess volume / volume of the mesh
-MIN_CONVEX_SHARE = 0.05     # smallest share of the volume at which a convex part is split off
+MIN_CONVEX_SHARE = 0.05     # smallest volume share of a convex part for which a cut is preferred
 MAX_MERGE_LOSS = 0.01       # volume added by all merges / volume of the mesh
 NAMESPACE = 'pieces-7'      # folder in the cache
 MAX_EFFORT = 10_000_000     # number of triangles that all trial cuts together may process
@@ -96,9 +96,9 @@ def _cut_cost(halves: Iterable[_Slice]) -> tuple[float, float]:
     """
     Return the cost of a cut, to be compared lexicographically.
 
-    First the negative volume of convex parts that the cut splits off, second the excess of both
-    halves. The excess alone is misleading: cutting one wall off a bin does not shrink the hull of
-    the remaining walls until the last wall is cut off.
+    First the negative volume of convex parts that the cut splits off, second the sum of excess
+    times hull volume of both halves. Excess alone misleads: cutting one wall off a bin does not
+    shrink the hull of the remaining walls until the last wall is cut off.
     """
     halves = tuple(halves)
     convex = sum(piece.hull.volume for piece in halves
@@ -114,7 +114,7 @@ class _Solid:
     def __init__(self, vertices: Array, triangles: Indices) -> None:
         self.corners = vertices[triangles]
         self.volume = mesh_volume(vertices, triangles)
-        # distance from a box corner at which the corner is tested, in proportion to the solid
+        # corner tests are moved into the box by this distance, proportional to the solid
         self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
         self._enclosure = Enclosure(self.corners)
 
@@ -186,7 +186,7 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
 
 
 def _faces_down(corners: Array, axis: int, level: float) -> Mask:
-    """Return which triangles (m, 3, 3) lie in the plane, with a normal along -axis or none."""
+    """Return the mask (m,) of triangles in the plane that face along -axis or are degenerate."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     down = np.cross(first, second)[:, axis] < 1e-15
     faces: Mask = down & (np.abs(corners[:, :, axis] - level).max(axis=1) <= PLANE_TOLERANCE)
@@ -225,7 +225,7 @@ def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array, Array]:
 
 
 def _have_area(corners: Array) -> Mask:
-    """Return which triangles (m, 3, 3) have an area, False for those that are lines or points."""
+    """Return the mask (m,) of triangles (m, 3, 3) that are not degenerate (lines or points)."""
     first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     areas = np.linalg.norm(np.cross(first, second), axis=1)
     longest = np.maximum((first * first).sum(axis=1), (second * second).sum(axis=1))

@@ -34,7 +34,7 @@ def geometry_key(robot: Robot) -> tuple[Hashable, ...]:
 
 
 def adopt_mesh_files(robot: Robot, files: MeshFiles) -> None:
-    """Set `mesh_files(robot)` to the result of another process, which made its robot earlier."""
+    """Set `mesh_files(robot)` to the result of another process, so that cache keys agree."""
     _files[robot] = files
 
 

@@ -42,8 +42,8 @@ def outward_surfaces(vertices: Array, triangles: Indices) -> tuple[Indices, Indi
     """
     Return triangles (m, 3), the surface number of each (m,), and which surfaces are closed (s,).
 
-    Closed surfaces get outward normals; a cavity inside a mesh therefore counts as solid. Of a
-    triangle that exists once for each side, one copy remains. Degenerate triangles are dropped.
+    Closed surfaces get outward normals; a cavity inside a mesh therefore counts as solid. If the
+    mesh is two-sided, one copy of each triangle remains. Degenerate triangles are dropped.
     """
     # equal vertices get equal numbers, so that triangles of different parts share edges
     _, same = np.unique(vertices, axis=0, return_inverse=True)

@@ -201,7 +201,7 @@ def _outward(hull: 'scipy.spatial.ConvexHull') -> Hull:
 
 
 def _simplified(points: Array) -> Array:
-    """Return at most MAX_NEIGHBOURS of the points (n, 3), moved out until their hull has all."""
+    """Return up to MAX_NEIGHBOURS points (k, 3), scaled until their hull contains all points."""
     # evenly distributed directions: a Fibonacci lattice on the unit sphere
     height = 1 - (2 * np.arange(MAX_NEIGHBOURS) + 1) / MAX_NEIGHBOURS
     angle = np.pi * (1 + 5 ** 0.5) * np.arange(MAX_NEIGHBOURS)

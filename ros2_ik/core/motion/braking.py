@@ -66,10 +66,10 @@ def even_braking_motion(joints: Sequence[str], position: Any, velocity: 'ArrayLi
     constant. The joints stop at the same time, on a straight line in joint space. A joint that
     would leave its `bounds`, the lower and upper position limits (n,), stops earlier at the bound.
 
-    A controller may join the motion from another state than its start, by a cubic polynomial to
-    rest at the end. For each state in `others` this polynomial is within the velocity and
-    acceleration limits and does not reverse the direction of a joint; for each state in
-    `commands` it is within the limits but may reverse. The fastest of the start and `others`
+    A controller whose state differs from the start moves to the end by its own cubic polynomial,
+    ending at rest. For each state in `others` this polynomial is within the velocity and
+    acceleration limits and, if possible, no joint reverses its direction; for each state in
+    `commands` it is within the limits, but joints may reverse. The fastest of start and `others`
     determines the braking distance.
 
     Raises InvalidStateError for NaN.
@@ -141,8 +141,8 @@ def _inside(start: Array, speed: Array, ends: Array, times: Array,
     """
     Return ends (n,) clipped to the bounds, and the times (n,) of the joints' stops.
 
-    The shorter stop may exceed the acceleration limit, but only if the motion before was about to
-    leave the bounds: a motion inside the bounds has to brake as hard by itself.
+    A stop at a bound may exceed the acceleration limit, but only if the motion was about to cross
+    the bound anyway: any motion that stays within the bounds needs as much deceleration.
     """
     kept = np.clip(ends, np.minimum(bounds[0], start), np.maximum(bounds[1], start))
     short = (kept != ends) & (np.abs(speed) > REST_SPEED)

@@ -37,13 +37,13 @@ def straight_motion(robot: Robot, joints: Sequence[str], start: 'ArrayLike',
 
 def _timed(names: tuple[str, ...], start: Array, end: Array, limits: MotionLimits) -> Motion:
     """
-    Time the joint with the longest way; the other joints move in proportion.
+    Time the joint that moves farthest; the other joints move in proportion.
 
     Ruckig could time all joints at once, but with different limits of the joints it often leaves
     the straight line (0.19.4: 80 % of 5000 motions with random limits, by up to 0.5 rad).
     """
     limits.check_count(len(names))
-    # way of each joint relative to the longest way, and the tightest limits along the line
+    # motion of each joint relative to the largest, and the tightest limits along the line
     far = float(np.abs(end - start).max(initial=0.0))
     part = (end - start) / far if far else np.zeros(len(names))
     share = np.abs(part) if far else np.ones(len(names))
@@ -66,7 +66,7 @@ def _single(robot: Robot, name: str) -> Joint:
 
 
 def _end(joint: Joint, start: float, goal: float) -> float:
-    """Return the end nearest to the start for a continuous joint, otherwise the goal, checked."""
+    """Return the checked goal; for a continuous joint, the equivalent value nearest the start."""
     if joint.kind == 'continuous':
         return start + math.remainder(goal - start, math.tau)
     for value, slack in ((start, LIMIT_TOLERANCE), (goal, LIMIT_ROUNDING)):

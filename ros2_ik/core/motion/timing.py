@@ -23,7 +23,7 @@ def timed(joints: tuple[str, ...], position: Array, velocity: Array, limits: Mot
     Return the fastest motion to rest at a goal (n,), or, without a goal, at any position.
 
     With `in_step`, the joints stop at the same time and, if ruckig finds such a motion, move in
-    proportion; otherwise each joint moves as fast as it can.
+    proportion. Without `in_step`, each joint moves as fast as it can.
 
     Raises InvalidOptionError for a wrong number of limits, and if ruckig finds no motion.
     """

@@ -65,7 +65,7 @@ class Branches:
         return found
 
     def between(self, s: float, end: float) -> tuple[float, bool]:
-        """Return a parameter between two, and whether it belongs to `needed`."""
+        """Return the middle of `needed` in (s, end) and True; if none, the midpoint and False."""
         low, high = np.searchsorted(self.needed, s, 'right'), np.searchsorted(self.needed, end)
         return (float(self.needed[(low + high) // 2]), True) if low < high else (
             (s + end) / 2, False)
@@ -166,7 +166,7 @@ class Branches:
 
     def _other_turns(self, layer: int, q: Array, last: Array) -> list[Array]:
         """
-        Return further starts: q (nq,) with one joint a full turn back, for each joint at a limit.
+        Return q (nq,) turned back by a full turn in one joint, for each joint stopped at a limit.
 
         `last` (nq,) is the configuration at which the branch from q stopped.
         """
@@ -200,7 +200,7 @@ class Branches:
             if not self.nodes[i + 1]:
                 break
             steps = np.array(self.nodes[i + 1])[None] - np.array(self.nodes[i])[:, None]
-            # steps between all pairs of nodes: short ones and traced ones, without refused ones
+            # allowed steps between nodes: short or traced steps, except refused steps
             allowed = np.abs(steps).max(axis=2) <= self.options.max_joint_step
             for pair in self.links[i]:
                 allowed[pair] = True

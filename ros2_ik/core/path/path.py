@@ -29,7 +29,7 @@ class PathOptions:
     - `starts`: number of configurations at the first pose that are tried.
     - `hold_start`: True starts the path at the seed only.
     - `resolution` [rad, m]: largest joint change between two collision checks.
-    - `advice`: True repeats the search for a path that breaks with other starts and with free
+    - `advice`: if the path breaks, True repeats the search with other starts and with free
       axes, and reports what helps.
     - `timeout` [s]: time limit of the whole search.
     - `random_state`: an integer; equal integers give equal results unless the time runs out.

@@ -59,7 +59,7 @@ def path_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motion:
 
 def _limits_along(spline: 'scipy.interpolate.CubicSpline', limits: MotionLimits,
                   tip_speed: float) -> MotionLimits:
-    """Return the limits of ds/dt and its derivatives with the shortest motion of those tried."""
+    """Return limits of path speed, acceleration and jerk: of those tried, the fastest motion's."""
     first, second, third = _derivatives(spline)
     length, fastest = spline.x[-1], min(tip_speed, float((limits.velocity / first).min()))
     best = np.inf, fastest, fastest, fastest

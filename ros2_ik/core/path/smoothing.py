@@ -15,13 +15,13 @@ MIN_DECREASE = 0.01
 MAX_JOINT_CHANGE = 0.3
 # singular values of the Jacobian below this count as zero
 SINGULAR = 1e-3
-# damping of the normal equations, which have zero rows for configurations that do not move
+# damping of the normal equations, against rounding
 DAMPING = 1e-9
 
 
 def smoothed(branches: Branches, chain: Chain, whole: Chain) -> Chain:
     """
-    Return the refinement of `chain` with less joint motion, or `whole`, the present refinement.
+    Return a refined chain with less joint motion, or `whole`, the refinement of `chain`.
 
     Each step is a Gauss-Newton step on the cost of `Branches.cheapest`, of all configurations
     together, in the null spaces of the Jacobians of their poses. Descents bring the configurations

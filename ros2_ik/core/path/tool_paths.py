@@ -99,8 +99,8 @@ class Screw(ToolPath):
     """
     Rotation of the pose `start` by `angle` [rad] about an axis, with a translation along the axis.
 
-    `point` (3,) [m] is a point on the axis and `axis` (3,) its direction, both in the frame of the
-    pose. `travel` [m] is the translation. The angle may exceed a full turn.
+    `point` (3,) [m] is a point on the axis, `axis` (3,) its direction, both relative to the same
+    frame as `start`. `travel` [m] is the translation. The angle may exceed a full turn.
     """
 
     def __init__(self, start: Pose, point: 'ArrayLike', axis: 'ArrayLike', angle: float,

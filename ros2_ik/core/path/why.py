@@ -101,7 +101,7 @@ def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
     if condition > MAX_CONDITION:
         return Reason(Status.NO_IK_SOLUTION, 'singularity', 'the arm is near a singularity '
                       f'(condition number {condition:.3g}); {text}')
-    # the step to the other configuration is short, so the check between both found a contact
+    # if the step to the other configuration is short, a contact between both prevented the step
     blocked = branches.is_step(q, found.best_q)
     return Reason(Status.NO_IK_SOLUTION, 'contact' if blocked else 'step',
                   'there is a contact on the way to the next pose' if blocked else text)

@@ -61,7 +61,7 @@ class AllowedCollisions:
 
     def with_entry(self, first: str, second: str | None,
                    allowed: bool = True) -> 'AllowedCollisions':
-        """Return the matrix with one more entry: for a pair, or (`second` None) a default."""
+        """Return the matrix with one entry set: for a pair, or a default if `second` is None."""
         if second is None:
             return AllowedCollisions(self.pairs, {**self.defaults, first: allowed})
         pair = sorted_pair(_name(first), _name(second))

@@ -325,7 +325,7 @@ class Scene:
         """
         Return `other` with the changes between `base` and this scene applied to it.
 
-        Raises InvalidSceneError if an object is attached by one of them and added by the other.
+        Raises InvalidSceneError if one side attaches an object whose id the other side adds.
         """
         if other is base:
             return self

@@ -13,7 +13,7 @@ from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene.shapes.shape import created, register_shape, Shape
 
-EPSILON = 1e-15         # tilt of a unit normal that changes no distance noticeably
+EPSILON = 1e-15         # replaces zero components of a unit normal, without effect on distances
 DRAWN_EDGE = 4.0        # edge of the part of a plane that is drawn [m]
 DRAWN_THICKNESS = 1e-3  # thickness of that part [m]
 
