@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from geometry_msgs.msg import Pose
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from visualization_msgs.msg import (
@@ -14,6 +15,7 @@ from visualization_msgs.msg import (
 from visualization_msgs.srv import GetInteractiveMarkers
 
 UPDATE_DEPTH = 100      # depth of the queue of updates, of which a client must not miss any
+ACK_TIMEOUT = 1.0       # maximum time until all clients have received the last update [s]
 FEEDBACK_DEPTH = 10     # depth of the queue of feedback: press, pose and release come in bursts
 
 
@@ -44,6 +46,11 @@ class InteractiveMarkers:
         self._markers = new
         if changed or erased:
             self._publish(InteractiveMarkerUpdate(markers=changed, erases=erased))
+
+    def close(self) -> None:
+        """Remove all markers; wait until clients have received that, which could be lost else."""
+        self.show([])
+        self._updates.wait_for_all_acked(Duration(seconds=ACK_TIMEOUT))
 
     def move(self, name: str, pose: Pose) -> None:
         """Move a marker to a pose in its frame."""

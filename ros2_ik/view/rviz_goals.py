@@ -56,8 +56,8 @@ class RvizGoals:
         try:
             self._worker.run()
         finally:
-            self._markers.show([])
             self._ghost.publish(replacing_all(self._session.robot, []))
+            self._markers.close()
 
     # -- events ----------------------------------------------------------------------------
 
