@@ -14,7 +14,7 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.internals import field_value, read_yaml
 
 # Fields of the messages, with defaults, so that the command reads goals without ROS. Lists are
-# empty by default; the single item shows the type of the items. RobotState here lacks
+# empty by default; the one item written here only shows the type. ROBOT_STATE lacks
 # attached_collision_objects (attached objects belong to the scene) and fields that are never read
 # (is_diff, twist, wrench).
 HEADER = {'stamp': {'sec': 0, 'nanosec': 0}, 'frame_id': ''}

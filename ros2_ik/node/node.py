@@ -219,7 +219,7 @@ class IKNode(Node):
         self._servo_process.close()
         self._pool.close()
         self._scene.close()
-        # timeout 0: some coroutines would never end
+        # timeout 0: do not wait for unfinished coroutines, some of which would never end
         executor.shutdown(0)
         self.destroy_node()
 

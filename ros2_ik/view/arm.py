@@ -38,7 +38,7 @@ class Arm(Protocol):
     A robot at `q` (nq,) in a scene, with its solver and its controllers.
 
     If `moving` is True, the robot may move by itself, and `step` must be called every `PERIOD`.
-    All methods raise IKError with the reason. Only `wake` is thread-safe.
+    A method that fails raises IKError with the reason. Only `wake` is thread-safe.
     """
 
     robot: Robot

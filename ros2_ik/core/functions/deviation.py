@@ -36,7 +36,7 @@ def deviation_angle(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
     `two`, and the gradient of phi w.r.t. u, a unit vector perpendicular to u. If u is parallel
     or antiparallel to the axis, the direction is `one`.
     """
-    # u in the frame (one, two, axis)
+    # components of u along one, two and the axis
     x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
     sine = math.sqrt(x * x + y * y)
     phi = math.atan2(sine, cosine)

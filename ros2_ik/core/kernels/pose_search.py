@@ -132,7 +132,7 @@ def find_poses(places, numbers, addresses, poses, seed, ranges, indices, turning
     all_bases = places[table[n_parts, ROWS]:]
     error, flag, iterations, used, following = 0.0, CONVERGED, 0, 0, first
     for p in range(n_parts):
-        # arrays of the part: its values among the moving ones, parameters, rows
+        # index arrays of the part: of moving values, of the numbers in `poses`, and of rows
         mine = places[table[p, VALUES]:table[p + 1, VALUES]]
         given = places[table[p, GIVEN]:table[p + 1, GIVEN]]
         rows = places[table[p, ROWS]:table[p + 1, ROWS]]

@@ -248,7 +248,7 @@ def mass_rows(at, entry, work, parameters, f, J):
 
 @inner_part
 def jacobian_rows(at, entry, work, J):
-    """Fill the rows of J of an entry from its wrenches."""
+    """Fill an entry's rows of the Jacobian J, computed from the wrenches of these rows."""
     for row in range(at.table[at.row + entry], at.table[at.row + entry + 1]):
         for j in range(at.columns):
             J[row, j] = 0.0

@@ -16,7 +16,7 @@ from ros2_ik.core.kernels.qp import row_times, solve_qp, STIFFEST
 from ros2_ik.core.kernels.rows import fill, layout_of, move, PROGRAM, step_bounds, work_of
 from ros2_ik.core.kernels.source import loop, part
 
-FAR = 1e4               # largest distance of a bound from a row's value that a QP contains
+FAR = 1e4               # bounds in a QP are clipped to this distance from the row's value
 SLACK_WEIGHT = 1e8      # initial weight of the hard rows' slack in a QP
 PENALTY = 1.0           # least penalty of a violation in the merit function
 GAIN = 1e-8             # relative decrease of the merit below which the descent ends

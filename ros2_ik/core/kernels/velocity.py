@@ -258,8 +258,8 @@ def damp_oscillations(step, box, dt):
 
     Joints oscillate near a singularity, and where a row's gradient differs at both ends of a step.
     Each reversal multiplies the damping by SWING_GROWTH; it decays in steps without a reversal.
-    Without damping, 6 of 96 hands that were pulled into the arm's column oscillated for ever at up
-    to 1.2 rad/s, and targets near singularities ended in oscillations of up to 1.4 rad/s.
+    Without damping, 6 of 96 arms whose hand was pulled into the base column oscillated at up
+    to 1.2 rad/s without end, and arms with targets near singularities at up to 1.4 rad/s.
     """
     for j in range(len(step)):
         before, now = box[row.BEFORE, j], step[j] / dt

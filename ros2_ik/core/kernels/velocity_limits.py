@@ -81,7 +81,7 @@ def row_acceleration(J, i, box):
 @inner_part
 def least_change_of(left, share, push, acceleration, now, dt):
     """
-    Return the least change of a row in a step, with the distance `left` above its lower bound.
+    Return the least change in a step of a row whose value is `left` above its lower bound.
 
     A positive change leads a row below its bound (left < 0) back, at most at the rate that the
     joints can reach in this step. `now` is the row's present rate.

@@ -57,7 +57,7 @@ class Violation:
         return max(self.lower - self.value, self.value - self.upper, 0.0)
 
     def __str__(self) -> str:
-        # append the amount if value and bound look equal after rounding
+        # append the distance from the bound if rounding makes value and bound look equal
         nearest = self.lower if self.value < self.lower else self.upper
         by = f' (by {self.amount:.2g})' if f'{self.value:.4g}' == f'{nearest:.4g}' else ''
         return (f'{self.name}: {self.value:.4g} {self.unit}, '

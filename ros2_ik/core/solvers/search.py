@@ -429,7 +429,7 @@ class Search:
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
         solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status=status,
                                    best_q=candidate.attempt.q, alternatives=alternatives)
-        # fields are computed from the search when read: compute all now if the search continues
+        # lazy fields read this search: if it continues and so changes, compute all of them now
         if self.ended is None:
             solution.__reduce__()
         return solution

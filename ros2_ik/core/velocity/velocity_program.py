@@ -102,7 +102,7 @@ class VelocityProgram:
         self._last_velocity = np.zeros(robot.nv)
 
     def _bind_barriers(self, barriers: Sequence[Barrier]) -> list[Barrier]:
-        """Bind the barriers to the robot; return those that bound rows of functions."""
+        """Bind barriers to the robot; store those of distances, return those of functions."""
         for barrier in barriers:
             if not isinstance(barrier, Barrier):
                 raise InvalidOptionError(f'unknown barrier {barrier!r}; valid: Barrier, '
@@ -133,7 +133,7 @@ class VelocityProgram:
     def _enter_bounds(self, barriers: Sequence[Barrier],
                       frames: Sequence[CartesianVelocityLimit]) -> list[tuple[str, slice]]:
         """Write barriers of functions and limits of frames; return their names and rows."""
-        # LOWER, UPPER bound values (barriers); SLOWEST, FASTEST bound rates (limits of frames)
+        # LOWER, UPPER: bounds of barriers' values; SLOWEST, FASTEST: bounds of frames' rates
         numbers, places = self._rows, self._program.rows[len(self.tasks):]
         numbers[row.LOWER] = numbers[row.SLOWEST] = -np.inf
         numbers[row.UPPER] = numbers[row.FASTEST] = np.inf

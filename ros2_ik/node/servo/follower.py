@@ -309,7 +309,7 @@ class Follower:
         return self._follow.step(self.q)
 
     def _slide(self, result: VelocityResult, twist: Array) -> tuple[VelocityResult, float]:
-        """Return the step, along near surfaces if they block it, and its fraction of `twist`."""
+        """Return `result` or, if surfaces block it, a step along them; and its part of `twist`."""
         squared = float(twist @ twist)
         if result.scale >= SLOWED or squared == 0.0 \
                 or not (near := self._near(self._follow, SURFACE)):
@@ -436,7 +436,7 @@ class Follower:
         assert self.command is not None
         q = self.q.copy()
         q[self.places] += ESCAPE_STEP * (self._middle - q[self.places])
-        # displacement of the tip by that motion, compared with the commanded linear velocity
+        # compare the tip's displacement in this step with the commanded linear velocity
         here, there = (Configuration(self.robot, each).transform(self.begin.tip)[:3, 3].copy()
                        for each in (self.q, q))
         value = self.command.value

@@ -81,7 +81,7 @@ KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
 RECENT = 0.3        # time for which an object or the base counts as moving after a change [s]
 DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
-# time without messages of the node after which commands are ignored: a stop may be lost [s]
+# commands are ignored if the node is silent for this time: it may fail to pass on a stop [s]
 NODE_TIMEOUT = 1.0
 NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
 N_TIMED_STEPS = 2500    # number of recent steps for the timing statistics
