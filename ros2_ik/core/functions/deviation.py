@@ -58,7 +58,7 @@ def deviation_angle(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
 def deviation_vector(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
                      ) -> tuple[float, v.Vector, float, v.Vector]:
     """
-    Return phi x, its gradient w.r.t. u, phi y and its gradient; see `deviation_angle`.
+    Return phi x, its gradient, phi y, its gradient, both w.r.t. u; see `deviation_angle`.
 
     The vector phi (x, y) is zero only along the axis, where it is smooth; opposite to the axis its
     length is pi.

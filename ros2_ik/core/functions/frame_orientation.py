@@ -122,8 +122,8 @@ class FrameOrientation(FormedFunction):
     `reference` and `offset` are (3, 3) rotations or poses, whose rotation is used; `offset`
     rotates the frame's own axes. Vector and Euler angles have a row for each of `axes`, the chord
     has three. MoveIt's tolerances are bounds of the vector (ROTATION_VECTOR) or of the Euler
-    angles (XYZ_EULER_ANGLES). For a vector along the axes of `relative_to`, pass the inverse of
-    the reference as `offset`, and no reference.
+    angles (XYZ_EULER_ANGLES). For theta n along the axes of `relative_to`, pass the inverse of
+    the reference as `offset`, and leave `reference` None.
 
     All forms are zero exactly at the reference. At theta = pi the vector and the chord jump to
     their opposite. There the slope of the chord's length, cos(theta / 2), is zero although a cost

@@ -85,8 +85,8 @@ class GazeAngle(FormedFunction):
     the target is straight behind, the vector has length pi in one fixed direction; near there one
     derivative grows without bound and is limited to pi * 1e3 / distance.
 
-    A target at the origin (within 1e-9 m) counts as straight behind: only a cone of pi contains
-    it, and the gradient draws the frame back along its axis until the target is ahead. The
+    A target at the origin (within 1e-9 m) counts as straight behind: only a bound of pi allows
+    it. A descent moves the frame along -n until the target is ahead. The
     gradient grows as 1 / distance down to 1e-3 m.
     """
 

@@ -27,7 +27,7 @@ class PairDistance(CheckedDistance):
     one of them.
 
     Raises UnknownNameError for names without geometry, and InvalidConstraintError if no joint
-    moves one relative to the other.
+    moves one of the two relative to the other.
     """
 
     first: Body

@@ -102,7 +102,7 @@ class RegionDistance(RelativeFunction):
         p = v.point(B, v.vector(parameters, 1))
         local = v.to_local(A, p)
         nearest, gradient = math.inf, (0.0, 0.0, 0.0)
-        # the surfaces of a region follow each other: maximum per region, minimum over regions
+        # minimum over regions of the maximum over a region's surfaces, which are contiguous
         worst, slope = -math.inf, (0.0, 0.0, 0.0)
         count = int(parameters[0])
         for i in range(count):

@@ -1,4 +1,4 @@
-"""Readers of functions' fields in the form that messages and files write."""
+"""Readers that convert values from messages and files into the fields of functions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -174,7 +174,7 @@ def violation_of(below, above):
 @part
 def update_bfgs(bfgs_correction, H, s, y):
     """
-    Update H + bfgs_correction (n, n) by Powell's damped BFGS formula.
+    Change `bfgs_correction` by Powell's damped BFGS update of H + bfgs_correction (n, n).
 
     s (n,) is the step, y (n,) the change of the Lagrangian's gradient (Nocedal and Wright,
     "Numerical Optimization", procedure 18.2).

@@ -296,8 +296,8 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
     of functions, pairs and joints, see `velocity_rows`; the values in `given` are filled.
     A limb is the joints that the tasks of one priority move together; limbs[level, j] (levels + 1,
     n) is the number of one joint of joint j's limb, in the last row for firm tasks. `options` are
-    dt [s], damping and gain of position limits. `inertia` (n, n), or (0, 0) for none, weighs
-    velocities.
+    dt [s], damping and gain of position limits. `inertia` (n, n), or (0, 0) for none, adds
+    the kinetic energy to the cost.
 
     `missed` (m + k + 3,) is filled with the violations of rows, pairs and LIMITS. Return DONE,
     RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.

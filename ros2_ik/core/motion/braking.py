@@ -153,7 +153,7 @@ def _inside(start: Array, speed: Array, ends: Array, times: Array,
 
 def _cubics(names: tuple[str, ...], start: Array, speed: Array, ends: Array,
             times: Array) -> Motion:
-    """Return the motion of cubic polynomials to rest at `ends` (n,) after `times` (n,) [s]."""
+    """Return cubic motions of the joints that come to rest at `ends` after `times` (n,) [s]."""
     # coefficients of t^2 and t^3 of the Hermite polynomial with velocity 0 at the end
     duration = np.where(times > 0, times, 1.0)
     mean = (ends - start) / duration

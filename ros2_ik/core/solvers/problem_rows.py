@@ -118,7 +118,7 @@ def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
 def _bound_target(target: PoseTarget, largest: float, bounds: Array) -> None:
     """Fill the bounds (4, 6) of a target; `largest` is the largest weight of all targets."""
     counted = target.counted
-    # equality, or no bounds for free axes
+    # counted rows are equalities, rows of free axes have no bounds
     if not target.whole:
         bounds[1] = np.where(counted, 0.0, np.inf)
         bounds[0] = -bounds[1]

@@ -32,7 +32,7 @@ class Attempt(NamedTuple):
 
     @property
     def reached(self) -> bool:
-        """True if q meets the hard rows by the solver's own test."""
+        """True if q meets the hard rows according to the solver, before the test by `accept`."""
         return self.holds or self.exit_flag is ExitFlag.CONVERGED
 
 

@@ -132,7 +132,7 @@ class IKRequests(Parts):
 
     def _reread(self, message: ComputeIK.Request, last: _LastRequest,
                 state: StateInScene) -> PreparedRequest | None:
-        """Rebind the last request to new poses and a new seed; None if the checker differs."""
+        """Return the last request with new poses and seed; None if the checker has changed."""
         request = last.preparation.request
         poses = [target_pose(message, index, target.tip)
                  for index, target in enumerate(request.targets)]
@@ -309,7 +309,7 @@ class _World:
 
     def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],
               checked: frozenset[str]) -> Array:
-        """Return q (nq,): the seed completed from joint_states; store the joints and notes."""
+        """Return q (nq,), the seed completed from joint_states; set `free`, `needed`, `notes`."""
         self.free, self.needed = free, needed
         start = self._state.start(self.robot, request.seed, needed, free, checked)
         self.notes = start.notes

@@ -114,7 +114,7 @@ def _raise_priority() -> None:
     Niceness mainly acts within a session, since Linux shares CPU time by session (autogroup).
     """
     # Lock memory, as controller_manager does: reading pages from swap takes a third of a second.
-    # Without permission, this call has no effect.
+    # Without the permission to lock memory, mlockall fails and changes nothing.
     ctypes.CDLL(None).mlockall(LOCK_MEMORY)
     try:
         # all threads, since steps wait for the threads of OpenBLAS as well

@@ -79,7 +79,7 @@ class CollisionGeometry:
         return self._made.left_out
 
     def check(self) -> bool:
-        """Return whether the robot has geometry; RequestError if not ready or faulty."""
+        """Return whether the robot has geometry; RequestError if still being made or faulty."""
         if self.is_making:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "

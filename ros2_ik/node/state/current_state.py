@@ -33,7 +33,7 @@ class Start(NamedTuple):
 
 
 class CurrentState:
-    """Current joint positions and base pose; readings age by the node clock, `clock`."""
+    """Current joint positions and base pose; `clock`, the node's, measures ages of readings."""
 
     def __init__(self, parameters: Parameters, joint_states: JointStates, transforms: Transforms,
                  warn: Callable[[str], None], clock: Clock) -> None:

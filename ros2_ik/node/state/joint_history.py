@@ -146,7 +146,7 @@ class JointHistory:
         return float(covariance / sum(one * one for one in away))
 
     def _window(self) -> list[tuple[float, float]]:
-        """Return (negative age [s], value) of readings within WINDOW and of one before."""
+        """Return (stamp minus latest [s], value) of readings in WINDOW and of one before it."""
         window = list[tuple[float, float]]()
         for stamp, value in reversed(self._past):
             window.append(((stamp - self.reading.stamp) * 1e-9, value))

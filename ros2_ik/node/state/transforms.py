@@ -216,7 +216,7 @@ class Transforms:
         # the base class of tf2's errors differs between ROS distributions
         except Exception as error:
             raise LookupError(f'TF: {error}') from None
-        # received when the oldest moving transform was, or now if all are static
+        # time of receipt: the earliest of the moving transforms', or now if all are static
         reading = Reading.of(place, message.header.stamp)
         received = [parent.received for parent in _between(self._buffer.parents, target, source)
                     if not parent.static]
