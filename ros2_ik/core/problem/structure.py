@@ -131,8 +131,8 @@ class Structure:
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
     callable of the user. `to_resolve` has the indices of the targets relative to a static frame
     (no active joint moves it) other than the root. `angles` are the indices in q of the joints
-    whose full turn fits into their limits and changes neither a link pose nor a constraint nor a
-    cost. `solvers` caches prepared data by solver name, and target bounds under 'bounds'.
+    whose full turn changes neither a link pose nor a constraint nor a cost; `turning` are those of
+    them whose limits allow a full turn. `solvers` caches prepared data by solver name, and target bounds under 'bounds'.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -151,8 +151,8 @@ class Structure:
         # joints of functions that a full turn changes
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))
         active, used = self.active, [robot.joint(name).index for name in counted]
-        self.angles = np.array([i for i in active.angles if i not in used
-                                and active.upper[i] - active.lower[i] >= TURN], dtype=np.intp)
+        self.angles = np.array([i for i in active.angles if i not in used], dtype=np.intp)
+        self.turning = self.angles[(active.upper - active.lower)[self.angles] >= TURN]
         self.solvers: dict[str, Any] = {}
 
 

@@ -45,7 +45,8 @@ class Diagnostics(Endpoint):
         newest = self.joint_states.newest
         if newest is None:
             return DiagnosticStatus.WARN, 'none received', {}
-        age = newest.age(self.node.get_clock().now().nanoseconds)
+        clock = self.node.get_clock()
+        age = newest.age(clock.now().nanoseconds, bool(clock.ros_time_is_active))
         values: Values = {'age [s]': f'{age:.3f}',
                           'age counted from': 'header.stamp' if newest.stamp else 'receipt'}
         if wrong := self.joint_states.contradictions():

@@ -205,13 +205,14 @@ class IKRequests(Parts):
         `submitted` is called with the number of the search in the pool; `tell` is called in the
         pool's thread with the best solution so far.
         """
-        search, way, is_goal = question.search, question.way, tell is not None
+        search, way = question.search, question.way
         if way is None and _run_slice(search, self.pool.open_jobs):
             return search.solution()
         try:
             if way:
-                return way.end(await self.by_worker(way.search, submitted, None, is_goal))
-            return cast(IKSolution, await self.by_worker(search, submitted, tell, is_goal))
+                # a path search has no partial result; `tell` marks it as a goal of the action
+                return way.end(await self.by_worker(way.search, submitted, tell))
+            return cast(IKSolution, await self.by_worker(search, submitted, tell))
         # no answer of the worker: return the best attempt of this thread
         except UnansweredError as error:
             best = search.solution()
@@ -221,15 +222,14 @@ class IKRequests(Parts):
 
     async def by_worker(self, search: AnySearch,
                         submitted: Callable[[int], None] = lambda number: None,
-                        tell: Callable[[IKSolution], None] | None = None,
-                        is_goal: bool = False) -> Any:
+                        tell: Callable[[IKSolution], None] | None = None) -> Any:
         """
         Run a search in a worker, and return its result; raises WorkerError.
 
         Raises RequestError if the robot was replaced meanwhile, or if MAX_PENDING searches are
-        open; goals of the action (`is_goal`) have their own maximum, MAX_GOALS.
+        open; goals of the action (with `tell`) have their own maximum, MAX_GOALS.
         """
-        if not is_goal and (others := self.pool.open_jobs) >= MAX_PENDING:
+        if tell is None and (others := self.pool.open_jobs) >= MAX_PENDING:
             self.statistics.busy += 1
             raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the maximum')
         try:

@@ -10,7 +10,7 @@ CHECK_PERIOD = 0.1      # between two checks [s]
 
 
 class Ready(Endpoint):
-    """Latched topic: True if the node has a robot and has created its collision geometry."""
+    """Latched topic: True if a robot is loaded, and its collision geometry made or failed."""
 
     def offer(self) -> None:
         self._last: bool | None = None

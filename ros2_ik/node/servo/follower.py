@@ -250,7 +250,7 @@ class Follower:
         step = (self._following_step(self.command.value, speed) if speed > 0.0
                 else self._braking_step())
         return step._replace(
-            message=f'{step.message}; the controller runs at {speed:.2g} of its speed')
+            message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
 
     def _following_step(self, value: Array, speed: float) -> Step:
         # factors on the twist: `part` for a singularity, `share` for sliding along a surface
@@ -322,7 +322,7 @@ class Follower:
         return self._commanded_step(slid), part
 
     def _commit(self, program: VelocityProgram, result: VelocityResult, code: int, text: str,
-               scale: float) -> Step:
+                scale: float) -> Step:
         """Adopt positions and velocities of a result; return the step with its status."""
         self.q, self.v = result.q, result.v
         # rounding errors of the solver must not count as motion
@@ -358,7 +358,7 @@ class Follower:
         return slower
 
     def _diagnose(self, result: VelocityResult, scale: float, condition: float,
-               is_approaching: bool) -> tuple[int, str]:
+                  is_approaching: bool) -> tuple[int, str]:
         """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
         halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
         # An escape out of a singularity starts when the arm is halted there, and motion to the
