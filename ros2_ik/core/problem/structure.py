@@ -132,7 +132,8 @@ class Structure:
     callable of the user. `to_resolve` has the indices of the targets relative to a static frame
     (no active joint moves it) other than the root. `angles` are the indices in q of the joints
     whose full turn changes neither a link pose nor a constraint nor a cost; `turning` are those of
-    them whose limits allow a full turn. `solvers` caches prepared data by solver name, and target bounds under 'bounds'.
+    them whose limits allow a full turn. `solvers` caches prepared data by solver name, and target
+    bounds under 'bounds'.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
