@@ -14,7 +14,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
@@ -27,7 +27,7 @@ from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.endpoints.answering import Statistics
-from ros2_ik.node.endpoints.parts import publisher, timer
+from ros2_ik.node.endpoints.parts import LATCHED, publisher, timer
 from ros2_ik.node.endpoints.registry import make_endpoints
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
@@ -43,7 +43,6 @@ from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
 from ros2_ik.node.workers import Pool
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 ANSWER_TIMEOUT = 0.5        # shutdown: time to answer open requests [s]
 BRAKING_TIMEOUT = 2.0       # shutdown: additional time to brake an arm [s]
 QUIET_TIME = 0.25           # shutdown: time without an answer after which the node ends [s]

@@ -7,10 +7,10 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.kernels.comparisons import are_within
+from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.path.path import PathOptions
 from ros2_ik.core.path.tool_paths import ToolPath
 from ros2_ik.core.problem import accept, IKProblem
-from ros2_ik.core.problem.structure import TURN
 from ros2_ik.core.solvers import Budget, make_solver, Search, SolveOptions
 from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.solvers.starts import generator_state, Starts

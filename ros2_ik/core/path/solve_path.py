@@ -20,13 +20,14 @@ from ros2_ik.core.problem import IKProblem, PoseTarget
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers import Budget
+from ros2_ik.core.solvers.too_few_joints import ROTATIONS
 from ros2_ik.core.status import Status
 
 TARGET_OPTIONS = ('relative_to', 'weights', 'position_tolerance', 'orientation_tolerance')
 PROBLEM_OPTIONS = ('group', 'locked', 'constraints', 'costs', 'joint_limits', 'collisions')
 SEARCH_OPTIONS = tuple(each.name for each in fields(PathOptions))
 # rotation axes to free, by their index in the weights, the most often useful axis first
-AXES_TO_FREE = {5: 'rz', 3: 'rx', 4: 'ry'}
+AXES_TO_FREE = (5, 3, 4)
 
 
 def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
@@ -171,7 +172,7 @@ def _advice(branches: Branches, reached: float) -> str:
             return f'a start at {joints} reaches {chain[-1][0]:.4g} m'
     # a free rotation axis
     target, = problem.question()['targets']
-    for axis, name in AXES_TO_FREE.items():
+    for axis in AXES_TO_FREE:
         weights = target.weights.copy()
         weights[axis] = 0.0
         if not target.counted[axis] or not weights.any():
@@ -180,5 +181,5 @@ def _advice(branches: Branches, reached: float) -> str:
                                  options, branches.budget))
         if chain and chain[-1][0] == path.length:
             numbers = ' '.join(f'{weight:g}' for weight in weights)
-            return f'with {name} free (weights {numbers}) the whole path is reached'
+            return f'with {ROTATIONS[axis]} free (weights {numbers}) the whole path is reached'
     return ''

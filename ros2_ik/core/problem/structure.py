@@ -9,10 +9,9 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import UnmovedTipError
+from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Joint, Robot
-
-TURN = 2 * np.pi
 
 
 class ActiveJoints:

@@ -17,6 +17,7 @@ from ros2_ik.core.collision import Contact
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
 from ros2_ik.core.kernels import compile_for_search
+from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem import (
     accept,
     AcceptanceReport,
@@ -27,7 +28,6 @@ from ros2_ik.core.problem import (
     JointChangeBound,
     out_of_reach,
 )
-from ros2_ik.core.problem.structure import TURN
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, tip_contacts

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 PATH_TOLERANCE = 0.01
 # maximum delay of motors and controllers; joints with a larger delay do not follow [s]
 MAX_DELAY = 0.3
+N_PATH_SAMPLES = 100    # samples of a motion among which the one nearest to the arm is searched
 # up to this delay, braking starts at the commanded state, above it at the measured one [s]
 USUAL_DELAY = 0.06
 # maximum overshoot of a goal by rounding [rad, m]

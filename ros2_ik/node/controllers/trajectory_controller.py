@@ -17,6 +17,7 @@ from ros2_ik.core.internals import even_braking_motion
 from ros2_ik.node.controllers.controller import (
     Controller,
     ControllerContext,
+    N_PATH_SAMPLES,
     passes_goal,
     PATH_TOLERANCE,
     USUAL_DELAY,
@@ -42,7 +43,6 @@ DELAY_ERROR = 0.02
 # maximum time until a controller receives a braking trajectory, on a busy computer [s]
 RECEIVE_DELAY = 0.04
 N_BRAKING_STATES = 7    # samples of the path from which a braking trajectory may start
-N_PATH_SAMPLES = 100    # samples of a motion among which the one nearest to the arm is searched
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from rclpy.qos import QoSProfile
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.timer import Timer
 
 from ros2_ik.node.endpoints.answering import Statistics
@@ -26,6 +26,7 @@ from ros2_ik.node.workers import Pool
 # Queue of requests of each service. When the queue is full, DDS drops older requests silently.
 # Fast DDS sends each answer to all clients of a service, so the clients' queues must be as long.
 QUEUE = QoSProfile(depth=1000)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 # wait(start) calls start(done), and awaits the value that any thread passes to `done`
 Wait = Callable[[Callable[[Callable[[object], None]], None]], Awaitable[Any]]

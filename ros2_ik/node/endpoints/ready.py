@@ -1,9 +1,8 @@
 """Topic ~/ready."""
 
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import Bool
 
-from ros2_ik.node.endpoints.parts import publisher, timer
+from ros2_ik.node.endpoints.parts import LATCHED, publisher, timer
 from ros2_ik.node.endpoints.registry import Endpoint
 
 CHECK_PERIOD = 0.1      # between two checks [s]
@@ -14,8 +13,7 @@ class Ready(Endpoint):
 
     def offer(self) -> None:
         self._last: bool | None = None
-        self._publisher = publisher(self.node, Bool, '~/ready', QoSProfile(
-            depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
+        self._publisher = publisher(self.node, Bool, '~/ready', LATCHED)
         timer(self.node, CHECK_PERIOD, self._check)
 
     def _check(self) -> None:

@@ -10,14 +10,17 @@ import numpy as np
 from ros2_ik.core import Array, Motion, MotionState, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller, MAX_DELAY, USUAL_DELAY
+from ros2_ik.node.controllers.controller import (
+    Controller,
+    MAX_DELAY,
+    N_PATH_SAMPLES,
+    USUAL_DELAY,
+)
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
-
-N_PATH_SAMPLES = 100    # samples of a motion among which the one nearest to the arm is searched
 
 Cancelled = Callable[[], str]   # returns the reason why a motion must end, or ''
 

@@ -245,11 +245,9 @@ class Follower:
             self.command = None
         if self.command is None:
             return self._braking_step()
-        if speed == 1.0:
-            return self._following_step(self.command.value, speed)
         step = (self._following_step(self.command.value, speed) if speed > 0.0
                 else self._braking_step())
-        return step._replace(
+        return step if speed == 1.0 else step._replace(
             message=f'{step.message}; the controller runs at {speed:.3g} of its speed')
 
     def _following_step(self, value: Array, speed: float) -> Step:
