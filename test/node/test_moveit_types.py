@@ -3,7 +3,7 @@ The copies of MoveIt's types in interfaces/ have the hashes of the full packages
 
 DDS does not match types of one name with different hashes; a hash covers the types of the
 fields. The hashes are those of all files of moveit_msgs 2.6.0, of octomap_msgs and
-object_recognition_msgs (branches ros2), and of JointJog of control_msgs 6.8.0, by
+object_recognition_msgs (branches ros2), and of control_msgs 6.8.0, by
 rosidl_adapter and rosidl_generator_type_description of ROS Jazzy.
 """
 
@@ -16,6 +16,8 @@ from rclpy.context import Context
 HASHES = {
     'control_msgs/msg/JointJog':
         'ba249455a20f70168a1acb7bf43b776b72ff1f7eb5fc4cfea443f749e963c6e7',
+    'control_msgs/msg/JointTrajectoryControllerState':
+        '51d8dd89cc624cbe9daaeeb4d80d6de9b86168ffdc3be41fefc0953e3c26e480',
     'moveit_msgs/msg/PlanningScene':
         '0f58540ad5eab4b9ea827d53b763c793d8cabd202b3b301fcee25afa4ce1bd80',
     'moveit_msgs/msg/ServoStatus':

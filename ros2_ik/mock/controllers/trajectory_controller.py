@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from control_msgs.msg import JointTrajectoryControllerState
 import numpy as np
 from trajectory_msgs.msg import JointTrajectory
 
@@ -19,7 +20,8 @@ class TrajectoryController(MockController):
 
     A new trajectory replaces the current one. As in joint_trajectory_controller 4.17, it starts at
     the measured state of the last cycle, so the first command is one cycle ahead of that state.
-    With control_msgs, the action `~/follow_joint_trajectory` is offered as well.
+    `~/controller_state` reports the speed scaling alone. The action `~/follow_joint_trajectory` is
+    offered if control_msgs has it.
     """
 
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
@@ -28,6 +30,8 @@ class TrajectoryController(MockController):
         self._last_update = 0
         self.create_subscription(JointTrajectory, '~/joint_trajectory', self._on_trajectory,
                                  SYSTEM_DEFAULT)
+        self._state = self.create_publisher(
+            JointTrajectoryControllerState, '~/controller_state', 1)
         self._goal: GoalWatch | None = follow_joint_trajectory(self)
 
     def _on_trajectory(self, message: JointTrajectory) -> None:
@@ -77,6 +81,8 @@ class TrajectoryController(MockController):
             self.body.command(self.joints, position,
                               None if steps else velocity * self.body.time_scale)
         self._last_update = now
+        self._state.publish(JointTrajectoryControllerState(
+            joint_names=self.joints, speed_scaling_factor=self.body.time_scale))
 
     def _begin(self, trajectory: Trajectory, now: int) -> bool:
         """Start a trajectory; return whether it starts with a step from the measured positions."""

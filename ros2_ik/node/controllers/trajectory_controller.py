@@ -61,6 +61,10 @@ class TrajectoryOutput(ServoOutput):
     message_type = JointTrajectory
     ahead = 0.06
 
+    @property
+    def state_topic(self) -> str:
+        return f'{self.topic.rpartition("/")[0]}/controller_state'
+
     def concerns(self, message: JointTrajectory) -> bool:
         # a trajectory without points ends the current trajectory
         return not message.points or not set(self.joints).isdisjoint(message.joint_names)

@@ -25,7 +25,6 @@ from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Float64
 
 from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
 from ros2_ik.messages.request_error import RequestError, wrong
@@ -58,6 +57,7 @@ from ros2_ik.node.servo.messages import (
 from ros2_ik.node.servo.player import Player
 from ros2_ik.node.servo.process import Names
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
+from ros2_ik.node.servo.speed_scaling import SpeedScaling
 from ros2_ik.node.state.joint_states import JointStates, publishers
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
@@ -85,7 +85,6 @@ DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
 NODE_TIMEOUT = 1.0
 NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
 N_TIMED_STEPS = 2500    # number of recent steps for the timing statistics
-MIN_SPEED_SCALING = 1e-3    # less counts as 0: the arm brakes
 # best effort matches every publisher; depth 1, since only the newest command counts
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -154,8 +153,6 @@ class Loop:
             node.create_subscription(
                 kind, names.topics[topic],
                 lambda message, mode=mode: self._obey(mode, message), NEWEST)
-        node.create_subscription(Float64, names.topics['speed_scaling'], self._scale_speed, NEWEST)
-        self._speed_scaling = 1.0
         self._status = node.create_publisher(ServoStatus, names.topics['status'], 10)
         self._session: Session | None = None
         self._players = dict[int, Player]()
@@ -206,7 +203,7 @@ class Loop:
 
     def _step(self, session: 'Session', late: float) -> None:
         try:
-            session.step(late, self._speed_scaling)
+            session.step(late)
         # end without braking: the last published step brings the joints to rest, or holds them
         except Exception as error:
             self._log.error(traceback.format_exc())
@@ -325,12 +322,6 @@ class Loop:
 
     # -- clients --------------------------------------------------------------------------
 
-    def _scale_speed(self, message: Float64) -> None:
-        """Set the speed scaling of the controllers from percent (Universal Robots' convention)."""
-        if math.isfinite(message.data):
-            scaling = min(message.data / 100, 1.0)
-            self._speed_scaling = scaling if scaling >= MIN_SPEED_SCALING else 0.0
-
     def _obey(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
         """Pass a command to the follower, or note why it is refused."""
         session = self._session
@@ -372,6 +363,8 @@ class Session:
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
                          for output in follower.begin.outputs]
+        self._scalings = [SpeedScaling(context.node, output.state_topic)
+                          for output, _ in self._outputs if output.state_topic]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
         self._knots = deque[tuple[int, Array, Array]]()
@@ -390,8 +383,8 @@ class Session:
 
     def close(self) -> None:
         """Destroy publishers and subscriptions."""
-        for _, topic in self._outputs:
-            topic.close()
+        for one in (*(topic for _, topic in self._outputs), *self._scalings):
+            one.close()
 
     def change_mode(self, follower: Follower, values: SimpleNamespace) -> None:
         """Replace the follower; continue from the current positions and velocities."""
@@ -496,8 +489,8 @@ class Session:
 
     # -- steps ----------------------------------------------------------------------------
 
-    def step(self, late: float, speed: float) -> None:
-        """Compute and publish the due steps; `late` is the delay [s], `speed` scales commands."""
+    def step(self, late: float) -> None:
+        """Compute and publish the due steps; `late` is the delay [s]."""
         now, steady = self._now(), time.monotonic()
         # the arm has not come to rest in time, for example because obstacles keep pushing it
         if steady > self._ended_at + END_TIMEOUT:
@@ -521,6 +514,8 @@ class Session:
         elapsed, self._stepped = steady - self._stepped, steady
         self._place_others()
         due = self._due(now, elapsed)
+        # the slowest controller sets the speed of all joints
+        speed = min((scaling.factor for scaling in self._scalings), default=1.0)
         for _ in range(due):
             self.last = self.follower.step(now * 1e-9, speed)
             self._store_knot()

@@ -18,7 +18,7 @@ from ros2_ik.node.servo.messages import Died, FromServo, ToServo
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
 RESTART_PERIOD = 1.0    # minimum time between two starts of the process [s]
-TOPICS = ('target', 'twist', 'joint_jog', 'status', 'speed_scaling')
+TOPICS = ('target', 'twist', 'joint_jog', 'status')
 
 
 class Names(NamedTuple):

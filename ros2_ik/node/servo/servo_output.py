@@ -29,6 +29,11 @@ class ServoOutput(ABC):
     message_type: ClassVar[type]
     ahead: ClassVar[float] = 0.0    # time by which knots are sent before they are due [s]
 
+    @property
+    def state_topic(self) -> str:
+        """Return the topic of a controller that reports its speed scaling, or ''."""
+        return ''
+
     def rest(self, last: Knot) -> Knot:
         """Return the knot at which the joints come to rest if no further message arrives."""
         return last

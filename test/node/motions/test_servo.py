@@ -18,7 +18,7 @@ import pinocchio as pin
 import pytest
 from scene_harness import applied, box, diff, pose as place
 from servo_harness import ACCELERATION, FRAMES, processes, target, twist
-from std_msgs.msg import Bool, Float64
+from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 
 from ros2_ik.msg import ServoStatus, Status
@@ -212,55 +212,39 @@ def test_blocked_arm_ends_the_servo_and_does_not_jump_when_released(servo, mock)
         moves(servo, 0.3)
 
 
-def test_slow_controller_time_neither_slows_nor_jerks_the_arm(servo, mock):
-    """Past defect: with a speed slider the arm lagged between messages and then caught up."""
-    mock.set('time_scale', 0.2)
-    servo.on('twist')
-    try:
-        with servo.commanding('twist', twist(0, 0.15, 0, 0, 0, 0)):
-            begin = FRAMES.tip(servo.q()).translation
-            eventually(lambda: np.linalg.norm(
-                FRAMES.tip(servo.q()).translation - begin) > 0.05, 'a steady motion')
-            since = len(servo.record)
-            eventually(lambda: len(servo.record) > since + 100, 'a second of it')
-            way = servo.record.way(since)
-        servo.rest()
-    finally:
-        mock.set('time_scale', 1.0)
-    first, last = (FRAMES.tip(q).translation for q in (way.positions[0], way.positions[-1]))
-    seconds = way.times[-1] - way.times[0]
-    assert np.linalg.norm(last - first) / seconds > 0.06     # slower on a busy computer
-    speeds = np.diff(way.positions, axis=0) / np.diff(way.times)[:, None]
-    changes = np.abs(np.diff(speeds, axis=0)) / np.diff(way.times)[1:, None]
-    assert (np.percentile(changes, 75, axis=0) < 1.1 * ACCELERATION).all()    # was 5 to 14
-
-
-def speed(servo, twist_message):
-    """Return the mean speed of the tip over half a second of steady motion, then let it rest."""
+def motion_of(servo, twist_message):
+    """Return half a second of steady motion, after which the arm comes to rest again."""
     with servo.commanding('twist', twist_message):
-        moves(servo, 0.02)
+        moves(servo, 0.01)
         since = len(servo.record)
         eventually(lambda: len(servo.record) > since + 50, 'steady motion')
         way = servo.record.way(since)
     servo.rest()
+    return way
+
+
+def speed(way):
+    """Return the mean speed of the tip [m/s]."""
     first, last = (FRAMES.tip(q).translation for q in (way.positions[0], way.positions[-1]))
     return np.linalg.norm(last - first) / (way.times[-1] - way.times[0])
 
 
-def test_published_speed_scaling_slows_the_servo_and_is_named_in_the_status(servo):
+def test_servo_runs_at_the_speed_scaling_of_the_controller_without_jerks(servo, mock):
+    """Past defect: with a speed slider the arm lagged between messages and then caught up."""
     servo.on('twist')
     along_y = twist(0, 0.1, 0, 0, 0, 0)
+    mock.set('time_scale', 0.3)
     try:
-        with servo.commanding('speed_scaling', Float64(data=30.0), stamped=False):
-            assert 0.015 < speed(servo, along_y) < 0.031     # slower on a busy computer
-            assert servo.said(0, 'follows; the controller runs at 0.3 of its speed')
-        with servo.commanding('speed_scaling', Float64(data=3e-321), stamped=False), \
-                servo.commanding('twist', along_y):
-            eventually(lambda: servo.said(0, 'the controller runs at 0 of its speed'), 'a status')
-            servo.rest()
+        way = motion_of(servo, along_y)
+        assert 0.015 < speed(way) < 0.031     # slower on a busy computer
+        assert servo.said(0, 'follows; the controller runs at 0.3 of its speed')
+        speeds = np.diff(way.positions, axis=0) / np.diff(way.times)[:, None]
+        changes = np.abs(np.diff(speeds, axis=0)) / np.diff(way.times)[1:, None]
+        assert (np.percentile(changes, 75, axis=0) < 1.1 * ACCELERATION).all()    # was 5 to 14
     finally:
-        with servo.commanding('speed_scaling', Float64(data=100.0), stamped=False):
-            assert speed(servo, along_y) > 0.05
+        mock.set('time_scale', 1.0)
+    # a busy computer slows the arm as well
+    eventually(lambda: speed(motion_of(servo, twist(0, -0.1, 0, 0, 0, 0))) > 0.05, 'full speed')
 
 
 # -- its process ---------------------------------------------------------------------------------
