@@ -383,8 +383,10 @@ class Session:
 
     def close(self) -> None:
         """Destroy publishers and subscriptions."""
-        for one in (*(topic for _, topic in self._outputs), *self._scalings):
-            one.close()
+        for _, topic in self._outputs:
+            topic.close()
+        for scaling in self._scalings:
+            scaling.close()
 
     def change_mode(self, follower: Follower, values: SimpleNamespace) -> None:
         """Replace the follower; continue from the current positions and velocities."""
