@@ -92,19 +92,20 @@ def test_random_commands_keep_all_limits(robot):
         assert np.abs(run.go(None, 1.0).judge()[1][-1]).max() == 0
 
 
-def wall_at(robot, y):
-    # above z = 0.4, and so beside the hand alone
-    return Scene(robot).add(SceneObject('wall', [Box([1.5, 0.05, 1.5])], pin.SE3(
-        np.eye(3), np.array([0.4, y, 1.15]))))
+def place(x, y, z):
+    return pin.SE3(np.eye(3), np.array([x, y, z]))
 
 
 def test_resting_arm_that_is_pushed_away_names_the_obstacle(robot, tip_of):
     """A wall at 0.07 m/s pushes from 2 cm on. Past defect: the status said that the arm brakes."""
-    run, y = Run(robot, 'twist', scene=Scene(robot)), 0.25
+    y = 0.25
+    # above z = 0.4, and so beside the hand alone
+    run = Run(robot, 'twist', scene=Scene(robot).add(SceneObject(
+        'wall', [Box([1.5, 0.05, 1.5])], place(0.4, y, 1.15))))
     for _ in range(85):
         y -= 0.07 * 5 * DT
-        run.follower.set_scene(run.follower.checker(wall_at(robot, y)),
-                          {'wall': np.array([0, -0.07, 0])})
+        run.follower.move_objects({'wall': place(0.4, y, 1.15)},
+                                  {'wall': np.array([0, -0.07, 0])})
         run.go(None, 5 * DT)
     moved = {step.message for step in run.steps if step.v.any()}
     assert moved and all(one.startswith('gives way to something near: ') and "'wall'" in one
@@ -116,18 +117,18 @@ def test_resting_arm_that_is_pushed_away_names_the_obstacle(robot, tip_of):
 def test_arm_between_closing_walls_does_not_oscillate(robot):
     """Past defect: the velocity changed its sign from step to step."""
     def walls(apart):
-        scene = Scene(robot)
-        for name, side in (('right', -1), ('left', 1)):
-            scene = scene.add(SceneObject(name, [Box([0.3, 0.2, 0.3])], pin.SE3(
-                np.eye(3), np.array([0.307, side * (apart / 2 + 0.1), 0.5]))))
-        return scene
-    run, speed, apart = Run(robot, 'twist', scene=walls(0.3)), 0.05, 0.3
+        return {name: place(0.307, side * (apart / 2 + 0.1), 0.5)
+                for name, side in (('right', -1), ('left', 1))}
+    speed, apart, scene = 0.05, 0.3, Scene(robot)
+    for name, pose in walls(apart).items():
+        scene = scene.add(SceneObject(name, [Box([0.3, 0.2, 0.3])], pose))
+    run = Run(robot, 'twist', scene=scene)
     while apart > 0.06:
         apart -= 2 * speed * 5 * DT
-        run.follower.set_scene(run.follower.checker(walls(apart)), {
+        run.follower.move_objects(walls(apart), {
             'right': np.array([0, speed, 0]), 'left': np.array([0, -speed, 0])})
         run.go(None, 5 * DT)
-    run.follower.set_scene(run.follower.checker(walls(apart)))
+    run.follower.move_objects({})
     run.go(None, 1.0)
     v = np.diff(run.arm, axis=0) / DT
     assert (np.abs(v) <= VELOCITY + 1e-6).all() and np.abs(v[-1]).max() < 0.01

@@ -4,7 +4,7 @@ Services ~/servo/switch, ~/servo/pause and MoveIt's ~/servo/switch_command_type.
 The topics of the servo are handled in its own process.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 import time
 
 from moveit_msgs.msg import ServoStatus as MoveItStatus
@@ -13,7 +13,8 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy
 from std_srvs.srv import SetBool
 
-from ros2_ik.core import Array, Robot, Scene, Status
+from ros2_ik.core import Array, Mesh, Robot, Scene, Status
+from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.messages.frames import (
     changed_frame,
     group_name,
@@ -57,6 +58,8 @@ START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [
 REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
 FRAME_TIME = 1.0        # time for which a requested frame is sent [s]
 MAX_FRAMES = 4          # number of frames that are sent at a time
+# of a mesh that is added while the servo is on; 5,000 take 30 ms to prepare
+MAX_TRIANGLES = 5000
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
                 ServoCommandType.Request.TWIST: SwitchServo.Request.TWIST,
@@ -309,6 +312,12 @@ class Servo(Endpoint):
             if controller.foreign_goal:
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
         if scene is not self._scene and not self._ending:
+            # the process prepares the mesh when the servo is switched on again, at rest
+            if self._scene and (name := large_mesh(self._scene, scene)):
+                self._end(f"the mesh of object '{name}' is new and has more than "
+                          f'{MAX_TRIANGLES} triangles, so that its preparation would interrupt '
+                          'the motion: switch the servo on again')
+                return
             self._scene = scene
             self.servo_process.send(TakeScene(scene))
             # the tip may be a frame of the scene that was moved or removed
@@ -357,3 +366,17 @@ class Servo(Endpoint):
             raise RequestError(Status.TIMED_OUT, f'the servo did not {what} within {seconds:g} s')
         found: State = state
         return found
+
+
+def large_mesh(before: Scene, after: Scene) -> str:
+    """Return the id of an object with a mesh above MAX_TRIANGLES that `before` lacks, or ''."""
+    known = {part.shape for _, part in _parts(before)}
+    return next((id for id, part in _parts(after) if isinstance(part.shape, Mesh)
+                 and len(part.shape.triangles) > MAX_TRIANGLES and part.shape not in known), '')
+
+
+def _parts(scene: Scene) -> Iterator[tuple[str, ShapeInstance]]:
+    """Yield the parts of all objects, with the id of the object."""
+    for item in (*scene.objects.values(), *(one.object for one in scene.attached.values())):
+        for part in item.parts:
+            yield item.id, part

@@ -200,6 +200,13 @@ class Follower:
             for program in (self._brake, self._follow):
                 program.set_scene(checker, velocities)
 
+    def move_objects(self, poses: Mapping[str, pin.SE3],
+                     velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
+        """Move world objects to poses in the root frame; `velocities` as in `set_scene`."""
+        if self._options is not None:
+            for program in (self._brake, self._follow):
+                program.move_objects(poses, velocities)
+
     # -- commands -------------------------------------------------------------------------
 
     def obey(self, command: Command) -> None:

@@ -10,16 +10,17 @@ from arm_harness import (
     stop,
 )
 from control_msgs.msg import JointJog
-from moveit_msgs.msg import ServoStatus as MoveItStatus
+from moveit_msgs.msg import CollisionObject, ServoStatus as MoveItStatus
 from moveit_msgs.srv import ServoCommandType
 from node_harness import eventually
 import numpy as np
 import pinocchio as pin
 import pytest
-from scene_harness import applied, box, diff, pose as place
+from scene_harness import applied, box, diff, mesh, pose as place
 from servo_harness import ACCELERATION, FRAMES, processes, target, twist
 from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
+import trimesh
 
 from ros2_ik.msg import ServoStatus, Status
 
@@ -73,6 +74,30 @@ def test_servo_halts_before_a_new_obstacle_and_leaves_it(client, servo):
         eventually(lambda: FRAMES.tip(servo.q()).translation[2] > 0.4, 'motion')
     servo.rest()
     servo.judge(since)
+
+
+def test_large_new_mesh_ends_the_servo_until_it_is_switched_on_again(client, servo):
+    """Past defect: the servo's process missed 20 steps while it built the mesh's tree."""
+    sphere = trimesh.creation.icosphere(subdivisions=5, radius=0.2)
+    object = CollisionObject(id='sphere', pose=place(-0.7, 0, 0.3), operation=CollisionObject.ADD,
+                             meshes=[mesh(sphere.vertices.tolist(), sphere.faces.tolist())],
+                             mesh_poses=[place()])
+    servo.on('joint')
+    since = len(servo.record)
+    with servo.commanding('joint_jog', JOG):
+        moves(servo, 0.3)
+        applied(client, diff(object))
+        eventually(lambda: servo.statuses[-1].mode == 'off', 'its end')
+        assert servo.said(0, "the mesh of object 'sphere' is new")
+    servo.rest()
+    servo.judge(since)
+    servo.on('twist')
+    with servo.commanding('twist', SIDEWAYS):
+        moves(servo)
+        applied(client, diff(CollisionObject(id='sphere', pose=place(-0.7, 0.1, 0.3),
+                                             operation=CollisionObject.MOVE)))
+        moves(servo)
+    servo.rest()
 
 
 # -- what it refuses -----------------------------------------------------------------------------
