@@ -141,8 +141,15 @@ class Recorder:
 def knows_the_robot(client: Client, node: str = 'ros2_ik') -> None:
     """Wait until the node has the robot, its groups and its geometry."""
     question = CheckState.Request(group='arm')
-    eventually(lambda: client.answered(CheckState, f'{node}/check_state', question),
-               'a node that knows the robot', 90)
+    reasons = ['']
+
+    def known() -> bool:
+        reasons[0] = client.refusal(CheckState, f'{node}/check_state', question)
+        return not reasons[0]
+    try:
+        eventually(known, 'a node that knows the robot', 90)
+    except AssertionError as error:
+        raise AssertionError(f'{error}: {reasons[0]}') from None
 
 
 def at_home(client: Client) -> Client:

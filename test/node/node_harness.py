@@ -291,11 +291,14 @@ class Client:
         eventually(publisher.get_subscription_count, f'a subscriber of {topic}', START)
         publisher.publish(message)
 
-    def answered(self, kind: Any, name: str, request: Any, timeout: float = 2.0) -> bool:
-        """Return True if a call succeeds; calls to a node that was killed never return."""
+    def refusal(self, kind: Any, name: str, request: Any, timeout: float = 2.0) -> str:
+        """Return '' if a call succeeds, or the reason; calls to a killed node never return."""
         future, done = self.service(kind, name).call_async(request), threading.Event()
         future.add_done_callback(lambda _: done.set())
-        return done.wait(timeout) and future.result().status == Status.SUCCESS
+        if not done.wait(timeout):
+            return f'no answer within {timeout} s'
+        answer = future.result()
+        return '' if answer.status == Status.SUCCESS else answer.message or str(answer)
 
     def on_executor(self, function: Callable[[], Any]) -> Any:
         """Call a function in the executor's thread: rclpy's action clients are not thread-safe."""
