@@ -88,11 +88,13 @@ class DistanceConstraints:
         self._near, self._nearest = self._none, np.inf
         self.set_scene(checker, {})
 
-    def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, 'ArrayLike']) -> None:
+    def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, 'ArrayLike'],
+                  owned: bool = False) -> None:
         """Use another checker; `velocities` (3,) [m/s] of moving objects, by name."""
         self._checker = self._narrowed(checker) if self._narrowed else checker
         self._is_new, self._has_moved = True, False
-        self._moved: dict[str, Array] | None = None     # poses (4, 4) set by `move`
+        # poses (4, 4) set by `move`; None: the first move copies the checker
+        self._moved: dict[str, Array] | None = {} if owned else None
         self._set_velocities(velocities)
 
     def move(self, poses: Mapping[str, Array], velocities: Mapping[str, 'ArrayLike']) -> None:
@@ -105,13 +107,13 @@ class DistanceConstraints:
         for name in poses:
             if name not in objects:
                 raise UnknownObjectError(name, tuple(objects))
-        # other programs may use the same checker, so the first move copies it
-        if self._moved is None:
-            self._moved, self._checker, self._is_new = {}, self._checker.copied(), True
-        self._moved.update(poses)
-        self._has_moved = True
-        if not self._is_new:
-            self._check.move(poses, objects)
+        if poses:
+            if self._moved is None:
+                self._moved, self._checker, self._is_new = {}, self._checker.copied(), True
+            self._moved.update(poses)
+            self._has_moved = True
+            if not self._is_new:
+                self._check.move(poses, objects)
         self._set_velocities(velocities)
 
     def _set_velocities(self, velocities: Mapping[str, 'ArrayLike']) -> None:

@@ -74,6 +74,9 @@ class Task:
         smooth = bound.function.equality_form(bound.target, bound.target)
         if smooth is None:
             return bound
+        if bound.velocity.any():
+            raise InvalidOptionError(f"task '{self.name}' has a velocity, but its function has no "
+                                     'gradient at the target')
         bound.smooth_at, bound.function = bound.target, smooth.bind(robot)
         bound.target = bound.velocity = np.zeros(())
         # the smooth function may have more rows than the weight (angle: 1 row, rotation vector: 3)

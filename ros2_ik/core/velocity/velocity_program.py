@@ -223,17 +223,19 @@ class VelocityProgram:
         raise InvalidTargetError(f'unknown task {name!r}; valid: {names}')
 
     def set_scene(self, checker: CollisionChecker,
-                  velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({})) -> None:
+                  velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({}),
+                  owned: bool = False) -> None:
         """
         Use another scene from the next step on, for all barriers with lower bounds of distances.
 
         `velocities` (3,) [m/s] of moving objects, by name, are in the root frame; the robot evades
         these objects. Tasks and upper bounds of distances continue to use the scene with which
-        they were made. Raises InvalidOptionError if the program has no barrier of distances.
+        they were made. If `owned`, nothing else uses the checker, and `move_objects` changes it
+        rather than a copy. Raises InvalidOptionError if the program has no barrier of distances.
         """
         self._check_moves(velocities)
         for distances in self._distances:
-            distances.set_scene(checker, velocities)
+            distances.set_scene(checker, velocities, owned)
 
     def move_objects(self, poses: Mapping[str, Pose],
                      velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({})) -> None:
@@ -241,7 +243,7 @@ class VelocityProgram:
         Move world objects of the scene; much faster than `set_scene`.
 
         `poses`, by name, are (4, 4) arrays or pinocchio.SE3 in the root frame; other objects stay.
-        `velocities` are as in `set_scene`. The checker given by the caller is not changed.
+        `velocities` are as in `set_scene`. The first move copies the checker, unless it is owned.
 
         Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
         """

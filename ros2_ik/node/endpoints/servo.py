@@ -10,6 +10,7 @@ import time
 from moveit_msgs.msg import ServoStatus as MoveItStatus
 from moveit_msgs.srv import ServoCommandType
 import numpy as np
+import pinocchio as pin
 from rclpy.qos import DurabilityPolicy
 from std_srvs.srv import SetBool
 
@@ -41,6 +42,7 @@ from ros2_ik.node.servo.messages import (
     End,
     FromServo,
     MODES,
+    MoveObjects,
     NO_TICKS,
     OFF,
     Pause,
@@ -299,6 +301,9 @@ class Servo(Endpoint):
             if self.on and state.ended != 'switched off':
                 self.node.get_logger().warning(f'the servo has ended: {state.ended}')
             self._forget()
+        # a session ended by itself just before a change of its mode arrived
+        elif not self.on:
+            self.servo_process.send(End('the node did not switch it on'))
         for waiting in [one for one in self._waiting if one[0](state)]:
             self._waiting.remove(waiting)
             waiting[2](state)
@@ -311,19 +316,8 @@ class Servo(Endpoint):
         for controller in self._controllers:
             if controller.foreign_goal:
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
-        if scene is not self._scene and not self._ending:
-            # the process prepares the mesh when the servo is switched on again, at rest
-            if self._scene and (name := large_mesh(self._scene, scene)):
-                self._end(f"the mesh of object '{name}' is new and has more than "
-                          f'{MAX_TRIANGLES} triangles, so that its preparation would interrupt '
-                          'the motion: switch the servo on again')
-                return
-            self._scene = scene
-            self.servo_process.send(TakeScene(scene))
-            # the tip may be a frame of the scene that was moved or removed
-            begun = self._begun
-            if begun and (reason := changed_frame(begun.frames, begun.scene, scene)):
-                self._end(reason)
+        if self._begun and self._scene and scene is not self._scene:
+            self._send_scene(self._begun, self._scene, scene)
         if self._begun and self._begun.scene.robot.base_joint:
             self._send_base(self._begun.scene.robot)
         if self._frames:
@@ -331,6 +325,26 @@ class Servo(Endpoint):
         self._ticks += 1
         if self._ticks % ALIVE_PERIOD == 0:
             self.servo_process.send(Alive())
+
+    def _send_scene(self, begun: Begin, before: Scene, scene: Scene) -> None:
+        poses = moved_objects(before, scene)
+        if poses is not None:
+            self.servo_process.send(MoveObjects(poses))
+        # the process prepares new meshes when the servo is switched on again, at rest
+        elif begun.options and (name := large_mesh(before, scene)):
+            if not self._ending:
+                self._end(f"the mesh of object '{name}' is new, and with more than "
+                          f'{MAX_TRIANGLES} new triangles the preparation would interrupt the '
+                          'motion: switch the servo on again')
+            return
+        else:
+            self.servo_process.send(TakeScene(scene))
+        self._scene = scene
+        if begun.options is None and (scene.objects or scene.attached):
+            self._end('the scene has objects, but the robot has no collision elements to check')
+        # the tip may be a frame of the scene that was moved or removed
+        if reason := changed_frame(begun.frames, begun.scene, scene):
+            self._end(reason)
 
     def _send_base(self, robot: Robot) -> None:
         """Send the base positions if they have changed; end the servo if they are unknown."""
@@ -368,11 +382,23 @@ class Servo(Endpoint):
         return found
 
 
+def moved_objects(before: Scene, after: Scene) -> dict[str, pin.SE3] | None:
+    """Return the poses of world objects that moved; None if more than poses has changed."""
+    if before.objects.keys() != after.objects.keys():
+        return None
+    poses = {name: item.pose for name, item in after.objects.items()
+             if item.pose != before.objects[name].pose}
+    for name, pose in poses.items():
+        before = before.move(name, pose)
+    return poses if before == after else None
+
+
 def large_mesh(before: Scene, after: Scene) -> str:
-    """Return the id of an object with a mesh above MAX_TRIANGLES that `before` lacks, or ''."""
+    """Return the id of the largest mesh that `before` lacks; '' up to MAX_TRIANGLES in total."""
     known = {part.shape for _, part in _parts(before)}
-    return next((id for id, part in _parts(after) if isinstance(part.shape, Mesh)
-                 and len(part.shape.triangles) > MAX_TRIANGLES and part.shape not in known), '')
+    new = {part.shape: (len(part.shape.triangles), id) for id, part in _parts(after)
+           if isinstance(part.shape, Mesh) and part.shape not in known}
+    return max(new.values())[1] if sum(n for n, _ in new.values()) > MAX_TRIANGLES else ''
 
 
 def _parts(scene: Scene) -> Iterator[tuple[str, ShapeInstance]]:

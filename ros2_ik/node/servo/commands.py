@@ -131,9 +131,11 @@ def _joints(message: JointJog, follower: Follower, _: object) -> Array:
     if len(names) != len(velocities):
         raise wrong(f'the jog has {len(names)} names and {len(velocities)} velocities')
     joints, values = follower.begin.joints, np.zeros(len(follower.begin.joints))
+    # a limit of 0 excludes joints of the controllers that are outside of the group
+    moved = [name for name, limit in zip(joints, follower.begin.velocity, strict=True) if limit]
     for name, velocity in zip(names, velocities, strict=True):
-        if name not in joints:
-            raise wrong(f"joint '{name}' is not moved by the servo; valid: {', '.join(joints)}")
+        if name not in moved:
+            raise wrong(f"joint '{name}' is not moved by the servo; valid: {', '.join(moved)}")
         if names.count(name) > 1:
             raise wrong(f"joint '{name}' is named {names.count(name)} times; valid: once")
         if not math.isfinite(velocity):

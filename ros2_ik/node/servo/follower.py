@@ -13,7 +13,6 @@ from ros2_ik.core import (
     AccelerationLimit,
     Array,
     CartesianVelocityLimit,
-    collision_checker,
     CollisionBarrier,
     CollisionChecker,
     Configuration,
@@ -119,6 +118,7 @@ class Follower:
         # the velocity stays within them in all directions.
         self._brake = self._program([brake], math.sqrt(1 / 3))
         self._follow = self._program(self._tasks())
+        self.set_scene(self._checker)
         self._escapes = True
         self._let_escape(False)
 
@@ -176,8 +176,8 @@ class Follower:
         # motion of the joints before the first servoed joint is not part of the tip's velocity
         model = self.robot.model
         chain = model.supports[model.frames[self.robot.frame_id(self.begin.tip)].parentJoint]
-        first = next(i for i in chain if model.names[i] in self.begin.joints)
-        carrier = model.names[model.parents[first]]
+        first = next((i for i in chain if model.names[i] in self.begin.joints), None)
+        carrier = '' if first is None else model.names[model.parents[first]]
         return carrier if carrier in self.robot.frame_names else None
 
     def place_others(self, q: Array, v: Array) -> None:
@@ -189,16 +189,15 @@ class Follower:
 
     def checker(self, scene: Scene) -> CollisionChecker | None:
         """Return the collision checker for a scene, None without checks; this may take seconds."""
-        if self._options is None:
-            return None
-        return collision_checker(self.robot, scene, *self._options)
+        # not a cached one, since `move_objects` changes it
+        return CollisionChecker(self.robot, scene, *self._options) if self._options else None
 
     def set_scene(self, checker: CollisionChecker | None,
                   velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
         """Set the collision checker, with velocities (3,) [m/s] of moving objects by name."""
         if checker is not None:
             for program in (self._brake, self._follow):
-                program.set_scene(checker, velocities)
+                program.set_scene(checker, velocities, owned=True)
 
     def move_objects(self, poses: Mapping[str, pin.SE3],
                      velocities: Mapping[str, Array] = MappingProxyType({})) -> None:

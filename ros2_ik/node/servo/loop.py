@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 import ctypes
 from functools import partial
@@ -40,6 +40,7 @@ from ros2_ik.node.servo.messages import (
     Brake,
     End,
     FromServo,
+    MoveObjects,
     NO_TICKS,
     OFF,
     Open,
@@ -54,6 +55,7 @@ from ros2_ik.node.servo.messages import (
     ToServo,
     WAITS,
 )
+from ros2_ik.node.servo.object_velocities import ObjectVelocities, RECENT
 from ros2_ik.node.servo.player import Player
 from ros2_ik.node.servo.process import Names
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
@@ -79,7 +81,6 @@ END_TIMEOUT = 3.0
 REST_FRACTION = 0.25
 KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
-RECENT = 0.3        # time for which an object or the base counts as moving after a change [s]
 DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
 # commands are ignored if the node is silent for this time: it may fail to pass on a stop [s]
 NODE_TIMEOUT = 1.0
@@ -218,22 +219,24 @@ class Loop:
     # -- messages of the node -------------------------------------------------------------
 
     def _receive(self) -> None:
+        messages = list[ToServo]()
         try:
-            messages = list[ToServo]()
             while not self._gone and self._connection.poll():
                 messages.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
+        # a later scene replaces all earlier changes
+        newest = max((i for i, message in enumerate(messages) if isinstance(message, TakeScene)),
+                     default=0)
+        for i, message in enumerate(messages):
+            if i >= newest or not isinstance(message, (TakeScene, MoveObjects)):
+                self._handle(message)
+        if self._gone:
             # motions stop without braking, since nothing supervises them now (docs/safety.md)
             for player in self._players.values():
                 player.shut()
             if self._session:
                 self._session.end('the node is gone')
-        # of several scenes, only the newest one
-        scenes = [message for message in messages if isinstance(message, TakeScene)]
-        for message in messages:
-            if not isinstance(message, TakeScene) or message is scenes[-1]:
-                self._handle(message)
 
     def _handle(self, message: ToServo) -> None:
         self._heard = time.monotonic()
@@ -269,7 +272,9 @@ class Loop:
         elif self._session and isinstance(message, End):
             self._session.end(message.reason)
         elif self._session and isinstance(message, TakeScene):
-            self._session.take_scene(message)
+            self._session.take_scene(message.scene)
+        elif self._session and isinstance(message, MoveObjects):
+            self._session.move_objects(message.poses)
         elif self._session and isinstance(message, TakeBase):
             self._session.take_base(message)
 
@@ -277,13 +282,14 @@ class Loop:
         self._values = SimpleNamespace(**begin.parameters)
         before, robot = self._session, begin.scene.robot.with_frames(begin.frames)
         follower = Follower(robot, begin, 1 / begin.parameters['servo_rate'])
-        self._joint_states.set_robot(robot)
         # the previous session still ends: ignore this Begin; the status reports the reason
         if before and before.ended:
             return
         if before and before.follower.begin.joints == begin.joints:
             before.change_mode(follower, self._values)
             return
+        # not during a session: it clears the readings, and with them velocities of other joints
+        self._joint_states.set_robot(robot)
         measured = MeasuredJoints(self._joint_states, self._values, self._clock)
         # collected once, then switched off while steps run
         gc.collect()
@@ -372,7 +378,8 @@ class Session:
         # last step with motion; nothing is published before the first one
         self._moved = -math.inf
         self._checked, self._time, self._last_now = 0.0, 0, 0
-        self._scene, self._scene_at = follower.begin.scene, -RECENT
+        self._scene = follower.begin.scene
+        self._velocities = ObjectVelocities()
         self._ended_at = math.inf
         self._late, self._missed, self._count = deque[float](maxlen=N_TIMED_STEPS), 0, 0
         self._base, self._base_speed, self._base_at = follower.q.copy(), np.zeros(0), -math.inf
@@ -394,21 +401,30 @@ class Session:
         self.follower, self.dt, self._values = follower, follower.dt, values
         self._outputs = [(output, topic) for output, (_, topic) in zip(
             follower.begin.outputs, self._outputs, strict=True)]
-        # the scene of the Begin message can differ from the scene of the last TakeScene
-        if follower.begin.scene.version != self._scene.version:
-            self.take_scene(TakeScene(follower.begin.scene))
+        follower.move_objects({}, self._adopt(follower.begin.scene))
 
-    def take_scene(self, message: TakeScene) -> None:
-        """Set the scene, and estimate object velocities from the change since the last scene."""
-        now, scene = time.monotonic(), message.scene
-        poses, speeds = moved_objects(self._scene, scene), self._speeds(scene, now)
-        # a new checker takes 10 ms, and 90 ms for a mesh of 20,000 triangles
-        if poses is None:
-            self.follower.set_scene(self.follower.checker(scene), speeds)
-        else:
-            self.follower.move_objects(poses, speeds)
-        self.follower.scene = scene
-        self._scene, self._scene_at = scene, now
+    def take_scene(self, scene: Scene) -> None:
+        """Set the scene; this takes 10 ms, and more with new meshes or hundreds of objects."""
+        velocities = self._adopt(scene)
+        self.follower.set_scene(self.follower.checker(scene), velocities)
+
+    def move_objects(self, poses: Mapping[str, pin.SE3]) -> None:
+        """Move world objects to poses in the root frame."""
+        scene = self._scene
+        for name, pose in poses.items():
+            scene = scene.move(name, pose)
+        self.follower.move_objects(poses, self._adopt(scene))
+
+    def _adopt(self, scene: Scene) -> dict[str, Array]:
+        """Set the scene, but not yet its checker; return the velocities of moving objects."""
+        before, self.follower.scene, self._scene = self._scene, scene, scene
+        self._velocities.keep(scene.objects)
+        # unmoved objects are the same in both scenes, or equal after pickling
+        return self._velocities.note({
+            name: item.pose.translation - before.objects[name].pose.translation
+            for name, item in scene.objects.items()
+            if name in before.objects and item.pose != before.objects[name].pose},
+            time.monotonic())
 
     def take_base(self, message: TakeBase) -> None:
         """Set the base joint's positions, and estimate its velocity from the previous ones."""
@@ -463,17 +479,6 @@ class Session:
             joint.name for joint in follower.others if joint.is_scalar
             and (joint.name in moving or self._measured.is_known(joint.name)))]
 
-    def _speeds(self, scene: Scene, now: float) -> dict[str, Array]:
-        """Return the velocities (3,) of objects that moved since the last scene [m/s]."""
-        seconds = now - self._scene_at
-        if seconds > RECENT:
-            return {}
-        pairs = {name: (self._scene.objects[name], item) for name, item in scene.objects.items()
-                 if name in self._scene.objects}
-        return {name: ((after.pose.translation - before.pose.translation)
-                       / max(seconds, CHECK_PERIOD))
-                for name, (before, after) in pairs.items() if before.pose != after.pose}
-
     def end(self, reason: str) -> None:
         """Brake, and end at rest; the reason of the first call is reported."""
         if not self.ended:
@@ -510,10 +515,8 @@ class Session:
         self._count += 1
         self._missed += late > self.dt
         self._check_joint_states(steady)
-        # objects without further changes have come to rest
-        if self._scene_at + RECENT < steady < self._scene_at + 2 * RECENT:
-            self._scene_at = -RECENT
-            self.follower.move_objects({})
+        if self._velocities.rested(steady):
+            self.follower.move_objects({}, self._velocities.note({}, steady))
         if self.fault or self.over:
             self.over = self.over or bool(self.ended)
             self._stepped = steady
@@ -682,6 +685,8 @@ class Session:
         q = self.follower.q.copy()
         q[self.follower.places] += apart
         self.follower.stand(q)
+        # a trajectory must not start with knots at earlier positions
+        self._knots.clear()
 
     def _commanded(self, moment: float) -> MotionState:
         """Return the commanded state at a time of the motion clock [s]."""
@@ -691,14 +696,3 @@ class Session:
         time_at, position, velocity = self._knots[max(k, 0)]
         ahead = min(max((at - time_at) * 1e-9, 0.0), self.dt)
         return MotionState(position + ahead * velocity, velocity, np.zeros(len(velocity)))
-
-
-def moved_objects(before: Scene, after: Scene) -> dict[str, pin.SE3] | None:
-    """Return the poses of world objects that moved; None if more than poses has changed."""
-    if before.objects.keys() != after.objects.keys():
-        return None
-    poses = {name: item.pose for name, item in after.objects.items()
-             if item.pose != before.objects[name].pose}
-    for name, pose in poses.items():
-        before = before.move(name, pose)
-    return poses if before == after else None

@@ -64,6 +64,12 @@ class TakeScene(NamedTuple):
     scene: Scene
 
 
+class MoveObjects(NamedTuple):
+    """To the servo: poses of world objects in the root frame; the rest of the scene stays."""
+
+    poses: dict[str, pin.SE3]
+
+
 class TakeBase(NamedTuple):
     """To the servo: the current positions of the base joint."""
 
@@ -121,8 +127,8 @@ class Shut(NamedTuple):
     gone: bool = False
 
 
-ToServo: TypeAlias = (Alive | Begin | Brake | End | Open | Pause | Play | Shut | TakeBase
-                      | TakeFrame | TakeScene)
+ToServo: TypeAlias = (Alive | Begin | Brake | End | MoveObjects | Open | Pause | Play | Shut
+                      | TakeBase | TakeFrame | TakeScene)
 
 
 class Played(NamedTuple):

@@ -16,11 +16,12 @@ class SpeedScaling:
     """
     The factor (0 to 1) by which a controller slows its trajectories; 1 until it reports one.
 
-    Controllers of ROS 2 Humble do not report it.
+    joint_trajectory_controller reports it since 4.39 (Jazzy) and 5.3 (Kilted). Before, the field
+    is missing or 0, so 0 counts only after another value.
     """
 
     def __init__(self, node: Node, topic: str) -> None:
-        self.factor, self._read_at, self._node = 1.0, -math.inf, node
+        self.factor, self._reports, self._read_at, self._node = 1.0, False, -math.inf, node
         self._subscription = node.create_subscription(
             JointTrajectoryControllerState, topic, self._take, qos_profile_sensor_data, raw=True)
 
@@ -29,9 +30,11 @@ class SpeedScaling:
             return
         self._read_at = time.monotonic()
         message = deserialize_message(data, JointTrajectoryControllerState)
-        factor = getattr(message, 'speed_scaling_factor', 1.0)
-        if math.isfinite(factor):
-            self.factor = min(factor, 1.0) if factor >= MIN_FACTOR else 0.0
+        factor = getattr(message, 'speed_scaling_factor', 0.0)
+        if factor >= MIN_FACTOR:
+            self.factor, self._reports = min(factor, 1.0), True
+        elif self._reports:
+            self.factor = 0.0
 
     def close(self) -> None:
         """Destroy the subscription."""

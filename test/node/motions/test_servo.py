@@ -9,7 +9,7 @@ from arm_harness import (
     HOME,
     stop,
 )
-from control_msgs.msg import JointJog
+from control_msgs.msg import JointJog, JointTrajectoryControllerState
 from moveit_msgs.msg import CollisionObject, ServoStatus as MoveItStatus
 from moveit_msgs.srv import ServoCommandType
 from node_harness import eventually
@@ -23,6 +23,7 @@ from std_srvs.srv import SetBool
 import trimesh
 
 from ros2_ik.msg import ServoStatus, Status
+from ros2_ik.node.servo.speed_scaling import SpeedScaling
 
 JOG = JointJog(joint_names=['panda_joint1'], velocities=[9.0])   # as fast as it may
 SIDEWAYS = twist(0, 0.1, 0, 0, 0, 0)
@@ -78,23 +79,26 @@ def test_servo_halts_before_a_new_obstacle_and_leaves_it(client, servo):
 
 def test_large_new_mesh_ends_the_servo_until_it_is_switched_on_again(client, servo):
     """Past defect: the servo's process missed 20 steps while it built the mesh's tree."""
-    sphere = trimesh.creation.icosphere(subdivisions=5, radius=0.2)
-    object = CollisionObject(id='sphere', pose=place(-0.7, 0, 0.3), operation=CollisionObject.ADD,
-                             meshes=[mesh(sphere.vertices.tolist(), sphere.faces.tolist())],
-                             mesh_poses=[place()])
+    def sphere(name, radius):
+        surface = trimesh.creation.icosphere(subdivisions=3, radius=radius)    # 1,280 triangles
+        return CollisionObject(id=name, pose=place(-0.7, 0, 0.3), operation=CollisionObject.ADD,
+                               meshes=[mesh(surface.vertices.tolist(), surface.faces.tolist())],
+                               mesh_poses=[place()])
     servo.on('joint')
     since = len(servo.record)
     with servo.commanding('joint_jog', JOG):
         moves(servo, 0.3)
-        applied(client, diff(object))
+        applied(client, diff(sphere('small', 0.05)))
+        moves(servo, 0.3)
+        applied(client, diff(*(sphere(f'{n} cm', n / 100) for n in (10, 11, 12, 13))))
         eventually(lambda: servo.statuses[-1].mode == 'off', 'its end')
-        assert servo.said(0, "the mesh of object 'sphere' is new")
+        assert servo.said(0, "cm' is new, and with more than 5000 new triangles")
     servo.rest()
     servo.judge(since)
     servo.on('twist')
     with servo.commanding('twist', SIDEWAYS):
         moves(servo)
-        applied(client, diff(CollisionObject(id='sphere', pose=place(-0.7, 0.1, 0.3),
+        applied(client, diff(CollisionObject(id='small', pose=place(-0.7, 0.1, 0.3),
                                              operation=CollisionObject.MOVE)))
         moves(servo)
     servo.rest()
@@ -260,16 +264,38 @@ def test_servo_runs_at_the_speed_scaling_of_the_controller_without_jerks(servo, 
     along_y = twist(0, 0.1, 0, 0, 0, 0)
     mock.set('time_scale', 0.3)
     try:
-        way = motion_of(servo, along_y)
-        assert 0.015 < speed(way) < 0.031     # slower on a busy computer
+        ways = []
+
+        def moved():
+            ways.append(motion_of(servo, along_y))
+            assert speed(ways[-1]) < 0.031
+            return speed(ways[-1]) > 0.015      # a busy computer slows the arm as well
+        eventually(moved, 'motion', 60)
+        way = ways[-1]
         assert servo.said(0, 'follows; the controller runs at 0.3 of its speed')
         speeds = np.diff(way.positions, axis=0) / np.diff(way.times)[:, None]
         changes = np.abs(np.diff(speeds, axis=0)) / np.diff(way.times)[1:, None]
         assert (np.percentile(changes, 75, axis=0) < 1.1 * ACCELERATION).all()    # was 5 to 14
     finally:
         mock.set('time_scale', 1.0)
-    # a busy computer slows the arm as well
     eventually(lambda: speed(motion_of(servo, twist(0, -0.1, 0, 0, 0, 0))) > 0.05, 'full speed')
+
+
+def test_zero_scaling_counts_only_after_another_value(client):
+    """Past defect: the servo stood, since old controllers leave the field 0."""
+    topic = '/old_controller/controller_state'
+    scaling = client.on_executor(lambda: SpeedScaling(client.node, topic))
+    publisher = client.node.create_publisher(JointTrajectoryControllerState, topic, 1)
+
+    def publish(factor):
+        publisher.publish(JointTrajectoryControllerState(speed_scaling_factor=factor))
+    eventually(lambda: publisher.get_subscription_count(), 'the subscription')
+    seen = {publish(0.0) or scaling.factor for _ in range(2000)}
+    for factor in (0.5, 0.0):
+        eventually(lambda factor=factor: publish(factor) or scaling.factor == factor, 'the value')
+    assert seen == {1.0}
+    client.on_executor(scaling.close)
+    client.node.destroy_publisher(publisher)
 
 
 # -- its process ---------------------------------------------------------------------------------
