@@ -110,12 +110,14 @@ def _body_type(name: str, scene: Scene | None) -> int:
     return kind
 
 
-def distance_messages(found: Distances, header: Header) -> list[BodyDistance]:
-    """Return messages of distances; the frame of `header` is the root frame."""
+def distance_messages(found: Distances, chosen: Iterable[int],
+                      header: Header) -> list[BodyDistance]:
+    """Return messages of the chosen distances; the frame of `header` is the root frame."""
     return [BodyDistance(
-        header=header, body_1=names[0], body_2=names[1], distance=float(found.distance[k]),
+        header=header, body_1=first, body_2=second, distance=float(found.distance[k]),
         point_1=_point(found.first_point[k]), point_2=_point(found.second_point[k]),
-        normal=Vector3(**_xyz(found.normal[k]))) for k, names in enumerate(found.names)]
+        normal=Vector3(**_xyz(found.normal[k])))
+        for k, (first, second) in ((k, found.names[k]) for k in chosen)]
 
 
 def _point(values: Iterable[float]) -> Point:

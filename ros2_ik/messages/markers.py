@@ -41,26 +41,28 @@ def scene_markers(scene: Scene, made: Made) -> MarkerArray:
     """
     # without a stamp: RViz uses the newest transform
     header = Header(frame_id=scene.robot.root_frame)
-    shown = [(item, header, WORLD) for item in scene.objects.values()]
-    shown += [(held.object, Header(frame_id=held.link), ATTACHED)
+    shown = [(item, header, WORLD, item.id) for item in scene.objects.values()]
+    # the world may have an object of the same id
+    shown += [(held.object, Header(frame_id=held.link), ATTACHED, f'{held.id} (attached)')
               for held in scene.attached.values()]
     # an object that is unchanged in the same frame keeps its markers
     before = dict(made)
     made.clear()
-    for item, place, usual in shown:
-        key = item.id, place.frame_id
+    for item, place, usual, name in shown:
+        key = name, place.frame_id
         kept = before.get(key)
-        made[key] = kept if kept and kept[0] is item else (item, list(_markers(item, place,
-                                                                               usual)))
+        made[key] = kept if kept and kept[0] is item else (
+            item, list(_markers(item, place, usual, name)))
     markers = [Marker(header=header, action=Marker.DELETEALL)]
     return MarkerArray(markers=[*markers, *chain.from_iterable(each for _, each in
                                                                made.values())])
 
 
-def _markers(item: SceneObject, header: Header, usual: tuple[float, ...]) -> Iterator[Marker]:
+def _markers(item: SceneObject, header: Header, usual: tuple[float, ...],
+             name: str) -> Iterator[Marker]:
     r, g, b, a = item.color if item.color and item.color[3] > 0 else usual
     for number, part in enumerate(item.parts):
-        yield shape_marker(part.shape, item.pose * part.pose, header=header, ns=item.id, id=number,
+        yield shape_marker(part.shape, item.pose * part.pose, header=header, ns=name, id=number,
                            color=ColorRGBA(r=r, g=g, b=b, a=a), frame_locked=True)
 
 

@@ -23,11 +23,11 @@ class Octomap(Protocol):
     data: Sequence[int]
 
 
-def read_octomap(message: Octomap) -> OcTree:
+def read_octomap(message: Octomap) -> OcTree | None:
     """
-    Return the occupied cells of an Octomap message as a shape.
+    Return the occupied cells of an Octomap message as a shape, None without any.
 
-    Raises RequestError for data that is not a tree of type OcTree, or has no occupied cell.
+    Raises RequestError for data that is not a tree of type OcTree.
     """
     # a leaf above the lowest level stands for edge^3 cells
     data, blocks, count = np.asarray(message.data, dtype=np.int8).tobytes(), [], 0
@@ -38,7 +38,7 @@ def read_octomap(message: Octomap) -> OcTree:
         steps = np.stack(np.meshgrid(*[np.arange(edge)] * 3, indexing='ij'), axis=-1)
         blocks.append(steps.reshape(-1, 3) + np.array(low) + 0.5)
     if not blocks:
-        raise wrong('the octomap has no occupied cell')
+        return None
     return OcTree(np.concatenate(blocks) * message.resolution, message.resolution)
 
 

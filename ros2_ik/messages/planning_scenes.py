@@ -157,9 +157,9 @@ def _with_octomap(scene: Scene, message: Any, context: ConversionContext) -> Sce
     octomap = message.octomap
     if octomap.id != 'OcTree':
         raise wrong(f"octomap.id is '{octomap.id}'; valid: OcTree")
-    if not len(octomap.data):
+    tree = read_octomap(octomap) if len(octomap.data) else None
+    if tree is None:
         return scene.remove(OCTOMAP) if OCTOMAP in scene.objects else scene
-    tree = read_octomap(octomap)
     origin = frame_in_root(scene, message.header.frame_id, context) \
         * read_pose(message.origin, 'origin')
     return scene.add(SceneObject(OCTOMAP, (ShapeInstance(tree),), origin))
@@ -197,7 +197,7 @@ def scene_message(state: SceneState, joints: dict[str, Any], components: int,
         message.world.collision_objects = [
             _object(item, header) if wanted & Bits.WORLD_OBJECT_GEOMETRY
             else CollisionObject(id=item.id)
-            for item in scene.objects.values() if item.id != OCTOMAP]
+            for item in scene.objects.values() if item.id != OCTOMAP or state.octomap is None]
     if wanted & Bits.OCTOMAP and state.octomap is not None and OCTOMAP in scene.objects:
         message.world.octomap.header = header
         fill_pose(message.world.octomap.origin, scene.objects[OCTOMAP].pose)
@@ -226,7 +226,9 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     """
     # scenes share unchanged objects, so objects are compared by identity
     old, new = before.scene if before else None, after.scene
-    if old is None or not _differ_in_objects(old, new):
+    # a diff with an empty name keeps the receiver's name
+    if before is None or old is None or (before.name and not after.name) \
+            or not _differ_in_objects(old, new):
         return scene_message(after, joints, ALL_COMPONENTS, header)
     message = PlanningScene(is_diff=True, name=after.name)
     message.robot_state.is_diff = True

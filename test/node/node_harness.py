@@ -323,7 +323,7 @@ class Client:
         self.publish('robot_description', String(data=robot.urdf), latched=True)
         group = next(iter(robot.groups), '')   # known only when the SRDF is
         known = ComputeFK.Request(links=[robot.frame_names[-1]], state=neutral(robot))
-        eventually(lambda: self.answered(ComputeFK, 'ros2_ik/compute_fk', known)
+        eventually(lambda: not self.refusal(ComputeFK, 'ros2_ik/compute_fk', known)
                    and self.ik(group=group).status != Status.INVALID_GROUP_NAME,
                    f'robot {robot.name}')
 

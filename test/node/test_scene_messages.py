@@ -38,6 +38,7 @@ from ros2_ik.messages.planning_scenes import (
 )
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.scene_changes import changed_object, ConversionContext
+from ros2_ik.node.state.planning_scene import moved_over
 
 SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3),
           ConvexHull(np.eye(4)[:, :3]), HalfSpace([0, 0, 1], 0.5), Plane([0, 1, 0], 0.5),
@@ -206,6 +207,7 @@ def test_binary_octomap_is_read() -> None:
     edge = (2 ** 15 - 2) * 0.1
     assert tree.points == pytest.approx(np.array([[edge + 0.15, edge + 0.05, edge + 0.05]]))
     assert len(read_tree(chain(0b10, levels=15)).points) == 8     # a leaf of 2 x 2 x 2 cells
+    assert read_tree(b'\x55\x55') is None      # free cells only
 
 
 def test_full_octomap_is_read() -> None:
@@ -217,10 +219,20 @@ def test_full_octomap_is_read() -> None:
 
 @pytest.mark.parametrize(('data', 'said'), [
     (b'', 'byte 0'), (b'\xff\xff', 'byte 2'), (b'\x02\x00\x00', 'octomap'),
-    (b'\x01\x00', 'no occupied'), (b'\x02\x00', 'more than')])
+    (b'\x02\x00', 'more than')])
 def test_malformed_octomap_data_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(RequestError, match=said):
         read_tree(data)
+
+
+def test_changed_description_keeps_held_objects_and_removed_pairs(panda):
+    """Past defects: an object was lost if it touches a later one, and pairs were allowed again."""
+    scene = holding(holding(Scene(panda), 'a', at(0.2)), 'b', at(0.3))
+    scene = scene.attach(scene.attached['a'].object, HAND, ['b'])
+    scene = scene.with_allowed(AllowedCollisions())
+    moved = moved_over(SceneState(scene), panda, SimpleNamespace(info=print)).scene
+    assert dict(moved.attached) == dict(scene.attached)
+    assert not any(moved.allowed.allowed(*pair) for pair in panda.disabled_pairs)
 
 
 HAND = 'panda_hand'

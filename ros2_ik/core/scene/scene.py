@@ -139,12 +139,8 @@ class Scene:
         else:
             in_world = self._world_object(object)
             in_link = in_world.with_pose(self.frame_pose(link, at).actInv(in_world.pose))
+        # as in MoveIt, touch_links may name objects that are attached later, or not any more
         item = AttachedObject(in_link, link, touch_links)
-        # attached objects that touch_links names must have been attached before
-        valid = [*self.robot.tree.links, *self.attached, item.id]
-        for name in sorted(item.touch_links):
-            if name not in valid:
-                raise UnknownNameError(name, valid)
         return self._with(objects=_without(self.objects, {item.id}),
                           attached={**self.attached, item.id: item})
 

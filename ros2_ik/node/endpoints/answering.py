@@ -77,7 +77,9 @@ def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
             except Exception as error:
                 status, message = reason_of(error, self.node.get_logger())
                 response = refusal(type(response)(), status, message)
-                if not (hasattr(response, 'message') or hasattr(response, 'error_code')):
+                # Humble's MoveItErrorCodes has no message
+                if not any(hasattr(one, 'message')
+                           for one in (response, getattr(response, 'error_code', None))):
                     self.node.get_logger().error(f'{service}: {message}')
             self.statistics.count(service, _status(response) if status is None else status,
                                   searched or 0.0)
@@ -116,7 +118,7 @@ def _status(response: object) -> int:
         status: int = response.error_code.val
         return status
     done = getattr(response, 'success', True)
-    status = getattr(response, 'status', Status.SUCCESS if done else Status.FAILURE)
+    status = getattr(response, 'status', Status.SUCCESS if done else Status.CONTROL_FAILED)
     return status
 
 

@@ -87,10 +87,11 @@ class CheckState(Endpoint):
         response.contacts = contact_messages(found.contacts, state.scene, head)
         if found.checker is not None and request.influence > 0:
             at = Configuration(found.checker.robot, found.q)
-            near = distance_messages(found.checker.distances(at, request.influence), head)
             most = min(request.max_distances or DEFAULT_MAX_DISTANCES, MAX_DISTANCES)
-            response.distances = [each for each in near if found.counts(
-                each.body_1, each.body_2)][:most]
+            near = found.checker.distances(at, request.influence,
+                                           most if found.bodies is None else None)
+            chosen = [k for k, names in enumerate(near.names) if found.counts(*names)][:most]
+            response.distances = distance_messages(near, chosen, head)
         response.valid = not (response.contacts or response.outside_limits)
         response.status = int(Status.SUCCESS)
         response.message = '; '.join([*_sentences(response, outside, found.q), *found.notes])

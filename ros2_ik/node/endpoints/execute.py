@@ -47,7 +47,7 @@ class Execute(Endpoint):
             -> tuple[Robot, dict[str, Any], OwnScene | None, list[str]]:
         """Return robot, goal positions, scene of the collision check and notes."""
         robot = self.description.current()
-        goal = self.scene.of_state(request.goal, robot, 'goal')
+        goal = self.scene.of_state(request.goal, robot, 'goal', is_goal=True)
         _check_followers(robot, request.goal.joint_state, goal.given,
                          self.parameters.goal_tolerance)
         own = OwnScene(goal.scene, self.scene.known.scene) if request.avoid_collisions else None

@@ -33,6 +33,7 @@ from ros2_ik.node.endpoints.straight_way import StraightWay
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.path_checks import OwnScene
 from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.measured_joints import is_near
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.node.workers import AnySearch, UnansweredError
 from ros2_ik.srv import ComputeIK
@@ -180,7 +181,8 @@ class IKRequests(Parts):
         """
         known, free = self.current_state.known(world.robot), world.free
         for name, value in request.seed.items():
-            there = name in known and np.allclose(known[name], value, atol=REST_TOLERANCE)
+            there = name in known and is_near(world.robot, name, known[name], value,
+                                              REST_TOLERANCE)
             if name not in known and name not in world.needed | free:
                 world.notes = [*world.notes, f"no joint_states of joint '{name}': checks use its "
                                'position in the seed']
@@ -292,8 +294,8 @@ class IKRequests(Parts):
             return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; ask again')
         at = self.current_state.known(question.robot)
         for name in sorted(question.needed - set(answer_names(question.search.problem))):
-            if name in at and not np.allclose(at[name], solution.best_joints[name], rtol=0,
-                                              atol=REST_TOLERANCE):
+            if name in at and not is_near(question.robot, name, at[name],
+                                          solution.best_joints[name], REST_TOLERANCE):
                 return Outcome(Status.INVALID_MOTION_PLAN, f"nothing was moved: joint '{name}' "
                                'has moved during the search; ask again')
         return None

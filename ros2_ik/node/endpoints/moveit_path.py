@@ -63,6 +63,8 @@ class MoveItPath(Endpoint):
                 raise wrong(f'{name} is nan; valid: above 0, or 0 (unlimited)')
         state = self.scene.of_state(request.start_state, robot, 'start_state')
         problem = self._problem(request, state)
+        # encoders report positions slightly outside of the limits
+        problem = problem.varied(start=problem.within_limits(problem.start))
         # the path starts at this state, so all of its joints need known positions
         self.current_state.start(robot, state.given, frozenset(problem.joint_names))
         tip = problem.targets[0].tip
@@ -103,7 +105,7 @@ class MoveItPath(Endpoint):
         for index, waypoint in enumerate(request.waypoints):
             pose = read_pose(waypoint, f'waypoints[{index}]')
             # as in MoveIt, a waypoint in the tip's frame is relative to the waypoint before
-            if frame.frame == tip:
+            if frame.frame == tip and frame.offset is None:
                 origin = places[-1]
             places.append(pose if origin is None else origin * pose)
         return [place.homogeneous for place in places]

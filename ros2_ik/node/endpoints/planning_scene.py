@@ -66,10 +66,11 @@ class PlanningSceneEndpoints(Endpoint):
                   response: GetPlanningScene.Response) -> None:
         """Answer GetPlanningScene with the requested components of the scene."""
         robot = self.description.current()
-        known = self.scene.known
-        response.scene = scene_message(known, self.current_state.known(robot),
-                                       request.components.components,
-                                       header(self.node, robot.root_frame))
+        known, joints = self.scene.known, self.current_state.known(robot)
+        head = header(self.node, robot.root_frame)
+        # in the scene's thread: a message of many triangles takes seconds
+        response.scene = await self.scene.in_thread(lambda: scene_message(
+            known, joints, request.components.components, head))
         # MoveIt's type has neither status nor message
         if hasattr(response, 'message'):
             response.status = int(Status.SUCCESS)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.messages.request_error import RequestError
@@ -81,6 +82,15 @@ class MeasuredJoints:
     def stood(self, joints: Iterable[str]) -> float:
         """Return how long all of the joints have been at their current positions [s]."""
         return min(joint.stood for joint in self._known(joints))
+
+
+def is_near(robot: Robot, joint: str, one: Any, other: Any, tolerance: float) -> bool:
+    """Return whether two positions of a joint are equal, also if whole turns apart."""
+    first, second = (robot.to_q({joint: value}) for value in (one, other))
+    if robot.joint(joint).is_scalar:
+        at = robot.joint(joint).index
+        return bool(abs(offset(robot, [joint], first[[at]], second[[at]])) <= tolerance)
+    return bool(np.abs(pin.difference(robot.model, first, second)).max() <= tolerance)
 
 
 def offset(robot: Robot, joints: Sequence[str], one: Array, other: Array) -> Array:

@@ -4,9 +4,9 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
+from functools import cache, partial
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from moveit_msgs.msg import PlanningScene as PlanningSceneMessage, RobotState
 from rclpy.impl.rcutils_logger import RcutilsLogger
@@ -40,6 +40,8 @@ MAX_WAITING = 1000   # maximum number of queued changes
 BATCH = 100   # maximum number of changes that are applied together
 
 Done = Callable[['Applied | Exception'], None]
+
+T = TypeVar('T')
 
 
 class Applied(NamedTuple):
@@ -119,12 +121,12 @@ class PlanningScene:
         self._thread.submit(self._notify_receivers, known)
 
     def _notify_receivers(self, known: SceneState) -> None:
-        try:
-            for receive in self.receivers:
+        for receive in self.receivers:
+            try:
                 receive(known)
-        # the thread pool would swallow the exception
-        except Exception as error:
-            self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
+            # the thread pool would swallow the exception
+            except Exception as error:
+                self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
 
     # -- reading --------------------------------------------------------------------------
 
@@ -160,24 +162,30 @@ class PlanningScene:
     def _checker(self, scene: Scene) -> CollisionChecker:
         return collision_checker(scene.robot, scene, *self.geometry.options)
 
-    def of_state(self, state: RobotState, robot: Robot, what: str) -> StateInScene:
+    def of_state(self, state: RobotState, robot: Robot, what: str,
+                 is_goal: bool = False) -> StateInScene:
         """
         Parse a request's RobotState, and attach its objects in the current scene.
 
-        `what` is the name of the state in error texts. Raises RequestError.
+        The objects are located at the joint positions of the state; those of a goal, which the
+        robot does not hold yet, at the current ones. `what` is the name of the state in error
+        texts. Raises RequestError.
         """
         given, scene, notes = joint_values(state, robot, what), self.known.scene, list[str]()
         if held := state.attached_collision_objects:
             with error_context(f'{what}.attached_collision_objects'):
                 check_size([item.object for item in held], MAX_REQUEST_SHAPES,
                            MAX_REQUEST_TRIANGLES)
-            scene = with_attached(scene, state, self.now(scene.robot, given, notes), f'{what}.')
+            located = self.now(scene.robot, {} if is_goal else given, notes)
+            scene = with_attached(scene, state, located, f'{what}.')
         return StateInScene(scene, given, notes)
 
     # -- changes --------------------------------------------------------------------------
 
     def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> ConversionContext:
         """Return the context for parsing objects; `given` positions override joint_states."""
+        # one reading for all frames that the same joints move: they keep their places on a link
+        @cache
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
         return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes,
@@ -202,6 +210,12 @@ class PlanningScene:
         if not self._working:
             self._working = True
             self._begin(self._apply_queue())
+
+    async def in_thread(self, make: Callable[[], T]) -> T:
+        """Return the result of a function that is called in the second thread."""
+        future = await self._wait(lambda done: self._thread.submit(make).add_done_callback(done))
+        made: T = future.result()
+        return made
 
     def close(self) -> None:
         """Apply no further changes; `done` is not called for waiting ones."""
@@ -300,9 +314,8 @@ def moved_over(old: SceneState, robot: Robot, log: RcutilsLogger) -> SceneState:
         with _noted(lost, item.id):
             scene = scene.add(item)
     for held in source.attached.values():
-        names = held.touch_links & {*robot.frame_names, *source.attached}
         with _noted(lost, held.id):
-            scene = scene.attach(held.object, held.link, names)
+            scene = scene.attach(held.object, held.link, held.touch_links)
     for link, padding in source.padding.items():
         with _noted(lost, f'padding of {link}'):
             scene = scene.with_padding({link: padding})
@@ -312,6 +325,9 @@ def moved_over(old: SceneState, robot: Robot, log: RcutilsLogger) -> SceneState:
     for pair, allowed in source.allowed.pairs.items():
         if default.pairs.get(pair) != allowed:
             matrix = matrix.with_entry(*pair, allowed)
+    # pairs of the SRDF that a client removed
+    for pair in default.pairs.keys() - source.allowed.pairs.keys():
+        matrix = matrix.with_entry(*pair, source.allowed.allowed(*pair))
     for name, allowed in source.allowed.defaults.items():
         matrix = matrix.with_entry(name, None, allowed)
     if lost:

@@ -8,7 +8,7 @@ from moveit_msgs.srv import GetCartesianPath
 from node_harness import eventually, matrix, seed, stamped, values
 import numpy as np
 import pytest
-from scene_harness import applied, box, diff, HOME, pose
+from scene_harness import applied, attached, box, diff, HOME, pose
 from scipy.spatial.transform import Rotation
 
 NAME = '/compute_cartesian_path'
@@ -92,6 +92,23 @@ def test_waypoints_may_be_in_the_frame_of_the_link(ask, start, panda_judge):
     assert answer.fraction == 1.0
     at, _ = tips(panda_judge, answer)
     np.testing.assert_allclose(at[-1], start @ matrix(step) @ matrix(step), atol=1e-4)
+
+
+def test_waypoints_in_the_frame_of_a_held_object_are_relative_to_its_start(
+        client, empty_scene, ask, start, panda_judge):
+    """Past defect: the offset of the object on the link was left out."""
+    offset = pose(0.0, 0.0, 0.1)
+    applied(client, diff(holding=[attached(box('peg', at=offset, frame=TIP), TIP)]))
+    at, _ = tips(panda_judge, ask(shifted(np.eye(4), z=-0.15), frame='peg'))
+    np.testing.assert_allclose(at[-1], start @ matrix(shifted(np.eye(4), z=-0.05)), atol=1e-4)
+
+
+def test_start_may_be_slightly_outside_of_the_limits(ask, start, panda_judge):
+    """Encoders report such positions. Past defect: the path was refused."""
+    beyond = {**HOME, 'panda_joint7': 2.8973 + 1e-4}
+    step = Pose(position=Point(z=-0.05))
+    answer = ask(step, frame=TIP, start_state=seed(beyond))
+    assert answer.fraction == 1.0, answer.error_code.message
 
 
 def test_path_ends_at_the_reach_of_the_arm(ask, start, panda_judge):
