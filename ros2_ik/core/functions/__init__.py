@@ -1,14 +1,11 @@
 """Kinematic functions, the types of their fields, and readers of written functions."""
 
-from ros2_ik.core.functions.angle_between_vectors import AngleBetweenVectors
-from ros2_ik.core.functions.center_of_mass import CenterOfMass
+from ros2_ik.core.functions.angles import AngleBetweenVectors, GazeAngle
+from ros2_ik.core.functions.center_of_mass import CenterOfMass, SupportPolygon
+from ros2_ik.core.functions.collision_distances import MinimumDistance, PairDistance
 from ros2_ik.core.functions.fields import FieldType, spec_fields, SpecField
-from ros2_ik.core.functions.frame_orientation import FrameOrientation
-from ros2_ik.core.functions.frame_pose import FramePose
-from ros2_ik.core.functions.frame_position import FramePosition
-from ros2_ik.core.functions.gaze_angle import GazeAngle
-from ros2_ik.core.functions.joint_coupling import JointCoupling
-from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
+from ros2_ik.core.functions.frame_pose import FrameOrientation, FramePose
+from ros2_ik.core.functions.joint_functions import BoundJoints, JointCoupling, JointPositions
 from ros2_ik.core.functions.kinematic_function import (
     function_kinds,
     KinematicFunction,
@@ -17,15 +14,15 @@ from ros2_ik.core.functions.kinematic_function import (
     written_kinds,
 )
 from ros2_ik.core.functions.manipulability import Manipulability
-from ros2_ik.core.functions.minimum_distance import MinimumDistance
-from ros2_ik.core.functions.pair_distance import PairDistance
-from ros2_ik.core.functions.point_to_line_distance import PointToLineDistance
-from ros2_ik.core.functions.point_to_plane import PointToPlane
-from ros2_ik.core.functions.point_to_point_distance import PointToPointDistance
-from ros2_ik.core.functions.polyhedron import Polyhedron
+from ros2_ik.core.functions.points import (
+    FramePosition,
+    PointToLineDistance,
+    PointToPlane,
+    PointToPointDistance,
+    Polyhedron,
+)
 from ros2_ik.core.functions.region_distance import region_surfaces, RegionDistance
 from ros2_ik.core.functions.relative_function import RelativeFunction
-from ros2_ik.core.functions.support_polygon import SupportPolygon
 from ros2_ik.core.functions.user_function import UserFunction
 from ros2_ik.core.functions.written import field_value, FieldValue
 from ros2_ik.core.poses import as_placement, as_transform, quaternion_rotation

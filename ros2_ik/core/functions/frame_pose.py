@@ -1,22 +1,28 @@
-"""Pose error of a frame from a reference pose."""
+"""Pose and orientation errors of a frame."""
 
 from dataclasses import dataclass
 from functools import cached_property
+import math
+from typing import Annotated
 
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.functions.fields import Frame, Placement
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.fields import Axes, choice, Frame, Placement, Rotation
 from ros2_ik.core.functions.kinematic_function import register_function
-from ros2_ik.core.functions.relative_function import RelativeFunction
-from ros2_ik.core.kernels.source import formula
+from ros2_ik.core.functions.relative_function import (
+    chosen,
+    Form,
+    FormedFunction,
+    Parameters,
+    RelativeFunction,
+)
+from ros2_ik.core.kernels.source import formula, part
 from ros2_ik.core.poses import as_placement
 from ros2_ik.core.robot.tree import se3_to_array
 
 
-@register_function('frame_pose', drake='AddPositionConstraint + AddOrientationConstraint',
-                   matlab='constraintPoseTarget, constraintFixedJoint',
-                   moveit='PositionConstraint + OrientationConstraint',
-                   pink='FrameTask, RelativeFrameTask')
+@register_function('frame_pose')
 @dataclass(frozen=True, eq=False)
 class FramePose(RelativeFunction):
     """
@@ -59,3 +65,147 @@ class FramePose(RelativeFunction):
             v.force(W, i, p, axis)
             f[3 + i] = turned[i]
             v.moment(W, 3 + i, v.rotate(B, v.row(rates, i)))
+
+
+FLAT = 1e-3               # least slope of the chord's length, which is zero at pi
+UPRIGHT = 4 * 2.0**-52    # cos(pitch) that MoveIt treats as zero
+STEEP = 1e-6              # cos(pitch) at which 1 / cos(pitch) is regularized
+
+
+@part
+def _angles(R: v.Matrix) -> v.Vector:
+    """Return roll, pitch, yaw [rad] of R = Rx(roll) Ry(pitch) Rz(yaw)."""
+    xx, xy, xz, yx, yy, yz, zx, zy, zz = R
+    # cos(pitch) from the first row and the last column together
+    cosine = math.sqrt((xx * xx + xy * xy + yz * yz + zz * zz) / 2)
+    pitch = math.atan2(xz, cosine)
+    # gimbal lock: all of the rotation about the common axis is roll, as in MoveIt
+    if cosine <= UPRIGHT:
+        roll = math.atan2(yx + zy, yy - zx) if xz > 0 else math.atan2(zy - yx, yy + zx)
+        return roll, pitch, 0.0
+    roll = math.atan2(-yz, zz)
+    # yaw of Rx(-roll) R: near gimbal lock roll and yaw are inaccurate, but consistent
+    c, s = math.cos(roll), math.sin(roll)
+    return roll, pitch, math.atan2(c * yx + s * zx, c * yy + s * zy)
+
+
+@part
+def _rates(roll: float, pitch: float) -> v.Matrix:
+    """Return the derivative of roll, pitch, yaw w.r.t. rotations about the reference's axes."""
+    s, c, cosine = math.sin(roll), math.cos(roll), math.cos(pitch)
+    # 1 / cosine, regularized to 0 at 0
+    bent = cosine / (cosine * cosine + STEEP * STEEP)
+    tangent = math.sin(pitch) * bent
+    # rows roll, pitch, yaw
+    return 1.0, s * tangent, -c * tangent, 0.0, c, s, 0.0, -s * bent, c * bent
+
+
+@formula
+def _vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    # parameters: number of axes, their indices (3), reference (9), offset (9)
+    R = v.product(B, v.rotation(parameters, 13))
+    turned = v.log3(v.product_back(v.product(A, v.rotation(parameters, 4)), R))
+    # derivative w.r.t. rotations about the axes of R, the frame with its offset
+    rates = v.jlog3(turned)
+    for i in range(int(parameters[0])):
+        k = int(parameters[1 + i])
+        f[i] = turned[k]
+        v.moment(W, i, v.rotate(R, v.row(rates, k)))
+
+
+@formula
+def _angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    C = v.product(A, v.rotation(parameters, 4))
+    turned = v.log3(v.product_back(C, v.product(B, v.rotation(parameters, 13))))
+    angle = v.norm(turned)
+    # a rotation by less than its rounding, a few 1e-16, has no axis
+    axis = v.scale(1.0 / angle, turned) if angle > 1e-15 else (1.0, 0.0, 0.0)
+    f[0] = min(angle, math.pi)    # rounding can exceed pi
+    v.moment(W, 0, v.rotate(C, axis))
+
+
+@formula
+def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    R = v.product(B, v.rotation(parameters, 13))
+    turned = v.log3(v.product_back(v.product(A, v.rotation(parameters, 4)), R))
+    angle = v.norm(turned)
+    # the chord is twice the vector part (x, y, z) of the unit quaternion; its derivative w.r.t.
+    # rotations about the frame's axes is cos(angle / 2) I + skew(x, y, z)
+    x, y, z = v.scale(math.sin(0.5 * angle) / angle if angle > 0.0 else 0.5, turned)
+    slope = max(math.cos(0.5 * angle), FLAT)
+    rates = (slope, -z, y, z, slope, -x, -y, x, slope)
+    for i in range(3):
+        v.moment(W, i, v.rotate(R, v.row(rates, i)))
+    f[0], f[1], f[2] = 2.0 * x, 2.0 * y, 2.0 * z
+
+
+@formula
+def _euler(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    C = v.product(A, v.rotation(parameters, 4))
+    angles = _angles(v.product_back(C, v.product(B, v.rotation(parameters, 13))))
+    # derivative w.r.t. rotations about the axes of C, the reference
+    rates = _rates(angles[0], angles[1])
+    for i in range(int(parameters[0])):
+        k = int(parameters[1 + i])
+        f[i] = angles[k]
+        v.moment(W, i, v.rotate(C, v.row(rates, k)))
+
+
+TURNS = -math.pi, math.pi
+FORMS = {'vector': Form(_vector, TURNS, ('rx [rad]', 'ry [rad]', 'rz [rad]')),
+         'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
+         'chord': Form(_chord, (-2.0, 2.0), ('chord x', 'chord y', 'chord z')),
+         'euler': Form(_euler, TURNS, ('roll [rad]', 'pitch [rad]', 'yaw [rad]'))}
+
+
+@register_function('frame_orientation')
+@dataclass(frozen=True, eq=False)
+class FrameOrientation(FormedFunction):
+    """
+    The rotation from a reference to a frame, as a vector, an angle, a chord or Euler angles.
+
+    With R = R_relative_frame, the reference R*, and theta, n the angle and axis of R*^T R offset:
+
+        vector  theta n                 rx ry rz [rad] along the reference's axes
+        angle   theta                   in [0, pi] [rad]
+        chord   2 sin(theta / 2) n      so that 1/2 c |f|^2 = c (1 - cos(theta)), Drake's cost
+        euler   roll pitch yaw [rad]    R*^T R offset = Rx(roll) Ry(pitch) Rz(yaw)
+
+    `reference` and `offset` are (3, 3) rotations or poses, whose rotation is used; `offset`
+    rotates the frame's own axes. Vector and Euler angles have a row for each of `axes`, the chord
+    has three. MoveIt's tolerances are bounds of the vector (ROTATION_VECTOR) or of the Euler
+    angles (XYZ_EULER_ANGLES). For theta n along the axes of `relative_to`, pass the inverse of
+    the reference as `offset`, and leave `reference` None.
+
+    All forms are zero exactly at the reference. At theta = pi the vector and the chord jump to
+    their opposite. There the slope of the chord's length, cos(theta / 2), is zero although a cost
+    is greatest; the Jacobian keeps a slope of 1e-3. The gradient of the angle is a unit moment
+    along n, at theta = 0 along the reference's x axis; bounds of exactly 0 replace the angle by
+    the vector. Euler angles are singular at pitch = +-pi/2; there roll is the whole rotation and
+    yaw is 0, as in MoveIt. Their Jacobian is exact down to cos(pitch) = 1e-3; closer to the
+    singularity it is regularized to stay below 1e6. Roll and yaw jump at +-pi.
+    """
+
+    frame: Frame
+    reference: Rotation = None
+    relative_to: Frame | None = None
+    offset: Rotation = None
+    axes: Axes = 'xyz'
+    form: Annotated[str, choice(*FORMS)] = 'vector'
+    forms = FORMS
+    reference_field = 'reference'
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.axes != 'xyz' and self.form in ('angle', 'chord'):
+            raise InvalidConstraintError(f"axes is '{self.axes}', but the {self.form} has no rows "
+                                         "by axis; valid: 'xyz'")
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        labels = super().labels
+        return labels if self.axes == 'xyz' else tuple(labels['xyz'.index(axis)]
+                                                       for axis in self.axes)
+
+    def numbers(self) -> Parameters:
+        return chosen(self.axes), self.reference, self.offset

@@ -38,13 +38,12 @@ class KinematicFunction(ABC):
     f: configuration -> R^m, with its Jacobian in the tangent space.
 
     A function is independent of its use: it can be a target, constraint, cost, task or barrier of
-    any robot. `kind` is its registered name; `peers` are its names in other libraries, by library.
-    `periodic` is True if full turns of joints do not change f, `is_user_code` if f calls a user's
-    code. `reference_field` is the name of the field with the reference, at which f is zero.
+    any robot. `kind` is its registered name. `periodic` is True if full turns of joints do not
+    change f, `is_user_code` if f calls a user's code. `reference_field` is the name of the field
+    with the reference, at which f is zero.
     """
 
     kind: ClassVar[str]
-    peers: ClassVar[dict[str, str]]
     periodic: ClassVar[bool] = False
     is_user_code: ClassVar[bool] = False
     reference_field: ClassVar[str | None] = None
@@ -119,12 +118,11 @@ _KINDS: dict[str, type[KinematicFunction]] = {}
 F = TypeVar('F', bound=type[KinematicFunction])
 
 
-def register_function(kind: str, **peers: str) -> Callable[[F], F]:
+def register_function(kind: str) -> Callable[[F], F]:
     """
-    Register the decorated class under the name of its kind; `peers` are its names elsewhere.
+    Register the decorated class under the name of its kind.
 
-    The keywords of `peers` are libraries (drake, matlab, moveit, pink). Raises InvalidOptionError
-    if the kind is registered for another class.
+    Raises InvalidOptionError if the kind is registered for another class.
     """
     def enter(function: F) -> F:
         known = _KINDS.get(kind, function)
@@ -132,7 +130,7 @@ def register_function(kind: str, **peers: str) -> Callable[[F], F]:
         if known.__qualname__ != function.__qualname__:
             raise InvalidOptionError(f"kind '{kind}' is registered for {known.__module__}."
                                      f'{known.__qualname__}; choose another name')
-        function.kind, function.peers = kind, peers
+        function.kind = kind
         show_plain_types(function)
         _KINDS[kind] = function
         return function

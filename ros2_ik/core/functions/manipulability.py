@@ -19,7 +19,7 @@ _NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])   # cyclic successors of
 _SINGULAR = 1e-12   # smallest / largest singular value at which J counts as singular
 
 
-@register_function('manipulability', pink='ManipulabilityTask')
+@register_function('manipulability')
 @dataclass(frozen=True, eq=False)
 class Manipulability(KinematicFunction):
     """

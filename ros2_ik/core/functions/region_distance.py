@@ -11,7 +11,7 @@ import scipy
 from ros2_ik.core import algebra as v
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions.deviation import orthonormal_complement
+from ros2_ik.core.functions.angles import orthonormal_complement
 from ros2_ik.core.functions.fields import Frame, Matrix, Point
 from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import Parameters, RelativeFunction
@@ -46,7 +46,7 @@ def _outside(p: v.Vector, parameters: v.Floats, k: int) -> tuple[float, v.Vector
     return c * distance - s * along, v.sub(v.scale(c, outward), v.scale(s, n))
 
 
-@register_function('region_distance', moveit='PositionConstraint (several regions, meshes)')
+@register_function('region_distance')
 @dataclass(frozen=True, eq=False)
 class RegionDistance(RelativeFunction):
     """

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import CollisionChecker, Contact
-from ros2_ik.core.functions.minimum_distance import KnownMinimumDistance
+from ros2_ik.core.functions.collision_distances import KnownMinimumDistance
 from ros2_ik.core.problem import accept, Constraint, IKProblem
 from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.self_motion import SelfMotion

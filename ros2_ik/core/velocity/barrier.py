@@ -10,8 +10,7 @@ from ros2_ik.core.checks import instance, positive
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import KinematicFunction
-from ros2_ik.core.functions.checked_distance import CheckedDistance
-from ros2_ik.core.functions.minimum_distance import KnownMinimumDistance
+from ros2_ik.core.functions.collision_distances import CheckedDistance, KnownMinimumDistance
 from ros2_ik.core.problem import Constraint
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.distance_constraints import DistanceConstraints

@@ -8,7 +8,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, ArrayLike
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.functions import FramePose
-from ros2_ik.core.functions.joint_positions import BoundJoints, JointPositions
+from ros2_ik.core.functions.joint_functions import BoundJoints, JointPositions
 from ros2_ik.core.kernels.velocity_rows import DAMPING, KIND, RATE, SHARE, TARGET, UNUSED, WEIGHT
 from ros2_ik.core.poses import as_placement
 from ros2_ik.core.problem.constraint import spread

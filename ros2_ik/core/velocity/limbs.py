@@ -6,7 +6,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Indices
 from ros2_ik.core.functions import KinematicFunction
-from ros2_ik.core.functions.joint_positions import BoundJoints
+from ros2_ik.core.functions.joint_functions import BoundJoints
 from ros2_ik.core.robot import Robot
 
 

@@ -1,0 +1,259 @@
+"""Angles of directions: from a vector of another frame, or from the line of sight."""
+
+from dataclasses import dataclass
+import math
+from typing import Annotated
+
+import numpy as np
+
+from ros2_ik.core import algebra as v
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.functions.fields import Axis, choice, Frame, Numbers, Point
+from ros2_ik.core.functions.kinematic_function import register_function
+from ros2_ik.core.functions.relative_function import Form, FormedFunction, Parameters
+from ros2_ik.core.kernels.source import formula, part
+
+ALIGNED = 1e-15   # sine of an angle below which the plane of the angle is only rounding
+NEAR = 1e-3       # sine of an angle near pi below which phi / sin(phi) is limited
+
+
+def orthonormal_complement(axis: Numbers) -> Array:
+    """Return two unit vectors perpendicular to a unit vector (3,) and to each other, (2, 3)."""
+    # project the coordinate axis that is farthest from n
+    n = v.vector([float(value) for value in axis], 0)
+    lengths = [abs(value) for value in n]
+    least = lengths.index(min(lengths))
+    first = v.scale(-n[least], n)
+    first = v.add(first, (float(least == 0), float(least == 1), float(least == 2)))
+    first = v.scale(1.0 / v.norm(first), first)
+    return np.array([first, v.cross(n, first)])
+
+
+@part
+def deviation_angle(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
+                    ) -> tuple[float, float, float, float, v.Vector]:
+    """
+    Return the angle phi between an axis and a unit vector u, and its derivatives.
+
+    `one` and `two` are the `orthonormal_complement` of the axis. Returned are phi in [0, pi],
+    phi / sin(phi), the direction (x, y) of u's component perpendicular to the axis along `one` and
+    `two`, and the gradient of phi w.r.t. u, a unit vector perpendicular to u. If u is parallel
+    or antiparallel to the axis, the direction is `one`.
+    """
+    # components of u along one, two and the axis
+    x, y, cosine = v.dot(one, u), v.dot(two, u), v.dot(axis, u)
+    sine = math.sqrt(x * x + y * y)
+    phi = math.atan2(sine, cosine)
+    if sine > ALIGNED:
+        x, y = x / sine, y / sine
+    else:
+        x, y = 1.0, 0.0
+    # phi / sin(phi): limited near pi, 1 at zero
+    if cosine <= 0:
+        stretch = phi / max(sine, NEAR)
+    else:
+        stretch = phi / sine if sine > ALIGNED else 1.0
+    # gradient: the direction perpendicular to u in the plane of the angle, away from the axis
+    outward = v.add(v.scale(x, one), v.scale(y, two))
+    return phi, stretch, x, y, v.sub(v.scale(cosine, outward), v.scale(sine, axis))
+
+
+@part
+def deviation_vector(u: v.Vector, axis: v.Vector, one: v.Vector, two: v.Vector
+                     ) -> tuple[float, v.Vector, float, v.Vector]:
+    """
+    Return phi x, its gradient, phi y, its gradient, both w.r.t. u; see `deviation_angle`.
+
+    The vector phi (x, y) is zero only along the axis, where it is smooth; opposite to the axis its
+    length is pi.
+    """
+    phi, stretch, x, y, along = deviation_angle(u, axis, one, two)
+    # derivative of the direction (x, y), scaled by phi
+    sideways = v.scale(stretch, v.sub(v.scale(x, two), v.scale(y, one)))
+    return (phi * x, v.sub(v.scale(x, along), v.scale(y, sideways)),
+            phi * y, v.add(v.scale(y, along), v.scale(x, sideways)))
+
+
+FLAT = 1e-3   # least slope of the chord's length, which is zero opposite to `other_vector`
+
+
+@part
+def _row(W: v.Buffer, i: int, A: v.Floats, turned: v.Vector, gradient: v.Vector) -> None:
+    """
+    Set row i of W to the wrench of a gradient w.r.t. the vector, in the axes of A.
+
+    `turned` is the vector in the root frame's axes.
+    """
+    # rate g . (w x a) = (a x g) . w: a pure moment
+    v.moment(W, i, v.cross(turned, v.rotate(A, gradient)))
+
+
+@formula
+def _angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    a = v.rotate(B, v.vector(parameters, 0))
+    f[0], _, _, _, gradient = deviation_angle(
+        v.rotate_inverse(A, a), v.vector(parameters, 3), v.vector(parameters, 6),
+        v.vector(parameters, 9))
+    _row(W, 0, A, a, gradient)
+
+
+@formula
+def _vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    a = v.rotate(B, v.vector(parameters, 0))
+    f[0], one, f[1], two = deviation_vector(
+        v.rotate_inverse(A, a), v.vector(parameters, 3), v.vector(parameters, 6),
+        v.vector(parameters, 9))
+    _row(W, 0, A, a, one)
+    _row(W, 1, A, a, two)
+
+
+@formula
+def _chord(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    a, axis = v.rotate(B, v.vector(parameters, 0)), v.vector(parameters, 3)
+    u = v.rotate_inverse(A, a)
+    chord = v.sub(u, axis)
+    phi, _, _, _, along = deviation_angle(u, axis, v.vector(parameters, 6),
+                                          v.vector(parameters, 9))
+    # near phi = pi, raise the slope cos(phi / 2) of the chord's length to at least FLAT
+    missing = max(FLAT - math.cos(0.5 * phi), 0.0)
+    if missing > 0.0:
+        missing /= v.norm(chord)
+    for i in range(3):
+        # rounding can exceed 2
+        f[i] = min(max(chord[i], -2.0), 2.0)
+        # gradient of component i, plus what is missing along the direction of the chord
+        unit = (1.0 if i == 0 else 0.0, 1.0 if i == 1 else 0.0, 1.0 if i == 2 else 0.0)
+        _row(W, i, A, a, v.add(unit, v.scale(chord[i] * missing, along)))
+
+
+ANGLE_FORMS = {'angle': Form(_angle, (0.0, math.pi), ('angle [rad]',)),
+               'vector': Form(_vector, (-math.pi, math.pi),
+                              ('deviation 1 [rad]', 'deviation 2 [rad]')),
+               'chord': Form(_chord, (-2.0, 2.0), ('chord x', 'chord y', 'chord z'))}
+
+
+@register_function('angle_between_vectors')
+@dataclass(frozen=True, eq=False)
+class AngleBetweenVectors(FormedFunction):
+    """
+    Angle between `vector` of `frame` and `other_vector` of `relative_to`.
+
+    a and b are the unit vectors, phi is the angle between them, t the unit vector along the
+    component of a perpendicular to b:
+
+        angle   phi = atan2(|a x b|, a . b)   in [0, pi] [rad]
+        vector  phi t                         [rad], along two axes perpendicular to b
+        chord   a - b                         of length 2 sin(phi / 2), in axes of `relative_to`:
+                                              1/2 c |f|^2 = c (1 - cos(phi)), Drake's cost
+
+    angle: the gradient is a unit moment perpendicular to a and b. It is not unique where they are
+    parallel or antiparallel; there it is a moment about one fixed axis. Bounds of exactly 0 or
+    exactly pi replace the angle by the vector.
+
+    vector: smooth where a and b are parallel. Where they are antiparallel it has length pi in one
+    fixed direction. Near there one derivative grows without bound; it is limited to pi * 1e3.
+
+    chord: smooth everywhere. Where a and b are antiparallel, the gradient of its length is zero
+    although a cost is greatest there; the Jacobian keeps a slope of 1e-3 in one fixed plane.
+    """
+
+    frame: Frame
+    vector: Axis
+    other_vector: Axis
+    relative_to: Frame | None = None
+    form: Annotated[str, choice(*ANGLE_FORMS)] = 'angle'
+    forms = ANGLE_FORMS
+    opposite = 'other_vector'
+    reference_field = 'other_vector'
+
+    def numbers(self) -> Parameters:
+        return self.vector, self.other_vector, orthonormal_complement(self.other_vector)
+
+
+TOUCHING = 1e-9   # distance of a target below which the line of sight has no direction [m]
+CLOSE = 1e-3      # distance below which the gradient, 1 / distance, no longer grows [m]
+
+
+@part
+def _ray_to(B: v.Floats, target: v.Vector, parameters: v.Floats) -> tuple[float, v.Vector]:
+    """Return the distance of a target from the origin, and its direction in the axes of B."""
+    # parameters: axis (3), its perpendiculars (6), origin (3), target (3)
+    ray = v.sub(v.to_local(B, target), v.vector(parameters, 9))
+    distance = v.norm(ray)
+    if distance > TOUCHING:
+        return distance, v.scale(1.0 / distance, ray)
+    # a target at the origin counts as exactly behind
+    return distance, v.scale(-1.0, v.vector(parameters, 0))
+
+
+@part
+def _ray_row(W: v.Buffer, i: int, B: v.Floats, target: v.Vector, distance: float,
+         gradient: v.Vector) -> None:
+    """Set row i of W to the wrench of a gradient w.r.t. the direction of the line of sight."""
+    # negative, as the frame's motion moves the target backwards in the frame
+    v.force(W, i, target, v.scale(-1.0 / max(distance, CLOSE), v.rotate(B, gradient)))
+
+
+@formula
+def _ray_angle(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    target = v.point(A, v.vector(parameters, 12))
+    distance, u = _ray_to(B, target, parameters)
+    f[0], _, _, _, gradient = deviation_angle(u, v.vector(parameters, 0), v.vector(parameters, 3),
+                                              v.vector(parameters, 6))
+    _ray_row(W, 0, B, target, distance, gradient if distance > TOUCHING else u)
+
+
+@formula
+def _ray_vector(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+    target = v.point(A, v.vector(parameters, 12))
+    distance, u = _ray_to(B, target, parameters)
+    f[0], one, f[1], two = deviation_vector(u, v.vector(parameters, 0), v.vector(parameters, 3),
+                                            v.vector(parameters, 6))
+    # no direction: a gradient that draws the frame back along its axis
+    if distance <= TOUCHING:
+        one, two = v.scale(f[0] / math.pi, u), v.scale(f[1] / math.pi, u)
+    _ray_row(W, 0, B, target, distance, one)
+    _ray_row(W, 1, B, target, distance, two)
+
+
+GAZE_FORMS = {'angle': Form(_ray_angle, (0.0, math.pi), ('gaze angle [rad]',)),
+              'vector': Form(_ray_vector, (-math.pi, math.pi),
+                             ('deviation 1 [rad]', 'deviation 2 [rad]'))}
+
+
+@register_function('gaze_angle')
+@dataclass(frozen=True, eq=False)
+class GazeAngle(FormedFunction):
+    """
+    Angle between `axis` and the line of sight from `origin` to `target`.
+
+    `origin` and `axis` are in `frame` (a camera), `target` is in `relative_to`. u is the direction
+    of the line of sight, n the unit axis, t the unit vector along u's component perpendicular
+    to n:
+
+        angle   phi = atan2(|u - (u . n) n|, u . n)   in [0, pi] [rad]
+        vector  phi t                                 [rad], along two axes perpendicular to n
+
+    An upper bound of the angle is a cone, of any half angle up to pi. The angle is not
+    differentiable at 0 and pi; there the gradient lies in one fixed plane. Bounds of exactly 0 or
+    exactly pi replace the angle by the vector, which is smooth if the target is straight ahead. If
+    the target is straight behind, the vector has length pi in one fixed direction; near there one
+    derivative grows without bound and is limited to pi * 1e3 / distance.
+
+    A target at the origin (within 1e-9 m) counts as straight behind: only a bound of pi allows
+    it. A descent moves the frame along -n until the target is ahead. The
+    gradient grows as 1 / distance down to 1e-3 m.
+    """
+
+    frame: Frame
+    origin: Point
+    axis: Axis
+    target: Point
+    relative_to: Frame | None = None
+    form: Annotated[str, choice(*GAZE_FORMS)] = 'angle'
+    forms = GAZE_FORMS
+    opposite = 'axis'
+    reference_field = 'target'
+
+    def numbers(self) -> Parameters:
+        return self.axis, orthonormal_complement(self.axis), self.origin, self.target

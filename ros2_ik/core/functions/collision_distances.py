@@ -1,0 +1,138 @@
+"""Functions of the distances that a collision checker computes."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.collision import CollisionChecker
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.fields import Body, FieldType, Length, RowCount
+from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.robot import Configuration, Robot
+
+QUICK = 500     # largest number of triangles of a mesh decomposed in the constructor
+
+
+def _checker(value: object, name: str) -> CollisionChecker:
+    if not isinstance(value, CollisionChecker):
+        raise InvalidConstraintError(f'{name} must be a CollisionChecker, not {value!r}')
+    return value
+
+
+Checker = Annotated[CollisionChecker, FieldType(
+    'the collision checker of the scene', lambda given: None, _checker, supplied=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedDistance(KinematicFunction):
+    """
+    A function of the distances of a collision checker.
+
+    With `makes_parts` the constructor decomposes small meshes (up to QUICK triangles) into convex
+    parts, so that no search waits for the decomposition. Larger meshes are replaced by their
+    convex hulls until `CollisionChecker.make_parts` is called.
+    """
+
+    periodic = True
+    makes_parts = True
+
+    checker: Checker
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.keep('checker', self.narrowed(self.checker))
+        if self.makes_parts:
+            self.checker.make_parts(QUICK)
+
+    def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
+        """Return a checker of only the pairs that this function measures (default: all pairs)."""
+        return checker
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        if robot.key != self.checker.robot.key:
+            raise InvalidConstraintError(f'the checker of {self.kind} is of another robot')
+        return self.checker.moving_joints
+
+    @abstractmethod
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        """Return f (m,) and its Jacobian (m, nv)."""
+
+
+@register_function('minimum_distance')
+@dataclass(frozen=True, eq=False)
+class MinimumDistance(CheckedDistance):
+    """
+    The `rows` smallest signed distances of the pairs of a checker, smallest first.
+
+        f_i = min(d_i, influence)     [m], negative in penetration
+
+    A lower bound keeps all pairs apart. Each of the nearest pairs has a row of its own, instead of
+    one smoothed minimum, so that one step separates all of them. With one row an upper bound keeps
+    some pair near. Not differentiable where two distances are equal or nearest points jump along
+    parallel faces; the gradient there is that of one of them. Rows at `influence` have gradient 0;
+    without pairs all rows are at `influence`.
+    """
+
+    influence: Length = 0.2
+    rows: RowCount = 12
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'distance {i + 1} [m]' for i in range(self.rows))
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        f, J = np.full(self.rows, self.influence), np.zeros((self.rows, at.robot.nv))
+        found = self.checker.distances(at, self.influence, most=self.rows)
+        count = len(found.distance)
+        f[:count], J[:count] = found.distance, found.jacobian
+        return f, J
+
+
+class KnownMinimumDistance(MinimumDistance):
+    """
+    A MinimumDistance that never decomposes a mesh, as a search has no time for it.
+
+    Meshes decomposed earlier use their convex parts; others are replaced by their hulls.
+    """
+
+    makes_parts = False
+
+
+@register_function('pair_distance')
+@dataclass(frozen=True, eq=False)
+class PairDistance(CheckedDistance):
+    """
+    The signed distance between two links or objects of a checker's scene, (1,).
+
+        f = d     [m]; in penetration, minus the length of the shortest separating translation
+
+    If they have several collision geometries, the nearest pair counts, even if the scene allows
+    their collision. Not differentiable where nearest points jump; the gradient there is that of
+    one of them.
+
+    Raises UnknownNameError for names without geometry, and InvalidConstraintError if no joint
+    moves one of the two relative to the other.
+    """
+
+    first: Body
+    second: Body
+    labels = ('distance [m]',)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.checker.pair_count:
+            raise InvalidConstraintError(f"no joint moves '{self.first}' relative to "
+                                         f"'{self.second}'")
+
+    def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
+        return checker.only(self.first, self.second)
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        found = self.checker.distances(at, np.inf, most=1)
+        return found.distance, found.jacobian
+
+    def __str__(self) -> str:
+        return f"{self.kind} of '{self.first}' and '{self.second}'"

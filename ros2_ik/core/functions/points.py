@@ -1,0 +1,223 @@
+"""Functions of the positions of points of a frame."""
+
+from dataclasses import dataclass
+from functools import cached_property
+import math
+
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core import algebra as v
+from ros2_ik.core.arrays import Array
+from ros2_ik.core.errors import InvalidConstraintError
+from ros2_ik.core.functions.angles import orthonormal_complement
+from ros2_ik.core.functions.fields import Axes, Axis, Frame, Matrix, Placement, Point, Points
+from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
+from ros2_ik.core.functions.relative_function import chosen, Parameters, RelativeFunction
+from ros2_ik.core.kernels.source import formula
+
+
+@register_function('frame_position')
+@dataclass(frozen=True, eq=False)
+class FramePosition(RelativeFunction):
+    """
+    Coordinates of `point` of `frame` in a frame A, one row for each of `axes`.
+
+        f = R_A^T (p_point - p_A)     x y z [m]
+
+    A is fixed to `relative_to` (default: the root frame) at the pose `T_relative_A` (default: the
+    identity); in Drake the two are Abar and X_AbarA. Smooth everywhere.
+    """
+
+    frame: Frame
+    point: Point = (0, 0, 0)
+    relative_to: Frame | None = None
+    T_relative_A: Placement = None
+    axes: Axes = 'xyz'
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'{axis} [m]' for axis in self.axes)
+
+    def numbers(self) -> Parameters:
+        T = pin.SE3.Identity() if self.T_relative_A is None else self.T_relative_A
+        return chosen(self.axes), self.point, T.rotation, T.translation
+
+    @formula
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: number of axes, their indices (3), point (3), rotation (9), position (3) of A
+        p, C = v.point(B, v.vector(parameters, 4)), v.product(A, v.rotation(parameters, 7))
+        away = v.sub(p, v.point(A, v.vector(parameters, 16)))
+        for i in range(int(parameters[0])):
+            axis = v.column(C, int(parameters[1 + i]))
+            f[i] = v.dot(axis, away)
+            v.force(W, i, p, axis)
+
+
+COINCIDENT = 1e-12   # distance below which the direction of an offset is only rounding [m]
+
+
+@register_function('point_to_point_distance')
+@dataclass(frozen=True, eq=False)
+class PointToPointDistance(RelativeFunction):
+    """
+    Distance of `point` of `frame` from `other_point` of `relative_to`, (1,).
+
+        f = |p_point - p_other|     [m]
+
+    Not differentiable where the points coincide; the gradient there points along the x axis of
+    `relative_to`. If the distance must be zero, the function is replaced by the three coordinates
+    of the offset. Raises InvalidConstraintError for points that are not three finite numbers.
+    """
+
+    frame: Frame
+    point: Point
+    other_point: Point
+    relative_to: Frame | None = None
+    labels = ('distance [m]',)
+    range = (0.0, math.inf)
+
+    def numbers(self) -> Parameters:
+        return self.point, self.other_point
+
+    @formula
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # the gradient is the unit vector along the offset; without offset a fixed axis
+        p = v.point(B, v.vector(parameters, 0))
+        away = v.sub(p, v.point(A, v.vector(parameters, 3)))
+        f[0] = distance = v.norm(away)
+        v.force(W, 0, p, v.scale(1.0 / distance, away) if distance >= COINCIDENT
+                else v.column(A, 0))
+
+    def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
+        if upper[0] > 0:
+            return None
+        return FramePosition(self.frame, self.point, self.relative_to,
+                             pin.SE3(np.eye(3), self.other_point))
+
+
+@register_function('point_to_line_distance')
+@dataclass(frozen=True, eq=False)
+class PointToLineDistance(RelativeFunction):
+    """
+    Distance of `point` of `frame` from a line fixed to `relative_to`, (1,).
+
+    The infinite line passes through `line_point` along the direction n = `line_direction`:
+
+        f = |(I - n n^T) (p_point - p_line)|     [m]
+
+    Not differentiable on the line; the gradient there points along one fixed perpendicular. If the
+    distance must be zero, the function is replaced by the two coordinates perpendicular to the
+    line. Raises InvalidConstraintError for points that are not three finite numbers and for a
+    direction of length zero.
+    """
+
+    frame: Frame
+    point: Point
+    line_point: Point
+    line_direction: Axis
+    relative_to: Frame | None = None
+    labels = ('distance [m]',)
+    range = (0.0, math.inf)
+
+    def numbers(self) -> Parameters:
+        return self.point, self.line_point, orthonormal_complement(self.line_direction)
+
+    @formula
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        p = v.point(B, v.vector(parameters, 0))
+        away = v.sub(p, v.point(A, v.vector(parameters, 3)))
+        # component perpendicular to the line; its unit vector is the gradient
+        one, two = v.rotate(A, v.vector(parameters, 6)), v.rotate(A, v.vector(parameters, 9))
+        away = v.add(v.scale(v.dot(one, away), one), v.scale(v.dot(two, away), two))
+        f[0] = distance = v.norm(away)
+        v.force(W, 0, p, v.scale(1.0 / distance, away) if distance >= COINCIDENT else one)
+
+    def equality_form(self, lower: Array, upper: Array) -> KinematicFunction | None:
+        if upper[0] > 0:
+            return None
+        # coordinates x and y of a frame on the line, whose z axis is the line
+        axes = np.array([*orthonormal_complement(self.line_direction), self.line_direction]).T
+        return FramePosition(self.frame, self.point, self.relative_to,
+                             pin.SE3(axes, self.line_point), 'xy')
+
+
+@register_function('point_to_plane')
+@dataclass(frozen=True, eq=False)
+class PointToPlane(RelativeFunction):
+    """
+    Height of `point` of `frame` above a plane fixed to `relative_to`, (1,).
+
+    The plane passes through `plane_point`; n is the unit vector along `normal`:
+
+        f = n . (p_point - p_plane)     [m], positive on the side that n points to
+
+    Smooth everywhere. Raises InvalidConstraintError for points that are not three finite
+    numbers and for a normal of length zero.
+    """
+
+    frame: Frame
+    point: Point
+    plane_point: Point
+    normal: Axis
+    relative_to: Frame | None = None
+    labels = ('height [m]',)
+
+    def numbers(self) -> Parameters:
+        return self.point, self.plane_point, self.normal
+
+    @formula
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: point, plane point, normal; the gradient is a unit force along the normal
+        p, normal = v.point(B, v.vector(parameters, 0)), v.vector(parameters, 6)
+        f[0] = v.dot(normal, v.sub(v.to_local(A, p), v.vector(parameters, 3)))
+        v.force(W, 0, p, v.rotate(A, normal))
+
+
+@register_function('polyhedron')
+@dataclass(frozen=True, eq=False)
+class Polyhedron(RelativeFunction):
+    """
+    Product of A (m, 3n) and the stacked positions of `points` (n, 3) of `frame`, (m,).
+
+        f = A [p_1; ...; p_n]     [m], each p in `relative_to`
+
+    An upper bound b keeps the points in the polyhedron A p <= b. Smooth everywhere. Raises
+    InvalidConstraintError for sizes that do not match and for numbers that are not finite.
+    """
+
+    frame: Frame
+    points: Points
+    A: Matrix
+    relative_to: Frame | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        columns = 3 * len(self.points)
+        if np.shape(self.A)[1] != columns:
+            raise InvalidConstraintError(f'A must be rows of {columns} numbers, 3 for each of '
+                                         f'{len(self.points)} points, not of '
+                                         f'{np.shape(self.A)[1]}')
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f'row {row} [m]' for row in range(len(self.A)))
+
+    def numbers(self) -> Parameters:
+        return len(self.A), len(self.points), self.points, self.A
+
+    @formula
+    def rows(B: v.Floats, A: v.Floats, parameters: v.Floats, f: v.Buffer, W: v.Buffer) -> None:
+        # parameters: m, n, points (3 n), A (3 m n)
+        count, points = int(parameters[0]), int(parameters[1])
+        for i in range(count):
+            total, forces, moments = 0.0, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+            # the wrench of a row is the sum of its points' forces
+            for j in range(points):
+                part = v.vector(parameters, 2 + 3 * (points + i * points + j))
+                p = v.point(B, v.vector(parameters, 2 + 3 * j))
+                total += v.dot(part, v.to_local(A, p))
+                along = v.rotate(A, part)
+                forces, moments = v.add(forces, along), v.add(moments, v.cross(p, along))
+            f[i] = total
+            v.wrench(W, i, forces, moments)
