@@ -8,7 +8,7 @@ import yaml
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]   # PyYAML has no types
-    """SafeLoader that refuses duplicate keys."""
+    """SafeLoader that refuses duplicate keys, and reads 1e-3 as a number; in YAML 1.1 a text."""
 
 
 def _mapping(loader: _Loader, node: yaml.Node) -> dict[Hashable, object]:
@@ -23,25 +23,15 @@ def _mapping(loader: _Loader, node: yaml.Node) -> dict[Hashable, object]:
 
 
 _Loader.add_constructor('tag:yaml.org,2002:map', _mapping)
-
-
-class _ExponentLoader(_Loader):
-    """Loader that also reads 1e-3 as a number; in YAML 1.1 it is a text."""
-
-
-_ExponentLoader.add_implicit_resolver(
+_Loader.add_implicit_resolver(
     'tag:yaml.org,2002:float', re.compile(r'^[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
     list('-+.0123456789'))
 
 
-def read_yaml(text: str, exponents: bool = False) -> Any:
-    """
-    Parse a YAML text; with `exponents`, 1e-3 is a number instead of a text.
-
-    Raises ValueError with the reason and its line and column.
-    """
+def read_yaml(text: str) -> Any:
+    """Parse a YAML text; raises ValueError with the reason and its line and column."""
     try:
-        return yaml.load(text, Loader=_ExponentLoader if exponents else _Loader)
+        return yaml.load(text, Loader=_Loader)
     # PyYAML 6 does not wrap the errors of some constructors: 2020-99-99, !!bool perhaps, !!int ""
     except (yaml.YAMLError, ValueError, OverflowError, LookupError, AttributeError) as error:
         # the callers name the file

@@ -183,10 +183,10 @@ def test_malformed_problems_are_refused_in_one_line(command, problem, content, h
 
 def test_exponent_without_a_point_is_read_as_a_number(command, problem):
     text = ('constraints: [{kind: point_to_plane, frame: panda_hand, normal: [0e0, 0, 1e0], '
-            'bounds: {name: 5e-1, lower: [5e-1]}}]')
+            'bounds: {name: half, lower: [5e-1]}}]')
     run = command('constrained', problem(text), '--robot', 'panda', '--json')
     state, = run.json['constraints']
-    assert (run.code, state['name'], state['lower']) == (0, '5e-1', [0.5])
+    assert (run.code, state['name'], state['lower']) == (0, 'half', [0.5])
 
 
 @pytest.mark.parametrize(('words', 'hint'), [

@@ -64,7 +64,6 @@ def field_value(value: object) -> FieldValue:
 
 
 def _numbers(items: list[Any], value: object) -> list[float]:
-    """Convert items to floats, also texts: YAML 1.1 reads 1e-3 (no decimal point) as a text."""
     try:
         return [float(item) for item in items]
     except (TypeError, ValueError, OverflowError):
@@ -81,13 +80,7 @@ def texts(given: FieldValue) -> list[str] | None:
 
 
 def row(given: FieldValue) -> list[float] | None:
-    """Read a list of numbers or texts: YAML 1.1 reads 1e-3 (no decimal point) as a text."""
-    if not given.names:
-        return list(given.numbers)
-    try:
-        return None if len(given.numbers) else [float(name) for name in given.names]
-    except ValueError:
-        return None
+    return None if given.names else list(given.numbers)
 
 
 def number(given: FieldValue) -> float | None:

@@ -85,7 +85,7 @@ def _content(path_or_text: str | Path) -> tuple[dict[str, Any], Path, str]:
     text, path = _text(path_or_text)
     file = f'{path}: ' if path else ''
     try:
-        content = read_yaml(text, exponents=True)
+        content = read_yaml(text)
     except ValueError as error:
         raise InvalidSceneError(f'{file}the scene is no YAML: {error}') from None
     keys = 'description', *MAPPINGS, *LISTS
