@@ -1,8 +1,7 @@
 """Tool paths, joint values that follow them, and the timing of the motion."""
 
 from ros2_ik.core.path.path import Path, PathBreak, PathOptions
-from ros2_ik.core.path.path_motion import path_motion
-from ros2_ik.core.path.path_search import PathSearch, TimedPath
+from ros2_ik.core.path.path_motion import path_motion, PathSearch, TimedPath
 from ros2_ik.core.path.solve_path import follow_path, solve_path
 from ros2_ik.core.path.tool_paths import Arc, Line, Screw, Spline, ToolPath, Waypoints
 

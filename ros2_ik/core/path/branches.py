@@ -1,6 +1,8 @@
-"""Branches: continuous sequences of configurations along the samples of a path."""
+"""Branches: continuous sequences of configurations along a path, and checks of their steps."""
 
 from collections.abc import Sequence
+from itertools import pairwise
+import math
 import time
 
 import numpy as np
@@ -11,6 +13,7 @@ from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.path.path import PathOptions
 from ros2_ik.core.path.tool_paths import ToolPath
 from ros2_ik.core.problem import accept, IKProblem
+from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers import Budget, make_solver, Search, SolveOptions
 from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.solvers.starts import generator_state, Starts
@@ -18,7 +21,9 @@ from ros2_ik.core.solvers.starts import generator_state, Starts
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3
 # bisections of the interval to the next sample, if a branch does not reach the sample directly
-MAX_BISECTIONS = 4
+TRACE_BISECTIONS = 4
+# bisections of a step until the tool is within the allowed deviation
+STEP_BISECTIONS = 10
 # error at which descents end [m, rad]; larger errors make the spline through the results jerky
 SOLUTION_TOLERANCE = 1e-9
 # distance kept from joint limits, because the spline overshoots its points [rad, m]
@@ -27,6 +32,8 @@ LIMIT_MARGIN = 2e-3
 START_ITERATIONS = 2000
 # timeout of a search after the deadline [s]
 MIN_TIMEOUT = 1e-3
+# parameters and configurations (nq,) in the order of the path
+Chain = list[tuple[float, Array]]
 
 
 class Branches:
@@ -98,11 +105,6 @@ class Branches:
         """Return whether no joint changes by more than `max_joint_step`."""
         return bool(are_within.run(after, before, before, self.options.max_joint_step))
 
-    def held_start(self) -> list[Array]:
-        """Return the seed in a list if it is accepted at the first pose, otherwise no start."""
-        start = self.given.start
-        return [start] if accept(self.first(), start).accepted else []
-
     def search(self, s: float) -> list[Array]:
         """Return up to `starts` different accepted configurations at a parameter."""
         search = Search(self.at(s), options=SolveOptions(
@@ -146,7 +148,7 @@ class Branches:
         return None
 
     def _advance(self, q: Array, s: float, end: float,
-                 bisections: int = MAX_BISECTIONS) -> Array | None:
+                 bisections: int = TRACE_BISECTIONS) -> Array | None:
         """Return the configuration at `end` on the branch through q (nq,) at s, or None."""
         found = self.follow(end, q)
         if found is None and bisections:
@@ -216,6 +218,63 @@ class Branches:
         for parent in reversed(parents):
             chain.append(int(parent[chain[-1]]))
         return chain[::-1]
+
+    # -- steps between configurations ---------------------------------------------------------
+
+    def refined(self, chain: Chain) -> tuple[Chain, int | None]:
+        """
+        Return a chain with configurations added until each step is allowed.
+
+        All needed parameters are added. If a step cannot be refined, the result ends before this
+        step, and the second return value is the index of the step, otherwise None.
+        """
+        found = chain[:1]
+        for i, (start, end) in enumerate(pairwise(chain)):
+            steps = self._divided(start, end, STEP_BISECTIONS)
+            if steps is None:
+                return found, i
+            found += steps
+        return found, None
+
+    def _divided(self, start: tuple[float, Array], end: tuple[float, Array],
+                 bisections: int) -> Chain | None:
+        """Return the configurations after `start` up to `end`; None if a step is not allowed."""
+        (s, q), (s_end, q_end) = start, end
+        # done if the step spans no needed parameter, is short, and its middle is near the path
+        middle, is_needed = self.between(s, s_end)
+        between = q + (q_end - q) * (middle - s) / (s_end - s)
+        if not is_needed and self.is_step(q, q_end) and self._is_near(middle, between):
+            return [end] if self._is_free(q, q_end) else None
+        # otherwise add a configuration in the middle and divide both halves
+        added = self.follow(middle, between) if bisections else None
+        bisections -= not is_needed
+        first = None if added is None else self._divided(start, (middle, added), bisections)
+        second = None if first is None else self._divided(first[-1], end, bisections)
+        return None if first is None or second is None else first + second
+
+    def _is_near(self, s: float, q: Array) -> bool:
+        """Return whether the tool at q (nq,) is within the allowed deviation from the path."""
+        error, = accept(self.at(s), q).errors
+        return (error.position <= self.options.max_deviation
+                and error.orientation <= self.options.max_rotation)
+
+    def _is_free(self, q: Array, end: Array) -> bool:
+        """Return whether there is no contact between two configurations without contact."""
+        checker = self.problem.checker
+        count = math.ceil(float(np.abs(end - q).max()) / self.options.resolution)
+        return checker is None or not any(checker.collides(q + (end - q) * k / count)
+                                          for k in range(1, count))
+
+
+def pose_jacobian(problem: IKProblem, q: Array) -> Array:
+    """Return the Jacobian (m, n) of the counted target rows w.r.t. the active columns."""
+    target, robot = problem.targets[0], problem.robot
+    at = Configuration(robot, q, robot.scratch_data())
+    # rotate from the axes of the tip to those of the target
+    R = target.transform[:3, :3].T @ at.transform(target.tip, target.relative_to)[:3, :3]
+    J = np.kron(np.eye(2), R) @ at.jacobian(target.tip, target.relative_to)
+    counted: Array = J[target.counted][:, problem.active.v_slice]
+    return counted
 
 
 def _with_narrower_limits(problem: IKProblem) -> IKProblem:

@@ -4,8 +4,7 @@ import numpy as np
 import scipy
 
 from ros2_ik.core.arrays import Array, Mask
-from ros2_ik.core.path.branches import Branches
-from ros2_ik.core.path.steps import Chain, pose_jacobian, refined
+from ros2_ik.core.path.branches import Branches, Chain, pose_jacobian
 
 # maximum number of Gauss-Newton steps
 MAX_STEPS = 10
@@ -42,7 +41,7 @@ def smoothed(branches: Branches, chain: Chain, whole: Chain) -> Chain:
         if not (lower := _cost(branches, moved)) < cost:
             break
         # a step that cannot be refined: keep both of its ends where they were, and try again
-        checked, refused = refined(branches, moved)
+        checked, refused = branches.refined(moved)
         if refused is not None:
             fixed[refused:refused + 2] = True
             continue

@@ -1,25 +1,29 @@
-"""The search for joint values along a path."""
+"""The search for joint values along a path, and the reasons for a path that ends early."""
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
 import time
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ros2_ik.core.arrays import JointValues, Pose
+from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.collision import collision_checker, own_collisions
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, unknown_name
-from ros2_ik.core.path.branches import Branches
+from ros2_ik.core.path.branches import Branches, Chain, pose_jacobian
 from ros2_ik.core.path.path import Path, PathBreak, PathOptions
 from ros2_ik.core.path.smoothing import smoothed
-from ros2_ik.core.path.steps import Chain, refined
 from ros2_ik.core.path.tool_paths import as_tool_path, ToolPath
-from ros2_ik.core.path.why import reason_of
-from ros2_ik.core.problem import IKProblem, PoseTarget
+from ros2_ik.core.problem import (
+    accept,
+    IKProblem,
+    IKSolution,
+    largest_change,
+    PoseTarget,
+)
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene import Scene
-from ros2_ik.core.solvers import Budget
+from ros2_ik.core.solvers import Budget, solve
 from ros2_ik.core.solvers.too_few_joints import ROTATIONS
 from ros2_ik.core.status import Status
 
@@ -28,6 +32,14 @@ PROBLEM_OPTIONS = ('group', 'locked', 'constraints', 'costs', 'joint_limits', 'c
 SEARCH_OPTIONS = tuple(each.name for each in fields(PathOptions))
 # rotation axes to free, by their index in the weights, the most often useful axis first
 AXES_TO_FREE = (5, 3, 4)
+# distance from a limit below which a joint is at the limit [rad, m]
+AT_LIMIT = 1e-6
+# condition number of the pose Jacobian above which the arm is near a singularity
+MAX_CONDITION = 100.0
+# iteration limit of the search for any configuration at a pose
+ITERATIONS = 3000
+# status, `reason` and `text` of a PathBreak
+Reason: TypeAlias = tuple[Status, str, str]
 
 
 def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
@@ -106,8 +118,11 @@ def _path(branches: Branches, chain: Chain, broken: tuple[Status, PathBreak] | N
 
 def _search(branches: Branches) -> Chain:
     """Return the cheapest of the chains that get farthest, smoothed."""
-    samples, is_held = branches.samples, branches.options.hold_start
-    starts = branches.held_start() if is_held else branches.search(0.0)
+    samples, start = branches.samples, branches.given.start
+    if branches.options.hold_start:
+        starts = [start] if accept(branches.first(), start).accepted else []
+    else:
+        starts = branches.search(0.0)
     if not starts:
         return []
     branches.grow(0, starts)
@@ -130,7 +145,7 @@ def _checked(branches: Branches) -> tuple[Chain, Chain]:
         numbers = branches.cheapest()
         chain = [(float(s), branches.nodes[i][k]) for i, (s, k) in enumerate(
             zip(branches.samples, numbers, strict=False))]
-        whole, refused = refined(branches, chain)
+        whole, refused = branches.refined(chain)
         if refused is None or branches.budget.over():
             return chain if refused is None else chain[:refused + 1], whole
         branches.refused[refused].add((numbers[refused], numbers[refused + 1]))
@@ -142,7 +157,7 @@ def _extended(branches: Branches, chain: Chain) -> Chain:
         q = None if branches.budget.over() else branches.follow(float(s), chain[-1][1])
         if q is None:
             break
-        steps, refused = refined(branches, [chain[-1], (float(s), q)])
+        steps, refused = branches.refined([chain[-1], (float(s), q)])
         if refused is not None:
             break
         chain = chain + steps[1:]
@@ -153,7 +168,7 @@ def _break(branches: Branches, chain: Chain) -> tuple[Status, PathBreak]:
     """Return the status and the PathBreak of a chain that ends early."""
     reached = chain[-1][0] if chain else -1.0
     s = float(branches.needed[int(np.searchsorted(branches.needed, reached, 'right'))])
-    status, reason, text = reason_of(branches, chain, s)
+    status, reason, text = _reason(branches, chain, s)
     is_open = reason != 'time' and branches.options.advice
     advice = _advice(branches, reached) if is_open else ''
     return status, PathBreak(len(chain) - 1, s, branches.path.pose(s), reason, text, advice)
@@ -183,3 +198,84 @@ def _advice(branches: Branches, reached: float) -> str:
             numbers = ' '.join(f'{weight:g}' for weight in weights)
             return f'with {ROTATIONS[axis]} free (weights {numbers}) the whole path is reached'
     return ''
+
+
+# -- reasons ------------------------------------------------------------------------------------
+
+def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
+    """Return the reason why a chain, possibly empty, cannot be continued to the parameter s."""
+    if branches.budget.cancelled():
+        return Status.PREEMPTED, 'time', 'cancelled'
+    if branches.budget.over():
+        text = f'the timeout of {branches.options.timeout:g} s is over'
+        return Status.TIMED_OUT, 'time', text
+    problem, q = branches.at(s), chain[-1][1] if chain else branches.seed
+    if not chain and branches.options.hold_start:
+        return _start(branches.first())
+    # the descent along the branch ends in contact
+    end = branches.descend(s, q)
+    if chain and branches.is_step(q, end) and accept(problem, end).touches:
+        return _contact(problem, end)
+    # is the pose reachable at all, from any start?
+    found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.left,
+                  random_state=branches.options.random_state, cancel=branches.options.cancel)
+    if not found.success:
+        return _unreached(problem, found, q, branches)
+    return _unconnected(branches, problem, q, end, found)
+
+
+def _start(problem: IKProblem) -> Reason:
+    """Return the reason why the seed (`hold_start`) is not accepted at the first pose."""
+    verdict = accept(problem, problem.start)
+    if verdict.touches:
+        text = f'at the seed {_contact(problem, problem.start)[2]}'
+        return Status.START_STATE_IN_COLLISION, 'start', text
+    text = 'the seed does not meet the first pose: ' + '; '.join(map(str, verdict.violations))
+    return Status.INVALID_ROBOT_STATE, 'start', text
+
+
+def _contact(problem: IKProblem, q: Array) -> Reason:
+    assert problem.checker is not None
+    pairs = sorted(problem.checker.touching(q))
+    text = ', '.join(f"'{first}' touches '{second}'" for first, second in pairs)
+    return Status.GOAL_IN_COLLISION, 'contact', text
+
+
+def _unreached(problem: IKProblem, found: IKSolution, q: Array, branches: Branches) -> Reason:
+    """Return the reason why no configuration was found for a pose."""
+    if found.status is Status.GOAL_IN_COLLISION:
+        return _contact(problem, found.best_q)
+    if problem.kinds != {'targets'}:
+        return found.status, 'constraint', found.message
+    # reachable without joint limits?
+    free = problem.varied(joint_limits=False, collisions=False, checker=None)
+    if problem.joint_limits and solve(free, [q], max_iterations=ITERATIONS, timeout=branches.left,
+                                      random_state=0, cancel=branches.options.cancel):
+        names = ', '.join(f"'{name}'" for name in found.at_limits)
+        text = 'no configuration reaches the next pose within the joint limits'
+        return found.status, 'joint limit', text + (f'; at their limits: {names}' if names else '')
+    return found.status, 'reach', f'no configuration reaches the next pose: {found.message}'
+
+
+def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
+                 found: IKSolution) -> Reason:
+    """Return the reason why no step from q (nq,) reaches a pose that is otherwise reachable."""
+    limited = [joint.name for joint in problem.active.joints
+               if not problem.lower[joint.index] + AT_LIMIT < end[joint.index]
+               < problem.upper[joint.index] - AT_LIMIT]
+    change = largest_change(problem.active, q, found.best_q)
+    text = f'the nearest other configuration found is {change} away'
+    if limited and not accept(problem, end).accepted:
+        names = ', '.join(f"'{name}'" for name in limited)
+        what = ('the limit' if problem.change_bound is None else
+                'the limit, or at that of max_joint_change')
+        return Status.NO_IK_SOLUTION, 'joint limit', f'{names} at {what}; {text}'
+    sizes = np.linalg.svd(pose_jacobian(problem, q), compute_uv=False)
+    condition = float(sizes[0] / max(sizes[-1], 1e-12))
+    if condition > MAX_CONDITION:
+        text = f'the arm is near a singularity (condition number {condition:.3g}); {text}'
+        return Status.NO_IK_SOLUTION, 'singularity', text
+    # if the step to the other configuration is short, a contact between both prevented the step
+    if branches.is_step(q, found.best_q):
+        return Status.NO_IK_SOLUTION, 'contact', 'there is a contact on the way to the next pose'
+    return Status.NO_IK_SOLUTION, 'step', text
