@@ -14,7 +14,7 @@ from ros2_ik.core.functions.collision_distances import CheckedDistance, KnownMin
 from ros2_ik.core.problem import Constraint
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
-from ros2_ik.core.velocity.gain import Gain
+from ros2_ik.core.velocity.task import Gain
 
 PUSH = 0.25         # default speed at which a violated bound is restored [units of f per s]
 MAX_PAIRS = 40      # number of pairs of a collision barrier that become rows of a step

@@ -12,7 +12,7 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import ACCELERATION, HIGH, LOW, SPEED
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.frame_twist import FrameTwist
-from ros2_ik.core.velocity.gain import Gain
+from ros2_ik.core.velocity.task import Gain
 
 
 class JointLimit(ABC):

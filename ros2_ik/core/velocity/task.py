@@ -1,20 +1,46 @@
-"""Tasks of velocity IK: desired values and rates of functions."""
+"""Tasks of velocity IK: desired values and rates of functions, and the gains of their errors."""
 
 from copy import copy
 from dataclasses import replace
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike
-from ros2_ik.core.checks import floats, instance, non_negative, whole
+from ros2_ik.core.checks import floats, instance, non_negative, positive, whole
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.velocity.gain import Gain
 
 PREVIOUS = 'previous'   # value of Task's `velocity`: the velocity of the last step
+
+
+class Gain(NamedTuple):
+    """A gain: `share`, the fraction of the error removed per step, or `rate` [1/s]."""
+
+    share: float | None
+    rate: float | None
+
+    @classmethod
+    def of(cls, share: float, rate: float | None, name: str) -> 'Gain':
+        """Check the arguments gain and gain_per_second of `name`; a rate has precedence."""
+        if rate is not None:
+            return cls(None, positive(rate, f'gain_per_second of {name}', InvalidOptionError))
+        value = positive(share, f'gain of {name}', InvalidOptionError)
+        if value > 1:
+            raise InvalidOptionError(f'gain of {name} must be in (0, 1], not {share!r}; for a '
+                                     'rate use gain_per_second')
+        return cls(value, None)
+
+    def in_step(self, dt: float) -> float:
+        """Return the fraction of the error that a step of `dt` [s] removes, in (0, 1]."""
+        if self.share is not None:
+            return self.share
+        assert self.rate is not None
+        # exponential decay: independent of the length of the steps
+        return -math.expm1(-self.rate * dt)
 
 
 class Task:

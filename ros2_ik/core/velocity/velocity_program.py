@@ -18,9 +18,8 @@ from ros2_ik.core.problem.program import Program
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.velocity.barrier import Barrier
-from ros2_ik.core.velocity.bound_task import BoundTask
+from ros2_ik.core.velocity.bound_task import BoundTask, limbs
 from ros2_ik.core.velocity.distance_constraints import DistanceConstraints, DistanceRows, NearPair
-from ros2_ik.core.velocity.limbs import limbs
 from ros2_ik.core.velocity.limits import (
     CartesianVelocityLimit,
     ConfigurationLimit,
