@@ -8,8 +8,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, ArrayLike, Mask
 from ros2_ik.core.checks import vector
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.motion.motion import Motion, MotionState
-from ros2_ik.core.motion.motion_limits import LIMIT_ROUNDING, MotionLimits
+from ros2_ik.core.motion.motion import LIMIT_ROUNDING, Motion, MotionLimits, MotionState
 from ros2_ik.core.motion.timing import start_of, timed
 
 # number of durations tried, in a geometric series

@@ -19,7 +19,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import positive
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError
 from ros2_ik.core.motion import blocked, Motion, MotionLimits, MotionState
-from ros2_ik.core.motion.motion_limits import LIMIT_ROUNDING
+from ros2_ik.core.motion.motion import LIMIT_ROUNDING
 from ros2_ik.core.motion.timing import timed
 from ros2_ik.core.path.path import Path, PathOptions
 from ros2_ik.core.path.solve_path import follow_path
