@@ -47,10 +47,6 @@ class Configuration:
         self.q = q
         pin.computeJointJacobians(self.robot.model, self._data, q)
 
-    def with_q(self, q: JointValues) -> 'Configuration':
-        """Return a new configuration at q; joints missing in a mapping keep their values."""
-        return Configuration(self.robot, self.robot.to_q(q, start=self.q))
-
     @property
     def joints(self) -> dict[str, Any]:
         """Joint values by name, without mimic joints; see `Robot.to_joints`."""
@@ -132,7 +128,3 @@ class Configuration:
         if not pin.computeTotalMass(self.robot.model) > 0:
             raise InvalidStateError(f"no moving link of robot '{self.robot.name}' has a mass")
         return np.array(pin.centerOfMass(self.robot.model, self._data, self.q))
-
-    def check_limits(self, tolerance: float = 1e-6) -> None:
-        """Raise JointLimitError for the first joint more than `tolerance` outside its limits."""
-        self.robot.check_limits(self.q, tolerance)

@@ -27,13 +27,12 @@ from ros2_ik.core.errors import (
     UnknownRobotError,
 )
 from ros2_ik.core.lru_cache import LRUCache
-from ros2_ik.core.robot.group import find_groups, Group
 from ros2_ik.core.robot.joint import Joint, LIMIT_TOLERANCE, read_joints
+from ros2_ik.core.robot.packages import expand_xacro
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
 from ros2_ik.core.robot.shipped import shipped_robots, ShippedRobot
-from ros2_ik.core.robot.srdf import parse_srdf, Semantics
+from ros2_ik.core.robot.srdf import find_groups, Group, parse_srdf, Semantics
 from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
-from ros2_ik.core.robot.xacro_file import expand_xacro
 
 T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
@@ -350,22 +349,15 @@ class Robot:
         """
         if names is None:
             names = (*self.joint_names, *(self.mimics if include_mimic else ()))
-        indices, values = self._scalar_indices, np.asarray(q).tolist()
-        return {name: values[indices[name]] if isinstance(name, str) and name in indices
-                else self._value(q, name) for name in names}
-
-    @cached_property
-    def _scalar_indices(self) -> dict[str, int]:
-        """Indices in q of the joints with one value, by name."""
-        return {joint.name: joint.index for joint in self.joints if joint.is_scalar}
+        return {name: self._value(q, name) for name in names}
 
     def _value(self, q: Array, name: str) -> float | Array:
-        """Return the value of a mimic joint, or the values of a planar or floating joint."""
         if isinstance(name, str) and name in self.mimics:
             leader, multiplier, offset, _ = self.mimics[name]
-            return multiplier * float(q[self._scalar_indices[leader]]) + offset
+            return multiplier * float(q[self.joint(leader).index]) + offset
         joint = self.joint(name)
-        return q[joint.index:joint.index + joint.size].copy()
+        return (float(q[joint.index]) if joint.is_scalar
+                else q[joint.index:joint.index + joint.size].copy())
 
     def check_limits(self, q: Array, tolerance: float = 1e-6) -> None:
         """Raise JointLimitError for the first joint of q (nq,) beyond a limit by > `tolerance`."""

@@ -82,7 +82,7 @@ def test_targets_in_fixed_frames_are_transformed_to_the_root(robot, frame):
     problem = IKProblem(robot, [target(T=T, relative_to=frame)], 'left', start)
     restated = problem.targets[0]
     assert restated.relative_to is None
-    there = at.with_q({'left_1': 1.0, 'left_4': 0.5})
+    there = Configuration(robot, start | {'left_1': 1.0, 'left_4': 0.5})
     expected = target(T=at.transform(frame) @ T).errors(there.placement('left_hand'))
     assert restated.errors(there.placement('left_hand')) == pytest.approx(expected, abs=1e-12)
 

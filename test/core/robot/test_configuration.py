@@ -48,7 +48,7 @@ def test_configurations_keep_turns(small):
     assert list(at.q) == [27.0, -19.0]
     assert at.joints == {'table': 27.0, 'pole': -19.0}
     assert robot.to_joints(at.q, ['gear']) == pytest.approx({'gear': -53.6})
-    at.check_limits()
+    robot.check_limits(at.q)
 
 
 @pytest.mark.parametrize('v, dt', [
@@ -70,19 +70,19 @@ def test_center_of_mass_without_mass_is_refused(small):
 
 def test_check_limits_names_joint_value_and_limits(small):
     robot = small('scara')
-    Configuration(robot, [2.0, -2.4, 0.05, 6.0]).check_limits()
-    Configuration(robot, [2.0 + 9e-7, -2.4, 0.05, 6.0]).check_limits()
-    Configuration(robot, [2.1, -2.4, 0.05, 6.0]).check_limits(0.2)
+    robot.check_limits(robot.to_q([2.0, -2.4, 0.05, 6.0]))
+    robot.check_limits(robot.to_q([2.0 + 9e-7, -2.4, 0.05, 6.0]))
+    robot.check_limits(robot.to_q([2.1, -2.4, 0.05, 6.0]), 0.2)
     with pytest.raises(JointLimitError) as caught:
-        Configuration(robot, [0, 0, 0.07, 0]).check_limits()
+        robot.check_limits(robot.to_q([0, 0, 0.07, 0]))
     assert (caught.value.joint, caught.value.value) == ('lift', 0.07)
     assert (caught.value.lower, caught.value.upper) == (-0.2, 0.05)
     for word in ("'lift'", '0.07', '-0.2', '0.05'):
         assert word in str(caught.value)
     with pytest.raises(JointLimitError, match='shoulder'):
-        Configuration(robot, [2.0 + 2e-6, 0, 0, 0]).check_limits()
+        robot.check_limits(robot.to_q([2.0 + 2e-6, 0, 0, 0]))
     with pytest.raises(JointLimitError, match='elbow'):
-        Configuration(robot, [0, -2.5, 0, 0]).check_limits(tolerance=0.05)
+        robot.check_limits(robot.to_q([0, -2.5, 0, 0]), tolerance=0.05)
 
 
 def test_q_is_a_read_only_copy(small):

@@ -26,7 +26,7 @@ def test_shipped_robots_agree_with_their_config_files(load, name):
     assert set(group.joint_names) & robot.moving_joints(shipped.tip)
     assert robot.root_joint == shipped.root_joint
     assert set(shipped.home) <= set(robot.joint_names)
-    Configuration(robot, shipped.home).check_limits()
+    robot.check_limits(robot.to_q(shipped.home))
     for chain, (_, tip) in shipped.chains.items():
         assert robot.group(chain).tips == (tip,)
 
