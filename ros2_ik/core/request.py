@@ -7,17 +7,11 @@ from itertools import combinations
 import math
 from typing import Any, NamedTuple, Protocol, TYPE_CHECKING
 
-import numpy as np
-
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.checks import instances
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import (
     AmbiguousTipError,
-    IKError,
-    InvalidConstraintError,
     InvalidOptionError,
-    InvalidTargetError,
     UnknownJointError,
 )
 from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
@@ -102,29 +96,6 @@ class IKRequest:
     max_jump: Any = None
     options: SolveOptions = field(default_factory=SolveOptions)
     frames: 'Mapping[str, tuple[str | None, pin.SE3]]' = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Raise InvalidTargetError, InvalidConstraintError or InvalidOptionError."""
-        for name, kind, error in _LISTS:
-            items = tuple(instances(getattr(self, name), kind, name, error))
-            object.__setattr__(self, name, items)
-        for name, kinds, wanted in _SINGLE:
-            if not isinstance(value := getattr(self, name), kinds):
-                raise InvalidOptionError(f'{name} must be {wanted}, not {value!r}')
-
-
-# fields that take a list: name, class of the items, error
-_LISTS: tuple[tuple[str, type, type[IKError]], ...] = (
-    ('targets', PoseTarget, InvalidTargetError),
-    ('constraints', Constraint, InvalidConstraintError), ('costs', Cost, InvalidConstraintError),
-    ('moving_joints', str, InvalidOptionError), ('locked_joints', str, InvalidOptionError),
-    ('more_seeds', Mapping, InvalidOptionError))
-# other fields: name, valid types, their description in the error
-_SINGLE: tuple[tuple[str, type | tuple[type, ...], str], ...] = (
-    *((name, str, 'a name') for name in ('group', 'default_group')),
-    *((name, (bool, np.bool_), 'True or False') for name in ('follow_frames', 'avoid_collisions')),
-    *((name, Mapping, 'a mapping from names') for name in ('seed', 'frames')),
-    ('options', SolveOptions, 'SolveOptions'))
 
 
 class World(Protocol):

@@ -96,7 +96,7 @@ def ask_configuration(robot, generator):
     at = Configuration(robot)
     ask = generator.choice([
         lambda: Configuration(robot, one(generator)), lambda: at.update(one(generator)),
-        lambda: at.with_q(one(generator)), lambda: at.transform(one(generator)),
+        lambda: at.transform(one(generator)),
         lambda: at.transform('tip', one(generator)), lambda: at.jacobian(one(generator)),
         lambda: at.jacobian('tip', one(generator)), lambda: at.difference(one(generator)),
         lambda: at.integrate(one(generator)), lambda: at.integrate_inplace(one(generator)),
@@ -137,11 +137,9 @@ def test_malformed_bytes_of_a_search_are_refused(load, state):
 
 
 def ask_request(robot, generator):
-    chosen, options = ({field.name: one(generator) for field in generator.sample(
-        fields(kind), generator.randint(1, 2))} for kind in (IKRequest, SolveOptions))
-    if generator.random() < 0.5:
-        chosen['options'] = SolveOptions(**options)
-    request = IKRequest(**{'targets': [PoseTarget('tip', T)], **chosen})
+    options = {field.name: one(generator) for field in generator.sample(
+        fields(SolveOptions), generator.randint(1, 2))}
+    request = IKRequest([PoseTarget('tip', T)], options=SolveOptions(**options))
     return prepare(request, StaticWorld(robot))
 
 
