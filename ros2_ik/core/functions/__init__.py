@@ -3,7 +3,13 @@
 from ros2_ik.core.functions.angles import AngleBetweenVectors, GazeAngle
 from ros2_ik.core.functions.center_of_mass import CenterOfMass, SupportPolygon
 from ros2_ik.core.functions.collision_distances import MinimumDistance, PairDistance
-from ros2_ik.core.functions.fields import FieldType, spec_fields, SpecField
+from ros2_ik.core.functions.fields import (
+    field_value,
+    FieldType,
+    FieldValue,
+    spec_fields,
+    SpecField,
+)
 from ros2_ik.core.functions.frame_pose import FrameOrientation, FramePose
 from ros2_ik.core.functions.joint_functions import BoundJoints, JointCoupling, JointPositions
 from ros2_ik.core.functions.kinematic_function import (
@@ -24,7 +30,6 @@ from ros2_ik.core.functions.points import (
 from ros2_ik.core.functions.region_distance import region_surfaces, RegionDistance
 from ros2_ik.core.functions.relative_function import RelativeFunction
 from ros2_ik.core.functions.user_function import UserFunction
-from ros2_ik.core.functions.written import field_value, FieldValue
 from ros2_ik.core.poses import as_placement, as_transform, quaternion_rotation
 
 __all__ = [

@@ -5,7 +5,7 @@ from dataclasses import fields, MISSING
 from functools import lru_cache, partial
 from itertools import permutations
 from types import MappingProxyType
-from typing import Annotated, get_args, get_origin, get_type_hints, NamedTuple, TypeAlias
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, NamedTuple, TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -13,12 +13,69 @@ import pinocchio as pin
 from ros2_ik.core import checks
 from ros2_ik.core.arrays import Array, Pose
 from ros2_ik.core.errors import InvalidConstraintError
-from ros2_ik.core.functions import written
-from ros2_ik.core.functions.written import FieldValue
-from ros2_ik.core.poses import as_placement, FARTHEST
+from ros2_ik.core.poses import as_placement, FARTHEST, quaternion_rotation
 
 MOST_ROWS = 1000   # largest number of rows of one function
 _AXES = [''.join(letters) for count in (1, 2, 3) for letters in permutations('xyz', count)]
+
+
+class FieldValue(NamedTuple):
+    """
+    A field as messages and files write it: numbers, names, or one number per name.
+
+    The numbers of a matrix are written row by row; `columns` is the length of a row (0: unknown).
+    """
+
+    numbers: Sequence[float] = ()
+    names: Sequence[str] = ()
+    columns: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """True if nothing is written; the field then has its default."""
+        return not (len(self.numbers) or self.names)
+
+    def __str__(self) -> str:
+        parts = [f'{len(values)} {what}' if len(values) > 3 else str(list(values))
+                 for values, what in ((self.numbers, 'numbers'), (self.names, 'names'))
+                 if len(values)]
+        return ' and '.join(parts) or 'nothing'
+
+
+def field_value(value: object) -> FieldValue:
+    """
+    Convert a plain value from YAML or Python into a FieldValue.
+
+    Valid are a number, a text, a boolean, a list of these, a list of rows of numbers, and a
+    mapping from names to numbers. Raises InvalidConstraintError for other values.
+    """
+    if isinstance(value, str):
+        return FieldValue([], [value])
+    if isinstance(value, Mapping):
+        return FieldValue(_numbers(list(value.values()), value), [str(name) for name in value])
+    # a list: of texts, of rows, or of numbers
+    items = checks.listed(value)
+    if items is None:
+        return FieldValue(_numbers([value], value), [])
+    if items and all(isinstance(item, str) for item in items):
+        return FieldValue([], items)
+    rows = [checks.listed(item) for item in items]
+    if items and None not in rows:
+        widths = {len(row) for row in rows if row is not None}
+        if len(widths) > 1:
+            raise InvalidConstraintError(f'the rows have {sorted(widths)} numbers; valid: rows of '
+                                         'equal length')
+        return FieldValue(_numbers([item for row in rows for item in row or ()], value), [],
+                          widths.pop())
+    return FieldValue(_numbers(items, value), [])
+
+
+def _numbers(items: list[Any], value: object) -> list[float]:
+    try:
+        return [float(item) for item in items]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidConstraintError(f'{value!r} is none of: a number, a text, true or false, a '
+                                     'list of these, rows of numbers, numbers by name') from None
 
 
 class FieldType(NamedTuple):
@@ -89,6 +146,75 @@ def spec_fields(function: type) -> Mapping[str, SpecField]:
     return MappingProxyType(found)
 
 
+# -- readers of written values ------------------------------------------------------------------
+
+def read_text(given: FieldValue) -> str | None:
+    return given.names[0] if len(given.names) == 1 and not len(given.numbers) else None
+
+
+def read_texts(given: FieldValue) -> list[str] | None:
+    return None if len(given.numbers) else list(given.names)
+
+
+def read_row(given: FieldValue) -> list[float] | None:
+    return None if given.names else list(given.numbers)
+
+
+def read_number(given: FieldValue) -> float | None:
+    numbers = read_row(given)
+    return numbers[0] if numbers and len(numbers) == 1 else None
+
+
+def read_row_or_number(given: FieldValue) -> float | list[float] | None:
+    one = read_number(given)
+    return read_row(given) if one is None else one
+
+
+def read_whole(given: FieldValue) -> int | None:
+    one = read_number(given)
+    return int(one) if one is not None and one.is_integer() else None
+
+
+def read_flag(given: FieldValue) -> bool | None:
+    one = read_number(given)
+    return bool(one) if one in (0, 1) else None
+
+
+def read_rows(given: FieldValue, usual: int = 0) -> list[float] | Array | None:
+    """Read a matrix with the given columns, else `usual`; a list of numbers if both are 0."""
+    numbers, columns = read_row(given), given.columns or usual
+    if numbers is None or not columns:
+        return numbers
+    if len(numbers) % columns:
+        raise InvalidConstraintError(f'{len(numbers)} numbers do not make rows of {columns}')
+    return np.reshape(np.array(numbers), (-1, columns))
+
+
+def read_rotation(given: FieldValue) -> pin.SE3 | None:
+    """Read a rotation from roll pitch yaw, a quaternion x y z w, or a pose (6 or 7 numbers)."""
+    numbers = read_row(given)
+    if numbers is None or len(numbers) not in (3, 4, 6, 7):
+        return None
+    return _placed([0.0, 0.0, 0.0], numbers[-3:] if len(numbers) in (3, 6) else numbers[-4:])
+
+
+def read_placement(given: FieldValue) -> pin.SE3 | None:
+    """Read a placement from a point, optionally with roll pitch yaw or a quaternion x y z w."""
+    numbers = read_row(given)
+    if numbers is None or len(numbers) not in (3, 6, 7):
+        return None
+    return _placed(numbers[:3], numbers[3:] or [0.0, 0.0, 0.0])
+
+
+def _placed(point: list[float], turn: list[float]) -> pin.SE3:
+    """Return the SE3 with a position and either roll pitch yaw (as in URDF) or a quaternion."""
+    if not np.isfinite(point + turn).all():
+        raise InvalidConstraintError(f'the numbers {point + turn} are not all finite')
+    rotation = (pin.rpy.rpyToMatrix(np.array(turn)) if len(turn) == 3
+                else quaternion_rotation(turn, 'the quaternion', InvalidConstraintError))
+    return pin.SE3(rotation, np.array(point))
+
+
 # -- checks of arguments ------------------------------------------------------------------------
 
 def _axes(value: object, name: str) -> str:
@@ -145,47 +271,47 @@ def as_rotation(rotation: Pose, name: str) -> Array:
 def choice(*valid: str) -> FieldType:
     """Return the FieldType of a string field whose value must be one of `valid`."""
     return FieldType(
-        ' | '.join(valid), written.text,
+        ' | '.join(valid), read_text,
         lambda value, name: checks.one_of(value, name, valid, InvalidConstraintError))
 
 
 Numbers: TypeAlias = Sequence[float] | Array
 ORIGIN = (0.0, 0.0, 0.0)
 _ERROR = {'error': InvalidConstraintError}
-Frame = Annotated[str, FieldType('a link or another frame', written.text)]
-Body = Annotated[str, FieldType('a link or an object of the scene', written.text)]
+Frame = Annotated[str, FieldType('a link or another frame', read_text)]
+Body = Annotated[str, FieldType('a link or an object of the scene', read_text)]
 Names = Annotated[Sequence[str], FieldType(
-    'names', written.texts, partial(checks.distinct_names, **_ERROR))]
+    'names', read_texts, partial(checks.distinct_names, **_ERROR))]
 # (3,), up to 1e6 m; the default is the origin
 Point = Annotated[Numbers, FieldType(
-    'x y z [m]', written.row, partial(checks.vector, size=3, most=FARTHEST, **_ERROR), ORIGIN)]
+    'x y z [m]', read_row, partial(checks.vector, size=3, most=FARTHEST, **_ERROR), ORIGIN)]
 # (3,), stored as a unit vector
 Axis = Annotated[Numbers, FieldType(
-    'x y z, not zero', written.row, partial(checks.direction, **_ERROR))]
+    'x y z, not zero', read_row, partial(checks.direction, **_ERROR))]
 # (n, 3), up to 1e6 m
 Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
-    'x y z [m] of each', partial(written.rows, usual=3),
+    'x y z [m] of each', partial(read_rows, usual=3),
     partial(checks.matrix, columns=3, most=FARTHEST, **_ERROR))]
 # (m, n); (n,) is one row
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
-                   FieldType('rows of numbers', written.rows, _matrix)]
+                   FieldType('rows of numbers', read_rows, _matrix)]
 RowNumbers = Annotated[float | Sequence[float] | Array,
-                       FieldType('a number, or one a row', written.row_or_number, _row_numbers)]
+                       FieldType('a number, or one a row', read_row_or_number, _row_numbers)]
 # (3, 3), or a pose whose rotation is used; None: the identity
 Rotation = Annotated[Pose, FieldType(
-    'roll pitch yaw [rad], a quaternion x y z w, or a pose', written.rotation, as_rotation)]
+    'roll pitch yaw [rad], a quaternion x y z w, or a pose', read_rotation, as_rotation)]
 # stored as pinocchio.SE3 or None
 Placement = Annotated[Pose, FieldType(
-    'x y z [m], and roll pitch yaw [rad] or a quaternion x y z w', written.placement,
+    'x y z [m], and roll pitch yaw [rad] or a quaternion x y z w', read_placement,
     lambda value, name: None if value is None else as_placement(
         value, name, InvalidConstraintError))]
 # one row of the function for each letter
-Axes = Annotated[str, FieldType("letters of 'xyz'", written.text, _axes)]
-Flag = Annotated[bool, FieldType('true or false', written.flag, lambda value, _: bool(value))]
+Axes = Annotated[str, FieldType("letters of 'xyz'", read_text, _axes)]
+Flag = Annotated[bool, FieldType('true or false', read_flag, lambda value, _: bool(value))]
 Number = Annotated[float, FieldType(
-    'a number', written.number, partial(checks.finite, **_ERROR))]
+    'a number', read_number, partial(checks.finite, **_ERROR))]
 Length = Annotated[float, FieldType(
-    'a number above 0 [m]', written.number, partial(checks.positive, **_ERROR))]
+    'a number above 0 [m]', read_number, partial(checks.positive, **_ERROR))]
 RowCount = Annotated[int, FieldType(
-    f'a whole number from 1 to {MOST_ROWS}', written.whole,
+    f'a whole number from 1 to {MOST_ROWS}', read_whole,
     partial(checks.whole, most=MOST_ROWS, **_ERROR))]

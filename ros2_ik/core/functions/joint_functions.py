@@ -13,14 +13,15 @@ from ros2_ik.core.arrays import Array, Indices, JointValues, Mask
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import (
     FieldType,
+    FieldValue,
     finite_numbers,
     Flag,
     Matrix,
     Names,
+    read_row,
     RowNumbers,
 )
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
-from ros2_ik.core.functions.written import FieldValue, row
 from ros2_ik.core.robot import Configuration, Joint, Robot
 
 _PARTS = {'floating': (*('x [m]', 'y [m]', 'z [m]'), *('rx [rad]', 'ry [rad]', 'rz [rad]')),
@@ -32,7 +33,7 @@ def _written(given: FieldValue) -> dict[str, float] | list[float] | None:
     if len(given.numbers) and given.names:
         same = len(given.numbers) == len(given.names)
         return dict(zip(given.names, given.numbers, strict=True)) if same else None
-    return row(given)
+    return read_row(given)
 
 
 def _checked(reference: object, name: str) -> dict[str, Array] | Array:

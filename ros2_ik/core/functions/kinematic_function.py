@@ -15,8 +15,7 @@ from ros2_ik.core.errors import (
     nearest,
     UnknownFunctionError,
 )
-from ros2_ik.core.functions.fields import spec_fields
-from ros2_ik.core.functions.written import FieldValue
+from ros2_ik.core.functions.fields import FieldValue, spec_fields
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.signatures import show_plain_types
 

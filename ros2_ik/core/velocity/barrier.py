@@ -14,7 +14,7 @@ from ros2_ik.core.functions.collision_distances import CheckedDistance, KnownMin
 from ros2_ik.core.problem import Constraint
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.distance_constraints import DistanceConstraints
-from ros2_ik.core.velocity.task import Gain
+from ros2_ik.core.velocity.task import step_gain
 
 PUSH = 0.25         # default speed at which a violated bound is restored [units of f per s]
 MAX_PAIRS = 40      # number of pairs of a collision barrier that become rows of a step
@@ -39,7 +39,8 @@ class Barrier:
                  name: str | None = None) -> None:
         self.bounds = Constraint(function, lower, upper, name)
         self.name = self.bounds.name
-        self.gain = Gain.of(gain, gain_per_second, self.name)
+        self.gain, self.gain_per_second = gain, gain_per_second
+        self.gain_in_step(1.0)
         self.push = positive(push, f'push of {self.name}', InvalidOptionError)
 
     def bind(self, robot: Robot, dt: float) -> 'list[DistanceConstraints | Barrier]':
@@ -55,11 +56,15 @@ class Barrier:
             raise InvalidConstraintError(f"barrier '{self.name}' has several lower bounds of "
                                          'distances; valid: one, or a Barrier for each bound')
         distances = DistanceConstraints(
-            self.name, function.checker, float(margins[0]), MAX_PAIRS, self.gain.in_step(dt),
+            self.name, function.checker, float(margins[0]), MAX_PAIRS, self.gain_in_step(dt),
             self.push, dt, function.narrowed)
         # an upper bound of the distances remains with the function
         bounds.lower = np.full_like(bounds.lower, -np.inf)
         return [distances] if np.isinf(bounds.upper).all() else [distances, bound]
+
+    def gain_in_step(self, dt: float) -> float:
+        """Return the fraction of the distance to a bound that a step of `dt` [s] may cover."""
+        return step_gain(self.gain, self.gain_per_second, self.name, dt)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}('{self.name}')"

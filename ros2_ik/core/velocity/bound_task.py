@@ -19,7 +19,7 @@ from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import se3_to_array
-from ros2_ik.core.velocity.task import checked_weight, Gain, row_numbers, Task
+from ros2_ik.core.velocity.task import checked_weight, row_numbers, step_gain, Task
 
 
 class BoundTask:
@@ -42,7 +42,8 @@ class BoundTask:
         numbers = rows[:, self.place]
         numbers[TARGET] = task.target if has_target else 0.0
         numbers[RATE], numbers[DAMPING] = task.velocity, task.lm_damping
-        numbers[SHARE] = task.gain.in_step(dt) if has_target else 0.0
+        numbers[SHARE] = (step_gain(task.gain, task.gain_per_second, self.name, dt)
+                          if has_target else 0.0)
         self._enter_weight(task.weight)
 
     def set_target(self, target: object, velocity: object) -> None:
@@ -62,8 +63,7 @@ class BoundTask:
     def set_gain(self, gain: float, gain_per_second: float | None) -> None:
         """Replace the gain; see `VelocityProgram.set_gain`."""
         self._check_target()
-        share = Gain.of(gain, gain_per_second, self.name).in_step(self._dt)
-        self._rows[SHARE, self.place] = share
+        self._rows[SHARE, self.place] = step_gain(gain, gain_per_second, self.name, self._dt)
 
     def follow(self, velocity: Array) -> None:
         """Set the task's velocity to that of the last step, `velocity` (nv,)."""

@@ -12,7 +12,7 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.velocity_rows import ACCELERATION, HIGH, LOW, SPEED
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.velocity.frame_twist import FrameTwist
-from ros2_ik.core.velocity.task import Gain
+from ros2_ik.core.velocity.task import step_gain
 
 
 class JointLimit(ABC):
@@ -38,7 +38,7 @@ class ConfigurationLimit(JointLimit):
 
     def __post_init__(self) -> None:
         """Check the gain."""
-        Gain.of(self.gain, None, 'the configuration limit')
+        step_gain(self.gain, None, 'the configuration limit')
 
     def enter(self, robot: Robot, box: Array) -> None:
         for joint in robot.joints:

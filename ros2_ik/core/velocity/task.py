@@ -3,7 +3,7 @@
 from copy import copy
 from dataclasses import replace
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,30 +17,20 @@ from ros2_ik.core.robot import Robot
 PREVIOUS = 'previous'   # value of Task's `velocity`: the velocity of the last step
 
 
-class Gain(NamedTuple):
-    """A gain: `share`, the fraction of the error removed per step, or `rate` [1/s]."""
+def step_gain(gain: float, rate: float | None, name: str, dt: float = 1.0) -> float:
+    """
+    Return the fraction of an error that a step of `dt` [s] removes, in (0, 1].
 
-    share: float | None
-    rate: float | None
-
-    @classmethod
-    def of(cls, share: float, rate: float | None, name: str) -> 'Gain':
-        """Check the arguments gain and gain_per_second of `name`; a rate has precedence."""
-        if rate is not None:
-            return cls(None, positive(rate, f'gain_per_second of {name}', InvalidOptionError))
-        value = positive(share, f'gain of {name}', InvalidOptionError)
-        if value > 1:
-            raise InvalidOptionError(f'gain of {name} must be in (0, 1], not {share!r}; for a '
-                                     'rate use gain_per_second')
-        return cls(value, None)
-
-    def in_step(self, dt: float) -> float:
-        """Return the fraction of the error that a step of `dt` [s] removes, in (0, 1]."""
-        if self.share is not None:
-            return self.share
-        assert self.rate is not None
+    `gain` is this fraction; a `rate` [1/s], gain_per_second, has precedence. Raises
+    InvalidOptionError, which names the task, barrier or limit.
+    """
+    if rate is not None:
         # exponential decay: independent of the length of the steps
-        return -math.expm1(-self.rate * dt)
+        return -math.expm1(-dt * positive(rate, f'gain_per_second of {name}', InvalidOptionError))
+    if positive(gain, f'gain of {name}', InvalidOptionError) > 1:
+        raise InvalidOptionError(f'gain of {name} must be in (0, 1], not {gain!r}; for a rate use '
+                                 'gain_per_second')
+    return float(gain)
 
 
 class Task:
@@ -80,7 +70,8 @@ class Task:
         self.velocity = row_numbers(0.0 if velocity is None or self.follows_previous else velocity,
                                  f'velocity of {self.name}')
         self.weight = checked_weight(weight, self.name)
-        self.gain = Gain.of(gain, gain_per_second, self.name)
+        self.gain, self.gain_per_second = gain, gain_per_second
+        step_gain(gain, gain_per_second, self.name)
         self.lm_damping = non_negative(lm_damping, f'lm_damping of {self.name}',
                                        InvalidOptionError)
         self.priority = whole(priority, f'priority of {self.name}', InvalidOptionError, least=0)

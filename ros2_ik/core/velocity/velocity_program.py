@@ -141,7 +141,7 @@ class VelocityProgram:
         for barrier, place in zip(barriers, places, strict=False):
             numbers[row.LOWER, place] = barrier.bounds.lower
             numbers[row.UPPER, place] = barrier.bounds.upper
-            numbers[row.SHARE, place] = barrier.gain.in_step(self.dt)
+            numbers[row.SHARE, place] = barrier.gain_in_step(self.dt)
             numbers[row.PUSH, place] = barrier.push
         for limit, place in zip(frames, places[len(barriers):], strict=True):
             numbers[row.SLOWEST, place] = -limit.most
