@@ -32,7 +32,3 @@ class LRUCache(Generic[K, V]):
 
     def __contains__(self, key: K) -> bool:
         return key in self._values
-
-    def clear(self) -> None:
-        """Drop all values."""
-        self._values.clear()

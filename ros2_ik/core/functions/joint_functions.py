@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 import math
-from typing import Annotated, cast, NamedTuple
+from typing import Annotated, cast
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Indices, JointValues, Mask
+from ros2_ik.core.arrays import Array, JointValues, Mask
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import (
     FieldType,
@@ -148,43 +148,34 @@ def _bound(robot: Robot, function: JointPositions) -> BoundJoints:
     reference = cast('dict[str, Array] | Array', function.reference)
     # values by name, in the order of the names, or an error
     if isinstance(reference, dict):
-        q = robot.to_q(reference, start=pin.neutral(robot.model))
-    elif reference.size == len(rows.places):
-        q = pin.neutral(robot.model)
-        q[rows.places] = reference
-        q = robot.to_q(q)
+        q = robot.to_q(reference, start=rows.reference)
     else:
-        names = ', '.join(function.names or robot.joint_names)
-        raise InvalidConstraintError(f'the joints {names} have {len(rows.places)} values, '
-                                     f'the reference {reference.size}')
-    return BoundJoints(function, robot.key, rows.A, q, np.zeros(len(rows.labels)),
-                       rows.turns & function.wrap, rows.curved, rows.moved_by, rows.labels)
-
-
-class _Rows(NamedTuple):
-    """Fields of a BoundJoints that do not depend on the reference; `places` are indices in q."""
-
-    places: Indices
-    A: Array
-    turns: Mask
-    curved: bool
-    moved_by: frozenset[str]
-    labels: tuple[str, ...]
+        places = [joint.index + k for joint in map(robot.joint, function.names or
+                                                   robot.joint_names) for k in range(joint.size)]
+        if reference.size != len(places):
+            names = ', '.join(function.names or robot.joint_names)
+            raise InvalidConstraintError(f'the joints {names} have {len(places)} values, '
+                                         f'the reference {reference.size}')
+        q = rows.reference.copy()
+        q[places] = reference
+        q = robot.to_q(q)
+    return replace(rows, made_from=function, reference=q, turns=rows.turns & function.wrap)
 
 
 @lru_cache(maxsize=64)
-def _rows(robot: Robot, names: tuple[str, ...] | None) -> _Rows:
+def _rows(robot: Robot, names: tuple[str, ...] | None) -> BoundJoints:
+    """Return the differences of joint values from Pinocchio's neutral configuration."""
     joints = [_joint(robot, name) for name in (robot.joint_names if names is None else names)]
-    places = [joint.index + k for joint in joints for k in range(joint.size)]
     # rows of the identity for the joints' columns
     A = np.concatenate([np.zeros((0, robot.nv)), *(np.eye(robot.nv)[joint.columns]
                                                    for joint in joints)])
     A.setflags(write=False)
     turns = [joint.kind == 'continuous' for joint in joints for _ in range(joint.velocity_size)]
-    return _Rows(np.array(places, dtype=np.intp), A, np.array(turns, dtype=bool),
-                 any(joint.kind == 'floating' for joint in joints),
-                 frozenset(joint.name for joint in joints),
-                 tuple(label for joint in joints for label in _labels(joint)))
+    return BoundJoints(
+        JointPositions(names), robot.key, A, pin.neutral(robot.model), np.zeros(len(A)),
+        np.array(turns, dtype=bool), any(joint.kind == 'floating' for joint in joints),
+        frozenset(joint.name for joint in joints),
+        tuple(label for joint in joints for label in _labels(joint)))
 
 
 def _joint(robot: Robot, name: str) -> Joint:

@@ -269,10 +269,7 @@ class Branches:
 def pose_jacobian(problem: IKProblem, q: Array) -> Array:
     """Return the Jacobian (m, n) of the counted target rows w.r.t. the active columns."""
     target, robot = problem.targets[0], problem.robot
-    at = Configuration(robot, q, robot.scratch_data())
-    # rotate from the axes of the tip to those of the target
-    R = target.transform[:3, :3].T @ at.transform(target.tip, target.relative_to)[:3, :3]
-    J = np.kron(np.eye(2), R) @ at.jacobian(target.tip, target.relative_to)
+    J = target.function.jacobian(Configuration(robot, q, robot.scratch_data()))
     counted: Array = J[target.counted][:, problem.active.v_slice]
     return counted
 

@@ -179,13 +179,9 @@ class PathSearch:
 
     @classmethod
     def of_question(cls, robot: Robot, data: bytes) -> 'PathSearch':
-        """Return a new search from the bytes of `question`; raises InvalidOptionError."""
-        try:
-            framed, question, *arguments = unpack(data, robot)
-            return cls(IKProblem(framed, **question), *arguments)
-        # unpickling arbitrary bytes may raise any exception
-        except Exception as error:
-            raise InvalidOptionError(f'data is not the question of a path: {error}') from error
+        """Return a new search from the bytes of `question`."""
+        framed, question, *arguments = unpack(data, robot)
+        return cls(IKProblem(framed, **question), *arguments)
 
     def run(self, seconds: float = math.inf) -> bool:
         """Search for the motion; `seconds` is ignored. Returns True: the search is finished."""

@@ -145,8 +145,3 @@ def test_search_that_was_not_run_reports_no_success(panda):
     asked.budget.cancel = lambda: True
     asked.run()
     assert asked.solution().status is Status.PREEMPTED and asked.solution().fraction < 1.0
-
-
-def test_malformed_bytes_of_a_path_search_are_refused(panda):
-    with pytest.raises(InvalidOptionError, match='not the question of a path'):
-        PathSearch.of_question(panda, b'nothing')
