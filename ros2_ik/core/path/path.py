@@ -29,8 +29,6 @@ class PathOptions:
     - `starts`: number of configurations at the first pose that are tried.
     - `hold_start`: True starts the path at the seed only.
     - `resolution` [rad, m]: largest joint change between two collision checks.
-    - `advice`: if the path breaks, True repeats the search with other starts and with free
-      axes, and reports what helps.
     - `timeout` [s]: time limit of the whole search.
     - `random_state`: an integer; equal integers give equal results unless the time runs out.
     - `cancel`: an event, or a callable that returns True to cancel the search.
@@ -45,7 +43,6 @@ class PathOptions:
     starts: int = 16
     hold_start: bool = False
     resolution: float = 0.01
-    advice: bool = True
     timeout: float = 30.0
     random_state: int = 0
     cancel: Event | Callable[[], bool] | None = None
@@ -58,7 +55,6 @@ class PathOptions:
         whole(self.starts, 'starts', InvalidOptionError, most=1000)
         whole(self.random_state, 'random_state', InvalidOptionError, 0)
         flag(self.hold_start, 'hold_start', InvalidOptionError)
-        flag(self.advice, 'advice', InvalidOptionError)
 
 
 @dataclass(frozen=True)
@@ -66,13 +62,12 @@ class PathBreak:
     """
     The point at which a path ends early, and the reason.
 
-    `index` is the number of the last configuration (-1: none). `parameter` [m] and `pose` (4, 4)
-    belong to the first pose that is not reached. `reason` is 'contact', 'joint limit', 'reach',
-    'singularity', 'constraint', 'step', 'start' or 'time'; `text` has the details. `advice` is a
-    change of the problem with which the path gets farther, or ''.
+    `parameter` [m] and `pose` (4, 4) belong to the first pose that is not reached. `reason` is
+    'contact', 'joint limit', 'reach', 'singularity', 'constraint', 'step', 'start' or 'time';
+    `text` has the details. `advice` is a change of the problem with which the path gets farther,
+    or ''.
     """
 
-    index: int
     parameter: float
     pose: Array = field(repr=False)
     reason: str

@@ -194,8 +194,7 @@ class PathSearch:
             for part in parts:
                 left = max(self.budget.deadline - time.monotonic(), 1e-3)
                 path = follow_path(self.problem.varied(start=q), part, replace(
-                    self.options, timeout=left, cancel=self.budget.cancelled, hold_start=True,
-                    advice=False))
+                    self.options, timeout=left, cancel=self.budget.cancelled, hold_start=True))
                 if len(path.q) > 1:
                     self._motions.append(_reached_motion(path, self.limits, self.tip_speed))
                     self._fraction += path.parameters[-1] / total

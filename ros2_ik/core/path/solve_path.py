@@ -78,14 +78,18 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
         parts['checker'] = (own_collisions(robot).checker if scene is None
                             else collision_checker(robot, scene))
     problem = IKProblem(robot, PoseTarget(tip, tool_path.pose(0.0), **target), start=seed, **parts)
-    return follow_path(problem, tool_path, PathOptions(**search))
+    return follow_path(problem, tool_path, PathOptions(**search), advise=True)
 
 
-def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions | None = None) -> Path:
+def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions,
+                advise: bool = False) -> Path:
     """
     Find joint values for a problem whose only target moves along a path.
 
     The pose of the target is replaced by those of the path; the start of the problem is the seed.
+    If the path breaks, `advise` repeats the search with other starts and with free axes, and
+    reports what helps.
+
     Raises InvalidTargetError unless there is one target, and InvalidOptionError for an active
     joint with more than one value.
     """
@@ -95,11 +99,11 @@ def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions | None 
     for joint in problem.active.multi_value_joints:
         raise InvalidOptionError(f"joint '{joint.name}' is {joint.kind}; only joints of one value "
                                  'follow a path: lock it')
-    chosen = options or PathOptions()
-    budget = Budget(time.monotonic() + chosen.timeout, cancel=chosen.cancel)
-    branches = Branches(problem, path, chosen, budget)
+    budget = Budget(time.monotonic() + options.timeout, cancel=options.cancel)
+    branches = Branches(problem, path, options, budget)
     chain = _search(branches)
-    broken = _break(branches, chain) if not chain or chain[-1][0] < path.length else None
+    is_whole = chain and chain[-1][0] >= path.length
+    broken = None if is_whole else _break(branches, chain, advise)
     return _path(branches, chain, broken)
 
 
@@ -164,14 +168,13 @@ def _extended(branches: Branches, chain: Chain) -> Chain:
     return chain
 
 
-def _break(branches: Branches, chain: Chain) -> tuple[Status, PathBreak]:
+def _break(branches: Branches, chain: Chain, advise: bool) -> tuple[Status, PathBreak]:
     """Return the status and the PathBreak of a chain that ends early."""
     reached = chain[-1][0] if chain else -1.0
     s = float(branches.needed[int(np.searchsorted(branches.needed, reached, 'right'))])
     status, reason, text = _reason(branches, chain, s)
-    is_open = reason != 'time' and branches.options.advice
-    advice = _advice(branches, reached) if is_open else ''
-    return status, PathBreak(len(chain) - 1, s, branches.path.pose(s), reason, text, advice)
+    advice = _advice(branches, reached) if advise and reason != 'time' else ''
+    return status, PathBreak(s, branches.path.pose(s), reason, text, advice)
 
 
 def _advice(branches: Branches, reached: float) -> str:

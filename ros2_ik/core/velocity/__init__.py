@@ -1,10 +1,11 @@
 """Velocity IK: tasks, limits and barriers, solved as a quadratic program in each step."""
 
-from ros2_ik.core.velocity.barrier import Barrier, CollisionBarrier
 from ros2_ik.core.velocity.distance_constraints import NearPair
 from ros2_ik.core.velocity.limits import (
     AccelerationLimit,
+    Barrier,
     CartesianVelocityLimit,
+    CollisionBarrier,
     ConfigurationLimit,
     VelocityLimit,
 )

@@ -17,10 +17,10 @@ from ros2_ik.core.poses import as_transform
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.velocity.barrier import Barrier
 from ros2_ik.core.velocity.bound_task import BoundTask, limbs
 from ros2_ik.core.velocity.distance_constraints import DistanceConstraints, DistanceRows, NearPair
 from ros2_ik.core.velocity.limits import (
+    Barrier,
     CartesianVelocityLimit,
     ConfigurationLimit,
     JointLimit,
