@@ -11,7 +11,7 @@ from ros2_ik.cli.arguments import load_robot, load_scene_of, make_checker
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit, with_options
 from ros2_ik.core import Array, CollisionChecker, IKError, Robot, Scene
-from ros2_ik.core.internals import Defaults, IKRequest, prepare, Search, StaticWorld
+from ros2_ik.core.internals import Defaults, IKRequest, prepare, Search, World
 from ros2_ik.messages.constraints import constraint_reports, needs_checker, read_constraints
 from ros2_ik.messages.requests import read_request, with_rules
 from ros2_ik.messages.robot_states import joint_values
@@ -54,7 +54,7 @@ def search(goal: SimpleNamespace, robot: Robot, at: Array,
                           '`ros2_ik path`')
     try:
         request, checker = read_problem(goal, robot, at, scene_of, checker_of)
-        found = prepare(request, StaticWorld(robot, at, checker))
+        found = prepare(request, World(robot, at, checker))
         found.run()
     except IKError as error:
         raise BadQuestion(f'{error.status.name}: {error}') from None

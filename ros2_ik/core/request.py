@@ -5,7 +5,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 import math
-from typing import Any, NamedTuple, Protocol, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.collision import CollisionChecker
@@ -32,7 +32,7 @@ from ros2_ik.core.solvers import Search, SolveOptions
 if TYPE_CHECKING:
     import pinocchio as pin
 
-__all__ = ['BoundRequest', 'Defaults', 'IKRequest', 'StaticWorld', 'World', 'bind_request',
+__all__ = ['BoundRequest', 'Defaults', 'IKRequest', 'World', 'bind_request',
            'default_group', 'default_tip', 'group_tips', 'prepare']
 # names of joints
 Joints = frozenset[str]
@@ -98,16 +98,18 @@ class IKRequest:
     frames: 'Mapping[str, tuple[str | None, pin.SE3]]' = field(default_factory=dict)
 
 
-class World(Protocol):
-    """The robot, its current state and its collision checker."""
+@dataclass
+class World:
+    """
+    The robot, its collision checker (None: no scene) and its current state.
 
-    @property
-    def robot(self) -> Robot:
-        """The robot that the request is for."""
+    `at` is the current state, joint values (nq,) or by name. If it changes, a derived class
+    overrides both methods.
+    """
 
-    @property
-    def checker(self) -> CollisionChecker | None:
-        """The collision checker of robot and scene; None if there is no scene."""
+    robot: Robot
+    at: JointValues | None = None
+    checker: CollisionChecker | None = None
 
     def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         """
@@ -117,23 +119,10 @@ class World(Protocol):
         the values of `checked` joints. The values of `active` joints are only the start of the
         search. Raises IKError if a required value is missing or too old.
         """
-
-    def current_state(self, request: IKRequest, start: Array) -> Array:
-        """Return the current state (nq,), with the full turns of joints chosen as in `start`."""
-
-
-@dataclass(frozen=True)
-class StaticWorld:
-    """A world whose current state is constant: `at`, joint values (nq,) or by name."""
-
-    robot: Robot
-    at: JointValues | None = None
-    checker: CollisionChecker | None = None
-
-    def start(self, request: IKRequest, active: Joints, needed: Joints, checked: Joints) -> Array:
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
     def current_state(self, request: IKRequest, start: Array) -> Array:
+        """Return the current state (nq,), with the full turns of joints chosen as in `start`."""
         return self.robot.to_q(self.at)
 
 

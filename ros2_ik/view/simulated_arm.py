@@ -19,7 +19,7 @@ from ros2_ik.core import (
     Scene,
     straight_motion,
 )
-from ros2_ik.core.internals import IKRequest, prepare, StaticWorld
+from ros2_ik.core.internals import IKRequest, prepare, World
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import Question, Reader
 
@@ -48,7 +48,7 @@ class SimulatedArm:
         """Solve a question."""
         request, checker = self._read(question.problem, self.scene, question.seed)
         request = replace(request, seed=self.robot.to_joints(question.seed))
-        world = StaticWorld(self.robot, question.seed, checker)
+        world = World(self.robot, question.seed, checker)
         if not question.dragging:
             return Answer.of(_searched(request, world, solutions=question.solutions))
         # first only from the seed, so that the ghost follows the drag continuously ...
@@ -106,7 +106,7 @@ class SimulatedArm:
         return ''
 
 
-def _searched(request: IKRequest, world: StaticWorld, **options: Any) -> IKSolution:
+def _searched(request: IKRequest, world: World, **options: Any) -> IKSolution:
     """Run a search with some options replaced, and return its solution."""
     search = prepare(replace(request, options=replace(request.options, **options)), world)
     search.run()

@@ -24,7 +24,7 @@ from ros2_ik.core import (
     SceneObject,
     Status,
 )
-from ros2_ik.core.internals import prepare, StaticWorld
+from ros2_ik.core.internals import prepare, World
 from ros2_ik.messages.constraints import read_constraints
 from ros2_ik.messages.frames import group_name, Reference, reference, tip_name
 from ros2_ik.messages.functions import function_message as function
@@ -144,7 +144,7 @@ def moved(robot, constraints=(), costs=(), checker=None, **fields):
     constraints, costs = read_constraints(request, robot, checker)
     asked = replace(read_request(request, Scene(robot), DEFAULTS, no_tf),
                     constraints=constraints, costs=costs)
-    problem = prepare(asked, StaticWorld(robot, checker=checker)).problem
+    problem = prepare(asked, World(robot, checker=checker)).problem
     return problem.group or '', set(problem.joint_names)
 
 

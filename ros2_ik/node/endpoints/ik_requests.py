@@ -9,7 +9,7 @@ from typing import Any, cast, NamedTuple
 import numpy as np
 
 from ros2_ik.core import Array, CollisionChecker, IKSolution, Robot, Scene, Status
-from ros2_ik.core.internals import bind_request, BoundRequest, IKRequest, Search
+from ros2_ik.core.internals import bind_request, BoundRequest, IKRequest, Search, World
 from ros2_ik.messages.answers import (
     answer_names,
     contact_messages,
@@ -301,12 +301,13 @@ class IKRequests(Parts):
         return None
 
 
-class _World:
+class _World(World):
     """The current state for binding a request, and the joints that the request depends on."""
 
     def __init__(self, state: CurrentState, robot: Robot, checker: CollisionChecker | None) \
             -> None:
-        self.robot, self.checker, self._state = robot, checker, state
+        super().__init__(robot, checker=checker)
+        self._state = state
         self.free, self.needed, self.notes = frozenset[str](), frozenset[str](), list[str]()
 
     def start(self, request: IKRequest, free: frozenset[str], needed: frozenset[str],

@@ -20,7 +20,7 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError, UnknownFrameError
-from ros2_ik.core.internals import IKRequest, prepare, Search, StaticWorld
+from ros2_ik.core.internals import IKRequest, prepare, Search, World
 
 HAND = 'panda_hand'
 DOWN = pin.rpy.rpyToMatrix(np.pi, 0, 0)
@@ -96,7 +96,7 @@ def test_targets_constraints_and_tools_may_be_frames_of_objects(panda, scene, ha
             Constraint(GazeAngle('peg/tip', [0, 0, 0], [0, 0, 1], [0, 0, 0], 'bin'), upper=0.3),
             Constraint(FramePosition('bin', [0, 0, 0], 'peg'), -2.0, 2.0)],
         frames={'tool': ('peg/tip', T_TIP_TOOL)})
-    world = StaticWorld(panda, None, collision_checker(panda, scene))
+    world = World(panda, None, collision_checker(panda, scene))
     search = prepare(request, world)
     for one in (search, Search.of_question(panda, search.question())):
         one.run()

@@ -24,7 +24,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.internals import Search
-from ros2_ik.core.request import IKRequest, prepare, StaticWorld
+from ros2_ik.core.request import IKRequest, prepare, World
 
 T = np.eye(4)
 T[:3, 3] = 0.5, 0.1, 0.3
@@ -140,7 +140,7 @@ def ask_request(robot, generator):
     options = {field.name: one(generator) for field in generator.sample(
         fields(SolveOptions), generator.randint(1, 2))}
     request = IKRequest([PoseTarget('tip', T)], options=SolveOptions(**options))
-    return prepare(request, StaticWorld(robot))
+    return prepare(request, World(robot))
 
 
 CALLS = {'checker': (ask_checker, 1000), 'request': (ask_request, 2000),
