@@ -80,6 +80,15 @@ def one_or_each(value: object, name: str, count: int, error: type[IKError]) -> A
     return np.full(count, array)
 
 
+def row_numbers(value: object, name: str, error: type[IKError]) -> Array:
+    """Copy one finite number () or one for each row (m,) into a float array."""
+    wanted = 'one finite number, or one for each row'
+    array = floats(value, name, wanted, error)
+    if array.ndim > 1 or not np.isfinite(array).all():
+        raise error(f'{name} must be {wanted}, not {value!r}')
+    return array
+
+
 def direction(value: object, name: str, error: type[IKError], size: int = 3) -> Array:
     """Return the vector scaled to length 1, (size,), read-only; raise `error` for length zero."""
     array = vector(value, name, size, error)

@@ -229,15 +229,6 @@ def _matrix(value: object, name: str) -> Array:
                          InvalidConstraintError)
 
 
-def _row_numbers(value: object, name: str) -> Array:
-    # one number for all rows, or one per row; the count of rows is checked by the function
-    array = finite_numbers(value, name)
-    if array.ndim > 1:
-        raise InvalidConstraintError(f'{name} must be one finite number, or one a row, not '
-                                     f'{value!r}')
-    return array
-
-
 def finite_numbers(value: object, name: str) -> Array:
     """Return a copy of an array of finite numbers; raises InvalidConstraintError otherwise."""
     array = checks.floats(value, name, 'finite numbers', InvalidConstraintError)
@@ -296,7 +287,8 @@ Points = Annotated[Sequence[Sequence[float]] | Array, FieldType(
 Matrix = Annotated[Sequence[float] | Sequence[Sequence[float]] | Array,
                    FieldType('rows of numbers', read_rows, _matrix)]
 RowNumbers = Annotated[float | Sequence[float] | Array,
-                       FieldType('a number, or one a row', read_row_or_number, _row_numbers)]
+                       FieldType('a number, or one a row', read_row_or_number,
+                                 partial(checks.row_numbers, **_ERROR))]
 # (3, 3), or a pose whose rotation is used; None: the identity
 Rotation = Annotated[Pose, FieldType(
     'roll pitch yaw [rad], a quaternion x y z w, or a pose', read_rotation, as_rotation)]

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike, Indices
+from ros2_ik.core.checks import row_numbers
 from ros2_ik.core.errors import IKError, InvalidTargetError
 from ros2_ik.core.functions import FramePose, KinematicFunction
 from ros2_ik.core.functions.joint_functions import BoundJoints, JointPositions
@@ -19,7 +20,7 @@ from ros2_ik.core.problem.constraint import spread
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.tree import se3_to_array
-from ros2_ik.core.velocity.task import checked_weight, row_numbers, step_gain, Task
+from ros2_ik.core.velocity.task import checked_weight, step_gain, Task
 
 
 class BoundTask:
@@ -109,7 +110,8 @@ class BoundTask:
             spec.names or self._program.robot.joint_names)
 
     def _row_numbers(self, value: object, what: str) -> Array:
-        return spread(row_numbers(value, what), what, self.function.labels, InvalidTargetError)
+        return spread(row_numbers(value, what, InvalidTargetError), what, self.function.labels,
+                      InvalidTargetError)
 
 
 def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice]]], rows: int

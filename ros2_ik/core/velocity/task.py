@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike
-from ros2_ik.core.checks import floats, instance, non_negative, positive, whole
+from ros2_ik.core.checks import instance, non_negative, positive, row_numbers, whole
 from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError
 from ros2_ik.core.functions import KinematicFunction
 from ros2_ik.core.problem.constraint import spread
@@ -65,10 +65,11 @@ class Task:
         self.smooth_at: Array | None = None
         if target is None and velocity is None:
             raise InvalidTargetError(f"task '{self.name}' has neither target nor velocity")
-        self.target = None if target is None else row_numbers(target, f'target of {self.name}')
+        self.target = None if target is None else row_numbers(
+            target, f'target of {self.name}', InvalidTargetError)
         self.follows_previous = isinstance(velocity, str) and velocity == PREVIOUS
         self.velocity = row_numbers(0.0 if velocity is None or self.follows_previous else velocity,
-                                 f'velocity of {self.name}')
+                                    f'velocity of {self.name}', InvalidTargetError)
         self.weight = checked_weight(weight, self.name)
         self.gain, self.gain_per_second = gain, gain_per_second
         step_gain(gain, gain_per_second, self.name)
@@ -129,16 +130,7 @@ class Task:
 
 def checked_weight(weight: object, name: str) -> Array:
     """Return the weight of task `name` as an array; raises InvalidTargetError if negative."""
-    array = row_numbers(weight, f'weight of {name}')
+    array = row_numbers(weight, f'weight of {name}', InvalidTargetError)
     if (array < 0).any():
         raise InvalidTargetError(f'weight of {name} is negative: {weight!r}')
-    return array
-
-
-def row_numbers(value: object, what: str) -> Array:
-    """Return one finite number () or one for each row (m,); raises InvalidTargetError."""
-    array = floats(value, what, 'finite numbers, one or one for each row', InvalidTargetError)
-    if array.ndim > 1 or not np.isfinite(array).all():
-        raise InvalidTargetError(f'{what} must be finite numbers, one or one for each row, not '
-                                 f'{value!r}')
     return array

@@ -197,7 +197,7 @@ def test_changed_targets_equal_those_of_a_new_program(panda, place):
     bad[0, 3] = np.nan
     with pytest.raises(InvalidTargetError, match=f'target of {TIP} .* not finite'):
         program.set_target(TIP, bad)
-    with pytest.raises(InvalidTargetError, match=f'velocity of {TIP} must be finite'):
+    with pytest.raises(InvalidTargetError, match=f'velocity of {TIP} must be one finite number'):
         program.set_target(TIP, velocity=[np.nan] * 6)
     assert program.step(q).v == pytest.approx(new.v, abs=1e-9)
 
