@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event
 
-import numpy as np
-
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import between, flag, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
@@ -119,11 +117,6 @@ class Path:
     def not_checked(self) -> tuple[str, ...]:
         """Sentences on what the collision check of the path left out."""
         return self.problem.not_checked
-
-    @property
-    def poses(self) -> Array:
-        """Poses (n, 4, 4) of the tool path at `parameters`, in the frame of the target."""
-        return np.array([self.tool_path.pose(s) for s in self.parameters]).reshape(-1, 4, 4)
 
     @property
     def largest_step(self) -> JointChange | None:
