@@ -1,7 +1,10 @@
-"""The kinematic tree of given frames and active joints, as flat arrays for compiled loops."""
+"""The kinematic tree of given frames and active joints, as flat arrays; the reach of a frame."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
+import math
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -111,6 +114,38 @@ def _active_indices(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int
             found[joint.velocity_index + i] = index + i, column + i
         index, column = index + joint.size, column + joint.velocity_size
     return found
+
+
+class ReachSphere(NamedTuple):
+    """A sphere that bounds the positions of a frame: centre (3,), radius [m], joint at centre."""
+
+    centre: Array
+    radius: float
+    joint: str
+
+
+def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
+                    joint_limits: bool = True) -> ReachSphere | None:
+    """
+    Return a sphere around the first moving joint that contains all positions of `tip`, or None.
+
+    Joints not in `moving` stay at q (nq,). None if no joint moves the tip, or if no such sphere
+    exists: with a planar or floating base, or with a prismatic joint that has no limits.
+    """
+    names = tuple(name for name in robot.joint_names if name in moving)
+    tree = tree_of(robot, (robot.frame_id(tip),), names, q)
+    if not len(tree.kind):
+        return None
+    # the radius of the stretched arm: the sum of the distances between consecutive joints, plus
+    # the travel of prismatic joints
+    radius = float(np.linalg.norm([*tree.before[1:, 9:], tree.mounting[0, 9:]], axis=1).sum())
+    owners = [joint for joint in map(robot.joint, names) for _ in range(joint.size)]
+    for k in np.flatnonzero(tree.kind != REVOLUTE):
+        joint, is_bounded = owners[tree.place[k]], tree.kind[k] == PRISMATIC and joint_limits
+        ends = (tree.multiplier[k] * end + tree.offset[k] for end in (joint.lower, joint.upper))
+        radius += max(map(abs, ends)) if is_bounded else math.inf
+    return (ReachSphere(tree.before[0, 9:], radius, owners[tree.place[0]].name)
+            if math.isfinite(radius) else None)
 
 
 def se3_to_array(T: pin.SE3) -> Array:
