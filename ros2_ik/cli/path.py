@@ -76,8 +76,8 @@ def run(args: argparse.Namespace) -> Exit:
                       costs=costs, **content)
     motion = path_motion(path, _limits(robot, path, limits), tip_speed) if path else None
     print('\n'.join([f'{path.status.name}: {path.message}', *path.not_checked]))
-    print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, largest step '
-          f'{path.largest_step or "-"}, {path.seconds * 1e3:.0f} ms solving')
+    print(f'fraction {path.fraction:.4g}, {len(path.q)} configurations, '
+          f'{path.seconds * 1e3:.0f} ms solving')
     if motion is not None:
         print(f'duration {motion.duration:.3f} s')
         if args.output:

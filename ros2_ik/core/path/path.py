@@ -8,7 +8,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import between, flag, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.path.tool_paths import ToolPath
-from ros2_ik.core.problem import IKProblem, JointChange, largest_change
+from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.status import Status
 
 # largest valid spacing [m]; farther apart, descents between two samples fail too often
@@ -117,11 +117,3 @@ class Path:
     def not_checked(self) -> tuple[str, ...]:
         """Sentences on what the collision check of the path left out."""
         return self.problem.not_checked
-
-    @property
-    def largest_step(self) -> JointChange | None:
-        """The largest change of a joint (joint, change, unit) in one step; None without steps."""
-        changes = [largest_change(self.problem.active, before, after)
-                   for before, after in zip(self.q, self.q[1:], strict=False)]
-        return max((change for change in changes if change), key=lambda change: change.change,
-                   default=None)
