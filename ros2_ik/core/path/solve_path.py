@@ -13,7 +13,7 @@ from ros2_ik.core.errors import InvalidOptionError, InvalidTargetError, unknown_
 from ros2_ik.core.path.branches import Branches, Chain, pose_jacobian
 from ros2_ik.core.path.path import Path, PathBreak, PathOptions
 from ros2_ik.core.path.smoothing import smoothed
-from ros2_ik.core.path.tool_paths import as_tool_path, ToolPath
+from ros2_ik.core.path.tool_paths import ToolPath, Waypoints
 from ros2_ik.core.problem import (
     accept,
     IKProblem,
@@ -71,7 +71,7 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     for name in options:
         if name not in valid:
             raise InvalidOptionError(unknown_name('option', name, valid))
-    tool_path = as_tool_path(path)
+    tool_path = path if isinstance(path, ToolPath) else Waypoints(path)
     target, parts, search = ({name: options[name] for name in names if name in options}
                              for names in (TARGET_OPTIONS, PROBLEM_OPTIONS, SEARCH_OPTIONS))
     if parts.get('collisions', True) is True:

@@ -125,8 +125,8 @@ class Waypoints(ToolPath):
     def __init__(self, poses: Sequence[Pose]) -> None:
         given = listed(poses)
         if given is None or len(given) < 2:
-            raise InvalidTargetError(f'poses: {poses if given is None else len(given)!r}; valid: '
-                                     'a list of at least two')
+            raise InvalidTargetError('a path is a Line, Arc, Screw, Spline or Waypoints, or a '
+                                     f'list of at least two poses, not {poses!r}')
         self.lines = [_numbered_line(i, *pair) for i, pair in enumerate(zip(
             given, given[1:], strict=False))]
         knots = np.cumsum([0.0, *(line.length for line in self.lines)])
@@ -159,16 +159,6 @@ class Spline(ToolPath):
     def pose(self, s: float) -> Array:
         time = float(np.interp(s, self._lengths, self._fine))
         return _pose(self._rotation(time).as_matrix(), self._position(time))
-
-
-def as_tool_path(path: ToolPath | Sequence[Pose]) -> ToolPath:
-    """Return a ToolPath unchanged, a list of poses as Waypoints; raises InvalidTargetError."""
-    if isinstance(path, ToolPath):
-        return path
-    if listed(path) is None:
-        raise InvalidTargetError('path must be a Line, Arc, Screw, Spline, Waypoints or a list of '
-                                 f'poses, not {path!r}')
-    return Waypoints(path)
 
 
 def rotation_between(start: Array, end: Array) -> Array:

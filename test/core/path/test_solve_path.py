@@ -172,7 +172,7 @@ def test_timeout_and_cancellation_are_reported(ur5):
     ({'hold_start': 1}, InvalidOptionError, 'hold_start is True or False'),
     ({'spacin': 1}, InvalidOptionError, "unknown option 'spacin'; did you mean 'spacing'"),
     ({'tip': 'tool1'}, UnknownFrameError, "unknown frame 'tool1'; did you mean 'tool0'"),
-    ({'path': 3}, InvalidTargetError, 'path must be a Line, Arc, Screw, Spline'),
+    ({'path': 3}, InvalidTargetError, 'a path is a Line, Arc, Screw, .*, not 3'),
     ({'weights': (1, 1)}, InvalidTargetError, 'six numbers')])
 def test_malformed_paths_are_refused(ur5, options, error, words):
     arguments = {'tip': 'tool0', 'path': Line(LEFT, RIGHT), **options}

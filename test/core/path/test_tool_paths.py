@@ -68,9 +68,9 @@ def test_samples_keep_waypoints_and_the_spacing():
     (lambda: Screw(START, (0, 0, 0), (0, 0, 0), 1.0), 'axis has length zero'),
     (lambda: Screw(START, (0, 0, 0), (0, 0, 1), np.nan), 'angle must be a finite number'),
     (lambda: Screw(START, (0, 0, 0), (0, 0, 1), 0.0), 'length zero'),
-    (lambda: Waypoints([START]), 'at least two'),
+    (lambda: Waypoints([START]), 'at least two poses'),
     (lambda: Waypoints([START, END, END]), 'from pose 1 to pose 2: the path has length zero'),
-    (lambda: Spline('poses'), 'valid: a list')])
+    (lambda: Spline('poses'), 'two poses, not .poses.')])
 def test_malformed_tool_paths_are_refused(make, words):
     with pytest.raises(InvalidTargetError, match=words):
         make()
