@@ -292,6 +292,20 @@ def region_distance(s: Sketch) -> None:
     s.caption('f ≤ 0: in one of the regions')
 
 
+def support_polygon(s: Sketch) -> None:
+    corners = [(-70, -42), (65, -48), (75, 30), (0, 62), (-68, 36)]
+    s.path(*(space(x, y, -18) for x, y in corners), fill='#fff', stroke=GIVEN, closed=True)
+    s.area(*(space(0.76 * x, 0.76 * y, -18) for x, y in corners))
+    for x, y in corners:
+        s.dot(space(x, y, -18), GIVEN, 3.5)
+    s.dot((8, 46), OWN, 6)
+    s.path((8, 46), (8, -14), stroke=OWN, dashes='4 3')
+    s.dot((8, -14), OWN, 3)
+    s.text((18, 44), 'c', OWN, 'start')
+    s.text((-58, 34), 'corners', GIVEN)
+    s.caption('f ≥ lower: so far inside')
+
+
 def user_function(s: Sketch) -> None:
     s.link((-96, -46), (-74, 42), (-40, -14), width=11)
     s.path((-74, 42), (-4, 42), width=0.9, dashes='3 3')
@@ -345,7 +359,7 @@ SKETCHES: dict[str, Callable[[Sketch], None]] = {function.__name__: function for
     angle_between_vectors, center_of_mass, frame_orientation, frame_pose, frame_position,
     gaze_angle, joint_coupling, joint_positions, manipulability, minimum_distance, pair_distance,
     point_to_line_distance, point_to_plane, point_to_point_distance, polyhedron, region_distance,
-    user_function)}
+    support_polygon, user_function)}
 
 
 def picture() -> str:

@@ -13,7 +13,7 @@ Kinematic functions, for constraints and costs
     GazeAngle, JointCoupling, JointPositions, KinematicFunction, Manipulability,
     MinimumDistance, PairDistance, PointToLineDistance, PointToPlane, PointToPointDistance,
     Polyhedron, region_surfaces, RegionDistance, register_function, RelativeFunction,
-    UserFunction
+    SupportPolygon, UserFunction
 
 Problems and their solutions
     accept, AcceptanceReport, Constraint, Cost, ExitFlag, IKError, IKProblem, IKSolution,
@@ -65,7 +65,7 @@ __all__ = [
     'FramePosition', 'GazeAngle', 'JointCoupling', 'JointPositions', 'KinematicFunction',
     'Manipulability', 'MinimumDistance', 'PairDistance', 'PointToLineDistance', 'PointToPlane',
     'PointToPointDistance', 'Polyhedron', 'region_surfaces', 'RegionDistance', 'register_function',
-    'RelativeFunction', 'UserFunction', 'fields',
+    'RelativeFunction', 'SupportPolygon', 'UserFunction', 'fields',
     'accept', 'AcceptanceReport', 'Constraint', 'Cost', 'ExitFlag', 'IKError', 'IKProblem',
     'IKSolution', 'LeastSquares', 'PoseTarget', 'ScalarCost', 'Status', 'Violation',
     'Arc', 'Attempt', 'Budget', 'compile_all', 'InverseKinematics', 'Line', 'Path', 'path_motion',

@@ -20,6 +20,7 @@ from ros2_ik.core import (
     Polyhedron,
     region_surfaces,
     RegionDistance,
+    SupportPolygon,
     UserFunction,
 )
 from ros2_ik.core.collision import CollisionChecker
@@ -92,5 +93,7 @@ SAMPLES = {
     'point_to_line_distance': [lambda _, a, b: PointToLineDistance(a, P, Q, A, b)],
     'point_to_plane': [lambda _, a, b: PointToPlane(a, P, Q, A, b)],
     'point_to_point_distance': [lambda _, a, b: PointToPointDistance(a, P, Q, b)],
+    'support_polygon': [lambda _, a, b: SupportPolygon([P, Q, A], b),
+                        lambda _, a, b: SupportPolygon([P, Q, A, B], b, B, [a])],
     'user_function': [lambda robot, a, b: UserFunction(reach, min(robot.nq, 2))],
 }

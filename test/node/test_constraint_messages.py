@@ -70,6 +70,9 @@ EXAMPLES = {
                         (['panda_joint4', 'panda_finger_joint1'], [-1.0, 0.01], False)),
     'minimum_distance': ({'influence': 0.3, 'rows': 4}, (0.3, 4)),
     'pair_distance': ({'first': TIP, 'second': 'box'}, (TIP, 'box')),
+    'support_polygon': ({'corners': [P, Q, V], 'relative_to': OTHER, 'up': U,
+                         'links': ['panda_link4', TIP]},
+                        ([P, Q, V], OTHER, U, ['panda_link4', TIP])),
 }
 # what may be left out or written otherwise, and the class with it
 SHORT = {

@@ -1,7 +1,7 @@
 """Kinematic functions, the types of their fields, and readers of written functions."""
 
 from ros2_ik.core.functions.angles import AngleBetweenVectors, GazeAngle
-from ros2_ik.core.functions.center_of_mass import CenterOfMass
+from ros2_ik.core.functions.center_of_mass import CenterOfMass, SupportPolygon
 from ros2_ik.core.functions.collision_distances import MinimumDistance, PairDistance
 from ros2_ik.core.functions.fields import (
     field_value,
@@ -37,7 +37,7 @@ __all__ = [
     'FrameOrientation', 'FramePose', 'FramePosition', 'GazeAngle', 'Polyhedron', 'JointCoupling',
     'JointPositions', 'KinematicFunction', 'Manipulability', 'MinimumDistance', 'PairDistance',
     'PointToLineDistance', 'PointToPlane', 'PointToPointDistance', 'RegionDistance',
-    'RelativeFunction', 'SpecField', 'UserFunction', 'as_placement',
+    'RelativeFunction', 'SpecField', 'SupportPolygon', 'UserFunction', 'as_placement',
     'as_transform', 'field_value', 'function_kinds', 'quaternion_rotation', 'read_function',
     'region_surfaces', 'register_function', 'spec_fields', 'written_kinds',
 ]

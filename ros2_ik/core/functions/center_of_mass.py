@@ -1,15 +1,17 @@
-"""Centre of mass of a robot or of some of its links."""
+"""Centre of mass of a robot or of some of its links, and its place above a support polygon."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
+import scipy
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidConstraintError, UnknownLinkError
-from ros2_ik.core.functions.fields import Axes, Frame, Matrix, Names
+from ros2_ik.core.functions.angles import orthonormal_complement
+from ros2_ik.core.functions.fields import Axes, Axis, Frame, Matrix, Names, Points
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, Masses, register_function
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.pinocchio_model import link_inertias
@@ -26,8 +28,7 @@ class CenterOfMass(KinematicFunction):
 
     B is `relative_to` (default: the root frame), which may move. `links` are by default all links
     that move relative to the root frame; a link that is named counts even if fixed. A and an upper
-    bound b keep the centre in the polyhedron A c <= b, such as a support polygon. Smooth
-    everywhere.
+    bound b keep the centre in the polyhedron A c <= b. Smooth everywhere.
 
     Raises InvalidConstraintError for unknown axes, for A without 3 columns and for A together with
     axes; when bound to a robot, InvalidConstraintError if the links have no mass and
@@ -82,10 +83,14 @@ class CenterOfMass(KinematicFunction):
         return c[rows], J[rows]
 
     def masses(self, robot: Robot) -> Masses:
+        return self.masses_along(robot, np.zeros(len(self.labels)))
+
+    def masses_along(self, robot: Robot, offsets: Array) -> Masses:
+        """Return the `Masses` of the function f - offsets; offsets (m,) [m]."""
         bodies = self._counted(robot)
         A = np.eye(3)[['xyz'.index(axis) for axis in self.axes]] if self.A is None else self.A
         return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
-            [*bodies.lumps.values(), bodies.fixed, np.pad(A, ((0, 0), (0, 1))).reshape(-1)]))
+            [*bodies.lumps.values(), bodies.fixed, np.column_stack([A, offsets]).reshape(-1)]))
 
 
 class _Bodies(NamedTuple):
@@ -149,3 +154,67 @@ def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None
              for index, name in carriers.items() if index > 0}
     still = inertias[0].mass / total
     return _Bodies(model, 1 - still, still * inertias[0].lever, joints, moving, lumps)
+
+
+@register_function('support_polygon')
+@dataclass(frozen=True, eq=False)
+class SupportPolygon(KinematicFunction):
+    """
+    Signed distances of the centre of mass from the edges of a polygon, projected along `up`, (m,).
+
+        f_i = n_i . (c - p_i)     [m], negative outside; n_i points inwards, perpendicular to `up`
+
+    The polygon is the convex hull of `corners` (n, 3), such as those of the feet, in any order.
+    `corners` and `up` are in `relative_to` (default: the root frame); `links` is as in
+    CenterOfMass. A lower bound is the least margin: 0 keeps the centre of mass above the polygon.
+    Labels are 'edge i-j [m]', from corner i to corner j. Smooth everywhere.
+
+    Raises InvalidConstraintError for corners on one line, and the errors of CenterOfMass.
+    """
+
+    corners: Points
+    relative_to: Frame | None = None
+    up: Axis = (0.0, 0.0, 1.0)
+    links: Names | None = None
+    labels: tuple[str, ...] = field(init=False, default=())
+    center: CenterOfMass = field(init=False)    # the products n_i . c
+    edges: Array = field(init=False)            # the products n_i . p_i, (m,)
+    periodic = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # hull of the corners' projections
+        corners = np.asarray(self.corners)
+        flat = corners @ orthonormal_complement(self.up).T
+        hull = _hull(flat)
+        if len(hull) < 3:
+            raise InvalidConstraintError('corners must span an area, but projected along up the '
+                                         f'{len(corners)} corners lie on a line')
+        # inward normals: the hull is counterclockwise about `up`
+        ends = [*hull[1:], hull[0]]
+        edges = corners[ends] - corners[hull]
+        inwards = np.cross(self.up, edges)
+        inwards /= np.linalg.norm(inwards, axis=1)[:, None]
+        self.keep('center', CenterOfMass(self.links, self.relative_to, A=inwards))
+        self.keep('edges', (inwards * corners[hull]).sum(axis=1))
+        self.keep('labels', tuple(f'edge {i}-{j} [m]' for i, j in zip(hull, ends, strict=True)))
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        return self.center.joints(robot)
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        f, J = self.center.evaluate(at)
+        return f - self.edges, J
+
+    def masses(self, robot: Robot) -> Masses:
+        return self.center.masses_along(robot, self.edges)
+
+
+def _hull(points: Array) -> list[int]:
+    """Return indices of the hull corners of points (n, 2), counterclockwise from the leftmost."""
+    try:
+        corners = scipy.spatial.ConvexHull(points).vertices
+    except scipy.spatial.QhullError:     # on one line
+        return []
+    hull: list[int] = np.roll(corners, -np.lexsort(points[corners].T[::-1])[0]).tolist()
+    return hull

@@ -25,9 +25,10 @@ from ros2_ik.core.functions import (
     PointToLineDistance,
     PointToPointDistance,
     Polyhedron,
+    SupportPolygon,
     UserFunction,
 )
-from ros2_ik.core.functions.fields import Matrix
+from ros2_ik.core.functions.fields import Matrix, Points
 from ros2_ik.core.problem import (
     Constraint,
     Cost,
@@ -218,6 +219,13 @@ class InverseKinematics:
         coordinates; with A (m, 3), the bounds apply to A c.
         """
         return self.add_constraint(CenterOfMass(links, relative_to, axes, A), lower, upper)
+
+    def add_support_polygon_constraint(
+            self, corners: 'Points', margin: float = 0.0, relative_to: str | None = None,
+            up: Vector = (0.0, 0.0, 1.0), links: Sequence[str] | None = None) -> Constraint:
+        """Keep the centre of mass at least `margin` [m] inside the hull of `corners` (n, 3)."""
+        return self.add_constraint(SupportPolygon(corners, relative_to, up, links),
+                                   finite(margin, 'margin', InvalidConstraintError))
 
     def add_joint_constraint(self, names: str | Sequence[str] | None, lower: 'ArrayLike',
                              upper: 'ArrayLike') -> Constraint:

@@ -1,4 +1,4 @@
-"""Centre of mass, and its place in a support polygon."""
+"""Centre of mass, and its distances to the edges of a support polygon."""
 
 from judge import inverse, pose, TreeJudge
 import numpy as np
@@ -6,7 +6,7 @@ from oracles import drake
 import pytest
 from scipy.spatial import ConvexHull
 
-from ros2_ik.core import CenterOfMass, Configuration, InverseKinematics, Robot
+from ros2_ik.core import CenterOfMass, Configuration, InverseKinematics, Robot, SupportPolygon
 from ros2_ik.core.errors import InvalidConstraintError, UnknownFrameError
 
 
@@ -87,6 +87,53 @@ def distances(corners, point):
     return np.sort(-(normals[:, :2] @ point[:2] + normals[:, 2]))
 
 
+@pytest.mark.parametrize('name, root', [('mimic_chain', 'fixed'), ('two_arms', 'freeflyer')])
+@pytest.mark.parametrize('count', [3, 12])
+def test_distances_to_the_edges_equal_those_of_qhull(small, name, root, count):
+    """In the root and in a frame."""
+    robot = small(name, root)
+    judge = TreeJudge(robot.urdf, root)
+    for seed in range(5):
+        generator = np.random.default_rng(seed)
+        at = Configuration(robot, robot.random_q(generator))
+        corners, c = generator.normal(size=(count, 3)), judge.center_of_mass(at.joints)
+        np.testing.assert_allclose(np.sort(SupportPolygon(corners).value(at)),
+                                   distances(corners, c), atol=1e-12)
+        seen = inverse(judge.transform(at.joints, judge.links[-1])) @ [*c, 1]
+        np.testing.assert_allclose(
+            np.sort(SupportPolygon(corners, judge.links[-1]).value(at)),
+            distances(corners, seen), atol=1e-12)
+
+
+def test_edges_are_those_of_the_convex_hull():
+    """Points in any order; inside, on an edge, repeated or 1e-12 off."""
+    for shift in range(4):
+        more = [(1, 1, 5), (1, 0, 0), (2, 1, 0), (0.3, 1e-12, 0), (2, 2 - 1e-13, 0)]
+        corners = [*np.roll(SQUARE, shift, 0).tolist(), *more, *SQUARE]
+        function = SupportPolygon(corners)
+        assert len(function.labels) == 4 and len(set(function.labels)) == 4
+    assert SupportPolygon(SQUARE).labels == ('edge 0-1 [m]', 'edge 1-2 [m]', 'edge 2-3 [m]',
+                                             'edge 3-0 [m]')
+    # counterclockwise seen from above, for any order of the corners
+    assert SupportPolygon(SQUARE[::-1]).labels[0] == 'edge 3-2 [m]'
+    assert set(SupportPolygon(SQUARE, None, (0, 0, -1)).labels) == {
+        'edge 1-0 [m]', 'edge 2-1 [m]', 'edge 3-2 [m]', 'edge 0-3 [m]'}
+
+
+@pytest.mark.parametrize('corners, words', [
+    ([(0, 0, 0)] * 5, 'span an area'), (SQUARE[:2], 'span an area'),
+    ([(0, 0, 0), (1, 1, 3), (2, 2, 9)], 'span an area')])
+def test_corners_without_an_area_are_refused(corners, words):
+    with pytest.raises(InvalidConstraintError, match=words):
+        SupportPolygon(corners)
+
+
+def test_unknown_frames_of_a_polygon_are_refused(small):
+    for arguments in ((None, (0, 0, 1), ['tipp']), ('tipp',)):
+        with pytest.raises(UnknownFrameError):
+            SupportPolygon(SQUARE, *arguments).joints(small('scara'))
+
+
 def test_humanoid_stays_balanced(load):
     """On both feet, one raised, with a hand far ahead."""
     robot = load('talos', 'freeflyer')
@@ -102,9 +149,7 @@ def test_humanoid_stays_balanced(load):
         ik = InverseKinematics(robot, collisions=False)
         for sole, T in zip(soles, feet, strict=True):
             ik.add_pose_target(sole, T)
-        hull = ConvexHull(corners[:, :2]).equations
-        ik.add_center_of_mass_constraint(-np.inf, -hull[:, 2] - 0.03,
-                                         A=np.pad(hull[:, :2], ((0, 0), (0, 1))))
+        ik.add_support_polygon_constraint(corners, 0.03)
         ik.add_position_constraint(hand, [0, 0, 0], None, ahead, ahead)
         solution = ik.solve(robot.neutral, random_state=0, timeout=60.0,
                             max_iterations=500)

@@ -14,6 +14,7 @@ from ros2_ik.core import (
     JointPositions,
     Polyhedron,
     Robot,
+    SupportPolygon,
 )
 from ros2_ik.core.problem import conflict
 
@@ -29,7 +30,7 @@ def asked(robot, *constraints, **arguments):
 ONE_OF_EACH = [
     AngleBetweenVectors('tip', A, B), CenterOfMass(axes='z'),
     FrameOrientation('tip', axes='y', form='euler'), FramePosition('tip', P, axes='y'),
-    Polyhedron('tip', [P], [A]), JointPositions(['s2'])]
+    Polyhedron('tip', [P], [A]), JointPositions(['s2']), SupportPolygon([P, A, B])]
 
 
 @pytest.mark.parametrize('function', ONE_OF_EACH, ids=str)

@@ -34,7 +34,7 @@ from ros2_ik.core.internals import Search
 
 SLACK = 1e-6 + 1e-8      # the tolerance, and rounding
 BOUNDED = sorted({*SAMPLES} - {'manipulability', 'minimum_distance', 'pair_distance',
-                               'region_distance', 'user_function'})
+                               'region_distance', 'support_polygon', 'user_function'})
 
 
 def within(robot, judge, solution):

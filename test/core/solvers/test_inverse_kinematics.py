@@ -293,6 +293,7 @@ BAD = [
     ('constraint', ('x', 0, 1), 'callable'),
     ('constraint', (FramePosition(HAND),), 'has no bounds'),
     ('cost', (3,), 'callable'),
+    ('support_polygon_constraint', ([P, Q, N], NAN), 'margin'),
 ]
 
 
