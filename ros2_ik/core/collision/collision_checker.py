@@ -10,13 +10,16 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Mask
 from ros2_ik.core.checks import non_negative, one_of, vector
-from ros2_ik.core.collision.checked_pairs import pairs_to_check, world_geometries
-from ros2_ik.core.collision.collision_geometry import CollisionGeometry, own_geometries
+from ros2_ik.core.collision.collision_geometry import (
+    CollisionGeometry,
+    own_geometries,
+    world_geometries,
+)
 from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.contacts import Contact, deepest, Distances
 from ros2_ik.core.collision.distance_check import DistanceCheck
-from ros2_ik.core.collision.jacobian_masks import follower_reduction
-from ros2_ik.core.collision.pair_model import PairModel
+from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
+from ros2_ik.core.collision.self_pairs import DISABLED, self_pairs
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
@@ -26,7 +29,7 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import check_robot, Configuration, Robot
-from ros2_ik.core.scene.robot_geometry import robot_geometry
+from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import check_scene, Scene
 from ros2_ik.core.scene.shapes.mesh import DETAILS
 from ros2_ik.core.status import Status
@@ -64,7 +67,7 @@ class CollisionChecker:
         self._shape = (robot.nq,)
         self.geometry = robot_geometry(robot, meshes, missing)
         items = (*own_geometries(robot, self.geometry), *world_geometries(robot, self.scene))
-        chosen = self._between(items, *pair) if pair else pairs_to_check(
+        chosen = _between(items, *pair) if pair else _pairs_to_check(
             robot, self.scene, self.geometry, items)
         self._pairs = PairModel(robot, items, chosen)
         self._pairs.margins = self._paddings(self._pairs.names)
@@ -86,16 +89,6 @@ class CollisionChecker:
     def pair_count(self) -> int:
         """Number of pairs of collision geometries that are checked."""
         return len(self._pairs)
-
-    def _between(self, items: Sequence[CollisionGeometry], first: str, second: str) -> Mask:
-        """Return the mask (i, i) of the pairs of items with these names."""
-        names = np.array([item.name for item in items])
-        for name in (first, second):
-            if name not in names:
-                raise UnknownGeometryError(name, tuple(dict.fromkeys(names.tolist())))
-        joints = np.array([item.joint for item in items])
-        between = np.outer(names == first, names == second) & (joints[:, None] != joints)
-        return np.triu(between | between.T)
 
     @cached_property
     def moving_joints(self) -> frozenset[str]:
@@ -270,6 +263,60 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
 _FLOAT = np.dtype(np.float64)
 # only 4: Pinocchio's data are 10 kB per pair, 140 MB for 1,200 objects round an arm
 _checkers: LRUCache[tuple[Hashable, ...], CollisionChecker] = LRUCache(4)
+
+
+def _between(items: Sequence[CollisionGeometry], first: str, second: str) -> Mask:
+    """Return the mask (i, i) of the pairs of items with these names."""
+    names = np.array([item.name for item in items])
+    for name in (first, second):
+        if name not in names:
+            raise UnknownGeometryError(name, tuple(dict.fromkeys(names.tolist())))
+    joints = np.array([item.joint for item in items])
+    between = np.outer(names == first, names == second) & (joints[:, None] != joints)
+    return np.triu(between | between.T)
+
+
+def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
+                    items: Sequence[CollisionGeometry]) -> Mask:
+    """
+    Return the mask (i, i), above the diagonal, of the pairs of items that are checked.
+
+    `items` are the geometries of the robot's links, then those of objects.
+    """
+    # a matrix by name of links and objects
+    links = set(geometry.links)
+    number_of = {name: number for number, name in enumerate(
+        dict.fromkeys(item.name for item in items))}
+    checked = np.zeros((len(number_of), len(number_of)), dtype=bool)
+    for pair in _link_pairs(robot, scene, geometry):
+        one, other = (number_of[name] for name in pair)
+        checked[one, other] = checked[other, one] = True
+    # objects of the world are checked against links, attached objects against links and objects
+    for name in number_of.keys() - links:
+        others = [*number_of] if name in scene.attached else geometry.links
+        checked[[number_of[other] for other in others], number_of[name]] = [
+            not _may_touch(scene, other, name) for other in others]
+    # a matrix by item, without the pairs of items on one joint
+    numbers = np.array([number_of[item.name] for item in items], dtype=np.intp)
+    joints = np.array([item.joint for item in items], dtype=np.intp)
+    return np.triu(checked[np.ix_(numbers, numbers)] & (joints[:, None] != joints), 1)
+
+
+def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tuple[str, str]]:
+    """Return the checked pairs of links; the scene's allowed collisions override the SRDF."""
+    found = self_pairs(robot, geometry, scene.guess_pairs)
+    disabled = {pair for pair, reason in found.allowed.items() if reason == DISABLED}
+    return [pair for pair in found.checked | disabled if not scene.allowed.allowed(*pair)]
+
+
+def _may_touch(scene: Scene, one: str, other: str) -> bool:
+    if scene.allowed.allowed(one, other):
+        return True
+    for name, against in ((one, other), (other, one)):
+        held = scene.attached.get(name)
+        if held is not None and held.may_touch(scene.attached.get(against, against)):
+            return True
+    return False
 
 
 def _transform(placement: pin.SE3) -> coal.Transform3s:

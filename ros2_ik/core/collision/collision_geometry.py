@@ -10,6 +10,8 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
+from ros2_ik.core.scene.scene import Scene
+from ros2_ik.core.scene.scene_object import ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape
 
 if TYPE_CHECKING:
@@ -65,6 +67,21 @@ def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeom
     return tuple(item for body in geometry.bodies
                  for item in shape_items(body.link, *on_joint(robot, body.link, body.in_link),
                                          body.shape))
+
+
+def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
+    """Yield the collision geometries of the world's objects, then those of attached objects."""
+    for thing in scene.objects.values():
+        yield from _pieces(thing.id, 0, thing.pose, thing.parts)
+    for held in scene.attached.values():
+        yield from _pieces(held.id, *on_joint(robot, held.link, held.object.pose),
+                           held.object.parts)
+
+
+def _pieces(name: str, joint: int, placement: 'pin.SE3', parts: tuple[ShapeInstance, ...]
+            ) -> Iterator[CollisionGeometry]:
+    for part in parts:
+        yield from shape_items(name, joint, placement * part.pose, part.shape)
 
 
 def on_joint(robot: Robot, link: str, in_link: 'pin.SE3') -> 'tuple[int, pin.SE3]':

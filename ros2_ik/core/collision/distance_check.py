@@ -11,9 +11,8 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.contacts import Contact, Distances
-from ros2_ik.core.collision.jacobian_masks import follower_reduction
 from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
-from ros2_ik.core.collision.pair_model import PairModel
+from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
 from ros2_ik.core.scene.scene_object import SceneObject
 
 LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 import threading
 from typing import TypeVar
-import warnings
 
 import coal
 import numpy as np
@@ -12,8 +11,6 @@ import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
-from ros2_ik.core.collision.geometry_models import geometry_model
-from ros2_ik.core.collision.jacobian_masks import columns_carrying
 from ros2_ik.core.robot import Robot
 
 T = TypeVar('T')
@@ -30,9 +27,7 @@ class PairModel:
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], chosen: Mask) -> None:
         self.robot, self.items, self.chosen = robot, items, chosen
-        self.model = geometry_model([pin.GeometryObject(
-            f'{index} {item.name}', item.joint, item.placement, item.geometry)
-            for index, item in enumerate(items)])
+        self.model = _model_of(items)
         self.pairs = _enter(self.model, items, chosen)
         self.margins = np.zeros(len(self.pairs))
         self._local = threading.local()
@@ -85,6 +80,30 @@ class PairModel:
         return [(self.items[i].name, self.items[j].name) for i, j in self.pairs.tolist()]
 
 
+def _model_of(items: Sequence[CollisionGeometry]) -> pin.GeometryModel:
+    """Return a geometry model of these items, without collision pairs."""
+    # `addGeometryObject` copies a table of all pairs, so that adding n objects takes O(n^3) (2000
+    # objects: 3 s). Replacing the objects of a copied model is fast.
+    size = 32
+    while size < len(items):
+        size = int(1.25 * size)
+    model = _placeholders(size).copy()
+    for number in range(len(items), size):
+        model.removeGeometryObject(str(number))
+    for index, item in enumerate(items):
+        model.geometryObjects[index] = pin.GeometryObject(
+            f'{index} {item.name}', item.joint, item.placement, item.geometry)
+    return model
+
+
+@lru_cache(maxsize=4)     # the table of 2000 objects takes 16 MB
+def _placeholders(size: int) -> pin.GeometryModel:
+    model, ball = pin.GeometryModel(), coal.Sphere(1.0)
+    for number in range(size):
+        model.addGeometryObject(pin.GeometryObject(str(number), 0, pin.SE3.Identity(), ball))
+    return model
+
+
 def _enter(model: pin.GeometryModel, items: Sequence[CollisionGeometry], chosen: Mask) -> Indices:
     """Add and return the pairs, octrees first: coal 3.0 would swap the items otherwise."""
     trees = [i for i, item in enumerate(items) if isinstance(item.geometry, coal.OcTree)]
@@ -104,24 +123,43 @@ def _requests(count: int) -> 'tuple[coal.StdVec_CollisionRequest, coal.StdVec_Di
     """
     Return collision and distance requests for `count` pairs, with reproducible results.
 
-    Without contacts enabled coal 3.0 misses some deep overlaps. With its default tolerances
-    distances of round shapes are off by up to 5e-4 m. With its cached guess results would depend
-    on the previous query.
+    Pinocchio's own requests have no contacts, with which coal 3.0 misses some deep overlaps, and a
+    cached guess, with which results depend on the previous query. With coal's default tolerances
+    distances of round shapes are off by up to 5e-4 m.
     """
-    # the requests and the types of their vectors are those of a small model
-    model = pin.GeometryModel()
-    for name in 'ab':
-        ball = coal.Capsule(1, 1)
-        model.addGeometryObject(pin.GeometryObject(name, 0, pin.SE3.Identity(), ball))
-    model.addCollisionPair(pin.CollisionPair(0, 1))
-    data = model.createData()
-    collision, distance = data.collisionRequests[0], data.distanceRequests[0]
-    with warnings.catch_warnings():
-        warnings.simplefilter('ignore')      # coal deprecates the names without replacement
-        collision.enable_contact, collision.enable_cached_gjk_guess = True, False
-        distance.enable_cached_gjk_guess = False
+    distance = coal.DistanceRequest()
     distance.gjk_tolerance, distance.epa_max_iterations = 1e-8, 255
-    requests = type(data.collisionRequests)(), type(data.distanceRequests)()
-    requests[0].extend([collision] * count)
+    requests = coal.StdVec_CollisionRequest(), coal.StdVec_DistanceRequest()
+    requests[0].extend([coal.CollisionRequest()] * count)
     requests[1].extend([distance] * count)
     return requests
+
+
+@lru_cache(maxsize=1024)
+def columns_carrying(robot: Robot, joint: int) -> Array:
+    """
+    Return a mask (n,): 1 for columns of `data.J` that move the body of a Pinocchio joint.
+
+    In Pinocchio's `data.J` mimic joints have their own columns.
+    """
+    model = robot.model
+    mask = np.zeros(model.nvExtended)
+    for index in set(model.supports[joint]) - {0}:
+        above = model.joints[index]
+        mask[above.idx_vExtended:above.idx_vExtended + above.nvExtended] = 1.0
+    mask.setflags(write=False)
+    return mask
+
+
+@lru_cache(maxsize=64)
+def follower_reduction(robot: Robot) -> Array | None:
+    """Return the matrix (n, nv) that adds mimic columns to their leaders'; None without mimics."""
+    model = robot.model
+    if model.nvExtended == robot.nv:
+        return None
+    reduction = np.zeros((model.nvExtended, robot.nv))
+    for joint in list(model.joints)[1:]:
+        for k in range(joint.nvExtended):
+            reduction[joint.idx_vExtended + k, joint.idx_v + k] = 1.0
+    reduction.setflags(write=False)
+    return reduction

@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.collision.jacobian_masks import columns_carrying, follower_reduction
+from ros2_ik.core.collision.pair_model import columns_carrying, follower_reduction
 from ros2_ik.core.functions.fields import choice, Frame
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
