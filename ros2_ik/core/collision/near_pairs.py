@@ -11,7 +11,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.kernels.boxes import follow_pairs, near_pairs
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.robot.tree import tree_of
+from ros2_ik.core.robot.tree import FLOATING, Tree, tree_of
 
 LARGEST = 1e6    # half size of the box of an unbounded item [m]
 
@@ -38,15 +38,19 @@ class NearPairs:
 
     def __init__(self, robot: Robot, items: Sequence[CollisionGeometry], pairs: Indices,
                  margins: Array) -> None:
-        bodies = _bodies(robot)
+        (tree, mounts), joints = _bodies(robot), [item.joint for item in items]
         lower, upper = _boxes_of(items)
-        self._centres, self._boxes = (lower + upper) / 2, np.empty((len(items), 15))
-        self._mounts = bodies.mounts[[item.joint for item in items]]
-        self._boxes[:, 12:] = (upper - lower) / 2
+        self._centres, self._mounts = (lower + upper) / 2, mounts[joints]
+        # arguments of the loops: a program without functions, whose frames are the boxes
+        motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
+        layout = np.concatenate([[0, len(tree.parent), len(items), 0, 0], tree.parent, tree.kind,
+                                 tree.place, tree.column, motions, tree.node[joints], [0] * 4])
+        numbers = np.concatenate([tree.multiplier, tree.offset, tree.before.reshape(-1),
+                                  np.zeros(12 * len(items))])
+        self._boxes = numbers[len(numbers) - 12 * len(items):].reshape(-1, 12)
         self.place(np.arange(len(items)), np.reshape(
             [item.placement.homogeneous for item in items], (-1, 4, 4)))
-        nodes = np.array([bodies.nodes[item.joint] for item in items], dtype=np.int64)
-        self._given = (bodies.table, bodies.motions, nodes, self._boxes,
+        self._given = (numbers, layout.astype(np.int64), (upper - lower) / 2,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
         self._unknown = np.full(len(margins), -np.inf)
         self._near, self._follow = near_pairs.run, follow_pairs.run    # compile now
@@ -57,7 +61,7 @@ class NearPairs:
         T = self._mounts[numbers] @ placements
         centres = T[:, :3, :3] @ self._centres[numbers][:, :, None] + T[:, :3, 3:]
         self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
-        self._boxes[numbers, 9:12] = centres[:, :, 0]
+        self._boxes[numbers, 9:] = centres[:, :, 0]
 
     def at(self, q: Array) -> list[int]:
         """Return the numbers of the near pairs at q (nq,), ascending."""
@@ -77,22 +81,9 @@ class NearPairs:
         return PairsAt(q.copy(), placed, least, closing, nearest)
 
 
-class _Bodies(NamedTuple):
-    """
-    A robot's kinematic tree as arguments of `kernels.boxes.near_pairs`.
-
-    `table` and `motions` are its `bodies` and `motions`. Pinocchio's joint i is fixed to body
-    nodes[i] at mounts[i] (4, 4).
-    """
-
-    table: Indices
-    motions: Array
-    nodes: list[int]
-    mounts: Array
-
-
 @lru_cache(maxsize=8)
-def _bodies(robot: Robot) -> _Bodies:
+def _bodies(robot: Robot) -> tuple[Tree, Array]:
+    """Return the tree of all joints, and the poses (j, 4, 4) of Pinocchio's joints in its bodies."""
     model = robot.model
     frames = tuple(0 if index == 0 else model.getFrameId(name, pin.FrameType.JOINT)
                    for index, name in enumerate(model.names))
@@ -100,10 +91,7 @@ def _bodies(robot: Robot) -> _Bodies:
     # the tree's body frames have z along the joint axis: poses of joint frames in body frames
     mounts = [pin.SE3(row[:9].reshape(3, 3), row[9:]) * model.frames[frame].placement.inverse()
               for row, frame in zip(tree.mounting, frames, strict=True)]
-    return _Bodies(np.column_stack([tree.parent, tree.kind, tree.place]).astype(np.int64),
-                   np.column_stack([tree.before, tree.multiplier, tree.offset]),
-                   tree.node.tolist(),
-                   np.array([mount.homogeneous for mount in mounts]))
+    return tree, np.array([mount.homogeneous for mount in mounts])
 
 
 def _boxes_of(items: Sequence[CollisionGeometry]) -> tuple[Array, Array]:

@@ -4,50 +4,33 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.rows import compose, FLOATING, floating_placement, REVOLUTE, turn_about_z
+from ros2_ik.core.kernels.rows import layout_of, place_bodies, work_of
 from ros2_ik.core.kernels.source import inner_part, loop
 
 FAR = 0.1    # distance of two AABBs above which the tighter bound is not computed [m]
 
 
 @inner_part
-def place_boxes(q, bodies, motions, nodes, boxes, centred, halves):
+def place_boxes(q, numbers, layout, sizes, centred, halves):
     """
     Fill `centred` (i, 12), placements of boxes, and `halves` (i, 3), half sizes of their AABBs.
 
-    Both are in the root frame. See `near_pairs` for the other arguments. `rows.place_bodies` also
-    places bodies and computes twists; one function for both made descents up to 10 % slower.
+    Both are in the root frame. See `near_pairs` for the other arguments.
     """
-    placed, free = np.empty((len(bodies) + 1, 12)), np.empty((2, 12))
-    # forward kinematics, parents first; row 0 is the root, row k + 1 is body k
-    for j in range(12):
-        placed[0, j] = 0.0
-    placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0
-    for k in range(len(bodies)):
-        parent, kind, place = bodies[k, 0] + 1, bodies[k, 1], bodies[k, 2]
-        if kind == FLOATING:
-            compose(placed, parent, motions, k, free, 0)
-            floating_placement(q, place, free, 1)
-            compose(free, 0, free, 1, placed, k + 1)
-            continue
-        compose(placed, parent, motions, k, placed, k + 1)
-        value = motions[k, 12] * q[place] + motions[k, 13]
-        if kind == REVOLUTE:
-            turn_about_z(placed, k + 1, value)
-        else:
-            for r in range(3):
-                placed[k + 1, 9 + r] += value * placed[k + 1, 3 * r + 2]
-    # the boxes on the bodies; half size of an AABB: |R| times the half size of the box
-    for i in range(len(nodes)):
-        compose(placed, nodes[i] + 1, boxes, i, centred, i)
+    at = layout_of(numbers, layout)
+    work = work_of(at)
+    place_bodies(at, q, work)
+    centred[:] = work.frame_placed
+    # half size of an AABB: |R| times the half size of the box
+    for i in range(len(sizes)):
         for r in range(3):
-            halves[i, r] = (abs(centred[i, 3 * r]) * boxes[i, 12]
-                            + abs(centred[i, 3 * r + 1]) * boxes[i, 13]
-                            + abs(centred[i, 3 * r + 2]) * boxes[i, 14])
+            halves[i, r] = (abs(centred[i, 3 * r]) * sizes[i, 0]
+                            + abs(centred[i, 3 * r + 1]) * sizes[i, 1]
+                            + abs(centred[i, 3 * r + 2]) * sizes[i, 2])
 
 
 @inner_part
-def face_separation(centred, boxes, a, b):
+def face_separation(centred, sizes, a, b):
     """
     Return the largest signed distance of two boxes along the face normals of either [m].
 
@@ -61,10 +44,10 @@ def face_separation(centred, boxes, a, b):
         # distance of the centres along the normal, less the extents of both boxes
         away = abs(x * (centred[other, 9] - centred[one, 9])
                    + y * (centred[other, 10] - centred[one, 10])
-                   + z * (centred[other, 11] - centred[one, 11])) - boxes[one, 12 + i]
+                   + z * (centred[other, 11] - centred[one, 11])) - sizes[one, i]
         for j in range(3):
-            away -= boxes[other, 12 + j] * abs(x * centred[other, j] + y * centred[other, 3 + j]
-                                               + z * centred[other, 6 + j])
+            away -= sizes[other, j] * abs(x * centred[other, j] + y * centred[other, 3 + j]
+                                          + z * centred[other, 6 + j])
         best = max(best, away)
     return best
 
@@ -80,9 +63,9 @@ def aabb_distance(centred, halves, a, b):
     return math.sqrt(squared) if largest > 0 else largest
 
 
-@loop("f8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
-      'f8[:,::1], f8[::1], f8[:,::1], f8[::1], f8[::1])')
-def follow_pairs(q, bodies, motions, nodes, boxes, pairs, margins, before, known, centred, least,
+@loop("f8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], f8[:,::1], "
+      'f8[::1], f8[:,::1], f8[::1], f8[::1])')
+def follow_pairs(q, numbers, layout, sizes, pairs, margins, before, known, centred, least,
                  closing):
     """
     Fill lower bounds of the pairs' distances at q, from the bounds at a previous configuration.
@@ -93,16 +76,16 @@ def follow_pairs(q, bodies, motions, nodes, boxes, pairs, margins, before, known
     `near_pairs` for the other arguments. Return the smallest of `least`.
     """
     nearest = np.inf
-    halves, moved = np.empty((len(nodes), 3)), np.empty(len(nodes))
-    place_boxes(q, bodies, motions, nodes, boxes, centred, halves)
+    halves, moved = np.empty((len(sizes), 3)), np.empty(len(sizes))
+    place_boxes(q, numbers, layout, sizes, centred, halves)
     # how far each box's points moved at most
-    for i in range(len(nodes)):
+    for i in range(len(sizes)):
         shift, turn, radius = 0.0, 0.0, 0.0
         for j in range(9):
             turn += (centred[i, j] - before[i, j]) ** 2
         for j in range(3):
             shift += (centred[i, 9 + j] - before[i, 9 + j]) ** 2
-            radius += boxes[i, 12 + j] ** 2
+            radius += sizes[i, j] ** 2
         # a rotation moves a point at most by its distance from the centre times the largest
         # change of a direction, whose square is half the sum of squares of R's changes
         moved[i] = math.sqrt(shift) + math.sqrt(radius * turn / 2)
@@ -113,7 +96,7 @@ def follow_pairs(q, bodies, motions, nodes, boxes, pairs, margins, before, known
         # the larger of two bounds: the previous one less the motion, and that of the boxes now
         bound = aabb_distance(centred, halves, a, b)
         if bound < FAR and not still > bound - margins[k]:
-            bound = max(bound, face_separation(centred, boxes, a, b))
+            bound = max(bound, face_separation(centred, sizes, a, b))
         # comparisons with `not`: NaN counts as near
         least[k] = still if still > bound - margins[k] else bound - margins[k]
         if not least[k] >= nearest:
@@ -121,20 +104,17 @@ def follow_pairs(q, bodies, motions, nodes, boxes, pairs, margins, before, known
     return nearest
 
 
-@loop("i8(Array(f8, 1, 'C', True), i8[:,::1], f8[:,::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], "
-      'i8[::1])')
-def near_pairs(q, bodies, motions, nodes, boxes, pairs, margins, near):
+@loop("i8(Array(f8, 1, 'C', True), f8[::1], i8[::1], f8[:,::1], i8[:,::1], f8[::1], i8[::1])")
+def near_pairs(q, numbers, layout, sizes, pairs, margins, near):
     """
     Fill `near` (p,) with the numbers of the pairs whose boxes may touch at q; return their count.
 
-    q (nq,) may be read-only. The kinematic tree (see `Tree`) is `bodies` (k, 3): parent (-1: the
-    root), kind of joint and index of its first value in q; and `motions` (k, 14): placement in the
-    parent, multiplier and offset of the joint value. Box i is fixed to body nodes[i] (-1: the
-    root); `boxes` (i, 15) are the placements of their centres and their half sizes [m]. `pairs`
-    (p, 2) of boxes may touch if their distance is at most `margins` (p,) [m].
+    q (nq,) may be read-only. `numbers` and `layout` are those of a program whose frames are the
+    centres of the boxes, see `layout_of`; `sizes` (i, 3) are the half sizes of the boxes [m].
+    `pairs` (p, 2) of boxes may touch if their distance is at most `margins` (p,) [m].
     """
-    centred, halves = np.empty((len(nodes), 12)), np.empty((len(nodes), 3))
-    place_boxes(q, bodies, motions, nodes, boxes, centred, halves)
+    centred, halves = np.empty((len(sizes), 12)), np.empty((len(sizes), 3))
+    place_boxes(q, numbers, layout, sizes, centred, halves)
     found = 0
     for k in range(len(pairs)):
         a, b, margin = pairs[k, 0], pairs[k, 1], margins[k]
@@ -145,7 +125,7 @@ def near_pairs(q, bodies, motions, nodes, boxes, pairs, margins, near):
             continue
         # separating axes: 6 face normals; the 9 cross products of edges would only rule out
         # another 7 % of the pairs
-        if not face_separation(centred, boxes, a, b) > margin:
+        if not face_separation(centred, sizes, a, b) > margin:
             near[found] = k
             found += 1
     return found
