@@ -201,6 +201,10 @@ class FclJudge:
         self.pairs = [pair for pair in combinations(self.solids, 2) if self._counts(*pair)]
         return self
 
+    def leave_out(self, pairs):
+        """Do not judge these pairs of names."""
+        self.pairs = [pair for pair in self.pairs if tuple(sorted(pair)) not in pairs]
+
     def _carrier(self, name):
         if name in self.world:
             return 'the world' if self.floating else self.tree.carrier(self.tree.base)

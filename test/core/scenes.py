@@ -59,9 +59,9 @@ def random_pose(generator, lower=(-0.8, -0.8, 0), upper=(0.8, 0.8, 1)):
     return pose(generator.uniform(lower, upper), turn)
 
 
-def scattered(robot, count=10, seed=0, most=0.3, guess_pairs=True, **box):
+def scattered(robot, count=10, seed=0, most=0.3, **box):
     """Return a scene of boxes at random poses."""
-    generator, scene = np.random.default_rng(seed), Scene(robot, guess_pairs)
+    generator, scene = np.random.default_rng(seed), Scene(robot)
     for i in range(count):
         scene = scene.add(SceneObject(f'box {i}', [Box(generator.uniform(0.05, most, 3))],
                                       random_pose(generator, **box)))

@@ -304,7 +304,7 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
 
 def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tuple[str, str]]:
     """Return the checked pairs of links; the scene's allowed collisions override the SRDF."""
-    found = self_pairs(robot, geometry, scene.guess_pairs)
+    found = self_pairs(robot, geometry)
     disabled = {pair for pair, reason in found.allowed.items() if reason == DISABLED}
     return [pair for pair in found.checked | disabled if not scene.allowed.allowed(*pair)]
 

@@ -75,7 +75,7 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     # links without geometry, links with lost geometry, pairs left out by sampling
     named = {*geometry.links, *lost}
     bare = [link for link in robot.tree.links if link not in named]
-    pairs = self_pairs(robot, geometry, checker.scene.guess_pairs)
+    pairs = self_pairs(robot, geometry)
     guessed = [f'{first} - {second} ({reason})'
                for (first, second), reason in pairs.guessed.items()]
     found = [

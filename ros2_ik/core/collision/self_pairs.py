@@ -8,9 +8,10 @@ import logging
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision.collision_geometry import own_geometries
 from ros2_ik.core.collision.contact_check import ContactCheck
+from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.pair_model import PairModel
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import cached, digest
@@ -27,7 +28,7 @@ DISABLED, TOUCHING = 'disabled by the SRDF', 'in contact in nearly all sampled c
 NEUTRAL = 'in contact in the neutral state, nowhere deeper than 1 mm'
 GUESSED = (TOUCHING, NEUTRAL)
 Pair = tuple[str, str]
-_known: LRUCache[tuple[str, str, bool], 'SelfPairs'] = LRUCache()
+_known: LRUCache[tuple[str, str], 'SelfPairs'] = LRUCache()
 _log = logging.getLogger('ros2_ik')
 
 
@@ -57,40 +58,37 @@ class SelfPairs:
         return text + '; '.join(parts) if parts else ''
 
 
-def self_pairs(robot: Robot, geometry: RobotGeometry | None = None,
-               guess: bool = True) -> SelfPairs:
+def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs:
     """
     Return the pairs of links to check, cached for each robot and geometry.
 
     Not checked are:
     - pairs that no joint moves relative to each other;
     - pairs that the SRDF disables;
-    - with `guess`, pairs in contact in at least 90 % of 200 random configurations (fixed seed),
-      even if there is an SRDF, as it may omit such pairs;
+    - pairs in contact in at least 90 % of 200 random configurations (fixed seed), even if there is
+      an SRDF, as it may omit such pairs;
     - if the SRDF disables no pair, adjacent links: at most one moving joint, and no other link
       with geometry, is between them;
-    - if the SRDF disables no pair, with `guess`, pairs in contact in the neutral state that are
-      nowhere deeper than 1 mm. (MoveIt's setup assistant leaves out all pairs in contact there;
-      here deeper contacts stay checked, as the neutral posture itself may collide.)
+    - if the SRDF disables no pair, pairs in contact in the neutral state that are nowhere deeper
+      than 1 mm. (MoveIt's setup assistant leaves out all pairs in contact there; here deeper
+      contacts stay checked, as the neutral posture itself may collide.)
 
     `geometry` defaults to the robot's geometry with hulls.
     """
     geometry = robot_geometry(robot) if geometry is None else geometry
-    key = (robot.key, geometry.key, guess)
-    return _known.get(key, lambda: _decide(robot, geometry, guess))
+    return _known.get((robot.key, geometry.key), lambda: _decide(robot, geometry))
 
 
-def _decide(robot: Robot, geometry: RobotGeometry, guess: bool) -> SelfPairs:
+def _decide(robot: Robot, geometry: RobotGeometry) -> SelfPairs:
     # the first reason of a pair counts: rigid, disabled or adjacent, in contact
     pairs = {sorted_pair(*pair) for pair in combinations(geometry.links, 2)}
     allowed = dict.fromkeys((pair for pair in sorted(pairs)
                              if not robot.moving_joints(*pair)), RIGID)
     found = ({DISABLED: set(robot.disabled_pairs)} if robot.disabled_pairs
              else {ADJACENT: _adjacent(robot, geometry)})
-    if guess:
-        rest = sorted(pairs - set().union(*found.values()) - allowed.keys())
-        found[TOUCHING], neutral = _sampled(robot, geometry, rest)
-        found[NEUTRAL] = set() if robot.disabled_pairs else neutral
+    rest = sorted(pairs - set().union(*found.values()) - allowed.keys())
+    found[TOUCHING], neutral = _sampled(robot, geometry, rest)
+    found[NEUTRAL] = set() if robot.disabled_pairs else neutral
     for reason, some in found.items():
         allowed.update((pair, reason) for pair in sorted(some & pairs - allowed.keys()))
     result = SelfPairs(frozenset(pairs - allowed.keys()), allowed)
@@ -157,46 +155,26 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
     """
     Return for each pair its fraction of samples in contact, and its depth [m].
 
-    The depth is the largest one in the neutral state and all samples; it is -1 for pairs without
-    contact in the neutral state.
+    The depth, by the hulls of meshes, is the largest one in the neutral state and all samples; it
+    is -1 for pairs without contact in the neutral state.
     """
-    contacts, generator = LinkContacts(robot, geometry, pairs), np.random.default_rng(0)
-    touching, counts = contacts.touching(robot.neutral), np.zeros(len(pairs))
-    depths = contacts.depths(robot.neutral, touching)
-    for _ in range(SAMPLES):
-        q = robot.random_q(generator)
-        now = contacts.touching(q)
-        counts += now
-        depths = np.maximum(depths, contacts.depths(q, now & touching))
-    return {'shares': counts / SAMPLES, 'depths': depths}
+    items = own_geometries(robot, geometry)
+    model = PairModel(robot, items, np.triu(np.array(
+        [[sorted_pair(one.name, other.name) in pairs for other in items] for one in items])))
+    check, hulls = ContactCheck(model), DistanceCheck(model, of_parts=False)
 
-
-class LinkContacts:
-    """Contacts of pairs of links as in `CollisionChecker`; depths refer to the meshes' hulls."""
-
-    def __init__(self, robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> None:
-        items = own_geometries(robot, geometry)
-        numbers = {pair: number for number, pair in enumerate(pairs)}
-        number_of = [[numbers.get(sorted_pair(one.name, other.name), -1) for other in items]
-                     for one in items]
-        self._model = PairModel(robot, items, np.triu(np.array(number_of) >= 0))
-        self._check, self._count = ContactCheck(self._model), len(pairs)
-        self._pair_of = np.array([number_of[i][j] for i, j in self._model.pairs], dtype=np.intp)
-
-    def touching(self, q: Array) -> Mask:
-        """Return the mask of the pairs in contact at q (nq,)."""
-        found = np.zeros(self._count, dtype=bool)
-        found[self._pair_of[self._check.touching(q)]] = True
-        return found
-
-    def depths(self, q: Array, touching: Mask) -> Array:
-        """Return the depths [m] of the pairs in contact at q (nq,), -1 for the others."""
-        found, robot = np.full(self._count, -1.0), self._model.robot
-        data = robot.scratch_data()
+    def depths_at(q: Array) -> dict[Pair, float]:
+        """Return the depth of each pair of links in contact at q (nq,)."""
+        touching, data, found = check.touching(q), robot.scratch_data(), dict[Pair, float]()
         pin.forwardKinematics(robot.model, data, q)
-        placed = self._model.place(data)
-        for k in np.flatnonzero(touching[self._pair_of]).tolist():
-            pin.computeDistance(self._model.model, placed, k)
-            depth = -float(placed.distanceResults[k].min_distance)
-            found[self._pair_of[k]] = max(found[self._pair_of[k]], depth, 0.0)
+        for contact in hulls.contacts(q, data, touching):
+            pair = sorted_pair(contact.first, contact.second)
+            found[pair] = max(contact.depth, found.get(pair, 0.0))
         return found
+
+    generator, neutral = np.random.default_rng(0), depths_at(robot.neutral)
+    samples = [depths_at(robot.random_q(generator)) for _ in range(SAMPLES)]
+    depths = [max(found.get(pair, -1.0) for found in (neutral, *samples)) if pair in neutral
+              else -1.0 for pair in pairs]
+    return {'shares': np.array([sum(pair in found for found in samples) for pair in pairs])
+            / SAMPLES, 'depths': np.array(depths)}

@@ -4,7 +4,6 @@ import logging
 
 import pytest
 
-from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.collision.self_pairs import (
     ADJACENT,
     DISABLED,
@@ -14,7 +13,6 @@ from ros2_ik.core.collision.self_pairs import (
     TOUCHING,
 )
 from ros2_ik.core.robot import Robot
-from ros2_ik.core.scene import Scene
 
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/><axis'
 BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
@@ -79,8 +77,6 @@ def test_links_always_in_contact_are_ignored_with_an_srdf_too(caplog):
     assert ('a', 'b') in pairs.checked
     line, = caplog.records
     assert 'though no SRDF disables them' in line.getMessage() and 'a - c' in line.getMessage()
-    bare = self_pairs(chain([0.5, 0.1, 1.6, 0.1], srdf=srdf), guess=False)
-    assert bare.allowed == {('b', 'c'): DISABLED} and ('a', 'c') in bare.checked
 
 
 def fingers(gap, lower=0.0, srdf=None):
@@ -101,18 +97,6 @@ def test_fingers_in_contact_when_closed_are_ignored(caplog):
     line, = caplog.records       # one line
     for word in ('gripper', 'no SRDF', 'not checked', 'neutral', 'left - right'):
         assert word in line.getMessage()
-
-
-def test_detection_of_permanent_contacts_can_be_disabled(caplog):
-    with caplog.at_level(logging.WARNING, 'ros2_ik'):
-        pairs = self_pairs(fingers(-4e-5), guess=False)
-    assert pairs.checked == {('left', 'right')} and not caplog.records
-    for guess in (True, False):
-        robot = fingers(-4e-5)
-        scene = Scene(robot, guess_pairs=guess)
-        for one in (scene, scene.clear()):
-            assert CollisionChecker(robot, one).collides(robot.neutral) is not guess
-            assert one.guess_pairs is guess
 
 
 OTHERS = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" reason="Never"/>'
