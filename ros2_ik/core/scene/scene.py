@@ -18,8 +18,14 @@ from ros2_ik.core.errors import (
 )
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
-from ros2_ik.core.scene.poses import named_placements, scene_placement
-from ros2_ik.core.scene.scene_object import as_color, AttachedObject, OCTOMAP, SceneObject
+from ros2_ik.core.scene.scene_object import (
+    as_color,
+    AttachedObject,
+    named_placements,
+    OCTOMAP,
+    scene_placement,
+    SceneObject,
+)
 
 if TYPE_CHECKING:
     import pinocchio as pin

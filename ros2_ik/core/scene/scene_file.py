@@ -38,9 +38,8 @@ from ros2_ik.core.errors import IKError, InvalidSceneError, nearest
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.shipped import config_folder
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
-from ros2_ik.core.scene.poses import scene_placement
 from ros2_ik.core.scene.scene import Scene
-from ros2_ik.core.scene.scene_object import SceneObject, ShapeInstance
+from ros2_ik.core.scene.scene_object import scene_placement, SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
 from ros2_ik.core.strict_yaml import read_yaml
 

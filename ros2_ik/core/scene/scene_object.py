@@ -1,19 +1,70 @@
 """Objects made of shapes, in the world or attached to a link."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
+import pinocchio as pin
+
+from ros2_ik.core import poses
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import instance, instances, listed, text, vector
+from ros2_ik.core.checks import entries, instance, instances, listed, text, vector
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene.poses import PoseField, SubframesField
 from ros2_ik.core.scene.shapes import OcTree, Shape
 
-if TYPE_CHECKING:
-    import pinocchio as pin
-
 OCTOMAP = '<octomap>'   # MoveIt's id of the octomap that sensors build
+
+
+def scene_placement(pose: Pose, what: str) -> pin.SE3:
+    """Convert a pose (None: identity) to a new pinocchio.SE3; raises InvalidSceneError."""
+    return pin.SE3.Identity() if pose is None else poses.as_placement(
+        pose, what, InvalidSceneError)
+
+
+def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: str = ''
+                     ) -> dict[str, pin.SE3]:
+    """
+    Convert a mapping from names to poses with `scene_placement`.
+
+    Error texts call an entry `what` + `of`, such as 'subframe' + " of object 'cup'".
+    """
+    return {text(name, f'the name of a {what}{of}', InvalidSceneError):
+            scene_placement(pose, f"pose of {what} '{name}'{of}")
+            for name, pose in entries(poses_by_name, f'{what}s{of}', InvalidSceneError)}
+
+
+class PoseField:
+    """
+    Descriptor for the pose of a frozen dataclass: assignment converts with `scene_placement`.
+
+    Reading the field returns a copy, because a pinocchio.SE3 can be changed in place. Error texts
+    contain the `id` of the dataclass instance, if there is one.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    # read on the class (instance None): dataclasses take the result as the default of the field
+    def __get__(self, instance: object, owner: type | None = None) -> pin.SE3 | None:
+        return None if instance is None else vars(instance)[self.name].copy()
+
+    def __set__(self, instance: object, pose: Pose) -> None:
+        owner = getattr(instance, 'id', None)
+        what = self.name if owner is None else f"{self.name} of object '{owner}'"
+        vars(instance)[self.name] = scene_placement(pose, what)
+
+
+class SubframesField(PoseField):
+    """Like `PoseField`, for a mapping from names to poses, converted by `named_placements`."""
+
+    def __get__(self, instance: object,
+                owner: type | None = None) -> dict[str, pin.SE3] | None:
+        return None if instance is None else {
+            name: pose.copy() for name, pose in vars(instance)[self.name].items()}
+
+    def __set__(self, instance: Any, subframes: Any) -> None:
+        vars(instance)[self.name] = named_placements(
+            subframes, 'subframe', f" of object '{instance.id}'")
 
 
 @dataclass(frozen=True)
@@ -25,7 +76,7 @@ class ShapeInstance:
     """
 
     shape: Shape
-    pose: 'pin.SE3' = PoseField()
+    pose: pin.SE3 = PoseField()
 
     def __post_init__(self) -> None:
         instance(self.shape, Shape, 'the shape of a part', InvalidSceneError)
@@ -49,7 +100,7 @@ class SceneObject:
 
     id: str
     parts: tuple[ShapeInstance, ...]
-    pose: 'pin.SE3' = PoseField()
+    pose: pin.SE3 = PoseField()
     subframes: Any = SubframesField()
     color: tuple[float, ...] | None = None
 

@@ -5,12 +5,19 @@ Lengths are in metres. Each shape has its own frame: primitives have the origin 
 their bounding box and their axis along z. Shapes are immutable, comparable and can be pickled.
 """
 
-from ros2_ik.core.scene.shapes.convex_hull import ConvexHull
-from ros2_ik.core.scene.shapes.flats import HalfSpace, Plane
 from ros2_ik.core.scene.shapes.mesh import Mesh
-from ros2_ik.core.scene.shapes.octree import OcTree
-from ros2_ik.core.scene.shapes.primitives import Box, Capsule, Cone, Cylinder, Sphere
 from ros2_ik.core.scene.shapes.shape import register_shape, Shape, shape_kinds
+from ros2_ik.core.scene.shapes.solids import (
+    Box,
+    Capsule,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    HalfSpace,
+    OcTree,
+    Plane,
+    Sphere,
+)
 
 __all__ = [
     'Box', 'Capsule', 'Cone', 'ConvexHull', 'Cylinder', 'HalfSpace', 'Mesh', 'OcTree', 'Plane',

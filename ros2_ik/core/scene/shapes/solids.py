@@ -1,0 +1,215 @@
+"""The shapes that coal represents as they are: primitives, convex hull, flats and octree."""
+
+from dataclasses import dataclass
+from functools import cached_property
+import math
+
+import coal
+import numpy as np
+import pinocchio as pin
+
+from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.checks import direction, finite, vector
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.meshes.meshes import cached_hull, Hull
+from ros2_ik.core.scene.shapes.shape import (
+    created,
+    Length,
+    Lengths,
+    Points,
+    register_shape,
+    Shape,
+)
+
+SIDES = 48              # sides of the polygon that is drawn for a circle
+EPSILON = 1e-15         # replaces zero components of a unit normal, without effect on distances
+DRAWN_EDGE = 4.0        # edge of the part of a plane that is drawn [m]
+DRAWN_THICKNESS = 1e-3  # thickness of that part [m]
+
+
+@register_shape('box')
+@dataclass(frozen=True, eq=False)
+class Box(Shape):
+    """A box; `size` (3,) are its full edge lengths along x, y, z [m]."""
+
+    size: Lengths
+
+    @cached_property
+    def geometry(self) -> coal.Box:
+        return coal.Box(*self.size)
+
+    def surface(self) -> tuple[Array, Indices]:
+        return created('box', self.size)
+
+
+@register_shape('sphere')
+@dataclass(frozen=True, eq=False)
+class Sphere(Shape):
+    """A ball of `radius` [m]."""
+
+    radius: Length
+
+    @cached_property
+    def geometry(self) -> coal.Capsule:
+        # coal's Sphere returns wrong depths inside cylinders; a capsule of length 0 does not
+        return coal.Capsule(self.radius, 1e-9)
+
+    def surface(self) -> tuple[Array, Indices]:
+        return created('icosphere', 3, self.radius)
+
+
+@register_shape('cylinder')
+@dataclass(frozen=True, eq=False)
+class Cylinder(Shape):
+    """A cylinder along z, of `radius` and `length` [m]."""
+
+    radius: Length
+    length: Length
+
+    @cached_property
+    def geometry(self) -> coal.Cylinder:
+        return coal.Cylinder(self.radius, self.length)
+
+    def surface(self) -> tuple[Array, Indices]:
+        return created('cylinder', self.radius, self.length, sections=SIDES)
+
+
+@register_shape('cone')
+@dataclass(frozen=True, eq=False)
+class Cone(Shape):
+    """A cone along z: its tip at z = length / 2, its base of `radius` at z = -length / 2 [m]."""
+
+    radius: Length
+    length: Length
+
+    @cached_property
+    def geometry(self) -> coal.Cone:
+        return coal.Cone(self.radius, self.length)
+
+    def surface(self) -> tuple[Array, Indices]:
+        vertices, triangles = created('cone', self.radius, self.length, sections=SIDES)
+        # trimesh has the base at z = 0
+        return vertices - [0, 0, self.length / 2], triangles
+
+
+@register_shape('capsule')
+@dataclass(frozen=True, eq=False)
+class Capsule(Shape):
+    """A cylinder along z with hemispherical caps; `length` is that of the cylinder [m]."""
+
+    radius: Length
+    length: Length
+
+    @cached_property
+    def geometry(self) -> coal.Capsule:
+        return coal.Capsule(self.radius, self.length)
+
+    def surface(self) -> tuple[Array, Indices]:
+        return created('capsule', self.length, self.radius, count=[SIDES, SIDES // 2])
+
+
+@register_shape('convex_hull')
+@dataclass(frozen=True, eq=False)
+class ConvexHull(Shape):
+    """Convex hull of `points` (n, 3) [m]; flat hulls are made 0.1 mm thicker on each side."""
+
+    points: Points
+
+    @cached_property
+    def hull(self) -> Hull:
+        """Vertices and faces of the hull."""
+        return cached_hull(self.points)
+
+    @cached_property
+    def geometry(self) -> coal.Convex:
+        return self.hull.geometry()
+
+    def surface(self) -> tuple[Array, Indices]:
+        return self.hull.vertices, self.hull.faces
+
+
+@dataclass(frozen=True, eq=False)
+class _Flat(Shape):
+    """The plane normal.x = offset, or one side of the plane."""
+
+    normal: Array
+    offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        normal = vector(self.normal, self.called('normal'), 3, InvalidSceneError)
+        unit = direction(normal, self.called('normal'), InvalidSceneError)
+        offset = finite(self.offset, self.called('offset'), InvalidSceneError)
+        length = math.hypot(*normal)
+        # a unit normal is kept bit by bit: normalizing each copy again would let it drift
+        if abs(length - 1) < 1e-12:
+            unit, length = normal, 1.0
+        self._set(normal=unit, offset=offset / length)
+
+    def sheet(self) -> tuple[pin.SE3, tuple[float, float, float]]:
+        """Return pose and size of a thin box to draw, centred on the point nearest the origin."""
+        normal = np.array(self.normal)
+        turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0.0, 1.0]), normal)
+        return (pin.SE3(turn.toRotationMatrix(), normal * self.offset),
+                (DRAWN_EDGE, DRAWN_EDGE, DRAWN_THICKNESS))
+
+    def surface(self) -> tuple[Array, Indices]:
+        pose, size = self.sheet()
+        vertices, triangles = created('box', size)
+        return vertices @ pose.rotation.T + pose.translation, triangles
+
+
+@register_shape('half_space')
+@dataclass(frozen=True, eq=False)
+class HalfSpace(_Flat):
+    """The points x with normal.x <= offset; a normal (3,) of any length is normalized."""
+
+    @cached_property
+    def geometry(self) -> coal.Halfspace:
+        # coal 3.0 misses 40 % of the contacts with an octree if the normal is exactly an axis
+        return coal.Halfspace(np.where(np.equal(self.normal, 0.0), EPSILON, self.normal),
+                              self.offset)
+
+
+@register_shape('plane')
+@dataclass(frozen=True, eq=False)
+class Plane(_Flat):
+    """The points x with normal.x = offset: a sheet without thickness, free on both sides."""
+
+    @cached_property
+    def geometry(self) -> coal.Plane:
+        return coal.Plane(np.array(self.normal), self.offset)
+
+
+@register_shape('octree')
+@dataclass(frozen=True, eq=False)
+class OcTree(Shape):
+    """
+    Occupied cells of a grid with edge `resolution` [m]: the cells that contain `points` (n, 3).
+
+    Represented by coal.OcTree, whose distance queries are slow.
+    """
+
+    points: Points
+    resolution: Length
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # octomap's keys have 16 bits: 2^15 cells on each side of the origin
+        cells = np.abs(self.points).max() / self.resolution
+        if cells >= 2 ** 15:
+            raise InvalidSceneError(f'an octree of resolution {self.resolution:g} reaches '
+                                    f'{2 ** 15 * self.resolution:g} m; a point is further out')
+
+    @cached_property
+    def geometry(self) -> coal.OcTree:
+        return coal.makeOctree(np.array(self.points), self.resolution)
+
+    def surface(self) -> tuple[Array, Indices]:
+        corners, triangles = created('box', [self.resolution] * 3)
+        firsts = 8 * np.arange(len(self.cells))[:, None, None]
+        return (self.cells[:, None] + corners).reshape(-1, 3), (firsts + triangles).reshape(-1, 3)
+
+    @cached_property
+    def cells(self) -> Array:
+        """Centres of the occupied cells (m, 3) [m], without duplicates."""
+        return np.array(self.geometry.toBoxes())[:, :3]
