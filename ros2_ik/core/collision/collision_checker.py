@@ -224,7 +224,7 @@ class CollisionChecker:
         waiting = [item.mesh for item in self._pairs.items if item.mesh is not None
                    and len(item.mesh.triangles) <= most_triangles and not item.mesh.has_parts]
         for mesh in waiting:
-            mesh.make_parts()
+            mesh.convex_parts   # noqa: B018
         if waiting:
             self._known_nearness = None
 

@@ -33,11 +33,6 @@ class CollisionGeometry(NamedTuple):
     mesh: Mesh | None = None
 
     @property
-    def distance_geometries(self) -> 'tuple[coal.CollisionGeometry, ...]':
-        """Convex parts for distances, in the item's frame."""
-        return (self.geometry,) if self.mesh is None else self.mesh.distance_geometries
-
-    @property
     def bodies(self) -> Array:
         """Points (k, n, 3) of k connected bodies; the first point of each is in or on the body."""
         if self.mesh is not None:
@@ -55,7 +50,7 @@ def shape_items(name: str, joint: int, placement: 'pin.SE3',
                 shape: Shape) -> Iterator[CollisionGeometry]:
     """Yield the collision geometry of a shape: mesh and hull for an exact mesh."""
     if isinstance(shape, Mesh) and shape.detail == 'exact':
-        yield CollisionGeometry(name, joint, placement, shape.hull_geometry, shape)
+        yield CollisionGeometry(name, joint, placement, shape.hull.geometry, shape)
     else:
         shape.geometry.computeLocalAABB()
         yield CollisionGeometry(name, joint, placement, shape.geometry)

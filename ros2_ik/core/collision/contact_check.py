@@ -28,10 +28,10 @@ class ContactCheck:
         self._last = -1     # last pair in contact, likely to be in contact again
         # certain pairs, for which the hull test is exact: pairs without a mesh, or with a
         # half-space, which touches a mesh if and only if it touches the mesh's hull
-        hulls_decide = np.array([item.mesh is None for item in pairs.items], dtype=bool)
-        polyhedron = np.array([isinstance(item.geometry, coal.Halfspace)
-                                for item in pairs.items], dtype=bool)
-        first, second = pairs.pairs.T
+        hulls = [item.mesh is None for item in pairs.items]
+        flat = [isinstance(item.geometry, coal.Halfspace) for item in pairs.items]
+        self.certain = [hulls[i] and hulls[j] or flat[i] or flat[j]
+                        for i, j in pairs.pairs.tolist()]
         # Prepare the meshes now, not in the first check, whose time may be limited. The extremes
         # of world objects are computed in the check: the servo adds objects between two steps.
         for item in pairs.items:
@@ -39,9 +39,6 @@ class ContactCheck:
                 item.mesh.geometry  # noqa: B018
                 if item.joint > 0:
                     item.mesh.extremes  # noqa: B018
-        certain = (hulls_decide[first] & hulls_decide[second]
-                   | polyhedron[first] | polyhedron[second])
-        self.certain: list[bool] = certain.tolist()
         self._near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs,
                                      np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
 
@@ -94,9 +91,9 @@ class ContactCheck:
 
     def _contains(self, k: int) -> bool:
         """Return whether one item of pair k, whose surfaces do not intersect, is in the other."""
-        placements = self._triangles.data.oMg
-        one, other = (self._pairs.items[i] for i in self._pairs.pairs[k])
-        at, there = (placements[int(i)] for i in self._pairs.pairs[k])
+        i, j = self._pairs.pairs[k].tolist()
+        one, other = self._pairs.items[i], self._pairs.items[j]
+        at, there = self._triangles.data.oMg[i], self._triangles.data.oMg[j]
         if any(isinstance(item.geometry, coal.Plane) for item in (one, other)):
             return False
         return _is_within(one, at, other, there) or _is_within(other, there, one, at)

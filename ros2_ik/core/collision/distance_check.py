@@ -160,7 +160,8 @@ def _of_parts(pairs: PairModel) -> tuple[PairModel, Indices]:
     items: list[CollisionGeometry] = []
     owners: list[int] = []
     for i, item in enumerate(pairs.items):
-        parts = item.distance_geometries
+        parts = [item.geometry] if item.mesh is None else [
+            hull.geometry for hull in item.mesh.convex_solids]
         items += [item._replace(geometry=part, mesh=None) for part in parts]
         owners += [i] * len(parts)
     # a pair of parts is checked if the pair of their items is

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ros2_ik.core.kernels.rows import layout_of, place_bodies, work_of
+from ros2_ik.core.kernels.rows import layout_of, place_bodies, Work
 from ros2_ik.core.kernels.source import inner_part, loop
 
 FAR = 0.1    # distance of two AABBs above which the tighter bound is not computed [m]
@@ -18,9 +18,11 @@ def place_boxes(q, numbers, layout, sizes, centred, halves):
     Both are in the root frame. See `near_pairs` for the other arguments.
     """
     at = layout_of(numbers, layout)
-    work = work_of(at)
-    place_bodies(at, q, work)
-    centred[:] = work.frame_placed
+    placed, free = np.zeros((at.bodies + 1, 12)), np.empty((2, 12))
+    placed[0, 0] = placed[0, 4] = placed[0, 8] = 1.0    # row 0 is the root
+    twists = np.empty((at.table[at.motion + at.bodies], 6))
+    # the last two, for rows of functions, are not used
+    place_bodies(at, q, Work(placed, twists, free, centred, free, free))
     # half size of an AABB: |R| times the half size of the box
     for i in range(len(sizes)):
         for r in range(3):

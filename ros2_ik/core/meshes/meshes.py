@@ -34,8 +34,9 @@ class Hull:
     faces: Indices
     volume: float
 
+    @cached_property
     def geometry(self) -> coal.Convex:
-        """Return the solid as a coal geometry."""
+        """The solid as a coal geometry."""
         points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
         for point in self.vertices:
             points.append(point)

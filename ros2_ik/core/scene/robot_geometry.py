@@ -150,7 +150,7 @@ class RobotGeometry:
 
     @property
     def without_parts(self) -> tuple[Mesh, ...]:
-        """Exact meshes without convex parts: distances use their hull (see `Mesh.make_parts`)."""
+        """Exact meshes without convex parts: distances use their hull (see `Mesh.convex_parts`)."""
         return tuple(body.shape for body in self.bodies if isinstance(body.shape, Mesh)
                      and body.shape.detail == 'exact' and not body.shape.has_parts)
 

@@ -78,7 +78,7 @@ def test_points_without_a_volume_become_thin_solids(points):
     solid = trimesh.Trimesh(hull.vertices, hull.faces)
     assert solid.is_watertight and solid.volume > 0
     result = coal.CollisionResult()
-    coal.collide(hull.geometry(), coal.Transform3s.Identity(), coal.Capsule(0.01, 1e-9),
+    coal.collide(hull.geometry, coal.Transform3s.Identity(), coal.Capsule(0.01, 1e-9),
                  coal.Transform3s(np.eye(3), np.array(points[0], dtype=float)),
                  coal.CollisionRequest(), result)
     assert result.isCollision()
@@ -186,7 +186,7 @@ def test_hull_with_a_vertex_of_many_neighbours_contains_all_points(segments, top
     hull, judge = hull_of(points), trimesh.Trimesh(points).convex_hull
     assert depth(hull, points).max() < 1e-9
     assert judge.volume < hull.volume < 1.015 * judge.volume
-    assert hull.geometry().num_points == len(hull.vertices)
+    assert hull.geometry.num_points == len(hull.vertices)
 
 
 # -- the cache ------------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def test_overlapping_parts_are_solid_whatever_their_winding():
     for k in range(13):
         mesh = as_mesh(overlapping(draw))
         if k == 12:
-            mesh.make_parts()
+            assert mesh.convex_parts
         for x, touches in ((-0.3, True), (0.3, True), (0.8, True), (1.25, False)):
             checker = ball_arm_among((mesh, (-x, 0, 0)))
             assert checker.collides(np.zeros(1)) == touches, x

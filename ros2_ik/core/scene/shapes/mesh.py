@@ -44,7 +44,7 @@ class Mesh(Shape):
     the triangles or the volume that they enclose; distances and penetration depths are those of
     convex parts that contain the mesh. With 'hull' the convex hull is checked, which fills bins
     and holes. Meshes of more than 500,000 triangles always use the hull. Hulls and convex parts
-    are cached on disk. Before `make_parts` has run, distances use the hull.
+    are cached on disk. Before `convex_parts` have been computed, distances use the hull.
     """
 
     vertices: Points
@@ -85,7 +85,11 @@ class Mesh(Shape):
 
     @cached_property
     def convex_parts(self) -> list[Hull]:
-        """Convex solids that together contain the mesh; computed now if they are not cached."""
+        """
+        Convex solids that together contain the mesh.
+
+        If they are not in the disk cache, they are computed now, in seconds to minutes.
+        """
         return convex_pieces(self.vertices, self.triangles)
 
     @property
@@ -97,34 +101,21 @@ class Mesh(Shape):
     def _key(self) -> str:
         return key_of(self.vertices, self.triangles)
 
-    def make_parts(self) -> None:
-        """Compute the convex parts, in seconds to minutes, and store them in the disk cache."""
-        convex_pieces(self.vertices, self.triangles)
-
     @cached_property
     def geometry(self) -> 'coal.CollisionGeometry':
         """Tree of the triangles ('exact') or convex hull ('hull'), as a coal geometry."""
         return triangle_tree(self.vertices, self.triangles) if self.detail == 'exact' \
-            else self.hull_geometry
+            else self.hull.geometry
 
     def surface(self) -> tuple[Array, Indices]:
         return self.vertices, self.triangles
 
-    @cached_property
-    def hull_geometry(self) -> 'coal.Convex':
-        """The convex hull as a coal geometry."""
-        return self.hull.geometry()
-
-    @cached_property
-    def _part_geometries(self) -> 'tuple[coal.Convex, ...]':
-        return tuple(hull.geometry() for hull in self.convex_parts)
-
     # -- an exact mesh in collision checks ---------------------------------------------------
 
     @property
-    def distance_geometries(self) -> 'tuple[coal.Convex, ...]':
-        """Convex solids for distances: the convex parts, or the hull if there are none yet."""
-        return self._part_geometries if self.has_parts else (self.hull_geometry,)
+    def convex_solids(self) -> list[Hull]:
+        """Convex solids that contain the mesh: the convex parts, or the hull if not made yet."""
+        return self.convex_parts if self.has_parts else [self.hull]
 
     @cached_property
     def extremes(self) -> Array:
@@ -147,7 +138,7 @@ class Mesh(Shape):
             return False
         # ... and in the convex parts, which contain the enclosed volume
         contained = np.zeros(near.shape[:2], dtype=bool)
-        for hull in self.convex_parts if self.has_parts else (self.hull,):
+        for hull in self.convex_solids:
             normals, offsets = hull.half_spaces
             contained |= (near @ normals.T <= offsets + HULL_TOLERANCE).all(axis=2)
         # no surface crosses the triangles, so one point decides for the whole body

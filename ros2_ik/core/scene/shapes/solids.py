@@ -122,7 +122,7 @@ class ConvexHull(Shape):
 
     @cached_property
     def geometry(self) -> coal.Convex:
-        return self.hull.geometry()
+        return self.hull.geometry
 
     def surface(self) -> tuple[Array, Indices]:
         return self.hull.vertices, self.hull.faces
