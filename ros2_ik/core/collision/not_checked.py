@@ -1,11 +1,11 @@
 """Sentences on what a collision checker does not check, and a robot's self-collision checker."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
-from ros2_ik.core.collision.self_pairs import ADJACENT, listed, self_pairs
+from ros2_ik.core.collision.self_pairs import ADJACENT, counted, listed, self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.mesh_paths import geometry_key
@@ -76,23 +76,14 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     named = {*geometry.links, *lost}
     bare = [link for link in robot.tree.links if link not in named]
     pairs = self_pairs(robot, geometry)
-    guessed = [f'{first} - {second} ({reason})'
-               for (first, second), reason in pairs.guessed.items()]
     found = [
-        _counted('link', 'without <collision> in the URDF cannot be checked (a mere frame needs '
-                 'none)', bare),
-        _counted('link', 'cannot be checked, as meshes are not found or <collision> elements are '
-                 'wrong (package_dirs names folders of meshes)', lost),
-        _counted('pair', 'of links left unchecked, as the links seem to touch always (an SRDF '
-                 'with disable_collisions decides instead)', guessed)]
+        counted('link', 'without <collision> in the URDF cannot be checked (a mere frame needs '
+                'none)', bare),
+        counted('link', 'cannot be checked, as meshes are not found or <collision> elements are '
+                'wrong (package_dirs names folders of meshes)', lost),
+        pairs.report()]
     if ADJACENT in pairs.allowed.values():
         srdf = 'the SRDF disables no pair' if robot.srdf else 'no SRDF'
         found.append(f'collisions: adjacent links are not checked against each other ({srdf}); an '
                      'SRDF with disable_collisions decides instead')
     return tuple(sentence for sentence in found if sentence)
-
-
-def _counted(what: str, which: str, names: Sequence[str]) -> str:
-    """Return a sentence that counts and lists names; '' without names."""
-    count = f'{len(names)} {what}{"s" * (len(names) != 1)}'
-    return f'collisions: {count} {which}: {listed(names)}' if names else ''

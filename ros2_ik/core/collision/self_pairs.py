@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-import logging
 
 import numpy as np
 import pinocchio as pin
@@ -29,7 +28,6 @@ NEUTRAL = 'in contact in the neutral state, nowhere deeper than 1 mm'
 GUESSED = (TOUCHING, NEUTRAL)
 Pair = tuple[str, str]
 _known: LRUCache[tuple[str, str], 'SelfPairs'] = LRUCache()
-_log = logging.getLogger('ros2_ik')
 
 
 @dataclass(frozen=True)
@@ -49,13 +47,11 @@ class SelfPairs:
         return {pair: reason for pair, reason in self.allowed.items() if reason in GUESSED}
 
     def report(self) -> str:
-        """Return one line about the guessed pairs, or ''."""
-        parts = [f'{len(some)} pair{"s" * (len(some) != 1)} {reason}: {listed(some)}'
-                 for reason in GUESSED
-                 if (some := [f'{first} - {second}' for (first, second), why
-                              in self.allowed.items() if why == reason])]
-        text = 'not checked for self collision, though no SRDF disables them: '
-        return text + '; '.join(parts) if parts else ''
+        """Return one sentence about the guessed pairs, or ''."""
+        return counted('pair', 'of links left unchecked, as the links seem to touch always (an '
+                       'SRDF with disable_collisions decides instead)',
+                       [f'{first} - {second} ({reason})'
+                        for (first, second), reason in self.guessed.items()])
 
 
 def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs:
@@ -91,19 +87,13 @@ def _decide(robot: Robot, geometry: RobotGeometry) -> SelfPairs:
     found[NEUTRAL] = set() if robot.disabled_pairs else neutral
     for reason, some in found.items():
         allowed.update((pair, reason) for pair in sorted(some & pairs - allowed.keys()))
-    result = SelfPairs(frozenset(pairs - allowed.keys()), allowed)
-    _report(robot, result)
-    return result
+    return SelfPairs(frozenset(pairs - allowed.keys()), allowed)
 
 
-def _report(robot: Robot, pairs: SelfPairs) -> None:
-    reasons = list(pairs.allowed.values())
-    _log.info("robot '%s': %d pairs of links are checked for self collision, %d are not (%s)",
-              robot.name, len(pairs.checked), len(reasons),
-              ', '.join(f'{reasons.count(reason)} {reason}' for reason in dict.fromkeys(reasons))
-              or 'none')
-    if text := pairs.report():
-        _log.warning("robot '%s': %s", robot.name, text)
+def counted(what: str, which: str, names: Sequence[str]) -> str:
+    """Return a sentence that counts and lists names; '' without names."""
+    count = f'{len(names)} {what}{"s" * (len(names) != 1)}'
+    return f'collisions: {count} {which}: {listed(names)}' if names else ''
 
 
 def listed(names: Sequence[str]) -> str:

@@ -1,6 +1,6 @@
 """The robot's geometry: the <collision> and <visual> elements of its URDF, as shapes."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,7 +30,6 @@ _PRIMITIVES: dict[str, tuple[Callable[..., Shape], tuple[str, ...]]] = {
 _TAGS = (*_PRIMITIVES, 'mesh')
 Color = tuple[float, ...] | None
 S = TypeVar('S')
-T = TypeVar('T')
 _cache: LRUCache[tuple[Hashable, ...], 'RobotGeometry'] = LRUCache()
 
 
@@ -62,60 +61,56 @@ GeometryElement = ElementOf[Shape | MeshFile]
 LinkGeometry = ElementOf[Shape]
 
 
-class ElementReader:
+def _elements(robot: Robot, tag: str, missing: str, warnings: list[str],
+              shapes: Callable[[GeometryElement], list[tuple[S, Color]]]
+              ) -> tuple[tuple[ElementOf[S], ...], tuple[str, ...]]:
     """
-    Reader of all elements of one `tag`, 'collision' or 'visual'.
+    Return the elements of one `tag`, 'collision' or 'visual', and the links with an unusable one.
 
-    With `missing` 'refuse' an element that cannot be used raises InvalidSceneError. With 'skip'
-    the reader adds a text to `warnings` and the link's name to `left_out`.
+    `shapes(element)` returns the shapes of an element, with colours; it may raise an IKError. With
+    `missing` 'refuse' an element that cannot be used raises InvalidSceneError; with 'skip' it is
+    named in `warnings`.
     """
+    root, left_out = robot.tree.element, list[str]()
+    found: list[ElementOf[S]] = []
+    colors = {material.get('name'): _rgb(material) for material in root.findall('material')}
+    for link in root.findall('link'):
+        body = link.get('name', '')
+        for index, element in enumerate(link.findall(tag)):
+            name, material = element.get('name') or f'{body}_{index}', element.find('material')
+            color = None if material is None else (
+                _rgb(material) or colors.get(material.get('name')))
+            try:
+                whole = GeometryElement(body, name, _shape(element, robot.package_dirs),
+                                        read_origin(element), color)
+                found += [ElementOf(body, name, shape, whole.in_link, color)
+                          for shape, color in shapes(whole)]
+            except IKError as error:
+                mesh = element.find('geometry/mesh')
+                file = '' if mesh is None else f", mesh {mesh.get('filename')!r}"
+                text = f"link '{body}', {tag} '{name}'{file} cannot be used: {error}"
+                if missing == 'refuse':
+                    raise InvalidSceneError(text) from None
+                warnings.append(f'{text}; it is left out')
+                left_out.append(body)
+    if not found and not left_out:
+        warnings.append(f"robot '{robot.name}' has no {tag} elements")
+    return tuple(found), tuple(dict.fromkeys(left_out))
 
-    def __init__(self, robot: Robot, tag: str, missing: str) -> None:
-        self._robot, self.tag, self._missing = robot, tag, missing
-        self._colors = {material.get('name'): _rgb(material)
-                        for material in robot.tree.element.findall('material')}
-        self.warnings: list[str] = []
-        self.left_out: list[str] = []
 
-    def read(self, make: Callable[[GeometryElement], T]) -> Iterator[tuple[GeometryElement, T]]:
-        """Yield each element with the result of `make(element)`, which may raise an IKError."""
-        for link in self._robot.tree.element.findall('link'):
-            for index, element in enumerate(link.findall(self.tag)):
-                body = link.get('name', '')
-                name = element.get('name') or f'{body}_{index}'
-                try:
-                    parsed = self._parsed(body, name, element)
-                    made = make(parsed)
-                except IKError as error:
-                    mesh = element.find('geometry/mesh')
-                    file = '' if mesh is None else f", mesh {mesh.get('filename')!r}"
-                    text = f"link '{body}', {self.tag} '{name}'{file} cannot be used: {error}"
-                    if self._missing == 'refuse':
-                        raise InvalidSceneError(text) from None
-                    self.warnings.append(f'{text}; it is left out')
-                    self.left_out.append(body)
-                else:
-                    yield parsed, made
-
-    def _parsed(self, link: str, name: str, element: Element) -> GeometryElement:
-        # tags with a namespace are extensions of other programs, such as drake:declare_convex
-        kinds = [kind for kind in element.findall('geometry/*') if ':' not in kind.tag]
-        if len(kinds) != 1 or kinds[0].tag not in _TAGS:
-            tags = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
-            raise InvalidSceneError(f'its geometry is {tags}; valid: one of {", ".join(_TAGS)}')
-        shape, material = kinds[0], element.find('material')
-        color = None if material is None else (
-            _rgb(material) or self._colors.get(material.get('name')))
-        return GeometryElement(link, name, self._shape(shape), read_origin(element), color)
-
-    def _shape(self, shape: Element) -> Shape | MeshFile:
-        if shape.tag == 'mesh':
-            scale = numbers(shape.get('scale', '1 1 1'), 3, 'mesh scale')
-            return MeshFile(find_mesh(shape.get('filename', ''), self._robot.package_dirs),
-                            tuple(scale))
-        make, names = _PRIMITIVES[shape.tag]
-        return make(*(value for name in names for value in numbers(
-            shape.get(name, ''), 3 if name == 'size' else 1, f'{shape.tag} {name}')))
+def _shape(element: Element, package_dirs: tuple[str, ...]) -> Shape | MeshFile:
+    # tags with a namespace are extensions of other programs, such as drake:declare_convex
+    kinds = [kind for kind in element.findall('geometry/*') if ':' not in kind.tag]
+    if len(kinds) != 1 or kinds[0].tag not in _TAGS:
+        tags = ', '.join(f'<{kind.tag}>' for kind in kinds) or 'nothing'
+        raise InvalidSceneError(f'its geometry is {tags}; valid: one of {", ".join(_TAGS)}')
+    shape = kinds[0]
+    if shape.tag == 'mesh':
+        scale = numbers(shape.get('scale', '1 1 1'), 3, 'mesh scale')
+        return MeshFile(find_mesh(shape.get('filename', ''), package_dirs), tuple(scale))
+    make, names = _PRIMITIVES[shape.tag]
+    return make(*(value for name in names for value in numbers(
+        shape.get(name, ''), 3 if name == 'size' else 1, f'{shape.tag} {name}')))
 
 
 def _rgb(material: Element) -> Color:
@@ -150,7 +145,7 @@ class RobotGeometry:
 
     @property
     def without_parts(self) -> tuple[Mesh, ...]:
-        """Exact meshes without convex parts: distances use their hull (see `Mesh.convex_parts`)."""
+        """Exact meshes whose convex parts are not computed yet: distances use the hull."""
         return tuple(body.shape for body in self.bodies if isinstance(body.shape, Mesh)
                      and body.shape.detail == 'exact' and not body.shape.has_parts)
 
@@ -177,22 +172,11 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
 
 
 def _collision_geometry(robot: Robot, meshes: str, missing: str) -> RobotGeometry:
-    reader = ElementReader(robot, 'collision', missing)
-    return _read_geometry(
-        robot, reader,
-        lambda element: [(_collision_shape(element, meshes, reader.warnings), None)])
-
-
-def _read_geometry(robot: Robot, reader: ElementReader,
-                   shapes: Callable[[GeometryElement], list[tuple[Shape, Color]]]
-                   ) -> RobotGeometry:
-    """Read all elements; `shapes(element)` returns the shapes of an element, with colours."""
-    bodies = [LinkGeometry(element.link, element.name, shape, element.in_link, color)
-              for element, made in reader.read(shapes) for shape, color in made]
-    if not bodies and not reader.left_out:
-        reader.warnings.append(f"robot '{robot.name}' has no {reader.tag} elements")
-    return RobotGeometry(tuple(bodies), tuple(reader.warnings),
-                         tuple(dict.fromkeys(reader.left_out)))
+    warnings: list[str] = []
+    bodies, left_out = _elements(
+        robot, 'collision', missing, warnings,
+        lambda element: [(_collision_shape(element, meshes, warnings), None)])
+    return RobotGeometry(bodies, tuple(warnings), left_out)
 
 
 def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str]) -> Shape:
@@ -217,8 +201,8 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
 
 def visual_elements(robot: Robot) -> tuple[GeometryElement, ...]:
     """Return the <visual> elements that can be drawn; mesh files must exist, but are not read."""
-    reader = ElementReader(robot, 'visual', 'skip')
-    return tuple(element for element, _ in reader.read(lambda element: None))
+    return _elements(robot, 'visual', 'skip', [],
+                     lambda element: [(element.shape, element.color)])[0]
 
 
 def visual_geometry(robot: Robot) -> RobotGeometry:
@@ -228,14 +212,14 @@ def visual_geometry(robot: Robot) -> RobotGeometry:
     Links with a visual element that cannot be read, and robots without visual elements, are
     replaced by their collision elements; `warnings` list these links.
     """
-    visual = _read_geometry(robot, ElementReader(robot, 'visual', 'skip'), _visual_shapes)
+    warnings: list[str] = []
+    bodies, left_out = _elements(robot, 'visual', 'skip', warnings, _visual_shapes)
     substitutes = [body for body in robot_geometry(robot, missing='skip').bodies
-                   if body.link in visual.left_out or not visual.bodies]
-    names = ', '.join(dict.fromkeys(body.link for body in substitutes))
-    return RobotGeometry(
-        (*(body for body in visual.bodies if body.link not in visual.left_out), *substitutes),
-        (*visual.warnings, *([f'drawn by their collision elements: {names}'] if names else [])),
-        visual.left_out)
+                   if body.link in left_out or not bodies]
+    if names := ', '.join(dict.fromkeys(body.link for body in substitutes)):
+        warnings.append(f'drawn by their collision elements: {names}')
+    drawn = [body for body in bodies if body.link not in left_out]
+    return RobotGeometry((*drawn, *substitutes), tuple(warnings), left_out)
 
 
 def _visual_shapes(element: GeometryElement) -> list[tuple[Shape, Color]]:

@@ -1,7 +1,5 @@
 """Pairs of links that are checked for self-collision."""
 
-import logging
-
 import pytest
 
 from ros2_ik.core.collision.self_pairs import (
@@ -58,25 +56,21 @@ def test_links_are_adjacent_across_one_moving_joint(kinds, adjacent):
     assert pairs.allowed == ({('a', 'c'): ADJACENT} if adjacent else {})
 
 
-def test_links_always_in_contact_are_ignored_without_an_srdf(caplog):
-    robot = chain([0.5, 0.1, 1.6, 0.1], ['continuous', 'continuous', 'continuous'])
-    with caplog.at_level(logging.INFO, 'ros2_ik'):
-        pairs = self_pairs(robot)
+def test_links_always_in_contact_are_ignored_without_an_srdf():
+    pairs = self_pairs(chain([0.5, 0.1, 1.6, 0.1], ['continuous', 'continuous', 'continuous']))
     assert pairs.allowed[('a', 'c')] == TOUCHING    # 2 m at most; 2.1 m are covered
-    assert ('a', 'd') in pairs.checked and 'a - c' in caplog.text
-    assert "robot 'chain': 2 pairs" in caplog.text
+    assert ('a', 'd') in pairs.checked
+    assert 'collisions: 1 pair of links' in pairs.report() and 'a - c' in pairs.report()
 
 
-def test_links_always_in_contact_are_ignored_with_an_srdf_too(caplog):
+def test_links_always_in_contact_are_ignored_with_an_srdf_too():
     """Official SRDFs omit pairs: no configuration would be free."""
     srdf = ('<robot name="chain"><disable_collisions link1="c" link2="b" reason="Adjacent"/>'
             '</robot>')
-    with caplog.at_level(logging.WARNING, 'ros2_ik'):
-        pairs = self_pairs(chain([0.5, 0.1, 1.6, 0.1], srdf=srdf))
+    pairs = self_pairs(chain([0.5, 0.1, 1.6, 0.1], srdf=srdf))
     assert pairs.allowed == {('b', 'c'): DISABLED, ('a', 'c'): TOUCHING, ('c', 'd'): TOUCHING}
     assert ('a', 'b') in pairs.checked
-    line, = caplog.records
-    assert 'though no SRDF disables them' in line.getMessage() and 'a - c' in line.getMessage()
+    assert 'a - c' in pairs.report() and 'c - d' in pairs.report()
 
 
 def fingers(gap, lower=0.0, srdf=None):
@@ -90,13 +84,11 @@ def fingers(gap, lower=0.0, srdf=None):
                            f'{side("right", 1)}</robot>', srdf=srdf)
 
 
-def test_fingers_in_contact_when_closed_are_ignored(caplog):
-    with caplog.at_level(logging.WARNING, 'ros2_ik'):
-        pairs = self_pairs(fingers(-4e-5))
+def test_fingers_in_contact_when_closed_are_ignored():
+    pairs = self_pairs(fingers(-4e-5))
     assert pairs.allowed == pairs.guessed == {('left', 'right'): NEUTRAL}
-    line, = caplog.records       # one line
-    for word in ('gripper', 'no SRDF', 'not checked', 'neutral', 'left - right'):
-        assert word in line.getMessage()
+    for word in ('unchecked', 'SRDF', 'neutral', 'left - right'):
+        assert word in pairs.report()
 
 
 OTHERS = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" reason="Never"/>'
@@ -106,12 +98,10 @@ OTHERS = ('<robot name="gripper"><disable_collisions link1="palm" link2="left" r
 @pytest.mark.parametrize('robot', [fingers(-5e-3), fingers(-4e-5, lower=-0.02),
                                    fingers(-4e-5, srdf=OTHERS)],
                          ids=['deep in neutral', 'deeper elsewhere', 'SRDF'])
-def test_possible_contact_is_checked(robot, caplog):
+def test_possible_contact_is_checked(robot):
     """Of a posture, of arms beside the hips, or of pairs that an SRDF does not disable."""
-    with caplog.at_level(logging.WARNING, 'ros2_ik'):
-        pairs = self_pairs(robot)
-    assert pairs.checked == {('left', 'right')} and not pairs.guessed
-    assert not caplog.records
+    pairs = self_pairs(robot)
+    assert pairs.checked == {('left', 'right')} and not pairs.guessed and not pairs.report()
 
 
 @pytest.mark.parametrize('name, guessed', [

@@ -6,7 +6,7 @@ their bounding box and their axis along z. Shapes are immutable, comparable and 
 """
 
 from ros2_ik.core.scene.shapes.mesh import Mesh
-from ros2_ik.core.scene.shapes.shape import register_shape, Shape, shape_kinds
+from ros2_ik.core.scene.shapes.shape import Shape, shape_kinds
 from ros2_ik.core.scene.shapes.solids import (
     Box,
     Capsule,
@@ -18,8 +18,12 @@ from ros2_ik.core.scene.shapes.solids import (
     Plane,
     Sphere,
 )
+from ros2_ik.core.signatures import show_plain_types
 
 __all__ = [
     'Box', 'Capsule', 'Cone', 'ConvexHull', 'Cylinder', 'HalfSpace', 'Mesh', 'OcTree', 'Plane',
-    'Shape', 'Sphere', 'register_shape', 'shape_kinds',
+    'Shape', 'Sphere', 'shape_kinds',
 ]
+
+for _kind in shape_kinds().values():
+    show_plain_types(_kind)

@@ -21,7 +21,7 @@ from ros2_ik.core.meshes.convex_pieces import (
 )
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
 from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
-from ros2_ik.core.scene.shapes.shape import Points, register_shape, Shape
+from ros2_ik.core.scene.shapes.shape import Points, Shape
 
 if TYPE_CHECKING:
     import coal
@@ -34,9 +34,8 @@ _DIRECTIONS = np.array([signs for signs in product((-1, 0, 1), repeat=3) if any(
                        dtype=float)
 
 
-@register_shape('mesh')
 @dataclass(frozen=True, eq=False)
-class Mesh(Shape):
+class Mesh(Shape, kind='mesh'):
     """
     A mesh of `vertices` (n, 3) [m] and `triangles` (m, 3), indices into `vertices`.
 

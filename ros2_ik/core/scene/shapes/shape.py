@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
 from functools import cached_property, lru_cache
-from typing import Annotated, ClassVar, get_origin, get_type_hints, TYPE_CHECKING, TypeVar
+from typing import Annotated, ClassVar, get_origin, get_type_hints, TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -14,12 +14,12 @@ from ros2_ik.core.checks import between, matrix, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.poses import FARTHEST
-from ros2_ik.core.signatures import show_plain_types
 
 if TYPE_CHECKING:
     import coal
 
 MIN_LENGTH = 1e-9     # smallest length of a shape [m]
+_KINDS: dict[str, type['Shape']] = {}
 
 
 def _length(value: object, name: str) -> float:
@@ -54,13 +54,19 @@ Points = Annotated[Array, _points]      # (n, 3) [m]
 
 class Shape(ABC):
     """
-    Base class of shapes, which are frozen dataclasses; each is registered under its `kind`.
+    Base class of shapes, which are frozen dataclasses.
 
+    `class Box(Shape, kind='box')` registers a shape under its kind, the name in scene files.
     Fields of type Length, Lengths and Points are checked when a shape is created. Raises
     InvalidSceneError for invalid dimensions.
     """
 
     kind: ClassVar[str]
+
+    def __init_subclass__(cls, kind: str = '') -> None:
+        cls.kind = kind
+        if kind:
+            _KINDS[kind] = cls
 
     def __post_init__(self) -> None:
         for name, check in _checks(type(self)).items():
@@ -119,20 +125,6 @@ def created(kind: str, *lengths: object, **options: object) -> tuple[Array, Indi
     return np.array(mesh.vertices), np.array(mesh.faces, dtype=np.intp)
 
 
-_KINDS: dict[str, type[Shape]] = {}
-S = TypeVar('S', bound=type[Shape])
-
-
-def register_shape(kind: str) -> Callable[[S], S]:
-    """Return a class decorator that registers a shape under the name `kind`."""
-    def enter(shape: S) -> S:
-        shape.kind = kind
-        show_plain_types(shape)
-        _KINDS[kind] = shape
-        return shape
-    return enter
-
-
 def shape_kinds() -> dict[str, type[Shape]]:
-    """Return all registered shape classes by kind."""
+    """Return all shape classes by kind."""
     return dict(_KINDS)

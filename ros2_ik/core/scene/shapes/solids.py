@@ -17,7 +17,6 @@ from ros2_ik.core.scene.shapes.shape import (
     Length,
     Lengths,
     Points,
-    register_shape,
     Shape,
 )
 
@@ -27,9 +26,8 @@ DRAWN_EDGE = 4.0        # edge of the part of a plane that is drawn [m]
 DRAWN_THICKNESS = 1e-3  # thickness of that part [m]
 
 
-@register_shape('box')
 @dataclass(frozen=True, eq=False)
-class Box(Shape):
+class Box(Shape, kind='box'):
     """A box; `size` (3,) are its full edge lengths along x, y, z [m]."""
 
     size: Lengths
@@ -42,9 +40,8 @@ class Box(Shape):
         return created('box', self.size)
 
 
-@register_shape('sphere')
 @dataclass(frozen=True, eq=False)
-class Sphere(Shape):
+class Sphere(Shape, kind='sphere'):
     """A ball of `radius` [m]."""
 
     radius: Length
@@ -58,9 +55,8 @@ class Sphere(Shape):
         return created('icosphere', 3, self.radius)
 
 
-@register_shape('cylinder')
 @dataclass(frozen=True, eq=False)
-class Cylinder(Shape):
+class Cylinder(Shape, kind='cylinder'):
     """A cylinder along z, of `radius` and `length` [m]."""
 
     radius: Length
@@ -74,9 +70,8 @@ class Cylinder(Shape):
         return created('cylinder', self.radius, self.length, sections=SIDES)
 
 
-@register_shape('cone')
 @dataclass(frozen=True, eq=False)
-class Cone(Shape):
+class Cone(Shape, kind='cone'):
     """A cone along z: its tip at z = length / 2, its base of `radius` at z = -length / 2 [m]."""
 
     radius: Length
@@ -92,9 +87,8 @@ class Cone(Shape):
         return vertices - [0, 0, self.length / 2], triangles
 
 
-@register_shape('capsule')
 @dataclass(frozen=True, eq=False)
-class Capsule(Shape):
+class Capsule(Shape, kind='capsule'):
     """A cylinder along z with hemispherical caps; `length` is that of the cylinder [m]."""
 
     radius: Length
@@ -108,9 +102,8 @@ class Capsule(Shape):
         return created('capsule', self.length, self.radius, count=[SIDES, SIDES // 2])
 
 
-@register_shape('convex_hull')
 @dataclass(frozen=True, eq=False)
-class ConvexHull(Shape):
+class ConvexHull(Shape, kind='convex_hull'):
     """Convex hull of `points` (n, 3) [m]; flat hulls are made 0.1 mm thicker on each side."""
 
     points: Points
@@ -158,9 +151,8 @@ class _Flat(Shape):
         return vertices @ pose.rotation.T + pose.translation, triangles
 
 
-@register_shape('half_space')
 @dataclass(frozen=True, eq=False)
-class HalfSpace(_Flat):
+class HalfSpace(_Flat, kind='half_space'):
     """The points x with normal.x <= offset; a normal (3,) of any length is normalized."""
 
     @cached_property
@@ -170,9 +162,8 @@ class HalfSpace(_Flat):
                               self.offset)
 
 
-@register_shape('plane')
 @dataclass(frozen=True, eq=False)
-class Plane(_Flat):
+class Plane(_Flat, kind='plane'):
     """The points x with normal.x = offset: a sheet without thickness, free on both sides."""
 
     @cached_property
@@ -180,9 +171,8 @@ class Plane(_Flat):
         return coal.Plane(np.array(self.normal), self.offset)
 
 
-@register_shape('octree')
 @dataclass(frozen=True, eq=False)
-class OcTree(Shape):
+class OcTree(Shape, kind='octree'):
     """
     Occupied cells of a grid with edge `resolution` [m]: the cells that contain `points` (n, 3).
 
