@@ -18,7 +18,7 @@ import numpy as np
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.meshes.mesh_solids import Enclosure, solids_of
-from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, mesh_volume, signed_volume
+from ros2_ik.core.meshes.meshes import area_vectors, cached_hulls, Hull, hull_of, mesh_volume
 
 MAX_PIECES = 24             # largest number of pieces before merging
 MAX_EXCESS = 0.05           # sufficient accuracy: excess volume / volume of the mesh
@@ -35,14 +35,12 @@ class _Slice:
     """
     The part of a solid in an axis-aligned box from `low` (3,) to `high` (3,), infinite if not cut.
 
-    `surface` (n, 3, 3) are the triangles of the solid in the box. `lids` (m, 3, 3) are triangles
-    in the cut planes that close the surface, for the computation of volumes only. `excess` is the
-    volume of the hull minus that of the solid [m^3].
+    At least one axis has at most one finite end. `surface` (n, 3, 3) are the triangles of the
+    solid in the box. `excess` is the volume of the hull minus that of the solid [m^3].
     """
 
     solid: '_Solid'
     surface: Array
-    lids: Array
     low: Array
     high: Array
     hull: Hull
@@ -68,7 +66,7 @@ def key_of(vertices: Array, triangles: Indices) -> str:
 
 def _decompose(vertices: Array, triangles: Indices) -> list[Hull]:
     solids = [_Solid(vertices, faces) for faces in solids_of(vertices, triangles, MAX_PIECES)]
-    uncut = np.zeros((0, 3, 3)), np.full(3, -np.inf), np.full(3, np.inf)
+    uncut = np.full(3, -np.inf), np.full(3, np.inf)
     slices = [solid.slice(solid.corners, *uncut) for solid in solids]
     size = sum(solid.volume or 0.0 for solid in solids)
     effort = 0
@@ -77,7 +75,7 @@ def _decompose(vertices: Array, triangles: Indices) -> list[Hull]:
         slices.sort(key=lambda piece: piece.excess)
         worst = slices[-1]
         planes = _planes(worst)
-        effort += len(planes) * (len(worst.surface) + len(worst.lids))
+        effort += len(planes) * len(worst.surface)
         if effort > MAX_EFFORT:
             break
         trials = [worst.solid.halves(worst, *plane) for plane in planes]
@@ -118,7 +116,7 @@ class _Solid:
         self.step = 1e-7 * float(np.ptp(self.corners.reshape(-1, 3), axis=0).max())
         self._enclosure = Enclosure(self.corners)
 
-    def slice(self, surface: Array, lids: Array, low: Array, high: Array) -> _Slice:
+    def slice(self, surface: Array, low: Array, high: Array) -> _Slice:
         # Corners of the box that lie inside the solid. A corner is tested slightly inside the box,
         # because triangles in the side of the box may belong to the neighbouring slice.
         step = self.step
@@ -129,43 +127,42 @@ class _Solid:
             and self._enclosure.contains(np.array([near for _, near in corner]))]
         hull = hull_of(np.concatenate([surface.reshape(-1, 3), np.reshape(inner, (-1, 3))]))
         # without a volume (open mesh) the whole hull counts as excess, so that cuts go on
-        volume = 0.0 if self.volume is None else signed_volume(np.concatenate([surface, lids]))
-        return _Slice(self, surface, lids, low, high, hull,
-                      max(hull.volume - max(volume, 0.0), 0.0))
+        volume = 0.0 if self.volume is None else _volume_between(surface, low, high)
+        return _Slice(self, surface, low, high, hull, max(hull.volume - max(volume, 0.0), 0.0))
 
     def halves(self, piece: _Slice, axis: int, level: float) -> list[_Slice]:
         """Cut a slice in two; an empty list if the whole surface is on one side of the plane."""
-        below, above, edges = cut(piece.surface, axis, level)
-        lids_below, lids_above, lid_edges = cut(piece.lids, axis, level)
-        if not len(below) or not len(above):
+        below, above = cut(piece.surface, axis, level)
+        # triangles in the plane with the solid above them belong to the upper slice
+        floor = _faces_down(below, axis, level)
+        lower, upper = below[~floor], np.concatenate([above, below[floor]])
+        if not len(lower) or not len(above):
             return []
-        # a fan of signed triangles from any point of the plane closes the cut, even a non-convex
-        # or multiply connected one
-        lid = np.concatenate([edges, lid_edges])
-        if len(lid):
-            lid[:, 0] = lid[0, 1]
         low, high = piece.low.copy(), piece.high.copy()
         low[axis] = high[axis] = level
-        # triangles in the plane with the solid above them belong to the upper slice; for the lower
-        # slice they are lids
-        away = _faces_down(below, axis, level)
-        floor, lower = below[away], below[~away]
-        if not len(lower):
-            return []
-        # the lid closes both slices; for the upper slice its orientation is reversed
-        return [self.slice(lower, np.concatenate([lids_below, lid, floor]), piece.low, high),
-                self.slice(np.concatenate([above, floor]),
-                           np.concatenate([lids_above, lid[:, [0, 2, 1]], floor[:, [0, 2, 1]]]),
-                           low, piece.high)]
+        return [self.slice(lower, piece.low, high), self.slice(upper, low, piece.high)]
+
+
+def _volume_between(surface: Array, low: Array, high: Array) -> float:
+    """Return the volume of a closed solid in a box, from its surface (m, 3, 3) in the box."""
+    # Divergence theorem with the field (x - c, 0, 0) along an axis that is cut at c only, or not
+    # at all: the flux through the open sides of the surface, in the sides of the box, is zero.
+    cuts = np.stack([low, high], axis=1)
+    axis = int(np.isfinite(cuts).sum(axis=1).argmin())
+    c = float(cuts[axis][np.isfinite(cuts[axis])].sum())
+    areas = area_vectors(surface)[:, axis]
+    return float(areas @ (surface[:, :, axis].mean(axis=1) - c))
 
 
 def _planes(piece: _Slice) -> list[tuple[int, float]]:
     """Return candidate planes (axis, coordinate): at quarters, and through large flat faces."""
     planes = []
-    # cross products: normals of the triangles, their lengths are twice the areas
-    a, b, c = (piece.surface[:, corner] for corner in range(3))
-    areas = np.abs(np.cross(b - a, c - a))
+    areas = np.abs(area_vectors(piece.surface))
+    cuts = np.isfinite(piece.low).astype(int) + np.isfinite(piece.high)
     for axis in range(3):
+        # one axis must not be cut on both sides, see `_volume_between`
+        if cuts[axis] == 1 and cuts.sum() == 5:
+            continue
         low, high = piece.hull.vertices[:, axis].min(), piece.hull.vertices[:, axis].max()
         extent = high - low
         # triangles whose normal is along the axis, up to 2.6 degrees
@@ -187,20 +184,13 @@ def _planes(piece: _Slice) -> list[tuple[int, float]]:
 
 def _faces_down(corners: Array, axis: int, level: float) -> Mask:
     """Return the mask (m,) of triangles in the plane that face along -axis or are degenerate."""
-    first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    down = np.cross(first, second)[:, axis] < 1e-15
+    down = area_vectors(corners)[:, axis] < 5e-16
     faces: Mask = down & (np.abs(corners[:, :, axis] - level).max(axis=1) <= PLANE_TOLERANCE)
     return faces
 
 
-def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array, Array]:
-    """
-    Cut triangles (m, 3, 3) by the plane on which the coordinate `axis` equals `level`.
-
-    Returns the triangles below the plane, those above, and a lid (k, 3, 3). The edges from the
-    second to the third corners of the lid's triangles are the outline of the cut; joined with any
-    point of the plane they close the lower side.
-    """
+def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array]:
+    """Cut triangles (m, 3, 3) by the plane coordinate `axis` = `level`: those below and above."""
     over = corners[:, :, axis] > level
     count = over.sum(axis=1)
     # a triangle that crosses the plane has one lone corner a on one side, and b, c on the other
@@ -219,17 +209,13 @@ def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array, Array]:
     tips, rests = _have_area(tip), _have_area(rest)
     below = np.concatenate([corners[count == 0], tip[~up & tips], rest[both & rests]])
     above = np.concatenate([corners[count == 3], tip[up & tips], rest[~both & rests]])
-    # the direction of an edge of the lid depends on the side of the lone corner
-    lid = np.concatenate([np.stack([p, p, q], axis=1)[up], np.stack([p, q, p], axis=1)[~up]])
-    return below, above, lid
+    return below, above
 
 
 def _have_area(corners: Array) -> Mask:
     """Return the mask (m,) of triangles (m, 3, 3) that are not degenerate (lines or points)."""
-    first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
-    areas = np.linalg.norm(np.cross(first, second), axis=1)
-    longest = np.maximum((first * first).sum(axis=1), (second * second).sum(axis=1))
-    return np.asarray(areas > 1e-10 * longest)
+    longest = np.square(corners[:, 1:] - corners[:, :1]).sum(axis=2).max(axis=1)
+    return np.asarray(np.linalg.norm(area_vectors(corners), axis=1) > 0.5e-10 * longest)
 
 
 def _crossings(start: Array, end: Array, axis: int, level: float) -> Array:

@@ -49,13 +49,12 @@ class Hull:
     @cached_property
     def half_spaces(self) -> tuple[Array, Array]:
         """Outward unit normals n (f, 3) of the faces and offsets d (f,) [m]: n.x <= d inside."""
-        a, b, c = (self.vertices[self.faces[:, corner]] for corner in range(3))
-        normals = np.cross(b - a, c - a)
+        normals = area_vectors(self.vertices[self.faces])
         lengths = np.linalg.norm(normals, axis=1)
         # qhull's triangulation of flat facets can have triangles without an area
-        wide = lengths > 1e-15
+        wide = lengths > 5e-16
         normals = normals[wide] / lengths[wide, None]
-        return normals, np.einsum('ij,ij->i', a[wide], normals)
+        return normals, np.einsum('ij,ij->i', self.vertices[self.faces[wide, 0]], normals)
 
 
 def triangle_tree(vertices: Array, triangles: Indices) -> coal.BVHModelOBBRSS:
@@ -109,21 +108,20 @@ def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]],
     return [Hull(*hull) for hull in zip(vertices, faces, entry['volumes'].tolist(), strict=True)]
 
 
+def area_vectors(corners: Array) -> Array:
+    """Return vectors (m, 3) along the normals of triangles (m, 3, 3), as long as their areas."""
+    return np.asarray(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]) / 2)
+
+
 def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
     """Return the volume [m^3] that a mesh encloses, None if the mesh is open or inside out."""
     # the area vectors of a closed surface add up to zero
     corners = vertices[triangles]
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = area_vectors(corners)
     gap, area = np.abs(areas.sum(axis=0)).max(), np.linalg.norm(areas, axis=1).sum()
-    volume = signed_volume(corners)
+    # sum of the signed volumes of tetrahedra whose common corner is a vertex of the mesh
+    volume = float(np.einsum('ij,ij->', corners[:, 0] - corners[0, 0], areas) / 3)
     return volume if gap < 1e-4 * area and volume > 0 else None
-
-
-def signed_volume(corners: Array) -> float:
-    """Return the volume [m^3] of a closed surface (m, 3, 3), negative if normals point inward."""
-    # sum of the signed volumes of tetrahedra with one corner at a common point (here: a vertex)
-    moved = corners - corners[0, 0]
-    return float(np.einsum('ij,ij->', moved[:, 0], np.cross(moved[:, 1], moved[:, 2])) / 6)
 
 
 def read_triangles(path: str | Path) -> tuple[Array, Indices]:
@@ -195,8 +193,7 @@ def _outward(hull: 'scipy.spatial.ConvexHull') -> Hull:
     index[hull.vertices] = np.arange(len(vertices))
     faces = index[hull.simplices]
     # qhull's triangles have no consistent orientation, but its plane equations point outward
-    a, b, c = vertices[faces[:, 0]], vertices[faces[:, 1]], vertices[faces[:, 2]]
-    inward = np.einsum('ij,ij->i', np.cross(b - a, c - a), hull.equations[:, :3]) < 0
+    inward = np.einsum('ij,ij->i', area_vectors(vertices[faces]), hull.equations[:, :3]) < 0
     faces[inward] = faces[inward][:, [0, 2, 1]]
     return Hull(vertices, faces, float(hull.volume))
 
