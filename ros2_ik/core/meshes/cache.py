@@ -34,16 +34,15 @@ def digest(*parts: bytes | str) -> str:
     return sha.hexdigest()
 
 
-def cached(namespace: str, key: str, make: Callable[[], Arrays], disk: bool = True) -> Arrays:
+def cached(namespace: str, key: str, make: Callable[[], Arrays]) -> Arrays:
     """
     Return the cached arrays of an entry, or the result of `make`; the arrays are read-only.
 
     `namespace` is a folder of the cache; rename it when the content or format of its files
-    changes. `disk` False keeps the entry in memory only, for results that are faster to compute
-    than to read.
+    changes.
     """
     def read_only() -> Arrays:
-        arrays = _from_disk(_path(name), make) if disk else make()
+        arrays = _from_disk(_path(name), make)
         for array in arrays.values():
             array.setflags(write=False)
         return arrays

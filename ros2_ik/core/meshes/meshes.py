@@ -86,14 +86,14 @@ def hull_of(points: Array) -> Hull:
 
 
 def cached_hull(points: Array) -> Hull:
-    """Return `hull_of(points)`; cached by the content of `points` (n, 3)."""
+    """Return `hull_of(points)`; cached by the content of `points` (n, 3) if they are many."""
+    if len(points) <= MIN_DISK_POINTS:
+        return hull_of(points)
     key = digest(np.ascontiguousarray(points).tobytes())
-    return cached_hulls('hulls-4', key, lambda: [hull_of(points)],
-                        disk=len(points) > MIN_DISK_POINTS)[0]
+    return cached_hulls('hulls-4', key, lambda: [hull_of(points)])[0]
 
 
-def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]],
-                 disk: bool = True) -> list[Hull]:
+def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]]) -> list[Hull]:
     """Return the cached hulls of an entry, or the result of `make`; see `cached`."""
     def arrays() -> Arrays:
         hulls = make()
@@ -102,7 +102,7 @@ def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]],
                 'vertex_ends': np.cumsum([len(hull.vertices) for hull in hulls]),
                 'face_ends': np.cumsum([len(hull.faces) for hull in hulls]),
                 'volumes': np.array([hull.volume for hull in hulls])}
-    entry = cached(namespace, key, arrays, disk)
+    entry = cached(namespace, key, arrays)
     vertices, faces = (np.split(entry[name], entry[ends][:-1]) for name, ends in (
         ('vertices', 'vertex_ends'), ('faces', 'face_ends')))
     return [Hull(*hull) for hull in zip(vertices, faces, entry['volumes'].tolist(), strict=True)]

@@ -1,6 +1,6 @@
 """The scene: objects in the world, objects attached to links, allowed collisions, padding."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
@@ -255,20 +255,19 @@ class Scene:
         """
         if not isinstance(frame, str):
             raise InvalidSceneError(f'a frame is a name, not {frame!r}')
+        placed = self._placed_frames()
         # first the exact name, as the id of an object may begin with a slash
         for name in (frame, frame.removeprefix('/')):
             if name in self.robot.frame_names:
                 return name, scene_placement(None, '')
-            for scene_frame, link, pose in self._fixed_frames():
-                if scene_frame == name:
-                    return link, pose
+            if name in placed:
+                return placed[name]
         raise UnknownFrameError(frame, self.frame_names)
 
     @property
     def frame_names(self) -> tuple[str, ...]:
-        """Names of all frames: of the robot, of objects, of subframes, then named frames."""
-        return tuple(dict.fromkeys((*self.robot.frame_names,
-                                    *(name for name, *_ in self._fixed_frames()))))
+        """Names of all frames: of the robot, then named frames, subframes and objects."""
+        return tuple(dict.fromkeys((*self.robot.frame_names, *self._placed_frames())))
 
     def framed_robot(self, names: Iterable[str] | None = None,
                      robot: Robot | None = None) -> Robot:
@@ -287,24 +286,22 @@ class Scene:
                    if name not in robot.frame_names]
         if not missing:
             return robot
-        available = dict[str, tuple[str | None, 'pin.SE3']]()
-        for name, link, pose in self._fixed_frames():
-            available.setdefault(name, (link, pose))
+        placed = self._placed_frames()
         for name in missing:
-            if name not in available:
+            if name not in placed:
                 raise UnknownFrameError(name, tuple(dict.fromkeys((*robot.frame_names,
                                                                    *self.frame_names))))
-        return robot.with_frames({name: available[name] for name in missing})
+        return robot.with_frames({name: placed[name] for name in missing})
 
-    def _fixed_frames(self) -> 'Iterator[tuple[str, str | None, pin.SE3]]':
-        """Yield (name, link, pose in the link) of each scene frame; link None is the root."""
-        items = [*((held.link, held.object) for held in self.attached.values()),
-                 *((None, item) for item in self.objects.values())]
-        yield from ((item.id, link, item.pose) for link, item in items)
-        for link, item in items:
-            for name, T_object_frame in item.subframes.items():
-                yield f'{item.id}/{name}', link, item.pose * T_object_frame
-        yield from ((name, None, pose) for name, pose in self.frames.items())
+    def _placed_frames(self) -> 'dict[str, tuple[str | None, pin.SE3]]':
+        """Return the link (None: root) of each scene frame, and the frame's pose in the link."""
+        items = [*((None, item) for item in self.objects.values()),
+                 *((held.link, held.object) for held in self.attached.values())]
+        # of equal names the last one counts
+        return {**{name: (None, pose) for name, pose in self.frames.items()},
+                **{f'{item.id}/{name}': (link, item.pose * pose)
+                   for link, item in items for name, pose in item.subframes.items()},
+                **{item.id: (link, item.pose) for link, item in items}}
 
     def _link_pose(self, link: str, at: Configuration | None) -> 'pin.SE3':
         robot = self.robot
