@@ -229,15 +229,10 @@ class CollisionChecker:
             self._known_nearness = None
 
     @property
-    def distances_are_coarse(self) -> bool:
-        """True if distances of some meshes are those of their hulls, see `make_parts`."""
-        return self.nearness.is_coarse
-
-    @property
     def nearness(self) -> DistanceCheck:
         """The distance check; it is replaced when convex parts of meshes become available."""
         known = self._known_nearness
-        if known is None or (known.is_coarse and known.is_refinable()):
+        if known is None or known.is_outdated():
             known = self._known_nearness = DistanceCheck(self._pairs)
         return known
 

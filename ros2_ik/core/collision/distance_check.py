@@ -14,6 +14,7 @@ from ros2_ik.core.collision.contacts import Contact, Distances
 from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
 from ros2_ik.core.scene.scene_object import SceneObject
+from ros2_ik.core.scene.shapes import Mesh
 
 LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # cyclic indices of a cross product
@@ -23,16 +24,15 @@ class DistanceCheck:
     """
     Distance check of the pairs of a model.
 
-    A mesh is replaced by its convex parts, or, without `of_parts`, by its hull. `is_coarse` is
-    True if some meshes are replaced by their hulls because they have no convex parts yet.
+    A mesh is replaced by its convex parts, or by its hull: without `of_parts`, and as long as its
+    parts are not on disk (see `is_outdated`).
     """
 
     def __init__(self, pairs: PairModel, of_parts: bool = True) -> None:
-        self._waiting: list[CollisionGeometry] = []
+        self._waiting: list[Mesh] = []      # meshes without parts on disk
         self._pairs, self._numbers = pairs, np.arange(len(pairs))
-        # meshes without parts on disk are used as hulls until `is_refinable`
         if of_parts:
-            self._waiting = [item for item in pairs.items
+            self._waiting = [item.mesh for item in pairs.items
                              if item.mesh is not None and not item.mesh.has_parts]
             self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
@@ -42,16 +42,12 @@ class DistanceCheck:
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
 
-    @property
-    def is_coarse(self) -> bool:
-        return bool(self._waiting)
-
-    def is_refinable(self) -> bool:
+    def is_outdated(self) -> bool:
         """Return whether missing convex parts are on disk now; checks once per LOOK_AGAIN."""
-        if time.monotonic() < self._looked + LOOK_AGAIN:
+        if not self._waiting or time.monotonic() < self._looked + LOOK_AGAIN:
             return False
         self._looked = time.monotonic()
-        return any(item.mesh is not None and item.mesh.has_parts for item in self._waiting)
+        return any(mesh.has_parts for mesh in self._waiting)
 
     def move(self, poses: Mapping[str, Array], objects: Mapping[str, SceneObject]) -> None:
         """Move objects of the world to `poses` (4, 4), by name; `objects` are the scene's."""
