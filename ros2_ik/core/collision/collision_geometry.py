@@ -11,7 +11,6 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import RobotGeometry
 from ros2_ik.core.scene.scene import Scene
-from ros2_ik.core.scene.scene_object import ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape
 
 if TYPE_CHECKING:
@@ -46,40 +45,31 @@ class CollisionGeometry(NamedTuple):
         return np.zeros((1, 1, 3))      # primitives are centred
 
 
-def shape_items(name: str, joint: int, placement: 'pin.SE3',
-                shape: Shape) -> Iterator[CollisionGeometry]:
-    """Yield the collision geometry of a shape: mesh and hull for an exact mesh."""
+def _geometry_of(name: str, joint: int, placement: 'pin.SE3', shape: Shape) -> CollisionGeometry:
     if isinstance(shape, Mesh) and shape.detail == 'exact':
-        yield CollisionGeometry(name, joint, placement, shape.hull.geometry, shape)
-    else:
-        shape.geometry.computeLocalAABB()
-        yield CollisionGeometry(name, joint, placement, shape.geometry)
+        return CollisionGeometry(name, joint, placement, shape.hull.geometry, shape)
+    shape.geometry.computeLocalAABB()
+    return CollisionGeometry(name, joint, placement, shape.geometry)
 
 
 @lru_cache(maxsize=8)
 def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeometry, ...]:
     """Return the collision geometries of the robot's links."""
-    return tuple(item for body in geometry.bodies
-                 for item in shape_items(body.link, *on_joint(robot, body.link, body.in_link),
-                                         body.shape))
+    return tuple(_geometry_of(body.link, *_on_joint(robot, body.link, body.in_link), body.shape)
+                 for body in geometry.bodies)
 
 
 def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
     """Yield the collision geometries of the world's objects, then those of attached objects."""
-    for thing in scene.objects.values():
-        yield from _pieces(thing.id, 0, thing.pose, thing.parts)
-    for held in scene.attached.values():
-        yield from _pieces(held.id, *on_joint(robot, held.link, held.object.pose),
-                           held.object.parts)
+    placed = [*((item, 0, item.pose) for item in scene.objects.values()),
+              *((held.object, *_on_joint(robot, held.link, held.object.pose))
+                for held in scene.attached.values())]
+    for item, joint, placement in placed:
+        for part in item.parts:
+            yield _geometry_of(item.id, joint, placement * part.pose, part.shape)
 
 
-def _pieces(name: str, joint: int, placement: 'pin.SE3', parts: tuple[ShapeInstance, ...]
-            ) -> Iterator[CollisionGeometry]:
-    for part in parts:
-        yield from shape_items(name, joint, placement * part.pose, part.shape)
-
-
-def on_joint(robot: Robot, link: str, in_link: 'pin.SE3') -> 'tuple[int, pin.SE3]':
+def _on_joint(robot: Robot, link: str, in_link: 'pin.SE3') -> 'tuple[int, pin.SE3]':
     """Return the Pinocchio joint (0: root) of a link, and `in_link` relative to that joint."""
     frame = robot.model.frames[robot.frame_id(link)]
     return int(frame.parentJoint), frame.placement * in_link
