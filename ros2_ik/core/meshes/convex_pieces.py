@@ -16,15 +16,13 @@ from itertools import product
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices, Mask
-from ros2_ik.core.meshes.cache import digest
 from ros2_ik.core.meshes.mesh_solids import Enclosure, solids_of
-from ros2_ik.core.meshes.meshes import area_vectors, cached_hulls, Hull, hull_of, mesh_volume
+from ros2_ik.core.meshes.meshes import area_vectors, Hull, hull_of, mesh_volume
 
 MAX_PIECES = 24             # largest number of pieces before merging
 MAX_EXCESS = 0.05           # sufficient accuracy: excess volume / volume of the mesh
 MIN_CONVEX_SHARE = 0.05     # smallest volume share of a convex part for which a cut is preferred
 MAX_MERGE_LOSS = 0.01       # volume added by all merges / volume of the mesh
-NAMESPACE = 'pieces-7'      # folder in the cache
 MAX_EFFORT = 10_000_000     # number of triangles that all trial cuts together may process
 PLANE_TOLERANCE = 1e-6      # distance within which faces are in one plane [m]
 HULL_TOLERANCE = 1e-9       # distance outside a hull at which a point still counts as inside [m]
@@ -49,22 +47,11 @@ class _Slice:
 
 def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
     """
-    Return convex pieces that together contain a mesh; the result is cached.
+    Return convex pieces that together contain a mesh, in seconds to minutes.
 
     If the hull of the mesh is accurate enough, it is the only piece. A mesh with large holes has
     no volume to compare with; it is cut into the maximum number of pieces.
     """
-    return cached_hulls(NAMESPACE, key_of(vertices, triangles),
-                        lambda: _decompose(vertices, triangles))
-
-
-def key_of(vertices: Array, triangles: Indices) -> str:
-    """Return the cache key of a mesh."""
-    return digest(np.ascontiguousarray(vertices).tobytes(),
-                  np.ascontiguousarray(triangles).tobytes())
-
-
-def _decompose(vertices: Array, triangles: Indices) -> list[Hull]:
     solids = [_Solid(vertices, faces) for faces in solids_of(vertices, triangles, MAX_PIECES)]
     uncut = np.full(3, -np.inf), np.full(3, np.inf)
     slices = [solid.slice(solid.corners, *uncut) for solid in solids]

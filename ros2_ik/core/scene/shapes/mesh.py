@@ -11,22 +11,23 @@ import numpy as np
 from ros2_ik.core.arrays import Array, ArrayLike, Indices
 from ros2_ik.core.checks import matrix, one_of, one_or_each
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.cache import is_cached
-from ros2_ik.core.meshes.convex_pieces import (
-    convex_pieces,
-    HULL_TOLERANCE,
-    key_of,
-    MAX_PIECES,
-    NAMESPACE,
-)
+from ros2_ik.core.meshes.cache import digest, is_cached
+from ros2_ik.core.meshes.convex_pieces import convex_pieces, HULL_TOLERANCE, MAX_PIECES
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
-from ros2_ik.core.meshes.meshes import cached_hull, Hull, read_triangles, triangle_tree
+from ros2_ik.core.meshes.meshes import (
+    cached_hull,
+    cached_hulls,
+    Hull,
+    read_triangles,
+    triangle_tree,
+)
 from ros2_ik.core.scene.shapes.shape import Points, Shape
 
 if TYPE_CHECKING:
     import coal
 
 DETAILS = ('exact', 'hull')
+NAMESPACE = 'pieces-7'      # folder of convex parts in the cache; rename it if they change
 # above this number a mesh is checked as its hull: coal's tree of a million triangles takes 4 GB
 MAX_EXACT_TRIANGLES = 500_000
 # towards the 6 faces, 12 edges and 8 corners of a cube
@@ -89,7 +90,8 @@ class Mesh(Shape, kind='mesh'):
 
         If they are not in the disk cache, they are computed now, in seconds to minutes.
         """
-        return convex_pieces(self.vertices, self.triangles)
+        return cached_hulls(NAMESPACE, self._key,
+                            lambda: convex_pieces(self.vertices, self.triangles))
 
     @property
     def has_parts(self) -> bool:
@@ -98,7 +100,7 @@ class Mesh(Shape, kind='mesh'):
 
     @cached_property
     def _key(self) -> str:
-        return key_of(self.vertices, self.triangles)
+        return digest(self.vertices.tobytes(), self.triangles.tobytes())
 
     @cached_property
     def geometry(self) -> 'coal.CollisionGeometry':
