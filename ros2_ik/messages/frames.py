@@ -28,14 +28,10 @@ class Reference(NamedTuple):
 
     `offset` is the pose of the reference in `frame`, for objects of the scene, subframes and TF
     frames; None for frames of the robot.
-
-    `loose_on` is the link to which a TF frame is connected by dynamic transforms (/tf), if any:
-    whether the frame moves with this link is unknown.
     """
 
     frame: str | None
     offset: pin.SE3 | None = None
-    loose_on: str | None = None
 
     def placement(self, at: Configuration) -> pin.SE3 | None:
         """Return the pose of the reference in the root frame, None for the root frame itself."""

@@ -151,14 +151,13 @@ def _references(request: 'ComputeIK.Request', robot: Robot, scene: Scene,
                 lookup: Lookup) -> tuple[Reference, ...]:
     found = tuple(reference(robot, scene, target.header.frame_id, lookup)
                   for target in request.targets)
-    for target, each in zip(request.targets, found, strict=True):
-        if request.follow_frames and each.loose_on:
+    for target in request.targets if request.follow_frames else ():
+        frame = target.header.frame_id.removeprefix('/')
+        if frame not in ('', robot.root_frame, *robot.frame_names, *scene.frame_names):
             raise RequestError(
                 Status.FRAME_TRANSFORM_FAILURE,
-                f"follow_frames: frame '{target.header.frame_id}' is connected to link "
-                f"'{each.loose_on}' by a transform on /tf, so it is not known whether it "
-                'moves with the link; valid: frames of the robot, and frames that /tf_static '
-                'fixes to them')
+                f"follow_frames: '{frame}' is a frame of TF, of which it is not known whether it "
+                'moves with a link; valid: frames of the robot and the scene')
     return found
 
 

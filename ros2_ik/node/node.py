@@ -62,8 +62,7 @@ class IKNode(Node):
         self._own_parameters = parameters = Parameters(self)
         self._waiting = 0
         self._statistics, self._pool = Statistics(), Pool(parameters.workers, log)
-        transforms = self._transforms = Transforms(self, parameters, self._now,
-                                                   simulated=self._simulated)
+        transforms = self._transforms = Transforms(self, parameters, self._now)
         joint_states = self._joint_states = JointStates(
             lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
             lambda: publishers(self, self.resolve_topic_name('joint_states')),
