@@ -75,7 +75,7 @@ class IKNode(Node):
         self._made_markers: Made = {}
         geometry = CollisionGeometry(log, self._pool.set_robot)
         self._scene = PlanningScene(parameters, state, transforms, geometry, log,
-                                    lambda work: self.executor.create_task(work), self._wait)
+                                    lambda *call: self.executor.create_task(*call), self._wait)
         self._scene.receivers.append(self._show)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,

@@ -230,7 +230,7 @@ def test_changed_description_keeps_held_objects_and_removed_pairs(panda):
     scene = holding(holding(Scene(panda), 'a', at(0.2)), 'b', at(0.3))
     scene = scene.attach(scene.attached['a'].object, HAND, ['b'])
     scene = scene.with_allowed(AllowedCollisions())
-    moved = moved_over(SceneState(scene), panda, SimpleNamespace(info=print)).scene
+    moved = moved_over(scene, panda)
     assert dict(moved.attached) == dict(scene.attached)
     assert not any(moved.allowed.allowed(*pair) for pair in panda.disabled_pairs)
 

@@ -1,10 +1,8 @@
 """The node's planning scene: reads, queues and applies changes."""
 
-from collections import deque
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 import time
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,6 +10,7 @@ from moveit_msgs.msg import PlanningScene as PlanningSceneMessage, RobotState
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_ik.core import (
+    AllowedCollisions,
     collision_checker,
     CollisionChecker,
     Configuration,
@@ -37,7 +36,6 @@ from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
 MAX_WAITING = 1000   # maximum number of queued changes
-BATCH = 100   # maximum number of changes that are applied together
 
 Done = Callable[['Applied | Exception'], None]
 
@@ -59,47 +57,53 @@ class StateInScene(NamedTuple):
     notes: list[str]
 
 
-class _BatchResult(NamedTuple):
-    """The scene after several changes, and the result of each change."""
-
-    known: SceneState
-    results: list[Applied | Exception]
-
-
 class PlanningScene:
     """
     The current scene of the current robot; a change replaces the immutable scene as a whole.
 
     Call methods in the node's thread only. A second thread computes changes, and calls
-    `receivers` with each new scene. `begin(coroutine)` runs a coroutine in the node's thread;
+    `receivers` with each new scene. `post(function, ...)` calls a function in the node's thread;
     `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
 
     def __init__(self, parameters: Parameters, state: CurrentState, transforms: Transforms,
-                 geometry: CollisionGeometry, log: RcutilsLogger,
-                 begin: Callable[[Coroutine[object, object, None]], object], wait: Any) -> None:
+                 geometry: CollisionGeometry, log: RcutilsLogger, post: Callable[..., object],
+                 wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
         self.geometry, self._log = geometry, log
         self.receivers: list[Callable[[SceneState], None]] = []
-        self._begin, self._wait = begin, wait
+        self._post, self._wait, self._waiting = post, wait, 0
         self._thread = ThreadPoolExecutor(1, 'scene changes')
-        self._queue = deque[tuple[PlanningSceneMessage, Done]]()
-        self._working = False
         self._known: SceneState | None = None
+        self._newest: SceneState | None = None      # of the second thread
         self.fault = ''          # why the scene of parameter `scene` was not loaded, or ''
 
     def set_robot(self, robot: Robot) -> None:
         """Adopt another robot; keep the scene if name and root frame of the robot are the same."""
         old, self._known = self._known, SceneState(Scene(robot))
         self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes)
-        if old and (old.scene.robot.name, old.scene.robot.root_frame) \
-                == (robot.name, robot.root_frame) and not self.fault:
-            self._put(moved_over(old, robot, self._log))
-            return
-        if old and (old.scene.objects or old.scene.attached):
-            self._log.warning(f"the scene of robot '{old.scene.robot.name}' is gone, with "
-                              f'{contents(old.scene)}')
-        self._put(self._loaded(robot, self._parameters.scene))
+        if old and (kept := self._moved_over(old, robot)):
+            self._put(kept)
+        else:
+            self._put(self._loaded(robot, self._parameters.scene))
+
+    def _moved_over(self, old: SceneState, robot: Robot) -> SceneState | None:
+        """Return the old scene for a changed description of the same robot, else None."""
+        before, fault, full = old.scene.robot, self.fault, old.scene.objects or old.scene.attached
+        if (before.name, before.root_frame) == (robot.name, robot.root_frame) and not fault:
+            try:
+                scene = moved_over(old.scene, robot)
+            except IKError as error:
+                fault = f': {error}'
+            else:
+                if full:
+                    self._log.info(f"robot '{robot.name}' is described anew; the scene stays, "
+                                   f'with {contents(scene)}')
+                return SceneState(scene, old.name, old.octomap)
+        if full:
+            self._log.warning(f"the scene of robot '{before.name}' is gone, with "
+                              f'{contents(old.scene)}{fault}')
+        return None
 
     def _loaded(self, robot: Robot, scene: str) -> SceneState:
         """Load the scene of parameter `scene`; return an empty one and set `fault` on errors."""
@@ -203,13 +207,11 @@ class PlanningScene:
         if self.fault:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                f'{self.fault}: start the node with another scene, or without')
-        if len(self._queue) >= MAX_WAITING:
+        if self._waiting >= MAX_WAITING:
             raise RequestError(Status.FAILURE, f'busy: the maximum of {MAX_WAITING} changes of '
                                f"the scene of robot '{robot.name}' is waiting")
-        self._queue.append((message, done))
-        if not self._working:
-            self._working = True
-            self._begin(self._apply_queue())
+        self._waiting += 1
+        self._thread.submit(self._change, self.known, message, done)
 
     async def in_thread(self, make: Callable[[], T]) -> T:
         """Return the result of a function that is called in the second thread."""
@@ -221,67 +223,47 @@ class PlanningScene:
         """Apply no further changes; `done` is not called for waiting ones."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    async def _apply_queue(self) -> None:
-        """Apply the waiting changes, in order of arrival."""
-        try:
-            while self._queue:
-                asked = [self._queue.popleft() for _ in range(min(len(self._queue), BATCH))]
-                made = base = None
-                # repeated if another robot was set meanwhile
-                while made is None or base is not self._known:
-                    base = self.known
-                    made = await self._wait(partial(self._submit, asked, base))
-                if made.known is not base:
-                    self._put(made.known)
-                for (_, done), result in zip(asked, made.results, strict=True):
-                    done(result)
-        finally:
-            self._working = False
-
-    def _submit(self, asked: list[tuple[PlanningSceneMessage, Done]], base: SceneState,
-                done: Callable[[_BatchResult], None]) -> None:
-        messages = [message for message, _ in asked]
-        self._thread.submit(lambda: done(self._apply_batch(messages, base)))
+    def _finish(self, new: SceneState, message: PlanningSceneMessage, done: Done,
+                result: Applied | Exception) -> None:
+        """Adopt a computed scene; compute the change again if the robot was replaced meanwhile."""
+        if new.scene.robot is not self.known.scene.robot:
+            self._thread.submit(self._change, self.known, message, done)
+            return
+        self._waiting -= 1
+        # the newest one, since the executor may run `_finish` of a later change first
+        newest = self._newest
+        if newest and newest is not self._known and newest.scene.robot is new.scene.robot:
+            self._put(newest)
+        done(result)
 
     # -- changes: in the second thread ----------------------------------------------------
 
-    def _apply_batch(self, asked: list[PlanningSceneMessage], base: SceneState) -> _BatchResult:
-        """Apply changes one after the other; a failed change leaves the scene as it was."""
+    def _change(self, asked: SceneState, message: PlanningSceneMessage, done: Done) -> None:
+        """Apply a change to the newest scene of the robot that was current when it was asked."""
+        base = self._newest
+        if base is None or base.scene.robot is not asked.scene.robot:
+            base = asked
         try:
-            # prepare the collision checker once, for the last scene
-            made = self._apply_each(asked, base, prepare=False)
-            if made.known.scene is not base.scene:
-                self._prepare(made.known.scene)
-            return made
-        # on an error, prepare the checker after each change, to find the faulty change
-        except Exception:
-            return self._apply_each(asked, base, prepare=True)
+            base, notes = self._changed(message, base)
+            result: Applied | Exception = Applied(base.scene, notes)
+        except Exception as error:
+            result = error
+        self._newest = base
+        self._post(self._finish, base, message, done, result)
 
-    def _apply_each(self, asked: list[PlanningSceneMessage], base: SceneState,
-                    prepare: bool) -> _BatchResult:
-        known, results = base, list[Applied | Exception]()
-        for each in asked:
-            try:
-                new, notes = self._apply_one(each, known)
-                if prepare and new.scene is not known.scene:
-                    self._prepare(new.scene)
-                known = new
-                results.append(Applied(new.scene, notes))
-            except Exception as error:
-                results.append(error)
-        return _BatchResult(known, results)
-
-    def _apply_one(self, message: PlanningSceneMessage,
-                   known: SceneState) -> tuple[SceneState, list[str]]:
+    def _changed(self, message: PlanningSceneMessage,
+                 base: SceneState) -> tuple[SceneState, list[str]]:
         """Apply a change; retry while it is refused for a transform that may still arrive."""
-        robot = known.scene.robot
+        robot = base.scene.robot
         while True:
             began, notes = time.monotonic(), list[str]()
             try:
                 given = joint_values(message.robot_state, robot, 'robot_state')
-                new = changed_scene(known, message, self.now(robot, given, notes))
+                new = changed_scene(base, message, self.now(robot, given, notes))
                 check_scene_size(new.scene)
-                return (known if new == known else new), notes
+                if new.scene is not base.scene:
+                    self._prepare(new.scene)
+                return (base if new == base else new), notes
             except RequestError as error:
                 if not self._transforms.may_pass(error, began):
                     raise
@@ -301,51 +283,19 @@ def _first(text: str, items: Iterable[str]) -> list[str]:
     return [f'{text}{items[0]}{more}'] if items else []
 
 
-def moved_over(old: SceneState, robot: Robot, log: RcutilsLogger) -> SceneState:
-    """
-    Return the old scene, adapted to a changed description of the robot.
-
-    Objects, attachments and paddings that do not fit the new description are logged and dropped.
-    """
-    source = old.scene
-    scene = Scene(robot).with_frames(source.frames)
-    lost: list[str] = []
+def moved_over(source: Scene, robot: Robot) -> Scene:
+    """Return a scene for a changed description of its robot; raises IKError if it does not fit."""
+    scene = Scene(robot).with_frames(source.frames).with_padding(source.padding)
     for item in source.objects.values():
-        with _noted(lost, item.id):
-            scene = scene.add(item)
+        scene = scene.add(item)
     for held in source.attached.values():
-        with _noted(lost, held.id):
-            scene = scene.attach(held.object, held.link, held.touch_links)
-    for link, padding in source.padding.items():
-        with _noted(lost, f'padding of {link}'):
-            scene = scene.with_padding({link: padding})
-    # keep only those allowed pairs that differ from the SRDF of the old description
-    default = Scene(source.robot).allowed
-    matrix = scene.allowed
-    for pair, allowed in source.allowed.pairs.items():
-        if default.pairs.get(pair) != allowed:
-            matrix = matrix.with_entry(*pair, allowed)
-    # pairs of the SRDF that a client removed
-    for pair in default.pairs.keys() - source.allowed.pairs.keys():
-        matrix = matrix.with_entry(*pair, source.allowed.allowed(*pair))
-    for name, allowed in source.allowed.defaults.items():
-        matrix = matrix.with_entry(name, None, allowed)
-    if lost:
-        log.warning(f"robot '{robot.name}' is described anew; gone from the scene: "
-                    + ', '.join(lost))
-    elif scene.objects or scene.attached:
-        log.info(f"robot '{robot.name}' is described anew; the scene stays, with "
-                 f'{contents(scene)}')
-    return SceneState(scene.with_allowed(matrix), old.name, old.octomap)
-
-
-@contextmanager
-def _noted(lost: list[str], name: str) -> Iterator[None]:
-    """Append `name` and the reason to `lost` if the block raises IKError."""
-    try:
-        yield
-    except IKError as error:
-        lost.append(f"'{name}' ({error})")
+        scene = scene.attach(held.object, held.link, held.touch_links)
+    # only those pairs that differ from the SRDF of the old description, or that a client removed
+    default = AllowedCollisions.of_robot(source.robot).pairs
+    changed = {pair: source.allowed.allowed(*pair) for pair in {**default, **source.allowed.pairs}
+               if default.get(pair) != source.allowed.pairs.get(pair)}
+    return scene.with_allowed(scene.allowed.updated(
+        AllowedCollisions(changed, source.allowed.defaults)))
 
 
 def contents(scene: Scene) -> str:
