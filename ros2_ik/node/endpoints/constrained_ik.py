@@ -20,7 +20,7 @@ from ros2_ik.node.endpoints.registry import Endpoint
 NAME = '~/solve_constrained_ik'
 NODE_STOPPED = 'the node was stopped'
 MAX_GOALS = 64     # maximum number of open goals
-FEEDBACK_PERIOD = 0.5     # of goals without progress reports from a worker [s]
+FEEDBACK_PERIOD = 0.2     # [s]
 RESULT_TIMEOUT = 10       # time for which the action server keeps a result, node's clock [s]
 
 
@@ -78,8 +78,7 @@ class ConstrainedIK(Endpoint):
             callback_group=ReentrantCallbackGroup(), goal_service_qos_profile=QUEUE,
             result_service_qos_profile=QUEUE, cancel_service_qos_profile=QUEUE,
             result_timeout=RESULT_TIMEOUT)
-        self._timer = timer(self.node, FEEDBACK_PERIOD, self._tick)
-        self._timer.cancel()
+        timer(self.node, FEEDBACK_PERIOD, self._publish)
 
     def end(self) -> None:
         """End all goals with their best results, and reject new ones."""
@@ -129,7 +128,6 @@ class ConstrainedIK(Endpoint):
         goal.asked = await self.settled.read(lambda: self._read(goal))
         solution = goal.with_reason(await self._search(goal, goal.asked))
         if solution.success and goal.asked.execute:
-            self._start_feedback()
             goal.phase, goal.newest = 'moving', solution
         await self.ik_requests.finish(goal.asked, solution, result, goal.stops,
                                       'action solve_constrained_ik', lambda: goal.why)
@@ -146,36 +144,19 @@ class ConstrainedIK(Endpoint):
     async def _search(self, goal: OpenGoal, question: PreparedRequest) -> IKSolution:
         def submitted(number: int) -> None:
             goal.end = lambda: self.pool.cancel(number)
-            self._start_feedback()
 
         # called in the pool's thread
         def tell(solution: IKSolution) -> None:
-            self.node.executor.create_task(self._on_progress, goal, solution)
+            if goal.phase == 'searching':
+                goal.newest = solution
         return await self.ik_requests.search(question, submitted, tell)
 
-    # -- feedback -------------------------------------------------------------------------
-
-    def _start_feedback(self) -> None:
-        """Start the feedback timer, which runs until no goal is open."""
-        if self._timer.is_canceled():
-            self._timer.reset()
-
-    def _on_progress(self, goal: OpenGoal, solution: IKSolution) -> None:
-        if goal in self._goals and goal.phase == 'searching':
-            goal.newest = solution
-            self._publish(goal)
-
-    def _publish(self, goal: OpenGoal) -> None:
-        feedback = SolveConstrainedIK.Feedback(phase=goal.phase)
-        if goal.newest is not None and goal.asked is not None:
-            fill_progress(feedback, goal.newest, goal.asked.search.problem,
-                          header(self.node, goal.asked.robot.root_frame))
-        feedback.seconds = time.monotonic() - goal.began
-        goal.handle.publish_feedback(feedback)
-
-    def _tick(self) -> None:
-        if not self._goals:
-            self._timer.cancel()
+    def _publish(self) -> None:
+        """Publish the feedback of all open goals."""
         for goal in self._goals:
-            if goal.phase != 'searching' or goal.newest is None:
-                self._publish(goal)
+            feedback = SolveConstrainedIK.Feedback(phase=goal.phase)
+            if goal.newest is not None and goal.asked is not None:
+                fill_progress(feedback, goal.newest, goal.asked.search.problem,
+                              header(self.node, goal.asked.robot.root_frame))
+            feedback.seconds = time.monotonic() - goal.began
+            goal.handle.publish_feedback(feedback)
