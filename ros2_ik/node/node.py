@@ -27,8 +27,7 @@ from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.endpoints.answering import Statistics
-from ros2_ik.node.endpoints.parts import LATCHED, publisher, timer
-from ros2_ik.node.endpoints.registry import make_endpoints
+from ros2_ik.node.endpoints.registry import LATCHED, make_endpoints, publisher, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.parameters.parameters import start_notes

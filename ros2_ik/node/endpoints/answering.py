@@ -17,7 +17,7 @@ from ros2_ik.node.servo.messages import State
 from ros2_ik.node.workers import UnansweredError, WorkerError
 
 if TYPE_CHECKING:
-    from ros2_ik.node.endpoints.parts import Parts
+    from ros2_ik.node.endpoints.registry import Parts
 
 N_SOLVE_TIMES = 1000   # number of recent solve times for the percentiles
 MAX_REASON = 4000      # maximum length of the reason in an answer [characters]

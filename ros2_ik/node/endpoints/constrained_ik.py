@@ -14,8 +14,7 @@ from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.answering import header, reason_of, refusal
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
-from ros2_ik.node.endpoints.parts import QUEUE, timer
-from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, timer
 
 NAME = '~/solve_constrained_ik'
 NODE_STOPPED = 'the node was stopped'

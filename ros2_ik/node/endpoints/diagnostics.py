@@ -1,12 +1,13 @@
-"""The node's health on /diagnostics."""
+"""The node's health on /diagnostics, and topic ~/ready."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from std_msgs.msg import Bool
 
-from ros2_ik.node.endpoints.parts import publisher, timer
-from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.endpoints.registry import Endpoint, LATCHED, publisher, timer
 from ros2_ik.node.servo.messages import OFF
 
-PERIOD = 1.0   # of the diagnostics messages [s]
+PERIOD = 1.0            # of the diagnostics messages [s]
+CHECK_PERIOD = 0.1      # between two checks for ~/ready [s]
 Values = dict[str, object]
 
 
@@ -94,3 +95,18 @@ class Diagnostics(Endpoint):
                           'replaced': pool.replaced}
         level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
         return level, f'{pool.busy} of {pool.size} busy', values
+
+
+class Ready(Endpoint):
+    """Latched topic: True if a robot is loaded, and its collision geometry made or failed."""
+
+    def offer(self) -> None:
+        self._last: bool | None = None
+        self._publisher = publisher(self.node, Bool, '~/ready', LATCHED)
+        timer(self.node, CHECK_PERIOD, self._check)
+
+    def _check(self) -> None:
+        ready = self.description.robot is not None and not self.scene.geometry.is_making
+        if ready != self._last:
+            self._last = ready
+            self._publisher.publish(Bool(data=ready))

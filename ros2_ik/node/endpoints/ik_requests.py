@@ -28,7 +28,7 @@ from ros2_ik.messages.requests import (
 )
 from ros2_ik.msg import Solution
 from ros2_ik.node.endpoints.answering import header
-from ros2_ik.node.endpoints.parts import Parts, publisher
+from ros2_ik.node.endpoints.registry import Parts, publisher
 from ros2_ik.node.endpoints.straight_way import StraightWay
 from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.path_checks import OwnScene

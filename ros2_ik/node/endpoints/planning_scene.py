@@ -20,8 +20,7 @@ from rclpy.publisher import Publisher
 from ros2_ik.core import Scene, Status
 from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
 from ros2_ik.node.endpoints.answering import answering, header, reason_of
-from ros2_ik.node.endpoints.parts import QUEUE
-from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.endpoints.registry import Endpoint, QUEUE
 from ros2_ik.node.state.planning_scene import Applied
 from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 

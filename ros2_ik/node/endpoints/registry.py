@@ -1,26 +1,80 @@
-"""Base class and registry of endpoints, and the function that creates them."""
+"""Base class and registry of endpoints, the parts of the node that they use, and factories."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib import import_module
 import pkgutil
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TYPE_CHECKING
 
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.timer import Timer
 
-from ros2_ik.node.endpoints.answering import Request, Response
-from ros2_ik.node.endpoints.ik_requests import IKRequests
-from ros2_ik.node.endpoints.parts import Parts, publisher, QUEUE, timer
+from ros2_ik.node.endpoints.answering import Request, Response, Statistics
+from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.servo.process import ServoProcess
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.planning_scene import PlanningScene
+from ros2_ik.node.state.settled import Settled
+from ros2_ik.node.state.transforms import Transforms
+from ros2_ik.node.workers import Pool
+
+if TYPE_CHECKING:
+    from ros2_ik.node.endpoints.ik_requests import IKRequests
 
 DISCOVERY_TIME = 2.0    # for DDS to discover other nodes that offer a service [s]
+
+# Queue of requests of each service. When the queue is full, DDS drops older requests silently.
+# Fast DDS sends each answer to all clients of a service, so the clients' queues must be as long.
+QUEUE = QoSProfile(depth=1000)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+# wait(start) calls start(done), and awaits the value that any thread passes to `done`
+Wait = Callable[[Callable[[Callable[[object], None]], None]], Awaitable[Any]]
+
+
+@dataclass(eq=False)
+class Parts:
+    """References to the parts of the node, as attributes of each endpoint."""
+
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    joint_states: JointStates
+    current_state: CurrentState
+    scene: PlanningScene
+    transforms: Transforms
+    settled: Settled
+    pool: Pool
+    motions: MotionExecutor
+    servo_process: ServoProcess
+    wait: Wait
+
+
+def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
+    """Return a publisher without events for incompatible subscribers, which slow services."""
+    return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
+        use_default_callbacks=False))
+
+
+def timer(node: Node, period: float, callback: Callable[[], None]) -> Timer:
+    """Return a timer with a period [s] of the steady clock, which runs in paused simulations."""
+    return node.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
 @dataclass(eq=False)
 class Endpoint(Parts):
     """Base class of endpoints; subclasses are registered, and create their services in `offer`."""
 
-    ik_requests: IKRequests
+    ik_requests: 'IKRequests'
     kinds: ClassVar[list[type['Endpoint']]] = []
 
     def __init_subclass__(cls) -> None:
@@ -75,6 +129,8 @@ class Endpoint(Parts):
 
 def make_endpoints(**parts: Any) -> list[Endpoint]:
     """Import all modules of this package, and create an endpoint of each registered class."""
+    # imported here, since that module imports this one
+    from ros2_ik.node.endpoints.ik_requests import IKRequests
     ik_requests, folder = IKRequests(**parts), __name__.rpartition('.')[0]
     for module in pkgutil.iter_modules(import_module(folder).__path__):
         import_module(f'{folder}.{module.name}')

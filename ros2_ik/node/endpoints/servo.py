@@ -31,8 +31,7 @@ from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.endpoints.parts import timer
-from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.endpoints.registry import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.servo.messages import (
     Alive,
