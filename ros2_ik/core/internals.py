@@ -19,7 +19,7 @@ __all__ = [
     'braking_motion', 'even_braking_motion', 'PathCollision', 'PathCollisionCheck', 'PathOptions',
     'PathSearch', 'TimedPath', 'ALL_AXES', 'joint_changes', 'JointChangeBound', 'largest_change',
     'TargetError', 'bind_request', 'BoundRequest', 'default_group', 'default_tip', 'Defaults',
-    'group_tips', 'IKRequest', 'prepare', 'World', 'check_scene_file', 'GeometryElement',
+    'group_tips', 'IKRequest', 'prepare', 'World', 'GeometryElement',
     'OCTOMAP', 'ShapeInstance', 'visual_elements', 'visual_geometry', 'shape_kinds', 'Search',
     'read_yaml',
 ]

@@ -21,8 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
-from ros2_ik.core import compile_all, IKError, Robot
-from ros2_ik.core.internals import check_scene_file
+from ros2_ik.core import compile_all, Robot
 from ros2_ik.messages.markers import Made, scene_markers
 from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext
@@ -113,11 +112,6 @@ class IKNode(Node):
         description.offer(**{name: text for name, text in texts.items() if text})
         if fault := description.refused or self._scene.fault:
             raise ParameterError(fault)
-        if parameters.scene and not description.robot:
-            try:
-                check_scene_file(parameters.scene)
-            except IKError as error:
-                raise ParameterError(f"parameter scene, '{parameters.scene}': {error}") from None
 
     def _remind(self) -> None:
         """Log a warning about missing inputs, and an error about another node of this name."""
@@ -224,21 +218,17 @@ class IKNode(Node):
         """
         Spin until no request has been open for QUIET_TIME, or the time for answers has passed.
 
-        Two things can be in transit: requests in the queues, of which each spin takes one, and
-        answers, which DDS drops when their writer is destroyed. A request for a motion is answered
-        after the arm has braked, so ANSWER_TIMEOUT counts from then.
+        DDS drops answers in transit when their writer is destroyed. A request for a motion is
+        answered after the arm has braked, so ANSWER_TIMEOUT counts from then.
         """
-        statistics = self._statistics
-        total = statistics.requests.total
         begin = last = time.monotonic()
         end = begin + ANSWER_TIMEOUT
         while (now := time.monotonic()) < min(last + QUIET_TIME, end):
-            answered = total()
             if self._motions.moving:
                 last = now
                 end = min(now, begin + BRAKING_TIMEOUT) + ANSWER_TIMEOUT
             self.spin_once(executor, 0.02)
-            if self._waiting or statistics.open_goals or total() > answered:
+            if self._waiting or self._statistics.open_goals:
                 last = now
 
 

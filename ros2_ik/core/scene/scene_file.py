@@ -69,11 +69,6 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     return scene
 
 
-def check_scene_file(path_or_text: str | Path) -> None:
-    """Raise InvalidSceneError if a file is missing, is not YAML, or has unknown sections."""
-    _content(path_or_text)
-
-
 def shipped_scenes() -> dict[str, Path]:
     """Files of the scenes that come with the package, by name."""
     return {path.stem: path for path in sorted((config_folder() / 'scenes').glob('*.yaml'))}

@@ -25,7 +25,7 @@ PARAMETERS = (
          'Source of the pose of a planar or freeflyer base if the request has none: parameter '
          '(base_pose) or tf.', choices=('parameter', 'tf'), read_only=True),
     Spec('base_pose', [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0],
-         "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm'),
+         "Pose of the root link in the robot's root frame, x y z qx qy qz qw.", 'm', -1e6, 1e6),
     Spec('tf_timeout', 5.0, 'Maximum age of a TF transform in requests and for scene objects; '
          'older ones are refused. Transforms of /tf_static have no age. 0: no maximum.',
          's', 0, 1e6),

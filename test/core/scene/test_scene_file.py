@@ -11,7 +11,6 @@ from ros2_ik.core import Configuration, Robot
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene import (
     AllowedCollisions,
-    check_scene_file,
     load_scene,
     save_scene,
     shipped_scenes,
@@ -191,14 +190,6 @@ def test_shipped_scenes_load():
         load_scene('tabel', ROBOT)
     with pytest.raises(InvalidSceneError, match='a scene is a file, a name or YAML, not None'):
         load_scene(None, ROBOT)
-
-
-@pytest.mark.parametrize('text, words', [
-    ('tabel', 'shipped: bin, floor'), ('/nowhere.yaml', 'No such file'), ('object: []', 'object')])
-def test_scene_file_is_validated_without_a_robot(text, words):
-    with pytest.raises(InvalidSceneError, match=words):
-        check_scene_file(text)
-    check_scene_file('floor')
 
 
 @pytest.mark.parametrize('name', ['bin', 'shelf', 'table'])
