@@ -1,7 +1,6 @@
 """Conversion of scenes to markers for RViz."""
 
 from collections.abc import Iterator
-from itertools import chain
 
 from geometry_msgs.msg import Point
 import pinocchio as pin
@@ -28,34 +27,23 @@ WORLD, ATTACHED = (0.55, 0.6, 0.55, 1.0), (0.65, 0.4, 0.75, 1.0)
 MAX_DRAWN_TRIANGLES = 20_000    # a mesh of more triangles is drawn as its hull
 
 
-Made = dict[tuple[str, str], tuple[SceneObject, list[Marker]]]   # markers by id and frame
-
-
-def scene_markers(scene: Scene, made: Made) -> MarkerArray:
+def scene_markers(scene: Scene) -> MarkerArray:
     """
     Return markers of all objects of a scene; they replace all markers published before.
 
     The namespace of a marker is the object's id. World objects are in the root frame, attached
-    objects in the frame of their link, with which they move in RViz. `made` is a cache: it is
-    updated, so that the next call makes markers of new and changed objects only.
+    objects in the frame of their link, with which they move in RViz.
     """
     # without a stamp: RViz uses the newest transform
     header = Header(frame_id=scene.robot.root_frame)
-    shown = [(item, header, WORLD, item.id) for item in scene.objects.values()]
-    # the world may have an object of the same id
-    shown += [(held.object, Header(frame_id=held.link), ATTACHED, f'{held.id} (attached)')
-              for held in scene.attached.values()]
-    # an object that is unchanged in the same frame keeps its markers
-    before = dict(made)
-    made.clear()
-    for item, place, usual, name in shown:
-        key = name, place.frame_id
-        kept = before.get(key)
-        made[key] = kept if kept and kept[0] is item else (
-            item, list(_markers(item, place, usual, name)))
     markers = [Marker(header=header, action=Marker.DELETEALL)]
-    return MarkerArray(markers=[*markers, *chain.from_iterable(each for _, each in
-                                                               made.values())])
+    for item in scene.objects.values():
+        markers += _markers(item, header, WORLD, item.id)
+    # the world may have an object of the same id
+    for held in scene.attached.values():
+        markers += _markers(held.object, Header(frame_id=held.link), ATTACHED,
+                            f'{held.id} (attached)')
+    return MarkerArray(markers=markers)
 
 
 def _markers(item: SceneObject, header: Header, usual: tuple[float, ...],

@@ -22,7 +22,7 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.core import compile_all, Robot
-from ros2_ik.messages.markers import Made, scene_markers
+from ros2_ik.messages.markers import scene_markers
 from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.endpoints.answering import Statistics
@@ -70,7 +70,6 @@ class IKNode(Node):
                              self.get_clock())
         # reliable and latched matches every subscriber; QoS events, which slow services, are off
         self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
-        self._made_markers: Made = {}
         geometry = CollisionGeometry(log, self._pool.set_robot)
         self._scene = PlanningScene(parameters, state, transforms, geometry, log,
                                     lambda *call: self.executor.create_task(*call), self._wait)
@@ -139,7 +138,7 @@ class IKNode(Node):
         self._scene.set_robot(robot)
 
     def _show(self, known: SceneState) -> None:
-        self._markers.publish(scene_markers(known.scene, self._made_markers))
+        self._markers.publish(scene_markers(known.scene))
 
     def _why_no_description(self) -> str:
         """Return a warning about a publisher of robot_description with another QoS, or ''."""

@@ -84,7 +84,7 @@ def test_every_shape_has_a_message_and_a_marker(panda, now, shape):
     assert {shape.kind for shape in SHAPES} == set(shape_kinds())
     scene = Scene(panda).add(SceneObject('a', [(shape, np.eye(4))], np.eye(4)))
     header = Header(frame_id=panda.root_frame)
-    _, marker = scene_markers(scene, {}).markers
+    _, marker = scene_markers(scene).markers
     message = scene_message(SceneState(scene), {}, 0, header)
     back = changed_scene(SceneState(Scene(panda)), message, now).scene.objects['a']
     parts = back.parts
