@@ -128,8 +128,7 @@ def _position(asked: PositionConstraint, scene: Scene, lookup: Lookup) -> Iterat
     with error_context('constraint_region'):
         check_size([region], MAX_REQUEST_SHAPES, MAX_REQUEST_TRIANGLES)
     # MoveIt skips a shape without a pose
-    regions = [(shape, frame.place(pose)) for shape, pose in read_shapes(
-        region, 'hull', lambda text: None) if pose]
+    regions = [(shape, frame.place(pose)) for shape, pose in read_shapes(region, 'hull') if pose]
     if not regions:
         raise wrong('constraint_region has no shape with a pose')
     surfaces = region_surfaces(regions)

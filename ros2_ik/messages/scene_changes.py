@@ -197,8 +197,7 @@ def _object(message: 'CollisionObject', context: ConversionContext) -> SceneObje
 
 def _shapes(message: 'CollisionObject', context: ConversionContext) -> Read:
     check_size([message])
-    read = read_shapes(message, context.detail,
-                       lambda text: context.note(f"object '{message.id}': {text}"))
+    read = read_shapes(message, context.detail)
     if not read:
         hint = ('; ros2cli sends REMOVE as operation: [1], but operation: 1 as ADD'
                 if operation_of(message) == ADD else '')

@@ -28,20 +28,14 @@ _PRIMITIVES: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
 }
 Read = list[tuple[Shape, pin.SE3]]   # shapes and their poses
 _XYZ = attrgetter('x', 'y', 'z')
-Note = Callable[[str], None]
-
-# a larger mesh is replaced by its hull: reading this many triangles takes about 0.5 s, during
-# which the node serves no other request
-MAX_MESH_TRIANGLES = 100_000
 
 
-def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str, note: Note) -> Read:
+def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str) -> Read:
     """
     Read the shapes of a CollisionObject or BoundingVolume, with their poses.
 
     A shape without a pose in the message gets the pose None, which means identity. `detail` is the
-    `Mesh.detail` of meshes. `note(text)` reports meshes that are too large for that detail. Raises
-    RequestError.
+    `Mesh.detail` of meshes. Raises RequestError.
     """
     read: Read = []
     for kind, reader in (('primitive', _primitive), ('mesh', _mesh), ('plane', _plane)):
@@ -51,7 +45,7 @@ def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str, note: 
             raise wrong(f'{len(poses)} {kind}_poses for {len(shapes)} {field}')
         for index, shape in enumerate(shapes):
             with error_context(f'{field}[{index}]'):
-                made = reader(shape, detail, note)
+                made = reader(shape, detail)
             read.append((made, read_pose(poses[index], f'{kind}_poses[{index}]')
                          if index < len(poses) else None))
     return read
@@ -74,19 +68,14 @@ def _primitive(message: SolidPrimitive, *_: object) -> Shape:
     return make([float(number) for number in message.dimensions[:count]])
 
 
-def _mesh(message: MeshMessage, detail: str, note: Note) -> Shape:
+def _mesh(message: MeshMessage, detail: str) -> Shape:
     count = len(message.triangles)
     if not len(message.vertices) or not count:
         raise wrong(f'a mesh of {len(message.vertices)} vertices and {count} triangles is empty')
     points = chain.from_iterable(map(_XYZ, message.vertices))
     vertices = np.fromiter(points, dtype=float, count=3 * len(message.vertices)).reshape(-1, 3)
-    mesh = Mesh(vertices, np.array([triangle.vertex_indices for triangle in message.triangles]),
-                detail)
-    if count > MAX_MESH_TRIANGLES:
-        note(f'a mesh has {count} triangles, more than {MAX_MESH_TRIANGLES}: its convex hull of '
-             f'{len(mesh.hull.faces)} triangles is used instead')
-        return Mesh(mesh.hull.vertices, mesh.hull.faces, 'hull')
-    return mesh
+    triangles = np.array([triangle.vertex_indices for triangle in message.triangles])
+    return Mesh(vertices, triangles, detail)
 
 
 def _plane(message: PlaneMessage, *_: object) -> Shape:

@@ -4,11 +4,10 @@ import itertools
 from types import SimpleNamespace
 
 from hypothesis import given, settings, strategies as st
-from moveit_msgs.msg import CollisionObject
 import numpy as np
 import pinocchio as pin
 import pytest
-from scene_harness import change, mesh, pose, solid
+from scene_harness import change, pose, solid
 from std_msgs.msg import Header
 
 from ros2_ik.core import (
@@ -96,39 +95,6 @@ def test_every_shape_has_a_message_and_a_marker(panda, now, shape):
     elif shape.kind not in ('plane', 'half_space'):
         largest = max(reach(part.shape) for part in parts)
         assert largest == pytest.approx(reach(shape), rel=0.05)
-
-
-def plate(side):
-    """Return a wavy mesh of 2 (side - 1)^2 triangles."""
-    x, y = (axis.ravel() for axis in np.meshgrid(*[np.linspace(-1, 1, side)] * 2))
-    corner = (np.arange(side - 1)[:, None] * side + np.arange(side - 1)).ravel()
-    return mesh(np.column_stack([x, y, 3 + 0.1 * np.sin(9 * x * y)]).tolist(), np.vstack([
-        np.column_stack([corner, corner + 1, corner + side]),
-        np.column_stack([corner + 1, corner + side + 1, corner + side])]).tolist())
-
-
-@pytest.mark.parametrize(('side', 'wanted', 'taken', 'words'), [
-    (4, 'hull', 'hull', None), (30, 'exact', 'exact', None),
-    (230, 'exact', 'hull', 'a mesh has 104882 triangles, more than 100000: its convex hull')])
-def test_large_mesh_is_replaced_by_its_convex_hull(panda, side, wanted, taken, words):
-    notes, message = [], plate(side)
-    now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, wanted,
-                            notes.append)
-    item = change('a', CollisionObject.ADD, meshes=[message])
-    scene = changed_object(Scene(panda), item, now)
-    shape = scene.objects['a'].parts[0].shape
-    assert shape.detail == taken
-    assert [words in note and "object 'a'" in note for note in notes] == [True] * bool(words)
-    if side == 230:
-        points = np.array([(p.x, p.y, p.z) for p in message.vertices])
-        a, b, c = (shape.vertices[shape.triangles[:, i]] for i in range(3))
-        normals = np.cross(b - a, c - a)
-        normals /= np.linalg.norm(normals, axis=1)[:, None]
-        heights = points @ normals.T - np.einsum('ij,ij->i', a, normals)
-        assert heights.max() < 1e-9
-        message = scene_message(SceneState(scene), {}, 0, Header())
-        assert len(message.world.collision_objects[0].meshes[
-            0].triangles) == len(shape.triangles) < 20_000
 
 
 numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)

@@ -41,8 +41,8 @@ PARAMETERS = (
     Spec('meshes', 'exact',
          'Collision geometry of the meshes of the robot and of messages. exact: triangles with '
          'their interior; distances use convex parts, computed in the background, and the convex '
-         'hull until these are ready. hull: the convex hull, without holes. Meshes of more than '
-         '100 000 triangles in messages are always replaced by their hull; the answer says so.',
+         'hull until these are ready. hull: the convex hull, without holes. A mesh of more than '
+         '500 000 triangles counts as its hull.',
          choices=('exact', 'hull'), read_only=True),
     Spec('missing_meshes', 'refuse',
          'Reaction to a collision element of the robot that cannot be read, or whose mesh is not '
