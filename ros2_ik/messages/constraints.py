@@ -17,13 +17,7 @@ from ros2_ik.core import (
     LeastSquares,
     Robot,
 )
-from ros2_ik.messages.functions import (
-    FRAMES,
-    make_function,
-    MAX_NAME,
-    MAX_ROWS,
-    measures_distances,
-)
+from ros2_ik.messages.functions import FRAMES, make_function, MAX_ROWS, measures_distances
 from ros2_ik.messages.request_error import error_context, wrong
 
 if TYPE_CHECKING:
@@ -65,7 +59,7 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
     rows = 0
     for part in ('constraints', 'costs'):
         for index, message in enumerate(getattr(request, part)):
-            with error_context(f'{part}[{index}] ({message.kind[:MAX_NAME]})'):
+            with error_context(f'{part}[{index}] ({message.kind})'):
                 function = make_function(message, robot, checker)
                 rows += _count_rows(function, rows)
                 _check_angles(function, message.bounds)

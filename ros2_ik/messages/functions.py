@@ -11,15 +11,11 @@ from ros2_ik.core.internals import (
     written_kinds,
 )
 from ros2_ik.messages.frames import link_name
-from ros2_ik.messages.request_error import check_lengths, wrong
+from ros2_ik.messages.request_error import wrong
 
 if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
 
-MAX_NAME = 200              # length of a name [characters]
-MAX_LENGTHS = {'kind': MAX_NAME, 'parameters': 50}      # maximum lengths of Function fields
-# maximum lengths of FunctionParameter fields
-MAX_PARAMETER_LENGTHS = {'name': MAX_NAME, 'numbers': 10_000, 'names': 10_000}
 MAX_ROWS = 1000             # maximum total number of rows of a request's functions
 CHECKER = 'checker'         # field of a function that holds the scene's checker; not in messages
 FRAMES = ('frame', 'relative_to')   # fields of the message itself, not in `parameters`
@@ -42,11 +38,6 @@ def make_function(message: 'Function', robot: Robot,
 
     Raises RequestError and IKError, which name the field.
     """
-    check_lengths(message, MAX_LENGTHS)
-    for index, parameter in enumerate(message.parameters):
-        check_lengths(parameter, MAX_PARAMETER_LENGTHS, f'parameters[{index}].')
-        if any(len(name) > MAX_NAME for name in parameter.names):
-            raise wrong(f'{parameter.name} has a name of more than {MAX_NAME} characters')
     given: dict[str, FieldValue] = {}
     for field in FRAMES:
         name = getattr(message, field).removeprefix('/')

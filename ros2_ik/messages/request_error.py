@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from operator import attrgetter
 
 from ros2_ik.core import IKError, Status
 
@@ -29,9 +28,9 @@ def wrong(message: str, status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> Req
     return RequestError(status, message)
 
 
-def check_lengths(message: object, most: Mapping[str, int], place: str = '') -> None:
+def check_lengths(message: object, most: Mapping[str, int]) -> None:
     """Raise RequestError if a field, a list or text, is longer than its limit in `most`."""
     # a request must not block the node for long: the limits bound the time of reading
     for field, limit in most.items():
-        if (length := len(attrgetter(field)(message))) > limit:
-            raise wrong(f'{place}{field} has length {length}; at most {limit} are read')
+        if (length := len(getattr(message, field))) > limit:
+            raise wrong(f'{field} has length {length}; at most {limit} are read')

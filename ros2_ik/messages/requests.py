@@ -40,9 +40,6 @@ if TYPE_CHECKING:
 # largest lengths of fields: reading a request blocks the node
 MAX_LENGTHS = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_joints': 200,
                'joint_change_names': 200, 'solver_options': 100}
-MAX_RULE_LENGTHS = {'link_padding': 200, 'allowed_collisions.entry_names': 200,
-                    'allowed_collisions.default_entry_names': 200}
-MAX_OPTION_LENGTHS = {'key': 200, 'value': 200}     # [characters]
 
 
 def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
@@ -243,11 +240,10 @@ def read_options(pairs: 'Iterable[KeyValue]') -> dict[str, bool | int | float | 
     """
     Read solver options from KeyValue messages; values are numbers, true, false or strings.
 
-    Raises RequestError for duplicate keys and too long texts. The solvers check names and values.
+    Raises RequestError for duplicate keys. The solvers check names and values.
     """
     options: dict[str, bool | int | float | str] = {}
-    for index, pair in enumerate(pairs):
-        check_lengths(pair, MAX_OPTION_LENGTHS, f'solver_options[{index}].')
+    for pair in pairs:
         if pair.key in options:
             raise wrong(f"solver_options has '{pair.key}' twice")
         options[pair.key] = _scalar(pair.value)
@@ -267,7 +263,6 @@ T = TypeVar('T')
 
 def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:
     """Apply a request's allowed_collisions and link_padding to a scene; raises RequestError."""
-    check_lengths(request, MAX_RULE_LENGTHS)
     matrix = request.allowed_collisions
     if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):
         with error_context('allowed_collisions'):

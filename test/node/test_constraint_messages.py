@@ -24,7 +24,7 @@ from ros2_ik.messages.functions import (
 )
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_options, with_rules
-from ros2_ik.msg import Bounds, Function, FunctionParameter
+from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
 TIP, OTHER = 'panda_hand', 'panda_link3'
@@ -155,8 +155,6 @@ WRONG = [
      'T_relative_A takes x y z [m], and roll pitch yaw [rad] or a quaternion x y z w, not [0.0'),
     ('frame_position', {'frame': HAND}, {**EXACT, 'soft': True, 'weight': [1.0, 2.0]}, GOAL,
      'bounds.weight has 2 numbers; valid: none, 1, 3 (one a row) or 9'),
-    ('polyhedron', {'frame': HAND, 'points': [[0, 0, 0]] * 20_000, 'A': [1]}, BELOW, GOAL,
-     'parameters[0].numbers has length 60000; at most 10000'),
     ('pair_distance', {'first': HAND, 'second': 'bxo'}, ABOVE, OBJECT,
      "unknown link or object with geometry 'bxo'; did you mean 'box'?"),
 ]
@@ -181,18 +179,6 @@ def test_repeated_field_is_refused(panda):
     message = function('gaze_angle', Bounds(**BELOW), **AIM)
     message.parameters.append(message.parameters[0])
     assert "'axis' is given twice" in str(refusal(ComputeIK.Request(constraints=[message]), panda))
-
-
-@pytest.mark.parametrize(('change', 'words'), [
-    ({'parameters': [FunctionParameter(name='x')] * 51}, 'parameters has length 51; at most 50'),
-    ({'parameters': [FunctionParameter(name='axis', names=['x' * 10**6])]},
-     'axis has a name of more than 200 characters')])
-def test_long_input_is_not_repeated_in_the_error(change, words, panda):
-    message = function('gaze_angle', Bounds(**BELOW), **AIM)
-    for field, value in change.items():
-        setattr(message, field, value)
-    found = str(refusal(ComputeIK.Request(constraints=[message]), panda))
-    assert words in found and len(found) < 1000
 
 
 @pytest.mark.parametrize(('bounds', 'words'), [
@@ -258,11 +244,7 @@ def matrix(names, rows, defaults=()):
      "link_padding[0]: unknown link 'panda_hnad'"),
     ({'link_padding': [LinkPadding(link_name=HAND, padding=NAN)]}, GOAL, 'link_padding[0]: '),
     ({'allowed_collisions': matrix([HAND, 'bxo'], [[True] * 2] * 2)}, OBJECT,
-     "allowed_collisions: unknown name 'bxo'"),
-    ({'allowed_collisions': matrix([HAND] * 300, [])}, GOAL,
-     'allowed_collisions.entry_names has length 300; at most 200'),
-    ({'link_padding': [LinkPadding(link_name=HAND, padding=0.01)] * 201}, GOAL,
-     'link_padding has length 201; at most 200')])
+     "allowed_collisions: unknown name 'bxo'")])
 def test_malformed_collision_rules_are_refused_with_their_field(fields, status, words, panda):
     with pytest.raises(RequestError) as error:
         with_rules(Scene(panda), ComputeIK.Request(**fields))
@@ -289,10 +271,6 @@ def test_text_of_a_solver_option_is_parsed(text, value):
     assert found == value and type(found) is type(value)
 
 
-def test_malformed_solver_options_are_refused():
-    for pairs, words in (([KeyValue(key='a')] * 2, "solver_options has 'a' twice"),
-                         ([KeyValue(key='a', value='x' * 1000)],
-                          'value has length 1000; at most 200'),
-                         ([KeyValue(key='a' * 1000)], 'key has length 1000; at most 200')):
-        with pytest.raises(RequestError, match=words):
-            read_options(pairs)
+def test_repeated_solver_option_is_refused():
+    with pytest.raises(RequestError, match="solver_options has 'a' twice"):
+        read_options([KeyValue(key='a')] * 2)
