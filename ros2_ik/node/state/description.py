@@ -1,7 +1,6 @@
 """Robot descriptions (URDF and SRDF): builds the robot, or refuses the texts with a reason."""
 
 from collections.abc import Callable
-from contextlib import suppress
 import time
 from typing import Any
 
@@ -29,7 +28,7 @@ class Description:
         self._swapped, self._missing = swapped, missing
         self.robot: Robot | None = None
         self.refused = ''
-        self._texts = {'urdf': '', 'srdf': ''}
+        self._newest = self._used = {'urdf': '', 'srdf': ''}    # `_used`: texts of the robot
         self._deadline = time.monotonic() + DISCOVERY_TIME
 
     @property
@@ -47,46 +46,30 @@ class Description:
 
     def offer(self, **texts: str) -> None:
         """
-        Replace the URDF, the SRDF or both (keywords urdf, srdf), if the new texts are valid.
+        Replace the URDF, the SRDF or both (keywords urdf, srdf).
 
-        An SRDF without a URDF is stored until a URDF arrives. An earlier SRDF that does not fit a
-        new URDF is dropped.
+        The robot is replaced if the newest texts describe one; otherwise it stays. An SRDF without
+        a URDF is stored until a URDF arrives.
         """
-        wanted = {**self._texts, **texts}
-        if wanted == self._texts:
-            self.refused = ''
+        newest = {**self._newest, **texts}
+        if newest == self._used:
+            self.refused, self._newest = '', newest
             return
         try:
-            robot, wanted = self._robot_of(texts, wanted)
+            for name, text in texts.items():
+                _check(name.upper(), text)
+            self._newest = newest
+            if not newest['urdf']:
+                return
+            robot = self._build(newest)
         except IKError as error:
             if str(error) != self.refused:
                 self._log.error(f'description refused: {error}'
                                 + (f"; robot '{self.robot.name}' stays" if self.robot else ''))
             self.refused = str(error)
             return
-        self.refused, self._texts = '', wanted
-        if robot:
-            self._take(robot)
-
-    def _robot_of(self, texts: dict[str, str], wanted: dict[str, str]) \
-            -> tuple[Robot | None, dict[str, str]]:
-        """Return the robot (None without a URDF) and the texts used for it; raises IKError."""
-        for name, text in texts.items():
-            _check(name.upper(), text)
-        if not wanted['urdf']:
-            return None, wanted
-        try:
-            return self._build(wanted), wanted
-        except IKError as error:
-            if not wanted['srdf'] or 'srdf' in texts:
-                raise
-            # if the URDF alone is valid, drop the SRDF; otherwise the first error is reported
-            without = {**wanted, 'srdf': ''}
-            with suppress(IKError):
-                robot = self._build(without)
-                self._log.error(f'the earlier SRDF does not fit and is dropped: {error}')
-                return robot, without
-            raise
+        self.refused, self._used = '', newest
+        self._take(robot)
 
     def _take(self, robot: Robot) -> None:
         self.robot = robot
