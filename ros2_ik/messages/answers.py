@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TYPE_CHECKING
 
 from geometry_msgs.msg import Point, Vector3
-from moveit_msgs.msg import RobotState
+from moveit_msgs.msg import ContactInformation, RobotState
 from std_msgs.msg import Header
 
 from ros2_ik.core import Array, Contact, Distances, IKProblem, IKSolution, Scene
 from ros2_ik.messages.constraints import constraint_reports
 from ros2_ik.messages.robot_states import fill_state
-from ros2_ik.msg import BodyDistance, ConstraintState, Contact as ContactMessage, Solution
+from ros2_ik.msg import BodyDistance, ConstraintState, Solution
 
 if TYPE_CHECKING:
     from ros2_ik.action import SolveConstrainedIK
@@ -92,9 +92,9 @@ def constraint_states(problem: IKProblem, q: Array) -> list[ConstraintState]:
 
 
 def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
-                     header: Header) -> list[ContactMessage]:
+                     header: Header) -> list[ContactInformation]:
     """Return messages of contacts; the frame of `header` is the root frame."""
-    return [ContactMessage(
+    return [ContactInformation(
         header=header, position=_point(contact.point), depth=float(contact.depth),
         contact_body_1=contact.first, body_type_1=_body_type(contact.first, scene),
         contact_body_2=contact.second, body_type_2=_body_type(contact.second, scene))
@@ -102,11 +102,11 @@ def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
 
 
 def _body_type(name: str, scene: Scene | None) -> int:
-    kind: int = ContactMessage.ROBOT_LINK
+    kind: int = ContactInformation.ROBOT_LINK
     if scene is not None and name in scene.attached:
-        kind = ContactMessage.ROBOT_ATTACHED
+        kind = ContactInformation.ROBOT_ATTACHED
     elif scene is not None and name in scene.objects:
-        kind = ContactMessage.WORLD_OBJECT
+        kind = ContactInformation.WORLD_OBJECT
     return kind
 
 

@@ -3,7 +3,7 @@
 from itertools import chain
 from typing import NamedTuple
 
-from moveit_msgs.msg import ConstraintEvalResult, Constraints, ContactInformation
+from moveit_msgs.msg import ConstraintEvalResult, Constraints
 from moveit_msgs.srv import GetStateValidity
 
 from ros2_ik.core import (
@@ -21,7 +21,7 @@ from ros2_ik.messages.answers import contact_messages, distance_messages
 from ros2_ik.messages.constraints import hard_constraints, hard_report, named_frames
 from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
-from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.endpoints.answering import answering, header
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
@@ -29,8 +29,7 @@ from ros2_ik.srv import CheckState as Service
 
 MAX_INFLUENCE = 1.0      # maximum `influence`, the distance up to which pairs are reported [m]
 LIMIT_TOLERANCE = 1e-6   # distance outside of a joint limit that is accepted [rad, m]
-MAX_DISTANCES = 10_000   # maximum number of distances in a response
-DEFAULT_MAX_DISTANCES = 100     # if the request has max_distances 0
+MAX_DISTANCES = 100      # maximum number of distances in a response
 
 
 class _Checked(NamedTuple):
@@ -74,9 +73,7 @@ class CheckState(Endpoint):
     def _answer(self, request: Service.Request, response: Service.Response) -> None:
         robot = self.description.current()
         if not 0 <= request.influence <= MAX_INFLUENCE:
-            raise RequestError(
-                Status.INVALID_GOAL_CONSTRAINTS,
-                f'influence is {request.influence:g} m; valid: 0 to {MAX_INFLUENCE:g}')
+            raise wrong(f'influence is {request.influence:g} m; valid: 0 to {MAX_INFLUENCE:g}')
         state = self.scene.of_state(request.state, robot, 'state')
         joints = _joints(robot, request.group)
         found = self._check(robot, state, request.group)
@@ -87,11 +84,10 @@ class CheckState(Endpoint):
         response.contacts = contact_messages(found.contacts, state.scene, head)
         if found.checker is not None and request.influence > 0:
             at = Configuration(found.checker.robot, found.q)
-            most = min(request.max_distances or DEFAULT_MAX_DISTANCES, MAX_DISTANCES)
             near = found.checker.distances(at, request.influence,
-                                           most if found.bodies is None else None)
-            chosen = [k for k, names in enumerate(near.names) if found.counts(*names)][:most]
-            response.distances = distance_messages(near, chosen, head)
+                                           MAX_DISTANCES if found.bodies is None else None)
+            chosen = [k for k, names in enumerate(near.names) if found.counts(*names)]
+            response.distances = distance_messages(near, chosen[:MAX_DISTANCES], head)
         response.valid = not (response.contacts or response.outside_limits)
         response.status = int(Status.SUCCESS)
         response.message = '; '.join([*_sentences(response, outside, found.q), *found.notes])
@@ -103,12 +99,8 @@ class CheckState(Endpoint):
         # as in MoveIt, an unknown group means all joints
         group = request.group_name if request.group_name in robot.groups else ''
         found = self._check(robot, state, group)
-        response.contacts = [ContactInformation(
-            header=contact.header, position=contact.position, depth=contact.depth,
-            contact_body_1=contact.contact_body_1, body_type_1=contact.body_type_1,
-            contact_body_2=contact.contact_body_2, body_type_2=contact.body_type_2)
-            for contact in contact_messages(found.contacts, state.scene,
-                                            header(self.node, robot.root_frame))]
+        response.contacts = contact_messages(found.contacts, state.scene,
+                                             header(self.node, robot.root_frame))
         for text in found.not_checked:
             self.node.get_logger().warning(f'check_state_validity: {text}',
                                            throttle_duration_sec=5.0)

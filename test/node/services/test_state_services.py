@@ -72,7 +72,6 @@ def test_distances_agree_with_their_witness_points(client, panda):
     place = np.array([0.31, 0.0, 0.95]) + step
     applied(client, diff(change('cube', CollisionObject.MOVE, pose=pose(*place))))
     assert check(client).contacts[0].depth == pytest.approx(0.002, abs=1e-4)
-    assert len(check(client, influence=0.5, max_distances=2).distances) == 2
     assert check(client, influence=0.5).distances[0].distance < 0
 
 
