@@ -38,7 +38,7 @@ assert 0.09 - 1e-6 <= p @ p <= 0.16 + 1e-6
 """
 MESSAGE = """
 from ros2_ik.core import Robot
-from ros2_ik.messages.functions import function_message, make_function
+from ros2_ik.messages.constraints import function_message, make_function
 message = function_message('squared_radius', frame='panda_hand', point=[0, 0, 0.1])
 function = make_function(message, Robot.load('panda'))
 assert type(function).__name__ == 'SquaredRadius' and function.point.tolist() == [0, 0, 0.1]

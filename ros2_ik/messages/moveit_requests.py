@@ -16,7 +16,7 @@ import pinocchio as pin
 
 from ros2_ik.core import Array, region_surfaces, Scene, Status
 from ros2_ik.core.internals import Defaults
-from ros2_ik.messages.constraints import MAX_FUNCTIONS
+from ros2_ik.messages.constraints import function_message, MAX_FUNCTIONS
 from ros2_ik.messages.frames import (
     framed_robot,
     group_name,
@@ -25,7 +25,6 @@ from ros2_ik.messages.frames import (
     reference,
     tip_name,
 )
-from ros2_ik.messages.functions import function_message
 from ros2_ik.messages.poses import placement, read_pose
 from ros2_ik.messages.request_error import error_context, RequestError, wrong
 from ros2_ik.messages.scene_changes import (

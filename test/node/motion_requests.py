@@ -7,7 +7,7 @@ from builtin_interfaces.msg import Duration
 from node_harness import Client, eventually
 
 from ros2_ik.action import SolveConstrainedIK
-from ros2_ik.messages.functions import function_message as function
+from ros2_ik.messages.constraints import function_message as function
 from ros2_ik.msg import Bounds
 from ros2_ik.srv import ComputeIK, Execute
 

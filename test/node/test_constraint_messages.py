@@ -14,13 +14,14 @@ from scipy.spatial.transform import Rotation
 from ros2_ik import core
 from ros2_ik.core import Box, collision_checker, Configuration, Scene, SceneObject, Status
 from ros2_ik.core.internals import function_kinds, written_kinds
-from ros2_ik.messages.constraints import MAX_FUNCTIONS, read_constraints
-from ros2_ik.messages.functions import (
+from ros2_ik.messages.constraints import (
     function_message,
     function_message as function,
     make_function,
+    MAX_FUNCTIONS,
     MAX_ROWS,
     measures_distances,
+    read_constraints,
 )
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_options, with_rules

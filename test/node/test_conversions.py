@@ -25,9 +25,8 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.core.internals import prepare, World
-from ros2_ik.messages.constraints import read_constraints
+from ros2_ik.messages.constraints import function_message as function, read_constraints
 from ros2_ik.messages.frames import group_name, Reference, reference, tip_name
-from ros2_ik.messages.functions import function_message as function
 from ros2_ik.messages.poses import fill_pose, placement
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_request

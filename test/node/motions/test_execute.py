@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from scene_harness import applied, attached, box, change, diff, pose, state_holding
 
-from ros2_ik.messages.functions import function_message as function
+from ros2_ik.messages.constraints import function_message as function
 from ros2_ik.msg import Bounds, Status
 
 ROOT, HAND = 'panda_link0', 'panda_hand'

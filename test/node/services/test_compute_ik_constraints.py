@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scene_harness import applied, box, diff, HOME, pose
 
-from ros2_ik.messages.functions import function_message as function
+from ros2_ik.messages.constraints import function_message as function
 from ros2_ik.msg import Bounds, Status
 
 ROOT, HAND, TCP = 'panda_link0', 'panda_hand', 'panda_hand_tcp'

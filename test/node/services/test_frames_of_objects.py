@@ -16,7 +16,7 @@ from scene_harness import (
     state_holding,
 )
 
-from ros2_ik.messages.functions import function_message
+from ros2_ik.messages.constraints import function_message
 from ros2_ik.msg import Bounds, Status
 
 ROOT, HAND = 'panda_link0', 'panda_hand'
