@@ -1,13 +1,16 @@
 """Reading of Octomap messages with the id OcTree."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 import struct
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ros2_ik.core import OcTree
 from ros2_ik.messages.request_error import wrong
+
+if TYPE_CHECKING:
+    from octomap_msgs.msg import Octomap
 
 DEPTH = 16                      # levels of octomap's trees
 MAX_CELLS = 2_000_000           # number of occupied cells
@@ -15,15 +18,7 @@ OCCUPIED, INNER = 2, 3          # states of a child node in the binary format
 Cell = tuple[int, int, int]     # corner of a node with the lowest coordinates [cells]
 
 
-class Octomap(Protocol):
-    """The fields of an Octomap message that are read."""
-
-    binary: bool
-    resolution: float
-    data: Sequence[int]
-
-
-def read_octomap(message: Octomap) -> OcTree | None:
+def read_octomap(message: 'Octomap') -> OcTree | None:
     """
     Return the occupied cells of an Octomap message as a shape, None without any.
 

@@ -97,24 +97,19 @@ def _check(scene: Scene, message: PlanningScene) -> None:
 
 def _cleared(scene: Scene, keep_attached: bool) -> Scene:
     """Remove objects, padding, colours and allowed collisions; fixed frames stay."""
-    if not keep_attached:
-        return scene.clear().with_allowed(AllowedCollisions())
-    for id in scene.objects:
-        scene = scene.remove(id)
-    scene = scene.with_padding(dict.fromkeys(scene.padding, 0.0))
-    scene = scene.with_colors(dict.fromkeys(scene.colors))
-    return scene.with_allowed(AllowedCollisions())
+    cleared = scene.clear().with_allowed(AllowedCollisions())
+    for held in scene.attached.values() if keep_attached else ():
+        cleared = cleared.attach(held.object, held.link, held.touch_links)
+    return cleared.with_colors(dict.fromkeys(cleared.colors))
 
 
 def _without_attached(scene: Scene) -> Scene:
     """Delete the attached objects; unlike after a detach, they do not return to the world."""
-    freed = set(scene.attached) - set(scene.objects)
-    allowed = scene.allowed
     # the configuration does not matter, as the detached objects are removed right away
-    scene = scene.detach(at=Configuration(scene.robot, scene.robot.neutral))
-    for id in freed:
-        scene = scene.remove(id)
-    return scene.with_allowed(allowed)
+    left = scene.detach(at=Configuration(scene.robot, scene.robot.neutral))
+    for id in scene.attached.keys() - scene.objects.keys():
+        left = left.remove(id)
+    return left.with_allowed(scene.allowed)
 
 
 def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
