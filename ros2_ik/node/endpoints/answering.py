@@ -88,6 +88,14 @@ def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
     return decorate
 
 
+def settled(fill: Callable[[PartsT, Request, Response], None]) -> Fill[PartsT, Request, Response]:
+    """Decorate a method for `answering`: call it in its turn, once geometry and TF are ready."""
+    @wraps(fill)
+    async def wait(self: PartsT, request: Request, response: Response) -> None:
+        await self.settled.read(lambda: fill(self, request, response))
+    return wait
+
+
 def header(node: Node, frame_id: str) -> Header:
     """Return a header with the current time of the node's clock."""
     return Header(stamp=node.get_clock().now().to_msg(), frame_id=frame_id)

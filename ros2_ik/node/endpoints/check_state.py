@@ -22,7 +22,7 @@ from ros2_ik.messages.constraints import hard_constraints, hard_report, named_fr
 from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.messages.request_error import wrong
-from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.answering import answering, header, settled
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
@@ -60,17 +60,9 @@ class CheckState(Endpoint):
         self.serve_as_moveit(GetStateValidity, 'check_state_validity', self.answer_moveit)
 
     @answering('check_state')
-    async def answer(self, request: Service.Request, response: Service.Response) -> None:
+    @settled
+    def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/check_state."""
-        await self.settled.read(lambda: self._answer(request, response))
-
-    @answering('check_state_validity')
-    async def answer_moveit(self, request: GetStateValidity.Request,
-                            response: GetStateValidity.Response) -> None:
-        """Answer as move_group: contacts and constraints decide validity, joint limits do not."""
-        await self.settled.read(lambda: self._answer_moveit(request, response))
-
-    def _answer(self, request: Service.Request, response: Service.Response) -> None:
         robot = self.description.current()
         if not 0 <= request.influence <= MAX_INFLUENCE:
             raise wrong(f'influence is {request.influence:g} m; valid: 0 to {MAX_INFLUENCE:g}')
@@ -92,8 +84,11 @@ class CheckState(Endpoint):
         response.status = int(Status.SUCCESS)
         response.message = '; '.join([*_sentences(response, outside, found.q), *found.notes])
 
-    def _answer_moveit(self, request: GetStateValidity.Request,
-                       response: GetStateValidity.Response) -> None:
+    @answering('check_state_validity')
+    @settled
+    def answer_moveit(self, request: GetStateValidity.Request,
+                      response: GetStateValidity.Response) -> None:
+        """Answer as move_group: contacts and constraints decide validity, joint limits do not."""
         robot = self.description.current()
         state = self.scene.of_state(request.robot_state, robot, 'robot_state')
         # as in MoveIt, an unknown group means all joints

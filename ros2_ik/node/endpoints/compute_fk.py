@@ -11,7 +11,7 @@ from ros2_ik.core.internals import group_tips
 from ros2_ik.messages.frames import framed_robot, group_name, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.answering import answering, fill_error_code, header
+from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, settled
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeFK as Service
@@ -27,17 +27,9 @@ class ComputeFK(Endpoint):
         self.serve_as_moveit(GetPositionFK, 'compute_fk', self.answer_moveit)
 
     @answering('compute_fk')
-    async def answer(self, request: Service.Request, response: Service.Response) -> None:
+    @settled
+    def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/compute_fk."""
-        await self.settled.read(lambda: self._answer(request, response))
-
-    @answering('compute_fk')
-    async def answer_moveit(self, request: GetPositionFK.Request,
-                            response: GetPositionFK.Response) -> None:
-        """Answer as move_group does: poses of known links, INVALID_LINK_NAME if any is unknown."""
-        await self.settled.read(lambda: self._answer_moveit(request, response))
-
-    def _answer(self, request: Service.Request, response: Service.Response) -> None:
         state = self.scene.of_state(request.state, self.description.current(), 'state')
         links = self._links(request.links, state.scene)
         response.poses = self._poses(links, state, request.frame_id)
@@ -45,8 +37,11 @@ class ComputeFK(Endpoint):
         response.message = (f'{len(links)} pose{"s" * (len(links) != 1)} in '
                             f'{response.poses[0].header.frame_id}')
 
-    def _answer_moveit(self, request: GetPositionFK.Request,
-                       response: GetPositionFK.Response) -> None:
+    @answering('compute_fk')
+    @settled
+    def answer_moveit(self, request: GetPositionFK.Request,
+                      response: GetPositionFK.Response) -> None:
+        """Answer as move_group does: poses of known links, INVALID_LINK_NAME if any is unknown."""
         state = self.scene.of_state(request.robot_state, self.description.current(), 'robot_state')
         asked, frames = request.fk_link_names, {*state.scene.frame_names}
         known = [name for name in asked if name.removeprefix('/') in frames]
