@@ -17,11 +17,11 @@ from moveit_msgs.srv import (
 )
 from rclpy.publisher import Publisher
 
-from ros2_ik.core import Scene, Status
+from ros2_ik.core import Status
 from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
 from ros2_ik.node.endpoints.answering import answering, header, reason_of
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE
-from ros2_ik.node.state.planning_scene import Applied
+from ros2_ik.node.state.planning_scene import Applied, contents
 from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 
 
@@ -73,7 +73,7 @@ class PlanningSceneEndpoints(Endpoint):
         # MoveIt's type has neither status nor message
         if hasattr(response, 'message'):
             response.status = int(Status.SUCCESS)
-            response.message = _contents(known.scene) + (
+            response.message = f'the scene has {contents(known.scene)}' + (
                 f'; {self.scene.fault}' if self.scene.fault else '')
 
     # -- topic monitored_planning_scene ---------------------------------------------------
@@ -116,15 +116,4 @@ class PlanningSceneEndpoints(Endpoint):
             self.node.get_logger().warning(note)
         said = [] if message.is_diff else [
             'the whole scene was replaced, since is_diff is false']
-        return '; '.join([_contents(result.scene), *said, *result.notes])
-
-
-def _contents(scene: Scene) -> str:
-    objects, held = list(scene.objects), list(scene.attached)
-    text = f'the scene has {_list(objects)}'
-    return f'{text}; attached: {_list(held)}' if held else text
-
-
-def _list(names: list[str]) -> str:
-    more = f' and {len(names) - 5} more' if len(names) > 5 else ''
-    return ', '.join(f"'{name}'" for name in names[:5]) + more or 'no objects'
+        return '; '.join([f'the scene has {contents(result.scene)}', *said, *result.notes])

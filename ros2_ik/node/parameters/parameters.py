@@ -13,7 +13,7 @@ from ros2_ik.node.parameters.spec import ParameterError, Spec
 from ros2_ik.node.parameters.table import (
     controller_specs,
     joint_limit_specs,
-    limited_joints,
+    LIMIT,
     LIMITS,
     PARAMETERS,
 )
@@ -70,7 +70,7 @@ class Parameters(_Defaults):
 
     def limited_joints(self) -> set[str]:
         """Return the joints with a parameter joint_limits.<joint>.*."""
-        return limited_joints(self._values)
+        return {found.group(1) for name in self._values if (found := LIMIT.fullmatch(name))}
 
     def _declare(self, specs: Iterable[Spec]) -> None:
         for spec in specs:

@@ -137,7 +137,7 @@ PARAMETERS = (
 
 _LIMITS = {'velocity': 'rad/s or m/s', 'acceleration': 'rad/s^2 or m/s^2',
            'jerk': 'rad/s^3 or m/s^3'}
-_LIMIT = re.compile(r'joint_limits\.(.+)\.(max_(\w+)|has_(\w+)_limits)')   # MoveIt's names
+LIMIT = re.compile(r'joint_limits\.(.+)\.(max_(\w+)|has_(\w+)_limits)')   # MoveIt's names
 
 LIMITS = tuple(f'joint_limits.<joint>.{name}' for kind in _LIMITS
                for name in (f'max_{kind}', f'has_{kind}_limits'))
@@ -163,15 +163,10 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
 def joint_limit_specs(given: Iterable[str]) -> Iterator[Spec]:
     """Yield the specs of those parameters among `given` whose names are joint_limits.<joint>.*."""
     for name in given:
-        found = _LIMIT.fullmatch(name)
+        found = LIMIT.fullmatch(name)
         joint, _, most, has = found.groups() if found else ('', '', '', '')
         if most in _LIMITS:
             yield Spec(name, 1.0, f"Maximum {most} of joint '{joint}' in motions; the velocity "
                        'limit of the URDF applies as well.', _LIMITS[most], 1e-6, 1e9)
         elif has in _LIMITS:
             yield Spec(name, True, f'Apply joint_limits.{joint}.max_{has}.')
-
-
-def limited_joints(names: Iterable[str]) -> set[str]:
-    """Return the joints of all names of the form joint_limits.<joint>.*."""
-    return {found.group(1) for name in names if (found := _LIMIT.fullmatch(name))}

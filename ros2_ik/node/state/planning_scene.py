@@ -299,7 +299,8 @@ def moved_over(source: Scene, robot: Robot) -> Scene:
 
 
 def contents(scene: Scene) -> str:
-    """Return the numbers of objects and attached objects of a scene, in words."""
-    count, held = len(scene.objects), len(scene.attached)
-    return (f'{count} object{"s" * (count != 1)}'
-            + (f' and {held} attached' if held else ''))
+    """Return the names of the first objects and attached objects of a scene, in words."""
+    names = [*(f"'{id}'" for id in scene.objects),
+             *(f"'{id}' (attached)" for id in scene.attached)]
+    more = f' and {len(names) - 5} more' if len(names) > 5 else ''
+    return ', '.join(names[:5]) + more or 'no objects'

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures('empty_scene')
 def test_reply_lists_the_objects_of_the_scene(client):
     assert applied(client, diff(box('a', at=FAR), box('b', at=FAR))) == "the scene has 'a', 'b'"
     assert applied(client, diff(holding=[attached(change('b', ADD))])).startswith(
-        "the scene has 'a'; attached: 'b'")
+        "the scene has 'a', 'b' (attached)")
     assert applied(client, diff(change('', REMOVE), holding=[attached(change('', REMOVE))])) == (
         'the scene has no objects')
 
