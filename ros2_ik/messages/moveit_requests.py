@@ -27,11 +27,7 @@ from ros2_ik.messages.frames import (
 )
 from ros2_ik.messages.poses import placement, read_pose
 from ros2_ik.messages.request_error import error_context, RequestError, wrong
-from ros2_ik.messages.scene_changes import (
-    check_size,
-    MAX_REQUEST_SHAPES,
-    MAX_REQUEST_TRIANGLES,
-)
+from ros2_ik.messages.scene_changes import check_size
 from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
@@ -125,7 +121,7 @@ def _position(asked: PositionConstraint, scene: Scene, lookup: Lookup) -> Iterat
     frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     region = asked.constraint_region
     with error_context('constraint_region'):
-        check_size([region], MAX_REQUEST_SHAPES, MAX_REQUEST_TRIANGLES)
+        check_size([region])
     # MoveIt skips a shape without a pose
     regions = [(shape, frame.place(pose)) for shape, pose in read_shapes(region, 'hull') if pose]
     if not regions:

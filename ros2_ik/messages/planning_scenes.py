@@ -26,7 +26,6 @@ from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import (
     changed_attached,
     changed_object,
-    check_size,
     ConversionContext,
     frame_in_root,
 )
@@ -49,7 +48,9 @@ def changed_scene(before: SceneState, message: PlanningScene,
     `context.at` must already include the joint values of the message's robot_state.
     """
     scene, name = before.scene, before.name
-    _check(scene, message)
+    if message.robot_model_name not in ('', scene.robot.name):
+        raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
+                    f"'{scene.robot.name}'")
     if not message.is_diff:
         scene, name = _cleared(scene, message.robot_state.is_diff), ''
     # as in MoveIt, a full robot state replaces the attached objects, even in a diff of the scene
@@ -84,15 +85,6 @@ def with_attached(scene: Scene, state: RobotState, context: ConversionContext,
         with error_context(f'{place}attached_collision_objects[{index}]'):
             scene = changed_attached(scene, item, context)
     return scene
-
-
-def _check(scene: Scene, message: PlanningScene) -> None:
-    """Raise RequestError for another robot, or too many shapes, before anything is read."""
-    if message.robot_model_name not in ('', scene.robot.name):
-        raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
-                    f"'{scene.robot.name}'")
-    with error_context('world.collision_objects'):
-        check_size(message.world.collision_objects)
 
 
 def _cleared(scene: Scene, keep_attached: bool) -> Scene:

@@ -28,28 +28,27 @@ MAX_REQUEST_SHAPES = 100
 MAX_REQUEST_TRIANGLES = 20_000
 
 
-def check_size(objects: 'Sequence[CollisionObject | BoundingVolume]', shapes: int = MAX_SHAPES,
-               triangles: int = MAX_TRIANGLES) -> None:
-    """Raise RequestError if messages have too many shapes or triangles; nothing is converted."""
-    _check_counts(shapes, triangles, sum(
-        len(getattr(each, kind, ())) for each in objects
-        for kind in ('primitives', 'meshes', 'planes')),
-        sum(len(mesh.triangles) for each in objects for mesh in each.meshes))
+def check_size(objects: 'Sequence[CollisionObject | BoundingVolume]') -> None:
+    """Raise RequestError if a request has too many shapes or triangles; nothing is converted."""
+    shapes = sum(len(getattr(each, kind, ())) for each in objects
+                 for kind in ('primitives', 'meshes', 'planes'))
+    triangles = sum(len(mesh.triangles) for each in objects for mesh in each.meshes)
+    _check_counts(shapes, MAX_REQUEST_SHAPES, triangles, MAX_REQUEST_TRIANGLES)
 
 
 def check_scene_size(scene: Scene) -> None:
     """Raise RequestError if a scene has too many shapes or triangles."""
     items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
     shapes = [part.shape for item in items for part in item.parts]
-    _check_counts(MAX_SHAPES, MAX_TRIANGLES, len(shapes), sum(
-        len(shape.triangles) for shape in shapes if isinstance(shape, Mesh)))
+    triangles = sum(len(shape.triangles) for shape in shapes if isinstance(shape, Mesh))
+    _check_counts(len(shapes), MAX_SHAPES, triangles, MAX_TRIANGLES)
 
 
-def _check_counts(most_shapes: int, most_triangles: int, shapes: int, triangles: int) -> None:
-    for what, most, count in (('shapes', most_shapes, shapes),
-                              ('triangles', most_triangles, triangles)):
-        if count > most:
-            raise wrong(f'there are {count} {what}; at most {most} are taken')
+def _check_counts(shapes: int, most_shapes: int, triangles: int, most_triangles: int) -> None:
+    if shapes > most_shapes or triangles > most_triangles:
+        raise wrong(f'there are {shapes} shapes; at most {most_shapes} are taken'
+                    if shapes > most_shapes else
+                    f'there are {triangles} triangles; at most {most_triangles} are taken')
 
 
 ADD, REMOVE, APPEND, MOVE = range(4)
@@ -196,7 +195,6 @@ def _object(message: 'CollisionObject', context: ConversionContext) -> SceneObje
 
 
 def _shapes(message: 'CollisionObject', context: ConversionContext) -> Read:
-    check_size([message])
     read = read_shapes(message, context.detail)
     if not read:
         hint = ('; ros2cli sends REMOVE as operation: [1], but operation: 1 as ADD'

@@ -23,13 +23,7 @@ from ros2_ik.core import (
 from ros2_ik.messages.planning_scenes import changed_scene, SceneState, with_attached
 from ros2_ik.messages.request_error import error_context, RequestError
 from ros2_ik.messages.robot_states import joint_values
-from ros2_ik.messages.scene_changes import (
-    check_scene_size,
-    check_size,
-    ConversionContext,
-    MAX_REQUEST_SHAPES,
-    MAX_REQUEST_TRIANGLES,
-)
+from ros2_ik.messages.scene_changes import check_scene_size, check_size, ConversionContext
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
@@ -178,8 +172,7 @@ class PlanningScene:
         given, scene, notes = joint_values(state, robot, what), self.known.scene, list[str]()
         if held := state.attached_collision_objects:
             with error_context(f'{what}.attached_collision_objects'):
-                check_size([item.object for item in held], MAX_REQUEST_SHAPES,
-                           MAX_REQUEST_TRIANGLES)
+                check_size([item.object for item in held])
             located = self.now(scene.robot, {} if is_goal else given, notes)
             scene = with_attached(scene, state, located, f'{what}.')
         return StateInScene(scene, given, notes)
