@@ -12,7 +12,7 @@ Values = dict[str, object]
 
 
 class Diagnostics(Endpoint):
-    """Publishes the state of robot, joint_states, requests, workers, motions and servo."""
+    """Publishes the state of robot, joint_states, requests, workers and servo."""
 
     def offer(self) -> None:
         self._publisher = publisher(self.node, DiagnosticArray, '/diagnostics')
@@ -25,7 +25,7 @@ class Diagnostics(Endpoint):
         for topic, (level, text, values) in {
                 'robot': self._robot(), 'joint_states': self._joint_states(),
                 'requests': self._requests(), 'workers': self._workers(),
-                'motions': self._motions(), 'servo': self._servo()}.items():
+                'servo': self._servo()}.items():
             message.status.append(DiagnosticStatus(
                 level=level, name=f'{name}: {topic}', message=text, hardware_id=name,
                 values=[KeyValue(key=key, value=str(value)) for key, value in values.items()]))
@@ -68,15 +68,6 @@ class Diagnostics(Endpoint):
         text = (f'requests: {statistics.requests.total()}, without success: '
                 f'{statistics.failures.total()}')
         return (DiagnosticStatus.WARN if defects else DiagnosticStatus.OK), text, values
-
-    def _motions(self) -> tuple[bytes, str, Values]:
-        motions = self.motions.under_way()
-        values: Values = {}
-        for number, motion in enumerate(motions, 1):
-            suffix = f' of motion {number}' if len(motions) > 1 else ''
-            values |= {f'{key}{suffix}': value for key, value in motion.items()}
-        text = f'{len(motions)} under way' if motions else 'nothing is moved'
-        return DiagnosticStatus.OK, text, values
 
     def _servo(self) -> tuple[bytes, str, Values]:
         state = self.statistics.servo

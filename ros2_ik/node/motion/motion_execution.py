@@ -310,14 +310,6 @@ class MotionExecution:
                 f'{self.now() - self.sent_at:.2f} s: {Status(outcome.status).name}: '
                 f'{outcome.message}')
 
-    def progress(self) -> dict[str, str]:
-        """Return the fields of a sent motion for /diagnostics, by name."""
-        gone, left = self.now() - self.sent_at, self.end - self.now()
-        return {'asked for by': self.who, 'group': self.group, 'controllers': self._names,
-                'state': self.phase.value,
-                'fraction': f'{min(gone / self.planned, 1.0) if self.planned else 1.0:.3f}',
-                'time left [s]': f'{max(left, 0.0):.3f}'}
-
     @property
     def _names(self) -> str:
         return ', '.join(controller.name for controller in self.controllers)

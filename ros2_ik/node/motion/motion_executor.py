@@ -120,10 +120,6 @@ class MotionExecutor:
                 return reason
         return ''
 
-    def under_way(self) -> list[dict[str, str]]:
-        """Return the /diagnostics fields of each active motion."""
-        return [execution.progress() for execution in self._executions if execution.under_way]
-
     def close(self) -> None:
         """Stop all motions, and reject new ones."""
         self._closing = True
