@@ -28,7 +28,6 @@ from sensor_msgs.msg import JointState
 
 from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
 from ros2_ik.messages.request_error import RequestError, wrong
-from ros2_ik.messages.servo_status import NODE_HELD_UP
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import MAX_DELAY
@@ -341,7 +340,7 @@ class Loop:
             if self._paused:
                 raise wrong('paused')
             if time.monotonic() > self._heard + NODE_TIMEOUT:
-                raise wrong(NODE_HELD_UP)
+                raise wrong('commands are ignored: the node is held up')
             # a command whose frame is not known yet is dropped; the next one will follow
             with suppress(FrameAwaited):
                 follower.obey(self._commands.read(message, follower))
