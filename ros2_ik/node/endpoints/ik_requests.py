@@ -77,12 +77,19 @@ class PreparedRequest(NamedTuple):
 
 
 class _LastRequest(NamedTuple):
-    """The last bound request, for `_reread`; `form` has its fields except poses and seed."""
+    """
+    The last bound request, which is bound again to other poses and another seed.
 
-    robot: Robot
+    `form` has its other fields, `scene` is the node's scene; `checked`, `checker` and `notes` are
+    as returned by `_scene_and_checker`.
+    """
+
     form: tuple[object, ...]
-    checker: CollisionChecker | None
+    scene: Scene
     preparation: BoundRequest
+    checked: Scene | None
+    checker: CollisionChecker | None
+    notes: list[str]
 
 
 @dataclass(eq=False)
@@ -105,22 +112,19 @@ class IKRequests(Parts):
         """
         robot, form = self.description.current(), form_of(message, self.parameters)
         state = state or self.scene.of_state(message.seed, robot, 'seed')
-        last, self._last = self._last, None
-        prepared = None
-        if (last and last.robot is robot and last.form == form
-                and state.scene is self.scene.known.scene):
-            prepared = self._reread(message, last, state)
-        return prepared or self._read(message, robot, form, state)
-
-    def _read(self, message: ComputeIK.Request, robot: Robot, form: tuple[object, ...],
-              state: StateInScene) -> PreparedRequest:
-        scene = state.scene
-        request = read_request(message, scene, self.parameters,
+        last = self._last
+        if last and last.scene is state.scene and last.form == form:
+            poses = [target_pose(message, index, target.tip)
+                     for index, target in enumerate(last.preparation.request.targets)]
+            world = _World(self.current_state, robot, last.checker)
+            return self._prepared(message, last.preparation.rebind(poses, state.given, world),
+                                  last.checked, world, last.notes)
+        request = read_request(message, state.scene, self.parameters,
                                self.transforms.lookup(message.execute))
         if message.execute and not self.parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
-        checked, checker, notes = self._scene_and_checker(message, request, scene)
+        checked, checker, notes = self._scene_and_checker(message, request, state.scene)
         constraints, costs = read_constraints(message, robot.with_frames(request.frames), checker)
         request = replace(request, constraints=constraints, costs=costs)
         world = _World(self.current_state, robot, checker)
@@ -128,22 +132,8 @@ class IKRequests(Parts):
         if message.execute:
             self._check_current_state(request, world)
         if preparation.can_rebind and not request.frames and depends_on_form(message, robot):
-            self._last = _LastRequest(robot, form, checker, preparation)
+            self._last = _LastRequest(form, state.scene, preparation, checked, checker, notes)
         return self._prepared(message, preparation, checked, world, [*state.notes, *notes])
-
-    def _reread(self, message: ComputeIK.Request, last: _LastRequest,
-                state: StateInScene) -> PreparedRequest | None:
-        """Return the last request with new poses and seed; None if the checker has changed."""
-        request = last.preparation.request
-        poses = [target_pose(message, index, target.tip)
-                 for index, target in enumerate(request.targets)]
-        scene, checker, notes = self._scene_and_checker(message, request, state.scene)
-        if checker is not last.checker:
-            return None
-        world = _World(self.current_state, last.robot, checker)
-        preparation = last.preparation.rebind(poses, state.given, world)
-        self._last = last
-        return self._prepared(message, preparation, scene, world, notes)
 
     def _prepared(self, message: ComputeIK.Request, preparation: BoundRequest,
                   scene: Scene | None, world: '_World', notes: list[str]) -> PreparedRequest:
