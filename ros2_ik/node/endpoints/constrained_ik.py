@@ -12,7 +12,7 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.answering import header, reason_of, refusal
+from ros2_ik.node.endpoints.answering import answering, header
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, timer
 
@@ -103,15 +103,9 @@ class ConstrainedIK(Endpoint):
             goal.stop(NODE_STOPPED)
         self._goals.append(goal)
         self.statistics.open_goals = len(self._goals)
-        result = SolveConstrainedIK.Result()
-        try:
-            await self._answer(goal, result)
-        except Exception as error:
-            result = refusal(SolveConstrainedIK.Result(),
-                             *reason_of(error, self.node.get_logger()))
+        result = await self._answer(goal, SolveConstrainedIK.Result())
         self._goals.remove(goal)
         self.statistics.open_goals = len(self._goals)
-        self.statistics.count('solve_constrained_ik', result.status)
         # a goal that was cancelled too late has a solution, but ends as canceled
         if handle.is_cancel_requested:
             handle.canceled()
@@ -123,6 +117,7 @@ class ConstrainedIK(Endpoint):
 
     # -- processing of a goal -------------------------------------------------------------
 
+    @answering('solve_constrained_ik')
     async def _answer(self, goal: OpenGoal, result: SolveConstrainedIK.Result) -> None:
         goal.asked = await self.settled.read(lambda: self._read(goal))
         solution = goal.with_reason(await self._search(goal, goal.asked))
