@@ -1,7 +1,6 @@
-"""Reading of ComputeIK requests: defaults, solver options, collision rules."""
+"""Reading of ComputeIK requests: defaults, options of the search, collision rules."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
 import math
@@ -32,14 +31,13 @@ from ros2_ik.messages.robot_states import joint_values
 
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Duration
-    from diagnostic_msgs.msg import KeyValue
     from moveit_msgs.msg import AllowedCollisionMatrix
 
     from ros2_ik.srv import ComputeIK
 
 # largest lengths of fields: reading a request blocks the node
 MAX_LENGTHS = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_joints': 200,
-               'joint_change_names': 200, 'solver_options': 100}
+               'joint_change_names': 200}
 
 
 def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
@@ -88,7 +86,6 @@ def _options(message: 'ComputeIK.Request', defaults: Defaults,
         timeout=_timeout(message.timeout, defaults),
         max_iterations=message.max_iterations or None,
         solver=message.solver or defaults.default_solver,
-        solver_options=read_options(message.solver_options),
         select=message.select or defaults.default_select,
         solutions=_solutions(message.solutions, defaults),
         allow_restarts=message.allow_restarts,
@@ -234,28 +231,6 @@ def _solutions(count: int, defaults: Defaults) -> int:
         raise wrong(f'{count} solutions are requested; parameter max_solutions allows '
                     f'{defaults.max_solutions}')
     return max(1, count)
-
-
-def read_options(pairs: 'Iterable[KeyValue]') -> dict[str, bool | int | float | str]:
-    """
-    Read solver options from KeyValue messages; values are numbers, true, false or strings.
-
-    Raises RequestError for duplicate keys. The solvers check names and values.
-    """
-    options: dict[str, bool | int | float | str] = {}
-    for pair in pairs:
-        if pair.key in options:
-            raise wrong(f"solver_options has '{pair.key}' twice")
-        options[pair.key] = _scalar(pair.value)
-    return options
-
-
-def _scalar(text: str) -> bool | int | float | str:
-    # int before float, as solvers distinguish counts from tolerances
-    for number in (int, float):
-        with suppress(ValueError):
-            return number(text)
-    return {'true': True, 'false': False}.get(text.strip().lower(), text)
 
 
 T = TypeVar('T')

@@ -1,8 +1,7 @@
-"""Messages of constraints, costs, collision rules and options: conversion and refusals."""
+"""Messages of constraints, costs and collision rules: conversion and refusals."""
 
 import math
 
-from diagnostic_msgs.msg import KeyValue
 from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix, LinkPadding
 from node_harness import untouched
 import numpy as np
@@ -24,7 +23,7 @@ from ros2_ik.messages.constraints import (
     read_constraints,
 )
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.messages.requests import read_options, with_rules
+from ros2_ik.messages.requests import with_rules
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
@@ -232,7 +231,7 @@ def test_weight_may_be_a_number_a_row_vector_or_a_matrix(panda):
         np.testing.assert_allclose(cost.factor.T @ cost.factor, W, atol=1e-12)
 
 
-# -- collision rules and options ------------------------------------------------------------
+# -- collision rules  ------------------------------------------------------------
 
 def matrix(names, rows, defaults=()):
     return AllowedCollisionMatrix(
@@ -262,16 +261,3 @@ def test_collision_rules_of_a_request_extend_those_of_the_scene(panda):
     assert with_more.allowed.allowed('panda_link1', 'panda_link3')
     assert dict(with_more.padding) == {'panda_link5': 0.02, HAND: 0.03}
     assert with_rules(scene, ComputeIK.Request()) is scene
-
-
-@pytest.mark.parametrize(('text', 'value'), [
-    ('1e-3', 1e-3), ('-7', -7), ('010', 10), ('False', False), ('[1, 2]', '[1, 2]'),
-    ('null', 'null'), ('off', 'off'), ('1:30', '1:30'), ('2020-99-99', '2020-99-99')])
-def test_text_of_a_solver_option_is_parsed(text, value):
-    found = read_options([KeyValue(key='it', value=text)])['it']
-    assert found == value and type(found) is type(value)
-
-
-def test_repeated_solver_option_is_refused():
-    with pytest.raises(RequestError, match="solver_options has 'a' twice"):
-        read_options([KeyValue(key='a')] * 2)

@@ -130,6 +130,12 @@ def test_timeout_is_limited_and_zero_means_the_default(given, seconds):
     assert asked.options.timeout == pytest.approx(seconds)
 
 
+def test_more_seeds_are_read():
+    robot = small_arm()
+    asked = question(robot, targets=[reachable(robot, 'hand')], more_seeds=[seed(ARM), seed({})])
+    assert asked.more_seeds == (ARM, {})
+
+
 # -- the group of a request that names none -------------------------------------------------
 
 LEFT, RIGHT = ({f'{side}_{joint}' for joint in ('s0', 's1', 'e0', 'e1', 'w0', 'w1', 'w2')}

@@ -5,7 +5,6 @@ import signal
 import time
 
 from builtin_interfaces.msg import Duration
-from diagnostic_msgs.msg import KeyValue
 from node_harness import eventually, gone, neutral, reachable, stamped, unreachable
 import numpy as np
 import pytest
@@ -33,16 +32,6 @@ def backwards():
     T[:3, :3] = [[0, 0, -1], [0, 1, 0], [1, 0, 0]]
     T[:3, 3] = 0.75, 0, 0.33
     return stamped(T)
-
-
-def test_long_attempts_run_in_a_worker(client, node):
-    """Solver options may make each attempt long."""
-    options = [KeyValue(key='attempt_iterations', value='100000'),
-               KeyValue(key='error_change_tolerance', value='1e-300')]
-    before = node.long_callbacks
-    answer = client.ik(targets=[unreachable()], timeout=SHORT, solver='lm', solver_options=options)
-    assert answer.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT), answer.message
-    assert node.long_callbacks == before
 
 
 def test_dead_worker_is_reported_and_replaced(client, panda, node):

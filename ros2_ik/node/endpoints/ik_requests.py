@@ -326,8 +326,7 @@ def _run_slice(search: Search, others: int) -> bool:
     SLICE is CPU time, so that a busy machine does not shorten it. `others` is the number of open
     searches; if there are any, MAX_ATTEMPTS applies, since more requests are probably waiting.
     """
-    if (search.solver != FAST_SOLVER or search.options.solver_options
-            or search.problem.kinds - {'targets'}):
+    if search.solver != FAST_SOLVER or search.problem.kinds - {'targets'}:
         return False
     end, left = time.thread_time() + SLICE, MAX_ATTEMPTS if others else math.inf
     while not search.run(seconds=0):

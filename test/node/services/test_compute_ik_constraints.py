@@ -3,10 +3,9 @@
 import math
 
 from builtin_interfaces.msg import Duration
-from diagnostic_msgs.msg import KeyValue
 from geometry_msgs.msg import Point
 from moveit_msgs.msg import AllowedCollisionEntry, AllowedCollisionMatrix
-from node_harness import reachable, seed, stamped, untouched, values
+from node_harness import reachable, seed, stamped, values
 import numpy as np
 import pytest
 from scene_harness import applied, box, diff, HOME, pose
@@ -140,18 +139,6 @@ def test_moving_joints_and_locked_joints_select_the_joints(client, panda, at):
     assert np.linalg.norm(at(response, TCP)[:3, 3] - [place.x, place.y, place.z]) < 2e-5
 
 
-def test_search_also_starts_at_more_seeds(client, panda):
-    """With one iteration only the right seed arrives."""
-    q = {name: value for name, value in untouched(panda, 3, ARM).items() if name in ARM}
-    asked = {'targets': [reachable(panda, TCP, 3)], 'tips': [TCP], 'seed': seed(HOME),
-             'allow_restarts': False, 'solver': 'lm', 'timeout': Duration(sec=10),
-             'solver_options': [KeyValue(key='attempt_iterations', value='1')]}
-    assert client.ik(**asked).status == Status.NO_IK_SOLUTION
-    response = client.ik(**asked, more_seeds=[seed({'panda_joint1': 0.3}), seed(q)])
-    assert response.status == Status.SUCCESS, response.message
-    assert values(response.solution) == pytest.approx(q, abs=1e-4)
-
-
 UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
 
 
@@ -164,8 +151,6 @@ UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
     ({'joint_change_names': ['panda_joint1'], 'joint_changes': [0.0]}, -16,
      "joint_changes[0], of 'panda_joint1', is 0"),
     ({'joint_change_names': ['panda_joint1']}, -16, '1 joint_change_names but 0 joint_changes'),
-    ({'solver': 'lm', 'solver_options': [KeyValue(key='damp', value='1')]}, -16,
-     "'damp' is neither an option of a search nor of solver 'lm'; did you mean 'damping'"),
 ])
 def test_malformed_fields_are_named(client, fields, status, words):
     response = client.ik(**{**UPRIGHT, **fields})
