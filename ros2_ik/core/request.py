@@ -54,8 +54,6 @@ class Defaults:
     max_timeout: float = math.inf
     position_tolerance: float = POSITION_TOLERANCE
     orientation_tolerance: float = ORIENTATION_TOLERANCE
-    default_solver: str = DEFAULT_OPTIONS.solver
-    default_select: str = DEFAULT_OPTIONS.select
     max_solutions: float = math.inf
     random_state: int = 0
     max_jump: float = 0.0

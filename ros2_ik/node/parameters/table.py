@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 import os
 import re
 
-from ros2_ik.core import solver_names
 from ros2_ik.core.internals import Defaults
 from ros2_ik.node.controllers.controller import controller_kinds
 from ros2_ik.node.parameters.spec import ParameterError, Spec
@@ -65,11 +64,6 @@ PARAMETERS = (
          'Position tolerance if the request has none.', 'm', 1e-12, 10),
     Spec('orientation_tolerance', USUAL.orientation_tolerance,
          'Orientation tolerance if the request has none.', 'rad', 1e-12, 4),
-    Spec('default_solver', USUAL.default_solver, 'Solver if the request names none.',
-         choices=('auto', *solver_names())),
-    Spec('default_select', USUAL.default_select,
-         'Choice among solutions if the request has none: the first one found, or the one nearest '
-         'to the seed.', choices=('first', 'nearest')),
     Spec('max_solutions', 64, 'Maximum number of solutions of a request; more are refused.', '',
          1, 10_000),
     Spec('random_state', USUAL.random_state,
