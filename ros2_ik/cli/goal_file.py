@@ -40,9 +40,9 @@ GOAL = {
     'approximate': [0.0], 'allow_restarts': True, 'avoid_collisions': True,
     'allowed_collisions': {'entry_names': [''], 'entry_values': [{'enabled': [False]}],
                            'default_entry_names': [''], 'default_entry_values': [False]},
-    'link_padding': [{'link_name': '', 'padding': 0.0}], 'solver': '', 'random_state': 0,
-    'select': '', 'solutions': 1, 'max_joint_change': 0.0, 'joint_change_names': [''],
-    'joint_changes': [0.0], 'execute': False, 'straight': False, 'tip_speed': 0.0}
+    'solver': '', 'random_state': 0, 'select': '', 'solutions': 1, 'max_joint_change': 0.0,
+    'joint_change_names': [''], 'joint_changes': [0.0], 'execute': False, 'straight': False,
+    'tip_speed': 0.0}
 # a target written with the command's options instead of message fields
 TARGET = {'tip': '', 'xyz': [0.0], 'rpy': [0.0], 'quat': [0.0], 'relative_to': '',
           'weights': [0.0]}

@@ -1,11 +1,11 @@
 """Reading of ComputeIK requests: defaults, options of the search, collision rules."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from functools import cache
 import math
 from operator import attrgetter
-from typing import Any, TYPE_CHECKING, TypeVar
+from typing import Any, TYPE_CHECKING
 
 import pinocchio as pin
 
@@ -31,7 +31,6 @@ from ros2_ik.messages.robot_states import joint_values
 
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Duration
-    from moveit_msgs.msg import AllowedCollisionMatrix
 
     from ros2_ik.srv import ComputeIK
 
@@ -233,33 +232,24 @@ def _solutions(count: int, defaults: Defaults) -> int:
     return max(1, count)
 
 
-T = TypeVar('T')
-
-
 def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:
-    """Apply a request's allowed_collisions and link_padding to a scene; raises RequestError."""
+    """
+    Return the scene with the contacts that `allowed_collisions` of a request allows.
+
+    Entries that do not allow anything change nothing. Raises RequestError.
+    """
     matrix = request.allowed_collisions
-    if len(matrix.entry_names) or len(matrix.entry_values) or len(matrix.default_entry_names):
-        with error_context('allowed_collisions'):
-            scene = _with_allowed(scene, matrix)
-    for index, item in enumerate(request.link_padding):
-        with error_context(f'link_padding[{index}]'):
-            scene = scene.with_padding({item.link_name: item.padding})
-    return scene
-
-
-def _with_allowed(scene: Scene, matrix: 'AllowedCollisionMatrix') -> Scene:
-    """Add the pairs that a matrix allows; other entries of the matrix change nothing."""
-    read = read_matrix(matrix)
-    # unlike in a scene, names must exist: an entry for a mistyped name would have no effect
-    known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
-    for name in (*matrix.entry_names, *matrix.default_entry_names):
-        if name not in known:
-            raise RequestError(Status.INVALID_OBJECT_NAME, UnknownNameError(name, sorted(known)))
-    return scene.with_allowed(AllowedCollisions(
-        {**scene.allowed.pairs, **_allowing(read.pairs)},
-        {**scene.allowed.defaults, **_allowing(read.defaults)}))
-
-
-def _allowing(entries: Mapping[T, bool]) -> dict[T, bool]:
-    return {names: True for names, allowed in entries.items() if allowed}
+    if not (len(matrix.entry_names) or len(matrix.entry_values)
+            or len(matrix.default_entry_names)):
+        return scene
+    with error_context('allowed_collisions'):
+        read = read_matrix(matrix)
+        # unlike in a scene, names must exist: an entry for a mistyped name would have no effect
+        known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
+        for name in (*matrix.entry_names, *matrix.default_entry_names):
+            if name not in known:
+                raise RequestError(Status.INVALID_OBJECT_NAME,
+                                   UnknownNameError(name, sorted(known)))
+    return scene.with_allowed(scene.allowed.updated(AllowedCollisions(
+        {pair: True for pair, allowed in read.pairs.items() if allowed},
+        {name: True for name, allowed in read.defaults.items() if allowed})))

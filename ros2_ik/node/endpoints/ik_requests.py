@@ -55,7 +55,7 @@ class PreparedRequest(NamedTuple):
 
     - `execute`: move the robot to the solution.
     - `scene`: the scene for collision checks, None without avoid_collisions. This is `known`,
-      the node's scene, with the attached objects, allowed collisions and paddings of the request.
+      the node's scene, with the attached objects and allowed collisions of the request.
     - `needed`: joints that do not move, but on whose positions the solution depends.
     - `notes`: texts for the answer's message.
     - `way`: the straight path of the tip, whose end is the solution; None without `straight`.
