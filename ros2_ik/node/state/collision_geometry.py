@@ -125,26 +125,21 @@ class CollisionGeometry:
             self._log.warning(f"robot '{robot.name}': {report}")
 
     def _refine(self, robot: Robot, meshes: Sequence[Mesh]) -> None:
-        """Compute the convex parts of meshes in another process, and log the result."""
+        """Compute the convex parts that are not on disk, in another process; log the result."""
         began = time.monotonic()
         self._log.info(f"computing convex parts of {len(meshes)} meshes of robot '{robot.name}' "
                        'in the background; until then distances are those of convex hulls')
-        if make_parts(meshes):
+        ensure_fork_server()
+        process = multiprocessing.get_context('forkserver').Process(
+            target=_make, args=(tuple(meshes),), daemon=True)
+        process.start()
+        process.join()
+        if all(mesh.has_parts for mesh in meshes):
             self._log.info(f"convex parts of robot '{robot.name}' computed in "
                            f'{time.monotonic() - began:.1f} s')
         else:
             self._log.warning(f"computing convex parts of robot '{robot.name}' failed: distances "
                               'remain those of convex hulls')
-
-
-def make_parts(meshes: Sequence[Mesh]) -> bool:
-    """Compute the convex parts that are not on disk, in a process; return whether all exist."""
-    ensure_fork_server()
-    context = multiprocessing.get_context('forkserver')
-    process = context.Process(target=_make, args=(tuple(meshes),), daemon=True)
-    process.start()
-    process.join()
-    return all(mesh.has_parts for mesh in meshes)
 
 
 def _make(meshes: Sequence[Mesh]) -> None:
