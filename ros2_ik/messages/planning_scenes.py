@@ -19,7 +19,6 @@ from std_msgs.msg import ColorRGBA, Header
 from ros2_ik.core import AllowedCollisions, AttachedObject, Configuration, Scene, SceneObject
 from ros2_ik.core.internals import OCTOMAP, ShapeInstance
 from ros2_ik.messages.allowed_collisions import matrix_message, read_matrix
-from ros2_ik.messages.octomaps import read_octomap
 from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_pose
 from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.robot_states import fill_state
@@ -29,7 +28,7 @@ from ros2_ik.messages.scene_changes import (
     ConversionContext,
     frame_in_root,
 )
-from ros2_ik.messages.shapes import write_part
+from ros2_ik.messages.shapes import read_octomap, write_part
 
 
 class SceneState(NamedTuple):

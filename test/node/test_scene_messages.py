@@ -28,7 +28,6 @@ from ros2_ik.core.internals import shape_kinds
 from ros2_ik.messages.allowed_collisions import matrix_message, read_matrix
 from ros2_ik.messages.frames import changed_frame, framed_robot, link_name
 from ros2_ik.messages.markers import scene_markers
-from ros2_ik.messages.octomaps import read_octomap
 from ros2_ik.messages.planning_scenes import (
     changed_scene,
     scene_diff,
@@ -37,6 +36,7 @@ from ros2_ik.messages.planning_scenes import (
 )
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.scene_changes import changed_object, ConversionContext
+from ros2_ik.messages.shapes import read_octomap
 from ros2_ik.node.state.planning_scene import moved_over
 
 SHAPES = (Box([0.1, 0.2, 0.3]), Capsule(0.1, 0.3), Cone(0.1, 0.3),
