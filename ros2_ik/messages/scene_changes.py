@@ -7,7 +7,7 @@ differences: a message is applied completely or not at all, and ignored parts ar
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import pinocchio as pin
 
@@ -51,7 +51,7 @@ def _check_counts(shapes: int, most_shapes: int, triangles: int, most_triangles:
                     f'there are {triangles} triangles; at most {most_triangles} are taken')
 
 
-ADD, REMOVE, APPEND, MOVE = range(4)
+ADD, REMOVE = 0, 1
 OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
 
 
@@ -74,7 +74,8 @@ def changed_object(scene: Scene, message: 'CollisionObject', context: Conversion
     """Return the scene with a CollisionObject message applied; raises RequestError."""
     operation = operation_of(message)
     with error_context(f"{OPERATIONS[operation]} of object '{message.id}'"):
-        return _WORLD[operation](scene, message, context)
+        change = (_add, _remove, _append, _move)[operation]
+        return change(scene, message, context)
 
 
 def changed_attached(scene: Scene, message: 'AttachedCollisionObject',
@@ -82,7 +83,9 @@ def changed_attached(scene: Scene, message: 'AttachedCollisionObject',
     """Return the scene with an AttachedCollisionObject message applied; raises RequestError."""
     operation = operation_of(message.object)
     with error_context(f"{OPERATIONS[operation]} of attached object '{message.object.id}'"):
-        return _ATTACHED[operation](scene, message, context)
+        if operation not in (ADD, REMOVE):
+            raise wrong('attached objects cannot be moved or extended; valid: ADD, REMOVE')
+        return (_attach if operation == ADD else _detach)(scene, message, context)
 
 
 def operation_of(message: 'CollisionObject') -> int:
@@ -135,9 +138,6 @@ def _remove(scene: Scene, message: 'CollisionObject', _: ConversionContext) -> S
     return scene.remove(message.id or None)
 
 
-_WORLD = {ADD: _add, REMOVE: _remove, APPEND: _append, MOVE: _move}
-
-
 # -- operations on attached objects --------------------------------------------------------
 
 def _attach(scene: Scene, message: 'AttachedCollisionObject', context: ConversionContext) -> Scene:
@@ -166,13 +166,6 @@ def _detach(scene: Scene, message: 'AttachedCollisionObject', context: Conversio
             context.note(f"the world has an object '{item.id}' already, which stays; the attached "
                      'object is deleted')
     return scene.detach(id or None, link or None, context.at(movers) if movers else None)
-
-
-def _refuse(*_: Any) -> Scene:
-    raise wrong('attached objects cannot be moved or extended; valid: ADD, REMOVE')
-
-
-_ATTACHED = {ADD: _attach, REMOVE: _detach, APPEND: _refuse, MOVE: _refuse}
 
 
 def _in_link(scene: Scene, frame_id: str, link: str, context: ConversionContext) -> pin.SE3:
