@@ -8,7 +8,7 @@ from geometry_msgs.msg import Point, Vector3
 from moveit_msgs.msg import ContactInformation, RobotState
 from std_msgs.msg import Header
 
-from ros2_ik.core import Array, Contact, Distances, IKProblem, IKSolution, Scene
+from ros2_ik.core import Contact, Distances, IKProblem, IKSolution, Scene
 from ros2_ik.messages.constraints import constraint_reports
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.msg import BodyDistance, ConstraintState, Solution
@@ -59,7 +59,8 @@ def _fill_report(message: 'ComputeIK.Response | SolveConstrainedIK.Feedback',
     # arrays, because rclpy checks each item of a list
     message.position_errors = array('d', [error.position for error in solution.errors])
     message.orientation_errors = array('d', [error.orientation for error in solution.errors])
-    message.constraints = constraint_states(problem, solution.best_q)
+    message.constraints = [ConstraintState(**report._asdict())
+                           for report in constraint_reports(problem, solution.best_q)]
     message.iterations, message.restarts = int(solution.iterations), int(solution.restarts)
     message.seconds = float(solution.seconds)
 
@@ -84,11 +85,6 @@ def fill_stamped_state(state: RobotState, joints: Mapping[str, Any], names: Iter
     fill_state(state, joints, names)
     state.joint_state.header = state.multi_dof_joint_state.header = header
     return state
-
-
-def constraint_states(problem: IKProblem, q: Array) -> list[ConstraintState]:
-    """Return the states of all constraints and costs at q (nq,), hard constraints first."""
-    return [ConstraintState(**report._asdict()) for report in constraint_reports(problem, q)]
 
 
 def contact_messages(contacts: Iterable[Contact], scene: Scene | None,

@@ -39,11 +39,6 @@ FRAMES = ('frame', 'relative_to')   # fields of the message itself, not in `para
 ConstraintSet = tuple[tuple[Constraint, ...], tuple[LeastSquares, ...]]
 
 
-def has_functions(request: 'ComputeIK.Request') -> bool:
-    """Return whether a request has any constraint or cost."""
-    return bool(request.constraints or request.costs)
-
-
 def named_frames(messages: 'Iterable[Function]') -> list[str]:
     """Return the names of all frames that the messages of functions refer to."""
     return [name for message in messages for field in FRAMES if (name := getattr(message, field))]
@@ -51,7 +46,7 @@ def named_frames(messages: 'Iterable[Function]') -> list[str]:
 
 def needs_checker(request: 'ComputeIK.Request') -> bool:
     """Return whether any constraint or cost of a request measures distances in the scene."""
-    return any(measures_distances(message.kind)
+    return any(message.kind in _DISTANCE_KINDS
                for message in (*request.constraints, *request.costs)[:MAX_FUNCTIONS])
 
 
@@ -119,11 +114,6 @@ def _unique(name: str, names: set[str]) -> str:
 # computed at import: written_kinds() loads kinds of other packages, which would delay a request
 _DISTANCE_KINDS = frozenset(kind for kind, function in written_kinds().items()
                             if CHECKER in spec_fields(function))
-
-
-def measures_distances(kind: str) -> bool:
-    """Return whether functions of this kind need a collision checker to measure distances."""
-    return kind in _DISTANCE_KINDS
 
 
 def make_function(message: 'Function', robot: Robot,

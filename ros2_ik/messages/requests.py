@@ -13,7 +13,7 @@ from ros2_ik.core import AllowedCollisions, PoseTarget, Robot, Scene, SolveOptio
 from ros2_ik.core.errors import UnknownNameError
 from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
 from ros2_ik.messages.allowed_collisions import read_matrix
-from ros2_ik.messages.constraints import has_functions, MAX_FUNCTIONS, named_frames
+from ros2_ik.messages.constraints import MAX_FUNCTIONS, named_frames
 from ros2_ik.messages.frames import (
     group_name,
     has_tool,
@@ -58,7 +58,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
     if message.tip_speed != 0 and not message.straight:
         raise wrong(f'tip_speed is {message.tip_speed:g}, but straight is false; valid: straight: '
                     'true, or a tip_speed of 0')
-    if not count and not has_functions(message):
+    if not (count or message.constraints or message.costs):
         raise wrong('there is no target, and no constraint or cost either')
     # the tip of a single target without tips is the tool, if any, else the default tip
     names = message.tips or [TOOL] * (count == 1 and has_tool(message.tool))

@@ -19,7 +19,6 @@ from ros2_ik.messages.constraints import (
     make_function,
     MAX_FUNCTIONS,
     MAX_ROWS,
-    measures_distances,
     read_constraints,
 )
 from ros2_ik.messages.request_error import RequestError
@@ -98,7 +97,7 @@ def both(kind, example, robot, checker):
     (fields, arguments), kind = example, kind.partition(' ')[0]
     sent = function_message(kind, **fields)
     received = deserialize_message(serialize_message(sent), Function)
-    supplied = (checker,) if measures_distances(kind) else ()
+    supplied = (checker,) if kind in ('minimum_distance', 'pair_distance') else ()
     return (make_function(received, robot, checker),
             getattr(core, function_kinds()[kind].__name__)(*supplied, *arguments))
 
