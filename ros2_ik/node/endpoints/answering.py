@@ -4,9 +4,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Coroutine
 from functools import wraps
 import traceback
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TYPE_CHECKING, TypeVar
 
-from moveit_msgs.msg import MoveItErrorCodes
 import numpy as np
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
@@ -76,7 +75,7 @@ def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
                 searched = await fill(self, request, response)
             except Exception as error:
                 status, message = reason_of(error, self.node.get_logger())
-                response = refusal(type(response)(), status, message)
+                response = set_status(type(response)(), status, message)
                 # Humble's MoveItErrorCodes has no message
                 if not any(hasattr(one, 'message')
                            for one in (response, getattr(response, 'error_code', None))):
@@ -101,23 +100,19 @@ def header(node: Node, frame_id: str) -> Header:
     return Header(stamp=node.get_clock().now().to_msg(), frame_id=frame_id)
 
 
-def refusal(response: Response, status: Status, message: str) -> Response:
+def set_status(response: Response, status: Status, message: str) -> Response:
     """Write status and reason into a response, as far as it has fields; return the response."""
-    # MoveIt's types
-    if hasattr(response, 'error_code'):
-        fill_error_code(response.error_code, status, message)
+    code: Any = getattr(response, 'error_code', None)    # of MoveIt's types
+    if code is not None:
+        code.val = int(status)
+        # from Jazzy on
+        if hasattr(code, 'message'):
+            code.message = message
     if hasattr(response, 'message'):
         response.message = message
     if hasattr(response, 'status'):
         response.status = int(status)
     return response
-
-
-def fill_error_code(code: MoveItErrorCodes, status: Status, message: str) -> None:
-    """Write a status into MoveItErrorCodes, and the reason if the type has a message (Jazzy)."""
-    code.val = int(status)
-    if hasattr(code, 'message'):
-        code.message = message
 
 
 def _status(response: object) -> int:

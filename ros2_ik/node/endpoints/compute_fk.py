@@ -11,7 +11,7 @@ from ros2_ik.core.internals import group_tips
 from ros2_ik.messages.frames import framed_robot, group_name, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.answering import answering, fill_error_code, header, settled
+from ros2_ik.node.endpoints.answering import answering, header, set_status, settled
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeFK as Service
@@ -50,8 +50,8 @@ class ComputeFK(Endpoint):
             links = self._links(known, state.scene)
             response.pose_stamped = self._poses(links, state, request.header.frame_id)
             response.fk_link_names = links
-        fill_error_code(
-            response.error_code, *(Status.SUCCESS, '') if known and not unknown else (
+        set_status(
+            response, *(Status.SUCCESS, '') if known and not unknown else (
                 Status.INVALID_LINK_NAME, f'unknown links: {", ".join(unknown) or "none named"}'))
 
     def _poses(self, links: Sequence[str], state: StateInScene, frame_id: str) \

@@ -6,7 +6,7 @@ from moveit_msgs.srv import GetPositionIK
 from ros2_ik.core import Status
 from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.moveit_requests import compute_ik_request
-from ros2_ik.node.endpoints.answering import answering, fill_error_code, header
+from ros2_ik.node.endpoints.answering import answering, header, set_status
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.srv import ComputeIK as Service
@@ -44,8 +44,8 @@ class ComputeIK(Endpoint):
         # `stops` is 0, since this service never moves the robot
         await self.ik_requests.finish(question, solution, answer, 0, 'service solve_ik')
         status = Status(answer.status)
-        fill_error_code(response.error_code, Status.NO_IK_SOLUTION if status in SEARCH_FAILED
-                        else status, answer.message)
+        set_status(response, Status.NO_IK_SOLUTION if status in SEARCH_FAILED else status,
+                   answer.message)
         if status is Status.SUCCESS:
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)

@@ -15,7 +15,7 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, wrong
 from ros2_ik.node.controllers.motion_limits import motion_limits
 from ros2_ik.node.controllers.trajectories import duration_message
-from ros2_ik.node.endpoints.answering import answering, fill_error_code, header
+from ros2_ik.node.endpoints.answering import answering, header, set_status
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
@@ -38,8 +38,8 @@ class MoveItPath(Endpoint):
         """Answer compute_cartesian_path; as in MoveIt, a partial path is a success."""
         search = await self.settled.read(lambda: self._search(request))
         found = await self.ik_requests.by_worker(search)
-        fill_error_code(response.error_code, Status.SUCCESS if found.fraction > 0 else
-                        found.status, found.message)
+        set_status(response, Status.SUCCESS if found.fraction > 0 else found.status,
+                   found.message)
         robot, head = search.problem.robot, header(self.node, search.problem.robot.root_frame)
         joints = robot.to_joints(search.problem.start, include_mimic=True)
         fill_stamped_state(response.start_state, joints, joints, head)
