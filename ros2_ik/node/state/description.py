@@ -8,9 +8,6 @@ from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.messages.request_error import RequestError
 
-MAX_LENGTH = 2_000_000   # of a URDF or SRDF [characters]
-# Maximum number of degrees of freedom. Memory grows with its cube; 400 would need 2 GB.
-MAX_DOF = 200
 DISCOVERY_TIME = 3.0     # for a first description, from the start of the node [s]
 
 
@@ -57,11 +54,15 @@ class Description:
             return
         try:
             for name, text in texts.items():
-                _check(name.upper(), text)
+                # the library would take such a text for the name of a file
+                if '<' not in text:
+                    raise RobotDescriptionError(
+                        f'the {name.upper()} is {"no XML" if text.strip() else "empty"}')
             self._newest = newest
             if not newest['urdf']:
                 return
-            robot = self._build(newest)
+            robot = Robot.from_urdf(newest['urdf'], srdf=newest['srdf'] or None,
+                                    root_joint=self._root_joint)
         except IKError as error:
             if str(error) != self.refused:
                 self._log.error(f'description refused: {error}'
@@ -79,22 +80,3 @@ class Description:
             more = f' (and {len(robot.warnings) - 1} more)' if len(robot.warnings) > 1 else ''
             self._log.warning(f'{robot.warnings[0]}{more}')
         self._swapped(robot)
-
-    def _build(self, texts: dict[str, str]) -> Robot:
-        robot = Robot.from_urdf(texts['urdf'], srdf=texts['srdf'] or None,
-                                root_joint=self._root_joint)
-        # checked before Pinocchio's data are allocated for the robot
-        if robot.nv > MAX_DOF:
-            raise RobotDescriptionError(f"robot '{robot.name}' has {robot.nv} degrees of freedom; "
-                                        f'maximum: {MAX_DOF}')
-        return robot
-
-
-def _check(name: str, text: str) -> None:
-    """Raise RobotDescriptionError for a text that is too long, empty or not XML."""
-    if len(text) > MAX_LENGTH:
-        raise RobotDescriptionError(f'the {name} has {len(text)} characters; at most '
-                                    f'{MAX_LENGTH} are read')
-    if '<' not in text:
-        raise RobotDescriptionError(f'the {name} is no XML' if text.strip() else
-                                    f'the {name} is empty')

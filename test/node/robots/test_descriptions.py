@@ -1,6 +1,5 @@
 """New, changed and malformed robot descriptions, and /diagnostics."""
 
-from pathlib import Path
 
 from builtin_interfaces.msg import Duration
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -106,12 +105,6 @@ def test_repeated_description_is_ignored(client, node, panda):
     assert node.text.count("robot 'panda'") == swaps
 
 
-MALFORMED = {
-    'joint to nowhere': (URDF.replace('<child link="hand"/>', '<child link="hnad"/>'), 'hnad'),
-    'too long': ('<robot>' + ' ' * 2_000_000, 'at most 2000000 are read'),
-}
-
-
 @pytest.fixture
 def described(client, node, panda):
     """Return the node with the Panda."""
@@ -119,11 +112,9 @@ def described(client, node, panda):
     return node
 
 
-@pytest.mark.parametrize('name', MALFORMED)
-def test_malformed_description_keeps_the_old_robot(client, described, panda, name):
-    text, words = MALFORMED[name]
-    line = refused(client, described, text)
-    assert words in line and "robot 'panda' stays" in line
+def test_malformed_description_keeps_the_old_robot(client, described, panda):
+    line = refused(client, described, URDF.replace('<child link="hand"/>', '<child link="hnad"/>'))
+    assert 'hnad' in line and "robot 'panda' stays" in line
     assert client.ik(targets=[reachable(panda, 'panda_hand_tcp')]).status == Status.SUCCESS
 
 
@@ -131,31 +122,6 @@ def test_malformed_srdf_keeps_the_old_robot(client, described, panda):
     line = refused(client, described, '<robot name="panda"><group', 'robot_description_semantic')
     assert 'SRDF' in line and "robot 'panda' stays" in line
     assert client.ik(group='arm').message.startswith('there is no target')
-
-
-def chain(joints):
-    """Return a URDF with that many joints."""
-    links = ''.join(f'<link name="l{i}"/>' for i in range(joints + 1))
-    return f'<robot name="chain">{links}' + ''.join(
-        f'<joint name="j{i}" type="revolute"><parent link="l{i}"/><child link="l{i + 1}"/>'
-        '<axis xyz="0 1 0"/><limit lower="-1" upper="1" velocity="1" effort="1"/></joint>'
-        for i in range(joints)) + '</robot>'
-
-
-def peak_memory(pid):
-    """Return the peak memory of a process [MB]."""
-    status = Path(f'/proc/{pid}/status').read_text()
-    return int(status.partition('VmHWM:')[2].split()[0]) / 1e3
-
-
-def test_too_many_joints_are_refused_before_they_take_memory(client, node, panda):
-    """Pinocchio's data of 400 joints take 4 GB in each process."""
-    client.describe(panda)
-    before = peak_memory(node.pid)
-    line = refused(client, node, chain(400))
-    assert '400 degrees of freedom' in line and 'maximum: 200' in line
-    assert client.ik(targets=[reachable(panda, 'panda_hand_tcp')]).status == Status.SUCCESS
-    assert peak_memory(node.pid) - before < 500
 
 
 # -- diagnostics ---------------------------------------------------------------------------------
