@@ -55,7 +55,6 @@ class Defaults:
     position_tolerance: float = POSITION_TOLERANCE
     orientation_tolerance: float = ORIENTATION_TOLERANCE
     max_solutions: float = math.inf
-    random_state: int = 0
     max_jump: float = 0.0
 
 

@@ -88,7 +88,7 @@ def _options(message: 'ComputeIK.Request', defaults: Defaults,
         select=message.select or 'first',
         solutions=_solutions(message.solutions, defaults),
         allow_restarts=message.allow_restarts,
-        random_state=_random_state(message.random_state, defaults),
+        random_state=message.random_state if message.random_state >= 0 else None,
         approximate=tuple(message.approximate) or None, max_joint_change=max_joint_change)
 
 
@@ -185,15 +185,6 @@ def _timeout(duration: 'Duration', defaults: Defaults) -> float:
         raise wrong(f'the timeout is {seconds:g} s; parameter max_timeout allows '
                     f'{defaults.max_timeout:g} s')
     return seconds or defaults.default_timeout
-
-
-def _random_state(given: int, defaults: Defaults) -> int | None:
-    """Return the seed of the random numbers, None for a different seed each time."""
-    if given < -1:
-        raise wrong(f'random_state is {given}; valid: from 1, 0 (the parameter), -1 (different '
-                    'each time)')
-    number = given or defaults.random_state
-    return None if number < 0 else number
 
 
 def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,

@@ -66,9 +66,6 @@ PARAMETERS = (
          'Orientation tolerance if the request has none.', 'rad', 1e-12, 4),
     Spec('max_solutions', 64, 'Maximum number of solutions of a request; more are refused.', '',
          1, 10_000),
-    Spec('random_state', USUAL.random_state,
-         'Random seed of each search, so that equal requests get equal answers; -1: a new seed '
-         'for each search.', '', -1, 2**32 - 1),
     Spec('moveit_names', False,
          "Offer MoveIt's services compute_ik, compute_fk, compute_cartesian_path, "
          'check_state_validity, get_planning_scene and apply_planning_scene, and topic '

@@ -143,7 +143,6 @@ UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
 
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
-    ({'random_state': -2}, -16, 'random_state is -2'),
     ({'group': 'arm', 'moving_joints': ['panda_joint1']}, -15, "group 'arm' and moving_joints"),
     ({'moving_joints': ['panda_jiont1']}, -16, "moving_joints: unknown joint 'panda_jiont1'"),
     ({'locked_joints': ['panda_joint1'] * 201}, -16, 'locked_joints has length 201; at most 200'),

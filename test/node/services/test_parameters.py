@@ -57,7 +57,7 @@ WRONG = [
     ('max_timeout', True, 'a number'), ('max_timeout', '5', 'a number'),
     ('max_timeout', '1e-05', 'such as 0.5 or 1.0e-3'),
     ('max_timeout', math.nan, '0.0001 to 3600 s'), ('joint_state_timeout', -1, '0 s or more'),
-    ('random_state', 1.5, 'a whole number'), ('workers', 0, '1 to 256'),
+    ('workers', 1.5, 'a whole number'), ('workers', 0, '1 to 256'),
     ('controllers', 'a', 'a list of any number of: a text'),
     ('while_executing', 'wait', 'refuse, replace'),
     ('default_tip', 5, 'a text'), ('moveit_names', 1, 'truth value'),
