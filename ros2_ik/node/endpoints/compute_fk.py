@@ -16,8 +16,6 @@ from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import ComputeFK as Service
 
-MAX_LINKS = 1000   # of a request; more would delay other requests
-
 
 class ComputeFK(Endpoint):
     """Services that return the poses of links and frames."""
@@ -73,9 +71,6 @@ class ComputeFK(Endpoint):
 
     def _links(self, names: Sequence[str], scene: Scene) -> list[str]:
         """Return the valid link names; without names, the default tip or all tips of the group."""
-        if len(names) > MAX_LINKS:
-            raise RequestError(Status.INVALID_LINK_NAME,
-                               f'{len(names)} links; at most {MAX_LINKS} are read')
         robot = framed_robot(scene, names)
         if names:
             return [link_name(robot, name, 'links', scene) for name in names]

@@ -117,7 +117,6 @@ def test_compute_fk_agrees_with_yourdfpy(client, panda, panda_judge, frame):
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
     ({'links': ['panda_link99']}, Status.INVALID_LINK_NAME, 'did you mean'),
-    ({'links': ['panda_link1'] * 1001}, Status.INVALID_LINK_NAME, '1000'),
     ({'state': seed({'panda_joint1': math.nan})}, Status.INVALID_ROBOT_STATE, 'nan'),
     ({}, Status.ROBOT_STATE_STALE, "'panda_joint1'")])
 def test_malformed_compute_fk_requests_are_refused(client, fields, status, words):
