@@ -5,6 +5,7 @@ import io
 from typing import NamedTuple
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 import yourdfpy
 
 from ros2_ik.core import Robot
@@ -83,15 +84,10 @@ def trac_ik(robot: Robot, tip: str, timeout: float) -> Solve:
         pytracik.set_joint_limits(solver, *zip(*bounds, strict=True))
 
     def solve(target: np.ndarray, start: np.ndarray) -> dict[str, float] | None:
-        x, y, z, w = quaternion(target[:3, :3])
+        x, y, z, w = Rotation.from_matrix(target[:3, :3]).as_quat()
         answer = pytracik.ik(solver, start[index], *target[:3, 3], x, y, z, w)
         return None if answer[0] < 0 else dict(zip(names, answer[1:].tolist(), strict=True))
     return solve
-
-
-def quaternion(R: np.ndarray) -> np.ndarray:
-    import pinocchio as pin
-    return pin.Quaternion(R).coeffs()
 
 
 def robotics_toolbox(robot: Robot, tip: str, timeout: float) -> Solve:

@@ -32,6 +32,7 @@ from xml.etree import ElementTree
 import numpy as np
 from peers import leave
 from results import CPU, Record, Results
+from scipy.spatial.transform import Rotation
 
 from ros2_ik.core import compile_all, Configuration, Robot, solve_pose
 
@@ -180,16 +181,9 @@ def complaint(kind: Kind, case: Case, q: np.ndarray) -> str:
     joints, T_root = kind.robot.to_joints(q), None
     if kind.free_base:
         base, T_root = joints.pop(kind.robot.joints[0].name), np.eye(4)
-        T_root[:3, :3], T_root[:3, 3] = rotation(base[3:]), base[:3]
+        T_root[:3, :3] = Rotation.from_quat(base[3:]).as_matrix()
+        T_root[:3, 3] = base[:3]
     return kind.judge.complaint(joints, dict(zip(kind.tips, case.targets, strict=True)), T_root)
-
-
-def rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Return the matrix (3, 3) of a quaternion x y z w."""
-    # Rodrigues' formula with half angles: R = I + 2 w K + 2 K^2
-    x, y, z, w = quaternion / np.linalg.norm(quaternion)
-    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.eye(3) + 2 * w * K + 2 * K @ K
 
 
 def take_turns(kind: Kind, solvers: dict[str, Solve], found: list[Case]) -> dict[str, dict]:

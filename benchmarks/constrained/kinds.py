@@ -123,16 +123,11 @@ def fingers_in_slot(at, random):
     """Put both finger tips between six planes."""
     points = np.array([[0, 0.04, 0], [0, -0.04, 0]])
     # half-spaces n . p <= n . p0 + 5 mm of a rotated cube, for each of the two points
-    walls = np.vstack([np.eye(3), -np.eye(3)]) @ some_rotation(random)
+    # the Q factor of a Gaussian matrix is a random rotation or reflection
+    walls = np.vstack([np.eye(3), -np.eye(3)]) @ np.linalg.qr(random.normal(size=(3, 3)))[0]
     A = np.block([[walls, np.zeros((6, 3))], [np.zeros((6, 3)), walls]])
     p = np.concatenate([at.point('panda_hand_tcp', point) for point in points])
     return [Between('panda_hand_tcp', points, A, A @ p + 0.005)]
-
-
-def some_rotation(random):
-    # the Q factor of a Gaussian matrix is a random rotation or reflection
-    Q, _ = np.linalg.qr(random.normal(size=(3, 3)))
-    return Q
 
 
 @kind('talos')
