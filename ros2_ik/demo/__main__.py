@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from ros2_ik.cli.command import explanation
 from ros2_ik.cli.question import BadQuestion, Exit
-from ros2_ik.demo.domain import inhabited
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 # faster than the node's defaults, which are for real arms
 SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
-DISCOVERY_TIME = 3.0    # for DDS to discover running nodes [s]
+DISCOVERY_TIME = 2.0    # for DDS to discover running nodes [s]
 END_TIMEOUT = 3.0       # for the programs to end [s]
 
 
@@ -66,10 +65,6 @@ class Demo:
     def _check_domain(self) -> None:
         """Raise BadQuestion if the domain has a robot or a node /ros2_ik, which could answer."""
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-        # a probe of local ports takes no time; discovery is needed only if a port is in use
-        if os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'] == 'LOCALHOST' and (
-                domain.isdecimal() and not inhabited(int(domain))):
-            return
         with self._client() as client:
             node = client.node
             if client.spin_until(lambda: node.count_publishers('/robot_description')
@@ -84,9 +79,8 @@ class Demo:
         from ros2_ik.mock.controlled_groups import node_parameters
         self._check()
         name = cell.shipped.name
-        print(f'ros2_ik: starting {name} and the node, scene {cell.scene or "empty"}; the demo '
-              'moves at half of the velocity and acceleration limits, the node by itself at a '
-              'tenth', file=sys.stderr, flush=True)
+        print(f'ros2_ik: starting {name} and the node, scene {cell.scene or "empty"}; motions at '
+              'half of the limits (a node by itself: a tenth)', file=sys.stderr, flush=True)
         folder = Path(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
         parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {
             'scene': cell.scene}
@@ -144,8 +138,7 @@ def main() -> int:
     parser.add_argument('--robot', default='panda', metavar='NAME',
                         help='shipped robot (default: %(default)s)')
     parser.add_argument('--scene', default='', metavar='NAME|PATH',
-                        help='surroundings of the robot: a shipped scene (table, shelf, bin, '
-                             'floor) or a YAML file (default: empty)')
+                        help='a scene (table, shelf, bin, floor) or a YAML file (default: empty)')
     parser.add_argument('--once', action='store_true',
                         help='send one request, print the answer, exit with 0 if it is correct')
     parser.add_argument('--view', action='store_true',

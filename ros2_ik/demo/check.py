@@ -41,11 +41,7 @@ class Cell:
         self.target = self._reachable_pose()
 
     def _reachable_pose(self) -> Array:
-        """
-        Return a random pose (4, 4) of the tip that the arm can reach from home.
-
-        The straight joint-space path from home has no contacts; joints move less than max_jump.
-        """
+        """Return a random pose (4, 4) of the tip with a free straight path of joints from home."""
         robot, shipped = self.robot, self.shipped
         names = (robot.group(shipped.group).joint_names if shipped.group
                  else robot.moving_joints(self.tip))
@@ -53,8 +49,7 @@ class Cell:
         lower = np.maximum(robot.lower, home - MAX_DISPLACEMENT)
         upper = np.minimum(robot.upper, home + MAX_DISPLACEMENT)
         for _ in range(MAX_TRIES):
-            near = robot.to_joints(random.uniform(lower, upper), names)
-            goal = robot.to_q(shipped.home | near)
+            goal = robot.to_q(robot.to_joints(random.uniform(lower, upper), names), home)
             # from the goal (t = 1) back to home
             path = [Configuration(robot, home + t * (goal - home))
                     for t in np.linspace(1, 0, N_PATH_SAMPLES)]
@@ -74,8 +69,8 @@ class Cell:
         print_answer(answer, self.robot)
         at = Configuration(self.robot, self.shipped.home | answer.values)
         contacts = self.checker.in_collision(at)
-        print('independent check: ' + ('; '.join(map(str, contacts)) or 'no contacts'))
         # own arithmetic and an own checker, independent of the node
+        print('independent check: ' + ('; '.join(map(str, contacts)) or 'no contacts'))
         inside = np.all((self.robot.lower - 1e-6 <= at.q) & (at.q <= self.robot.upper + 1e-6))
         good = (answer.success and not contacts and inside
                 and np.allclose(at.transform(self.tip), self.target, rtol=0, atol=TOLERANCE))

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from node_harness import Client
 import pytest
-
-from ros2_ik.demo.domain import unused_domain
+from ros_domain import unused_domain
 
 
 @pytest.fixture(scope='package')
