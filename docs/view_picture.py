@@ -16,7 +16,6 @@ sys.path.insert(0, str(Path(__file__).parents[1] / 'test/view'))
 from chromium import Browser, Tab, wait_for  # noqa: E402
 
 from ros2_ik.cli.view import make_session  # noqa: E402
-from ros2_ik.view.access import Access  # noqa: E402
 from ros2_ik.view.page import Page  # noqa: E402
 
 PORT = 8099
@@ -41,7 +40,7 @@ def main() -> None:
     session = make_session(Namespace(robot='panda', srdf=None, package_dir=[], xacro_arg=[],
                                      tip=[TIP], scene='table', problem=None))
     session.place_joint('panda_joint1', JOINT1)
-    page = Page(session, Access('127.0.0.1'), PORT)
+    page = Page(session, PORT)
     camera = page.server.initial_camera
     camera.position, camera.look_at = POSITION, LOOK_AT
     T = session.problem.targets[TIP].copy()

@@ -15,7 +15,7 @@ from ros2_ik.cli.arguments import (
 )
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
-from ros2_ik.cli.view import HOST, PORT, read_problem_file, serve
+from ros2_ik.cli.view import PORT, read_problem_file, serve
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Motion, MotionLimits, Path, Robot, Scene, ToolPath
@@ -92,7 +92,7 @@ def _show(path: 'Path', tip: str, q: Any, scene: 'Scene', port: int) -> None:
     from ros2_ik.view.session import Session
     from ros2_ik.view.simulated_arm import SimulatedArm
     arm = SimulatedArm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
-    serve(Session(arm, [tip], read_problem_file), HOST, port,
+    serve(Session(arm, [tip], read_problem_file), port,
           add=lambda page: PathOnPage(page, path, tip))
 
 

@@ -30,7 +30,7 @@ EXAMPLE = """examples:
   ros2_ik view talos --tip gripper_left_base_link gripper_right_base_link
   ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
   ros2_ik view --node /ros2_ik          the robot of a running node"""
-HOST, PORT = '127.0.0.1', 8080
+PORT = 8080
 
 
 def add_parser(commands: Commands) -> None:
@@ -49,8 +49,6 @@ def add_parser(commands: Commands) -> None:
                         help='problem file of `constrained`, with constraints, costs and targets')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
                         help='default: %(default)s')
-    parser.add_argument('--host', default=HOST,
-                        help='address to listen on (default: %(default)s, this machine only)')
     parser.set_defaults(run=run)
 
 
@@ -58,19 +56,18 @@ def run(args: argparse.Namespace) -> Exit:
     """Serve the page until Ctrl-C; returns the exit code."""
     import viser  # noqa: F401  (first: without viser the error names it)
     if args.node is None:
-        serve(make_session(args), args.host, args.port)
+        serve(make_session(args), args.port)
         return Exit.ANSWERED
     import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
 
     from ros2_ik.cli.node_client import NodeClient
     refuse_robot_arguments(args)
     with NodeClient(args.node) as client:
-        serve(node_session(client, args.tip, args.problem), args.host, args.port)
+        serve(node_session(client, args.tip, args.problem), args.port)
     return Exit.ANSWERED
 
 
-def serve(session: 'Session', host: str, port: int,
-          ended: Callable[[], bool] = lambda: False,
+def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: False,
           add: Callable[['Page'], object] = lambda page: None) -> None:
     """
     Serve a page until Ctrl-C or until `ended()` is True; raises BadQuestion.
@@ -78,22 +75,18 @@ def serve(session: 'Session', host: str, port: int,
     `add(page)` is called before the address is printed, to add content to the page.
     """
     from ros2_ik.core import compile_all
-    from ros2_ik.view.access import Access, is_local
     from ros2_ik.view.page import Page
     # websockets logs an error for each browser that disconnects
     logging.getLogger('websockets').setLevel(logging.CRITICAL)
     # before the page is served, as a compilation would block the first drag for minutes
     compile_all()
     try:
-        page = Page(session, Access(host), port)
+        page = Page(session, port)
     except OSError as error:
         raise BadQuestion(f'{error.strerror}; choose another port') from None
     add(page)
     for note in page.notes:
         warn(note)
-    if not is_local(host):
-        warn(f'--host {host}: anybody in the network who knows or intercepts the address of this '
-             'page can use it')
     print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
     pause = threading.Event()
     try:

@@ -46,8 +46,8 @@ class Demo:
                 if once:
                     return 0 if cell.holds(answer) else 1
                 if view:
-                    from ros2_ik.cli.view import HOST, node_session, PORT, serve
-                    serve(node_session(client, [cell.tip], None), HOST, PORT, ended=self._is_over)
+                    from ros2_ik.cli.view import node_session, PORT, serve
+                    serve(node_session(client, [cell.tip], None), PORT, ended=self._is_over)
         # if a program has died, report that instead of the failed request
         except BadQuestion:
             self._check()

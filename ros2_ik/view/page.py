@@ -3,19 +3,19 @@
 from collections.abc import Callable
 from functools import partial
 import math
+import secrets
 from typing import Any, NamedTuple
 
 import numpy as np
 import viser
 
 from ros2_ik.core import Array, Configuration, Joint, load_scene, Robot, save_scene
-from ros2_ik.view.access import Access
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
 from ros2_ik.view.gizmos import Gizmos
 from ros2_ik.view.pose_form import PoseForm
 from ros2_ik.view.robot_model import extent, RobotModel, TO_CAMERA
 from ros2_ik.view.scene_model import touched_names
-from ros2_ik.view.server import InputHandle, listening, stop
+from ros2_ik.view.server import HOST, InputHandle, listening, stop
 from ros2_ik.view.session import problem_text, Session
 from ros2_ik.view.status import copy_html, kinds_html, LEGEND, SMALL, status_html
 from ros2_ik.view.worker import MOVE, Worker
@@ -44,12 +44,13 @@ class Page:
     """
     The page of one session, for any number of browsers, which show and control the same state.
 
-    `url` is the address to open. Raises OSError if the port is in use.
+    `url` is the address to open, with a random token. Raises OSError if the port is in use.
     """
 
-    def __init__(self, session: Session, access: Access, port: int) -> None:
-        self.session, self.url = session, access.url(port)
-        self.server = server = listening(access, port)
+    def __init__(self, session: Session, port: int) -> None:
+        token = secrets.token_urlsafe(16)
+        self.session, self.url = session, f'http://{HOST}:{port}/{token}/'
+        self.server = server = listening(token, port)
         model = RobotModel(session.robot)
         self.notes = model.notes
         middle, size = extent(session.robot, session.arm.q)

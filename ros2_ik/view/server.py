@@ -1,42 +1,61 @@
-"""viser's web server, with access control."""
+"""viser's web server for this machine only, with access control."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 import errno
 from http import HTTPStatus
 import io
 import os
+import secrets
 import socket
 from typing import Any, TYPE_CHECKING
 
 import viser
 from websockets.asyncio import server as websockets
 
-from ros2_ik.view.access import Access, POLICY
-
 if TYPE_CHECKING:
     from websockets.http11 import Request, Response
 
 InputHandle = Any    # a control of viser 1.1, whose types declare `value` as read-only
+HOST = '127.0.0.1'   # address to listen on
+# Other web pages must not embed the page in a frame. The page may connect to its own server only,
+# because viser's client accepts the address of another server in the URL.
+POLICY = "frame-ancestors 'none'; connect-src 'self' data: blob:"
 
 
-def listening(access: Access, port: int) -> viser.ViserServer:
-    """Start a server on a port of `access.host`; raises OSError if it cannot listen there."""
-    host = access.host
+def refusal(token: str, path: str, headers: Mapping[str, str]) -> str:
+    """
+    Return the reason why a request is refused, '' if the request is allowed.
+
+    The path must begin with the token, and requests of other web pages are refused, because
+    browsers let any web page send requests to any server.
+    """
+    first = path.partition('?')[0].lstrip('/').partition('/')[0]
+    # constant time, so that response times reveal nothing about the token
+    if not secrets.compare_digest(first.encode(errors='surrogateescape'), token.encode()):
+        return 'the token is missing: open the address that the terminal shows'
+    # browsers send Origin with cross-site requests and always with WebSockets (Upgrade)
+    origin, own = headers.get('Origin'), f'://{headers.get("Host", "")}'.lower()
+    if (origin is not None or 'Upgrade' in headers) and not (origin or '').lower().endswith(own):
+        return f"a page of '{origin}' must not use this server"
+    return ''
+
+
+def listening(token: str, port: int) -> viser.ViserServer:
+    """Start a server on a port of this machine; raises OSError if it cannot listen there."""
     # viser itself would wait forever if it could not listen
     try:
-        socket.create_server((host, port), family=socket.AF_INET6 if ':' in host
-                             else socket.AF_INET).close()
+        socket.create_server((HOST, port)).close()
     except OSError as error:
         raise OSError(error.errno,
-                      f'cannot listen on {host}:{port}: {os.strerror(error.errno or 0)}') from None
+                      f'cannot listen on {HOST}:{port}: {os.strerror(error.errno or 0)}') from None
     # viser prints its address, which lacks the token
-    with redirect_stdout(io.StringIO()), _checked(access):
-        server = viser.ViserServer(host=host, port=port, verbose=False)
+    with redirect_stdout(io.StringIO()), _checked(token):
+        server = viser.ViserServer(host=HOST, port=port, verbose=False)
     # viser chooses another port if another process took this one after the check above
     if server.get_port() != port:
         stop(server)
-        raise OSError(errno.EADDRINUSE, f'port {port} of {host} is in use')
+        raise OSError(errno.EADDRINUSE, f'port {port} is in use')
     return server
 
 
@@ -47,9 +66,9 @@ def stop(server: viser.ViserServer) -> None:
 
 
 @contextmanager
-def _checked(access: Access) -> Iterator[None]:
+def _checked(token: str) -> Iterator[None]:
     """
-    Context manager: a viser server started inside it refuses the requests that `access` refuses.
+    Context manager: a viser server started inside it refuses requests by `refusal`.
 
     viser has neither access control nor an option for it, so `websockets.asyncio.server.serve` is
     replaced inside the context. Raises RuntimeError if viser did not call the replacement.
@@ -60,10 +79,9 @@ def _checked(access: Access) -> Iterator[None]:
               **options: Any) -> websockets.serve:
         def answer(connection: websockets.ServerConnection,
                    request: 'Request') -> 'Response | None':
-            reason = access.refusal(request.path, request.headers)
-            if reason:
+            if reason := refusal(token, request.path, request.headers):
                 return connection.respond(HTTPStatus.FORBIDDEN, f'Refused: {reason}\n')
-            request.path = access.inner_path(request.path)
+            request.path = request.path.removeprefix(f'/{token}')
             response = process_request(connection, request)
             if response is not None:
                 response.headers['Content-Security-Policy'] = POLICY

@@ -27,12 +27,11 @@ def free_port() -> int:
 def page_of(free_port: int) -> Iterator[Callable[[Any], Any]]:
     """Return a function that serves a session until the test ends."""
     pytest.importorskip('viser')
-    from ros2_ik.view.access import Access
     from ros2_ik.view.page import Page
     pages: list[Any] = []
 
-    def serve(session: Any, token: str = 'token') -> Any:
-        pages.append(Page(session, Access('127.0.0.1', token), free_port))
+    def serve(session: Any) -> Any:
+        pages.append(Page(session, free_port))
         return pages[-1]
     yield serve
     for page in pages:

@@ -18,13 +18,12 @@ pytest.importorskip('viser')
 def page(browser):     # the browser first: without one nothing is served
     import socket
 
-    from ros2_ik.view.access import Access
     from ros2_ik.view.page import Page
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         port = probe.getsockname()[1]
     # of few triangles, without shadows: the processor draws all of it
-    page = Page(session_of('xarm7'), Access('127.0.0.1'), port)
+    page = Page(session_of('xarm7'), port)
     page.set_shadows(False)
     yield page
     page.stop()
