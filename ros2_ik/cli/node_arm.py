@@ -8,11 +8,9 @@ from typing import Any
 
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
-from moveit_msgs.msg import CollisionObject, PlanningScene
 import numpy as np
 import pinocchio as pin
 from rclpy.task import Future
-from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
@@ -23,11 +21,11 @@ from ros2_ik.cli.node_client import LATCHED, NodeClient
 from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import Array, Configuration, Contact, IKError, Robot, Scene, Status
 from ros2_ik.core.internals import TargetError
-from ros2_ik.messages.planning_scenes import changed_scene, scene_message, SceneState
+from ros2_ik.messages.planning_scenes import changed_scene, SceneState
 from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import ConversionContext
-from ros2_ik.srv import ApplyPlanningScene, ComputeIK, Execute, GetPlanningScene
+from ros2_ik.srv import ComputeIK, Execute, GetPlanningScene
 from ros2_ik.view.answer import Answer, Reached
 from ros2_ik.view.arm import Question
 
@@ -37,7 +35,7 @@ NEAR_TIMEOUT, DRAG_TIMEOUT = Duration(nanosec=20_000_000), Duration(nanosec=100_
 MAX_NEAR_CHANGE = 0.5   # largest joint change in the search near the seed [rad, m]
 STALE_AGE = 2.0         # age of joint_states above which they are stale [s]
 SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
-            ApplyPlanningScene: 'apply_planning_scene', GetPlanningScene: 'get_planning_scene'}
+            GetPlanningScene: 'get_planning_scene'}
 
 
 class NodeArm:
@@ -135,25 +133,6 @@ class NodeArm:
     def _send(self, kind: type, request: object, note: Callable[[Any], str]) -> None:
         """Call a service without waiting; `step` returns note(response) later."""
         self._pending.append((self._services[kind].call_async(request), note))
-
-    def change_scene(self, scene: Scene) -> None:
-        """Change the node's scene: send the objects that `scene` adds, changes or removes."""
-        header = Header(frame_id=self.robot.root_frame)
-        before, now = self.scene.objects, scene.objects
-        message = scene_message(SceneState(scene), {}, 0, header)
-        new = {name for name, item in now.items() if item is not before.get(name)}
-        change = PlanningScene(is_diff=True)
-        change.robot_state.is_diff = True
-        change.object_colors = [color for color in message.object_colors if color.id in new]
-        change.world.collision_objects = [
-            *(item for item in message.world.collision_objects if item.id in new),
-            *(CollisionObject(id=name, operation=CollisionObject.REMOVE)
-              for name in before if name not in now)]
-        answer = self._ask(ApplyPlanningScene, ApplyPlanningScene.Request(scene=change))
-        if not answer.success:
-            raise IKError(answer.message)
-        # read the scene back, because the message rounds numbers
-        self._set_scene(self._ask(GetPlanningScene, GetPlanningScene.Request()))
 
     def place(self, q: Array) -> None:
         """Raise IKError: only a simulated arm can be placed."""

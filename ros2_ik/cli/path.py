@@ -15,7 +15,7 @@ from ros2_ik.cli.arguments import (
 )
 from ros2_ik.cli.joint_values import read_start
 from ros2_ik.cli.question import BadQuestion, Exit
-from ros2_ik.cli.view import PORT, read_problem_file, serve
+from ros2_ik.cli.view import PORT, read_problem_file, serve, solving_command
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Motion, MotionLimits, Path, Robot, Scene, ToolPath
@@ -83,16 +83,16 @@ def run(args: argparse.Namespace) -> Exit:
         if args.output:
             _write(motion, args.output)
     if args.view is not None:
-        _show(path, tip, robot.to_q(start), scene or Scene(robot), args.view)
+        _show(path, tip, robot.to_q(start), scene or Scene(robot), args)
     return Exit.NO_SOLUTION if motion is None else Exit.ANSWERED
 
 
-def _show(path: 'Path', tip: str, q: Any, scene: 'Scene', port: int) -> None:
+def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Namespace) -> None:
     from ros2_ik.view.path_on_page import PathOnPage
     from ros2_ik.view.session import Session
     from ros2_ik.view.simulated_arm import SimulatedArm
     arm = SimulatedArm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
-    serve(Session(arm, [tip], read_problem_file), port,
+    serve(Session(arm, [tip], read_problem_file, solving_command(args)), args.view,
           add=lambda page: PathOnPage(page, path, tip))
 
 

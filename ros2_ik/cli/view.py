@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 import logging
+import shlex
 import threading
 from typing import TYPE_CHECKING
 
@@ -107,7 +108,16 @@ def make_session(args: argparse.Namespace) -> 'Session':
     scene = load_scene_of(args, robot, start) or Scene(robot)
     arm = SimulatedArm(robot, robot.to_q(start), scene, read_problem_file)
     tips = args.tip or ([] if shipped is None else [tip for _, tip in shipped.chains.values()])
-    return _session(arm, tips, args.problem)
+    return _session(arm, tips, args.problem, solving_command(args))
+
+
+def solving_command(args: argparse.Namespace) -> str:
+    """Return the command that solves problem.yaml for the robot and the scene in `args`."""
+    given = {'--robot': [args.robot], '--srdf': [args.srdf], '--package-dir': args.package_dir,
+             '--xacro-arg': args.xacro_arg, '--scene': [args.scene]}
+    return shlex.join(['ros2_ik', 'constrained', 'problem.yaml', *(
+        word for option, values in given.items() for value in values if value
+        for word in (option, value))])
 
 
 def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None = None,
@@ -119,10 +129,11 @@ def node_session(client: 'NodeClient', tips: Sequence[str], problem: str | None 
     `wait` seconds, and IKError.
     """
     from ros2_ik.cli.node_arm import NodeArm
-    return _session(NodeArm(client, client.needed_robot(wait), wait), tips, problem)
+    return _session(NodeArm(client, client.needed_robot(wait), wait), tips, problem,
+                    f'ros2_ik constrained problem.yaml --node {client.name}')
 
 
-def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
+def _session(arm: 'Arm', tips: Sequence[str], problem: str | None, command: str) -> 'Session':
     from ros2_ik.cli.goal_file import read_content
     from ros2_ik.core import IKError
     from ros2_ik.core.internals import default_tip, Defaults
@@ -133,7 +144,8 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None) -> 'Session':
             raise BadQuestion(f"--tip: no joint moves '{tip}'")
     if len(set(tips)) < len(tips):
         raise BadQuestion('--tip: each frame once')
-    session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())], read_problem_file)
+    session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())], read_problem_file,
+                      command)
     if problem is not None:
         try:
             session.load_problem(read_content(problem))

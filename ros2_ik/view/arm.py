@@ -46,9 +46,6 @@ class Arm(Protocol):
     scene: Scene
     moving: bool
 
-    def change_scene(self, scene: Scene) -> None:
-        """Replace the scene."""
-
     def place(self, q: Array) -> None:
         """Set the robot's state to q (nq,), at rest."""
 

@@ -55,8 +55,7 @@ def add_surface(server: viser.ViserServer, name: str, surface: Surface, pose: pi
     opaque = surface.opacity if opacity is None else opacity
     handle = server.scene.add_mesh_simple(
         name, surface.vertices.astype(np.float32), surface.faces.astype(np.uint32),
-        color=rgb(surface.color), opacity=None if opaque >= 1 else opaque,
-        cast_shadow=opaque >= 1, receive_shadow=opaque >= 1)
+        color=rgb(surface.color), opacity=None if opaque >= 1 else opaque)
     place(handle, pose)
     return handle
 
@@ -161,8 +160,7 @@ class ContactPoints:
             point.remove()    # also removes its label
         names = [f'{self._root}/{number}' for number in range(len(shown))]
         self._points = [
-            scene.add_icosphere(name, CONTACT_RADIUS, rgb(CONTACT), cast_shadow=False,
-                                position=contact.point)
+            scene.add_icosphere(name, CONTACT_RADIUS, rgb(CONTACT), position=contact.point)
             for name, contact in zip(names, shown, strict=True)]
         # labels at different heights, because contacts are often close together
         self.labels = [

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import viser
 
-from ros2_ik.core import Array, Configuration, Joint, load_scene, Robot, save_scene
+from ros2_ik.core import Array, Joint, Robot
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
 from ros2_ik.view.gizmos import Gizmos
 from ros2_ik.view.pose_form import PoseForm
@@ -19,7 +19,6 @@ from ros2_ik.view.server import HOST, InputHandle, listening, stop
 from ros2_ik.view.session import problem_text, Session
 from ros2_ik.view.status import copy_html, kinds_html, LEGEND, SMALL, status_html
 from ros2_ik.view.worker import MOVE, Worker
-from ros2_ik.view.yaml_form import YamlForm
 
 GIZMO_RATIO = 0.25    # size of the gizmos of targets / size of the robot
 FIELD_OF_VIEW = math.radians(45)    # of the initial camera; viser's 75 degrees distort a robot
@@ -110,18 +109,13 @@ class Page:
         with tabs.add_tab('Joints'):
             self._add_sliders()
         with tabs.add_tab('Constraints'):
-            self.constraints = YamlForm(self, 'problem.yaml',
-                                        lambda: problem_text(session.problem.rest),
-                                        session.load_yaml, session.problem_yaml)
-            self.constraints.show()
+            self.constraints: InputHandle = gui.add_text(
+                'YAML', problem_text(session.problem.rest), multiline=True)
+            self.bind(gui.add_button('Apply').on_click,
+                      lambda _: session.load_yaml(self.constraints.value))
+            self.bind(gui.add_button('Save as problem.yaml').on_click, self._save)
             with gui.add_folder('Kinds of constraints and costs', expand_by_default=False):
                 gui.add_html(kinds_html())
-        with tabs.add_tab('Scene'):
-            shadows = gui.add_checkbox('shadows', True,
-                                       hint='off is faster without a graphics card')
-            self.bind(shadows.on_update, lambda event: self.set_shadows(event.value))
-            self.scene = YamlForm(self, 'scene.yaml', self._scene_yaml, self._load_scene,
-                                  self._scene_yaml)
 
     def _add_buttons(self) -> None:
         session, add = self.session, self.server.gui.add_button
@@ -152,18 +146,9 @@ class Page:
         self.session.place_joint(joint.name, math.radians(event.value) if joint.rotary
                                  else event.value)
 
-    def set_shadows(self, on: bool) -> None:
-        """Switch the shadows of bodies on or off."""
-        self.server.scene.configure_default_lights(cast_shadow=on)
-
-    def _scene_yaml(self) -> str:
-        return save_scene(self.session.arm.scene)
-
-    def _load_scene(self, text: str) -> None:
-        arm = self.session.arm
-        # with '\n' load_scene reads the argument as YAML, never as a file name
-        self.session.change_scene(load_scene(text + '\n', arm.robot,
-                                             Configuration(arm.robot, arm.q)))
+    def _save(self, event: Event) -> None:
+        event.client.send_file_download('problem.yaml', self.session.problem_yaml().encode(),
+                                        save_immediately=True)
 
     # -- display ---------------------------------------------------------------------------
 
@@ -207,6 +192,8 @@ class Page:
 def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
     server.gui.configure_theme(show_logo=False, show_share_button=False, control_width='medium')
     server.scene.world_axes.visible = False
+    # a browser without a graphics card draws shadows slowly
+    server.scene.configure_default_lights(cast_shadow=False)
     server.scene.add_grid('/grid', 4.0, 4.0, cell_size=0.1, section_size=1.0,
                           cell_color=(225, 225, 225), section_color=(190, 190, 190))
     to_camera = np.array(TO_CAMERA) / np.linalg.norm(TO_CAMERA)

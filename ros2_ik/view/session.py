@@ -8,7 +8,7 @@ import numpy as np
 import pinocchio as pin
 import yaml
 
-from ros2_ik.core import Array, Configuration, IKError, Robot, Scene
+from ros2_ik.core import Array, Configuration, IKError, Robot
 from ros2_ik.core.internals import read_yaml
 from ros2_ik.view.answer import Answer
 from ros2_ik.view.arm import Arm, Question, Reader
@@ -46,11 +46,12 @@ class Session:
     A robot, a problem and its answers.
 
     `answers` are the answers to the last question, empty before the first; `shown` is the index of
-    the displayed answer. `status` is a message for the user.
+    the displayed answer. `status` is a message for the user. `command` is the command line that
+    solves the saved problem.yaml for the same robot and scene.
     """
 
-    def __init__(self, arm: Arm, tips: Sequence[str], read: Reader) -> None:
-        self.arm, self.tips, self._read = arm, tuple(tips), read
+    def __init__(self, arm: Arm, tips: Sequence[str], read: Reader, command: str) -> None:
+        self.arm, self.tips, self._read, self.command = arm, tuple(tips), read, command
         self.problem = Problem(self._at_robot())
         self.avoid_collisions = True
         self.answers: tuple[Answer, ...] = ()
@@ -219,22 +220,12 @@ class Session:
         try:
             if text := self.arm.step():
                 self.status = text
-            self._check_scene()
+            # compare by `is` first, as `!=` of large scenes is slow
+            before, self._answered_in = self._answered_in, self.arm.scene
+            if self.answers and before is not self._answered_in and before != self._answered_in:
+                self.solve(dragging=True)
         except IKError as error:
             self.status = NOT_DONE + str(error)
-
-    # -- the scene -------------------------------------------------------------------------
-
-    def change_scene(self, scene: Scene) -> None:
-        """Replace the scene; solve again if there was an answer."""
-        self.arm.change_scene(scene)
-        self._check_scene()
-
-    def _check_scene(self) -> None:
-        # compare by `is` first, as `!=` of large scenes is slow
-        before, self._answered_in = self._answered_in, self.arm.scene
-        if self.answers and before is not self._answered_in and before != self._answered_in:
-            self.solve(dragging=True)
 
 
 def problem_text(content: Mapping[str, object]) -> str:

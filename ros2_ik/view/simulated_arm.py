@@ -36,10 +36,6 @@ class SimulatedArm:
         self.robot, self.q, self.scene, self._read = robot, q, scene, read
         self._woken = threading.Event()
 
-    def change_scene(self, scene: Scene) -> None:
-        """Replace the scene."""
-        self.scene = scene
-
     def place(self, q: Array) -> None:
         """Set the robot's state to q (nq,)."""
         self.q = self.robot.to_q(q)

@@ -5,7 +5,6 @@ from inspect import getdoc
 import json
 import math
 import re
-import shlex
 
 import numpy as np
 
@@ -67,13 +66,11 @@ def copy_html(session: Session) -> str:
         return f'<div style="{SMALL}">no answer yet</div>'
     values = session.robot.to_joints(session.answer.q, include_mimic=True)
     joints = json.dumps({name: np.round(value, 5).tolist() for name, value in values.items()})
-    command = ('ros2_ik constrained problem.yaml --scene scene.yaml --robot '
-               + shlex.quote(session.robot.name))
     return ''.join(
         f'<div style="{SMALL}">{title}: click, then Ctrl-C<div style="{CODE}"><code>'
         f'{escape(text)}</code></div></div>'
         for title, text in (('joints [rad, m]', joints),
-                            ('with both files saved, the command', command)))
+                            ('with problem.yaml saved, the command', session.command)))
 
 
 def kinds_html() -> str:

@@ -22,9 +22,8 @@ def page(browser):     # the browser first: without one nothing is served
     with socket.socket() as probe:
         probe.bind(('127.0.0.1', 0))
         port = probe.getsockname()[1]
-    # of few triangles, without shadows: the processor draws all of it
+    # of few triangles: the processor draws all of it
     page = Page(session_of('xarm7'), port)
-    page.set_shadows(False)
     yield page
     page.stop()
 

@@ -1,5 +1,6 @@
 """The command and joint values that a page offers to copy."""
 
+from argparse import Namespace
 from html import unescape
 import json
 import re
@@ -10,22 +11,21 @@ import pytest
 from view_sessions import TIP
 
 from ros2_ik.cli import main
-from ros2_ik.core import Box, save_scene, SceneObject
+from ros2_ik.cli.view import make_session
+from ros2_ik.core import Configuration, Robot, shipped_robots
 from ros2_ik.core.internals import written_kinds
 from ros2_ik.view.status import copy_html, kinds_html
 
-PLANE = {'kind': 'point_to_plane', 'frame': 'panda_link4', 'normal': [0, 0, 1],
-         'bounds': {'upper': [0.6]}}
+ELBOW = {'kind': 'joint_positions', 'names': ['elbow_joint'], 'bounds': {'lower': [0.5]}}
 
 
 @pytest.fixture
 def solve(capsys, tmp_path, monkeypatch):
-    """Return a function that runs the copied command with the saved problem and scene."""
+    """Return a function that runs the copied command with the saved problem."""
     monkeypatch.chdir(tmp_path)
 
     def solve(session):
         (tmp_path / 'problem.yaml').write_text(session.problem_yaml())
-        (tmp_path / 'scene.yaml').write_text(save_scene(session.arm.scene))
         _, command = re.findall('<code>(.*?)</code>', copy_html(session))
         program, *words = shlex.split(unescape(command))
         assert program == 'ros2_ik'
@@ -58,11 +58,16 @@ def test_copied_command_solves_to_each_shown_solution(session, solve):
         assert_same(session, solve(session))
 
 
-def test_copied_command_has_the_constraints_and_objects_of_the_page(session, solve):
-    session.load_problem({**session.content(), 'constraints': [PLANE]})
-    session.drag(TIP, moved(session, TIP, 0.1, 0.2, 0))
-    session.change_scene(session.arm.scene.add(
-        SceneObject('part', [Box([0.1, 0.1, 0.1])], np.eye(4))))
+def test_copied_command_has_the_constraints_and_the_files_of_the_robot(solve, tmp_path):
+    ur5 = Robot.load('ur5')
+    urdf = tmp_path / 'my arm.urdf'
+    urdf.write_text(ur5.urdf)
+    (tmp_path / 'arm.srdf').write_text(ur5.srdf)
+    session = make_session(Namespace(
+        robot=str(urdf), srdf='arm.srdf', package_dir=list(ur5.package_dirs), xacro_arg=[],
+        tip=['tool0'], scene=None, problem=None))
+    session.load_problem({**session.content(), 'constraints': [ELBOW]})
+    session.drag('tool0', Configuration(ur5, shipped_robots()['ur5'].home).transform('tool0'))
     assert_same(session, solve(session))
 
 

@@ -6,15 +6,7 @@ import numpy as np
 import pytest
 from view_sessions import session_of, TIP, TURN_AND_SLIDE
 
-from ros2_ik.core import (
-    Configuration,
-    Line,
-    load_scene,
-    save_scene,
-    SceneObject,
-    solve_path,
-    Sphere,
-)
+from ros2_ik.core import Configuration, Line, solve_path
 
 pytest.importorskip('viser')
 
@@ -50,92 +42,46 @@ PLANE = """constraints:
 """
 
 
-def apply(page, form, text):
-    """Apply a text in the form of the problem or the scene."""
-    form.text.value = text
-    page.worker.post(form.apply)
+def apply(page, text):
+    """Apply a text in the form of the constraints."""
+    page.worker.post(lambda: page.session.load_yaml(text))
     page.worker.wait()
 
 
-def test_constraints_are_applied_saved_and_shown(page):
-    assert page.constraints.text.value == ''
+def test_constraints_are_applied_and_saved(page):
+    assert page.constraints.value == ''
     T = drag(page, 0.05)
-    apply(page, page.constraints, PLANE)
+    apply(page, PLANE)
     assert page.session.answer.accepted, page.session.status
     assert [one['kind'] for one in page.session.content()['constraints']] == ['point_to_plane']
     assert page.session.problem.targets[TIP][0, 3] == pytest.approx(T[0, 3])   # the gizmo stays
     text = page.session.problem_yaml()
     assert 'point_to_plane' in text and 'joint_state' in text
-    apply(page, page.constraints, '')
+    apply(page, '')
     assert 'constraints' not in page.session.content()
-    page.worker.post(lambda: page.constraints.load(text.encode()))
-    page.worker.wait()
-    assert 'point_to_plane' in page.constraints.text.value
 
 
 @pytest.mark.parametrize(('text', 'reason'), [
     ('[1, 2', 'is not YAML'), ('solver: nope', 'nope')])
 def test_malformed_constraints_are_refused_and_the_old_ones_stay(page, text, reason):
-    apply(page, page.constraints, PLANE)
+    apply(page, PLANE)
     before = page.session.content()
-    apply(page, page.constraints, text)
+    apply(page, text)
     assert page.session.status.startswith('not done:') and reason in page.session.status
-    assert page.session.content() == before and page.constraints.text.value == text
+    assert page.session.content() == before
 
 
 def test_loaded_problem_has_gizmos_at_its_own_tips(page):
-    text = """
+    apply(page, """
 tips: [panda_hand]
 targets: [{pose: {position: {x: 0.4, y: 0.1, z: 0.5}, orientation: {x: 1.0, w: 0.0}}}]
-""" + PLANE
-    page.worker.post(lambda: page.constraints.load(text.encode()))
-    page.worker.wait()
+""" + PLANE)
     assert page.session.answer.accepted, page.session.status
     assert set(page.gizmos.handles) == {'panda_hand'}
     assert np.abs(page.gizmos.handles['panda_hand'].position - [0.4, 0.1, 0.5]).max() < 1e-9
     page.worker.post(page.session.back_to_robot)
     page.worker.wait()
     assert set(page.gizmos.handles) == {'panda_hand', TIP}
-
-
-def add(page, name, shape):
-    T = np.eye(4)
-    T[:3, 3] = 0.5, 0.0, 0.5
-    page.worker.post(lambda: page.session.change_scene(page.session.arm.scene.add(
-        SceneObject(name, [shape], T))))
-
-
-def test_loaded_scene_is_text_and_never_a_path(page):
-    page.worker.post(lambda: page.scene.load(b'/etc/passwd'))
-    page.worker.wait()
-    assert page.session.status.startswith('not done:') and 'root:' not in page.session.status
-    text = save_scene(load_scene('shelf', page.session.robot))
-    page.worker.post(lambda: page.scene.load(text.encode()))
-    page.worker.wait()
-    objects = page.session.arm.scene.objects
-    assert 'shelf' in objects and 'table' not in objects
-    page.worker.post(page.scene.show)
-    page.worker.wait()
-    assert page.scene.text.value == text
-
-
-def test_edited_scene_is_refused_if_the_scene_has_changed_since(page):
-    page.worker.post(page.scene.show)
-    page.worker.wait()
-    before = page.scene.text.value
-    assert 'id: table' in before
-    text = before.replace('id: table', 'id: bench')
-    apply(page, page.scene, text)
-    assert set(page.session.arm.scene.objects) == {'bench'}
-    add(page, 'ball', Sphere(0.05))
-    page.worker.wait()
-    apply(page, page.scene, before)
-    assert page.session.status.startswith('not done: something has changed since this text')
-    assert set(page.session.arm.scene.objects) == {'bench', 'ball'}
-    page.worker.post(page.scene.show)
-    page.worker.wait()
-    apply(page, page.scene, page.scene.text.value.replace('id: ball', 'id: globe'))
-    assert set(page.session.arm.scene.objects) == {'bench', 'globe'}
 
 
 def test_stop_is_done_before_waiting_jobs_and_drops_motions(page):
