@@ -24,7 +24,7 @@ from ros2_ik.core import (
     solve,
 )
 from ros2_ik.view.picture import Panel, panel_images
-from ros2_ik.view.robot_model import RobotModel
+from ros2_ik.view.surfaces import RobotModel
 
 ANIMATION = Path(__file__).with_name('panda.webp')
 TIP, FRAMES, SECONDS = 'panda_hand_tcp', 96, 6.0

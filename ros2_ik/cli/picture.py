@@ -56,9 +56,8 @@ def run(args: argparse.Namespace) -> Exit:
     """Solve if there is a target; draw the picture; returns the exit code."""
     from ros2_ik.core import Scene
     from ros2_ik.view.picture import Panel, write_picture
-    from ros2_ik.view.robot_model import RobotModel
-    from ros2_ik.view.scene_model import contact_text
     from ros2_ik.view.simulated_arm import checker_of
+    from ros2_ik.view.surfaces import contact_text, RobotModel
     path = args.output
     if path.suffix.lower() != '.png' or path.is_dir() or not path.parent.is_dir():
         raise BadQuestion(f"--output '{path}': only PNG files are written; valid: a name that "

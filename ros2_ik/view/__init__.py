@@ -1,7 +1,7 @@
 """
 The viewer: a robot, its targets and its scene in a browser, in RViz or in a picture.
 
-`surface`, `robot_model` and `scene_model` define shapes, colours and poses of everything drawn. A
-`Session` has the state and the actions of a page; it uses an `Arm`, which solves and moves.
+`surfaces` defines shapes, colours and poses of everything drawn. A `Session` has the state and the
+actions of a page; it uses an `Arm`, which solves and moves.
 `page` shows a session in browsers with viser, `rviz_goals` shows a session in RViz.
 """

@@ -8,17 +8,18 @@ import pinocchio as pin
 import viser
 
 from ros2_ik.core import Array, Contact, IKError, Scene
-from ros2_ik.view.robot_model import RobotModel
-from ros2_ik.view.scene_model import (
+from ros2_ik.view.surfaces import (
+    Color,
     CONTACT,
     CONTACT_RADIUS,
     contact_text,
     drawn_object,
     MAX_CONTACTS,
     placed_objects,
+    RobotModel,
+    Surface,
     TOUCHED,
 )
-from ros2_ik.view.surface import Color, Surface
 
 LABEL_SPACING = 0.04   # distance of a label from its contact, and between labels [m]
 SAME_POSE = 1e-4       # invisible relative difference of pose matrices

@@ -13,11 +13,10 @@ from ros2_ik.core import Array, Joint, Robot
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
 from ros2_ik.view.gizmos import Gizmos
 from ros2_ik.view.pose_form import PoseForm
-from ros2_ik.view.robot_model import extent, RobotModel, TO_CAMERA
-from ros2_ik.view.scene_model import touched_names
 from ros2_ik.view.server import HOST, InputHandle, listening, stop
 from ros2_ik.view.session import problem_text, Session
 from ros2_ik.view.status import copy_html, kinds_html, LEGEND, SMALL, status_html
+from ros2_ik.view.surfaces import extent, RobotModel, TO_CAMERA, touched_names
 from ros2_ik.view.worker import MOVE, Worker
 
 GIZMO_RATIO = 0.25    # size of the gizmos of targets / size of the robot

@@ -12,18 +12,21 @@ import pinocchio as pin
 
 from ros2_ik.core import Array, Cone, Contact, Cylinder, Scene, Sphere
 from ros2_ik.view.raster import Body, camera_on, render, vertices
-from ros2_ik.view.robot_model import extent, RobotModel, TO_CAMERA
-from ros2_ik.view.scene_model import (
+from ros2_ik.view.surfaces import (
+    Color,
     CONTACT,
     CONTACT_RADIUS,
     contact_text,
     drawn_object,
+    extent,
     MAX_CONTACTS,
     placed_objects,
+    RobotModel,
+    shape_surface,
+    TO_CAMERA,
     TOUCHED,
     touched_names,
 )
-from ros2_ik.view.surface import Color, shape_surface
 
 AXES: tuple[Color, ...] = ((0.87, 0.15, 0.15), (0.1, 0.62, 0.2), (0.15, 0.35, 0.9))
 AXES_RATIO = 0.16    # length of a target's axes / size of the robot

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import pinocchio as pin
 
 from ros2_ik.core import Array
-from ros2_ik.view.surface import Surface
+from ros2_ik.view.surfaces import Surface
 
 SUPERSAMPLING = 3           # samples per pixel along each edge
 TANGENT = 0.3               # tangent of half the vertical angle of view

@@ -12,7 +12,7 @@ from ros2_ik.core import Array, Robot
 from ros2_ik.core.internals import joint_changes, written_kinds
 from ros2_ik.view.answer import Reached
 from ros2_ik.view.session import Session
-from ros2_ik.view.surface import Color
+from ros2_ik.view.surfaces import Color
 
 SMALL = 'font-size:12px;padding:0 12px 6px'
 # a minimum height, because the controls below would jump during a drag otherwise

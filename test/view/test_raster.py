@@ -8,7 +8,7 @@ from ros2_ik.core import HalfSpace, Sphere
 
 pytest.importorskip('trimesh')
 from ros2_ik.view.raster import camera_on, render, TANGENT  # noqa: E402
-from ros2_ik.view.surface import shape_surface  # noqa: E402
+from ros2_ik.view.surfaces import shape_surface  # noqa: E402
 
 RED, GREEN, BLUE = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 BACK = np.array([1.0, 0, 0])    # looked at along -x: to the right is +y

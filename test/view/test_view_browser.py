@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from view_sessions import session_of
 
 from ros2_ik.core import Configuration
-from ros2_ik.view.robot_model import extent
+from ros2_ik.view.surfaces import extent
 
 pytest.importorskip('viser')
 

@@ -12,8 +12,8 @@ from ros2_ik.cli.view import read_problem_file
 from ros2_ik.core import Box, collision_checker, Configuration, IKError, SceneObject
 from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.view.answer import Reached
-from ros2_ik.view.mailbox import Mailbox
 from ros2_ik.view.status import status_html
+from ros2_ik.view.worker import Mailbox
 
 
 def change_scene(session, scene):

@@ -1,0 +1,108 @@
+"""Surfaces of robots and of the objects of a scene, with their colours and poses."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+import trimesh
+
+from ros2_ik.core import Array, Configuration, Contact, Robot, Scene, SceneObject, Shape
+from ros2_ik.core.internals import Indices, visual_geometry
+
+CREASE = 0.7     # angle between faces above which their common edge is shaded as sharp [rad]
+LINK = (0.82, 0.83, 0.85)             # default colour of links (red, green, blue)
+WORLD, ATTACHED = (0.55, 0.6, 0.55), (0.65, 0.4, 0.75)    # default colours of objects
+TOUCHED = 0.45                        # opacity of an object in contact
+CONTACT = (0.9, 0.08, 0.08)           # colour of the ball that marks a contact
+CONTACT_RADIUS = 0.015                # radius of the ball that marks a contact [m]
+MAX_CONTACTS = 8                      # number of contacts shown
+TO_CAMERA = (0.95, -0.8, 0.45)        # default direction from the robot to the camera
+Color = tuple[float, ...]             # red, green, blue in [0, 1]
+
+
+class Surface(NamedTuple):
+    """
+    Triangles of one colour: `vertices` (n, 3) [m], `faces` (m, 3).
+
+    At a sharp edge the vertices exist twice, once for each side, so that normals differ.
+    """
+
+    vertices: Array
+    faces: Indices
+    color: Color
+    opacity: float = 1.0
+
+
+def shape_surface(shape: Shape, color: Color, opacity: float = 1.0) -> Surface:
+    """Return the surface of a shape in the shape's frame; unbounded shapes are cut."""
+    mesh = trimesh.graph.smooth_shade(trimesh.Trimesh(*shape.surface(), process=False),
+                                      angle=CREASE, facet_minarea=None)
+    return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), color, opacity)
+
+
+class LinkSurface(NamedTuple):
+    """A surface of a link, and its pose in the link frame."""
+
+    link: str
+    surface: Surface
+    in_link: pin.SE3
+
+
+class RobotModel:
+    """
+    The visual surfaces of a robot, and the poses of its links.
+
+    `notes` are texts about missing geometry and its replacements.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        geometry = visual_geometry(robot)
+        self.robot, self.notes = robot, geometry.warnings
+        self.surfaces = tuple(
+            LinkSurface(body.link, shape_surface(body.shape, body.color or LINK), body.in_link)
+            for body in geometry.bodies)
+        self.links = geometry.links
+
+    def poses(self, q: Array) -> dict[str, pin.SE3]:
+        """Return the poses of the links at q (nq,) in the root frame, by name."""
+        at = Configuration(self.robot, q)
+        return {link: at.placement(link) for link in self.links}
+
+
+def extent(robot: Robot, q: Array) -> tuple[Array, float]:
+    """Return centre (3,) and diagonal [m] of the box around all frames of a robot at q (nq,)."""
+    # origins of frames, not meshes: fast, and known without geometry
+    at = Configuration(robot, q)
+    points = np.array([at.transform(frame)[:3, 3] for frame in robot.frame_names])
+    return (points.min(axis=0) + points.max(axis=0)) / 2, max(
+        float(np.linalg.norm(np.ptp(points, axis=0))), 0.1)
+
+
+def drawn_object(item: SceneObject, default: Color = WORLD) -> list[tuple[Surface, pin.SE3]]:
+    """
+    Return the surfaces of an object, each with its pose in the object frame.
+
+    `default` is the colour of an object without a colour, or with opacity 0.
+    """
+    r, g, b, opacity = item.color if item.color and item.color[3] > 0 else (*default, 1.0)
+    return [(shape_surface(part.shape, (r, g, b), opacity), part.pose) for part in item.parts]
+
+
+def placed_objects(scene: Scene, q: Array) -> Iterator[tuple[SceneObject, pin.SE3, Color]]:
+    """Yield objects, their poses in the root frame at q (nq,), and their default colours."""
+    for item in scene.objects.values():
+        yield item, item.pose, WORLD
+    at = Configuration(scene.robot, q)
+    for held in scene.attached.values():
+        yield held.object, at.placement(held.link) * held.object.pose, ATTACHED
+
+
+def touched_names(contacts: Sequence[Contact]) -> set[str]:
+    """Return the names of all bodies in contact."""
+    return {name for one in contacts for name in (one.first, one.second)}
+
+
+def contact_text(contact: Contact) -> str:
+    """Return a text with the names of the bodies in contact and the depth."""
+    return f'{contact.first} - {contact.second}: {1e3 * contact.depth:.1f} mm'
