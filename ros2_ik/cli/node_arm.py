@@ -1,15 +1,11 @@
 """The robot of a running node as an `Arm`, for the viewer and for RViz."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 import math
 import time
 from typing import Any
 
-from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import PoseStamped
 import numpy as np
-import pinocchio as pin
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
@@ -22,17 +18,12 @@ from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import Array, Configuration, Contact, IKError, Robot, Scene, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.planning_scenes import changed_scene, SceneState
-from ros2_ik.messages.poses import fill_pose
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import ConversionContext
 from ros2_ik.srv import ComputeIK, Execute, GetPlanningScene
-from ros2_ik.view.answer import Answer, Reached
-from ros2_ik.view.arm import Question
+from ros2_ik.view.arm import Answer, Reached
 
 TIMEOUT = 5.0           # time for a response, besides the timeout of the search [s]
-# timeouts of the two searches during a drag: near the seed and, if this fails, without bounds
-NEAR_TIMEOUT, DRAG_TIMEOUT = Duration(nanosec=20_000_000), Duration(nanosec=100_000_000)
-MAX_NEAR_CHANGE = 0.5   # largest joint change in the search near the seed [rad, m]
 STALE_AGE = 2.0         # age of joint_states above which they are stale [s]
 SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
             GetPlanningScene: 'get_planning_scene'}
@@ -40,7 +31,7 @@ SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
 
 class NodeArm:
     """
-    `Arm` of a running node: the node solves questions, moves the robot and has the scene.
+    `Arm` of a running node: the node solves problems, moves the robot and has the scene.
 
     `q` (nq,) are the latest joint_states. `moving` is True: the robot moves by itself, and a page
     must poll `q`. Raises BadQuestion if the node's services are not available within `wait`
@@ -138,35 +129,17 @@ class NodeArm:
         """Raise IKError: only a simulated arm can be placed."""
         raise IKError('the robot of a node cannot be placed: drag a goal, and press Move there')
 
-    def solve(self, question: Question) -> Answer:
-        """Answer a question with the service ~/compute_ik."""
-        request = self._request(question)
-        # during a drag, first search near the seed, so that the ghost jumps only if necessary
-        if question.dragging:
-            request.timeout, request.max_joint_change = NEAR_TIMEOUT, MAX_NEAR_CHANGE
-            response = self._ask(ComputeIK, request)
-            if response.status == Status.SUCCESS:
-                return self._answer(question, response)
-            request.timeout, request.max_joint_change = DRAG_TIMEOUT, 0.0
-        return self._answer(question, self._ask(ComputeIK, request,
-                                                TIMEOUT + request.timeout.sec))
-
-    def _request(self, question: Question) -> ComputeIK.Request:
+    def solve(self, problem: Mapping[str, object], seed: Array) -> Answer:
+        """Solve a problem with the service ~/compute_ik; the search starts at seed (nq,)."""
         try:
-            goal = goal_of({name: value for name, value in question.problem.items()
-                            if name not in ('targets', 'tips')})
+            request = fill(ComputeIK.Request(), goal_of(problem))
         except BadQuestion as error:
             raise IKError(str(error)) from None
-        request = fill(ComputeIK.Request(), goal)
-        request.execute = False
-        request.tips = list(question.targets)
-        request.targets = [_pose(T) for T in question.targets.values()]
         # the node takes the values of all other joints from joint_states
-        fill_state(request.seed, self.robot.to_joints(question.seed), self._answered)
-        request.solutions = question.solutions
-        return request
+        fill_state(request.seed, self.robot.to_joints(seed), self._answered)
+        return self._answer(request, self._ask(ComputeIK, request, TIMEOUT + request.timeout.sec))
 
-    def _answer(self, question: Question, response: ComputeIK.Response) -> Answer:
+    def _answer(self, request: ComputeIK.Request, response: ComputeIK.Response) -> Answer:
         status = Status(response.status)
         reached = Reached.YES if status is Status.SUCCESS else (
             Reached.TOUCHING if status is Status.GOAL_IN_COLLISION else Reached.NO)
@@ -178,16 +151,15 @@ class NodeArm:
             raise IKError(message)
         self._answered = list(found[0].joint_state.name)
         at = [self.robot.to_q(state_values(state, self.robot), self.q) for state in found]
-        answer = partial(Answer, reached=reached, message=message)
         errors = tuple(TargetError(tip, position, orientation) for tip, position, orientation in
-                       zip(question.targets, response.position_errors,
+                       zip(request.tips, response.position_errors,
                            response.orientation_errors, strict=False))
         contacts = [Contact(one.contact_body_1, one.contact_body_2, one.depth,
                             (one.position.x, one.position.y, one.position.z))
                     for one in response.contacts]
-        return answer(q=at[0], errors=errors, contacts=contacts, seconds=response.seconds,
-                      not_checked=tuple(response.not_checked),
-                      more=tuple(answer(q=q) for q in at[1:]))
+        return Answer(at[0], reached, message, errors, contacts, response.seconds,
+                      tuple(response.not_checked),
+                      tuple(Answer(q, reached, message) for q in at[1:]))
 
     # -- motions ---------------------------------------------------------------------------
 
@@ -206,10 +178,3 @@ class NodeArm:
         if not self._services[Trigger].service_is_ready():
             raise IKError(f'{self._client.name} is gone: start the node')
         self._send(Trigger, Trigger.Request(), lambda response: str(response.message))
-
-
-def _pose(T: Array) -> PoseStamped:
-    """Convert a pose (4, 4) in the root frame to a message."""
-    message = PoseStamped()
-    fill_pose(message.pose, pin.SE3(T))
-    return message

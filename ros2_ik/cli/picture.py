@@ -21,7 +21,7 @@ from ros2_ik.cli.solve import add_search_arguments, goal_fields
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Scene
-    from ros2_ik.view.answer import Answer
+    from ros2_ik.view.arm import Answer
     from ros2_ik.view.picture import Panel
 
 EXAMPLE = """examples:
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.core import Scene
     from ros2_ik.view.picture import Panel, write_picture
     from ros2_ik.view.simulated_arm import checker_of
-    from ros2_ik.view.surfaces import contact_text, RobotModel
+    from ros2_ik.view.surfaces import RobotModel
     path = args.output
     if path.suffix.lower() != '.png' or path.is_dir() or not path.parent.is_dir():
         raise BadQuestion(f"--output '{path}': only PNG files are written; valid: a name that "
@@ -80,8 +80,8 @@ def run(args: argparse.Namespace) -> Exit:
     except OSError as error:
         raise BadQuestion(f"--output '{path}': {error.strerror}") from None
     for panel in panels:
-        for line in (' '.join(panel.lines), *map(contact_text, panel.contacts)):
-            print(line, end='\n' if line else '')
+        for line, _ in panel.text():
+            print(line)
     print(f'wrote {path}: {width} x {height} pixels')
     return exit
 
@@ -105,8 +105,9 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import search
     from ros2_ik.core import Configuration
-    from ros2_ik.view.answer import Answer
+    from ros2_ik.view.arm import Answer
     from ros2_ik.view.picture import BLACK, Panel
+    from ros2_ik.view.status import largest_change
     goal = goal_of({**goal_fields(args), 'follow_frames': True,
                     'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1})
     found = search(goal, scene.robot, q, lambda _: scene,
@@ -116,9 +117,9 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value
         at = Configuration(found.problem.robot, answer.q)
-        lines = (f'solution {number}: largest change', answer.largest_change) \
-            if answer.accepted else (with_options(answer.message, args),)
-        panels.append(Panel(answer.q, lines, color or BLACK, color, answer.contacts, [
+        line = (f'solution {number}: {largest_change(scene.robot, q, answer.q)}'
+                if answer.accepted else with_options(answer.message, args))
+        panels.append(Panel(answer.q, line, color or BLACK, color, answer.contacts, [
             at.transform(target.relative_to or scene.robot.root_frame) @ target.transform
             for target in found.problem.targets]))
     return panels, Exit.ANSWERED if best.accepted else Exit.NO_SOLUTION

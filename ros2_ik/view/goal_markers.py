@@ -20,7 +20,7 @@ from ros2_ik.core import Array, Configuration, Robot, Shape, Sphere
 from ros2_ik.core.internals import GeometryElement
 from ros2_ik.messages.markers import shape_marker
 from ros2_ik.messages.poses import fill_pose
-from ros2_ik.view.answer import Answer
+from ros2_ik.view.arm import Answer
 
 GHOST_OPACITY = 0.5
 CONTACT = Sphere(0.015)         # shape that marks a contact [m]

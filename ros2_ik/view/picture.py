@@ -39,22 +39,22 @@ FAR_RATIO = 1.25     # bodies beyond this multiple of the robot's size may be ou
 @dataclass(frozen=True)
 class Panel:
     """
-    A panel of a picture: a robot at `q` (nq,) and lines of text above it.
+    A panel of a picture: a robot at `q` (nq,) and a text above it.
 
     `color` replaces the robot's own colours. `targets` are poses (4, 4), drawn as coordinate
-    frames. Contacts are drawn in red and named below the lines.
+    frames. Contacts are drawn in red and named below the text.
     """
 
     q: Array
-    lines: Sequence[str] = ()
-    lines_color: Color = BLACK
+    title: str = ''
+    title_color: Color = BLACK
     color: Color | None = None
     contacts: Sequence[Contact] = ()
     targets: Sequence[Array] = ()
 
     def text(self) -> list[tuple[str, Color]]:
         """Return all lines of text with their colours."""
-        return [*((line, self.lines_color) for line in self.lines),
+        return [*([(self.title, self.title_color)] if self.title else []),
                 *((contact_text(one), CONTACT) for one in self.contacts[:MAX_CONTACTS])]
 
 

@@ -1,7 +1,7 @@
 """The state and the actions of a page, or of goals in RViz; used by one thread."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,12 @@ import yaml
 
 from ros2_ik.core import Array, Configuration, IKError, Robot
 from ros2_ik.core.internals import read_yaml
-from ros2_ik.view.answer import Answer
-from ros2_ik.view.arm import Arm, Question, Reader
+from ros2_ik.view.arm import Answer, Arm, Reached, Reader
 
 SOLUTIONS = 8    # number of solutions that 'next solution' searches for
+# timeouts of the two searches during a drag: near the seed and, if this fails, without bounds
+NEAR_TIMEOUT, DRAG_TIMEOUT = ({'sec': 0, 'nanosec': ms * 1_000_000} for ms in (20, 50))
+MAX_CHANGE = 0.5    # largest joint change in the search near the seed [rad, m]
 NOT_DONE = 'not done: '    # beginning of the status after an error
 POSES = ('tips', 'targets')    # fields of a problem file that define the targets
 
@@ -174,17 +176,30 @@ class Session:
         Solve the problem; on IKError there is no answer.
 
         The search starts at the robot's state or, with `dragging` or `near`, at the last displayed
-        answer.
+        answer. With `dragging` it is short and prefers small changes.
         """
         if self.answer is not None:
             self._last_q = self.answer.q
         self.answers = ()
         seed = self.arm.q if self._last_q is None or not (dragging or near) else self._last_q
-        answer = self.arm.solve(Question(self.content(), self.problem.targets, seed, dragging,
-                                         solutions))
+        content = self.content()
+        if dragging:
+            answer = self._solve_drag(content, seed)
+        else:
+            answer = self.arm.solve({**content, 'solutions': solutions}, seed)
         self.answers, self.shown = (answer, *answer.more), 0
         self._answered_in = self.arm.scene
         self.status = answer.message
+
+    def _solve_drag(self, content: dict[str, object], seed: Array) -> Answer:
+        # first near the seed, so that the ghost jumps only if necessary
+        answer = self.arm.solve({'max_joint_change': MAX_CHANGE, **content,
+                                 'timeout': NEAR_TIMEOUT}, seed)
+        if answer.accepted:
+            return answer
+        found = self.arm.solve({**content, 'timeout': DRAG_TIMEOUT}, seed)
+        # show the attempt near the seed: best attempts of restarts would make the ghost flicker
+        return found if found.reached is not Reached.NO else replace(answer, message=found.message)
 
     def next_solution(self) -> None:
         """Display the next answer; the first call searches for several solutions."""

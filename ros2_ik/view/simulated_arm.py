@@ -1,9 +1,8 @@
 """Simulated robot for the viewer: the library solves, and a motion sets the robot's state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 import threading
-from typing import Any
 
 import numpy as np
 
@@ -13,18 +12,13 @@ from ros2_ik.core import (
     collision_checker,
     CollisionChecker,
     IKError,
-    IKSolution,
     MotionLimits,
     Robot,
     Scene,
     straight_motion,
 )
-from ros2_ik.core.internals import IKRequest, prepare, World
-from ros2_ik.view.answer import Answer, Reached
-from ros2_ik.view.arm import Question, Reader
-
-DRAG_TIMEOUT = 0.02      # time for each search during a drag [s]
-JUMP = 0.5               # joint change above which a drag searches for a nearer solution [rad, m]
+from ros2_ik.core.internals import prepare, World
+from ros2_ik.view.arm import Answer, Reader
 
 
 class SimulatedArm:
@@ -40,26 +34,13 @@ class SimulatedArm:
         """Set the robot's state to q (nq,)."""
         self.q = self.robot.to_q(q)
 
-    def solve(self, question: Question) -> Answer:
-        """Solve a question."""
-        request, checker = self._read(question.problem, self.scene, question.seed)
-        request = replace(request, seed=self.robot.to_joints(question.seed))
-        world = World(self.robot, question.seed, checker)
-        if not question.dragging:
-            return Answer.of(_searched(request, world, solutions=question.solutions))
-        # first only from the seed, so that the ghost follows the drag continuously ...
-        request = replace(request, more_seeds=())
-        near = _searched(request, world, timeout=DRAG_TIMEOUT, select='first',
-                         allow_restarts=False)
-        if near.success and not (near.travel and near.travel.change > JUMP):
-            return Answer.of(near)
-        # ... then with restarts, if the first search failed or its solution is a jump
-        found = _searched(request, world, timeout=DRAG_TIMEOUT, select='nearest')
-        answer = Answer.of(found)
-        # show the attempt from the seed: best attempts of restarts would make the ghost flicker
-        if answer.reached is Reached.NO:
-            answer = replace(Answer.of(near), message=answer.message)
-        return replace(answer, seconds=near.seconds + found.seconds)
+    def solve(self, problem: Mapping[str, object], seed: Array) -> Answer:
+        """Solve a problem; the search starts at seed (nq,)."""
+        request, checker = self._read(problem, self.scene, seed)
+        search = prepare(replace(request, seed=self.robot.to_joints(seed)),
+                         World(self.robot, seed, checker))
+        search.run()
+        return Answer.of(search.solution())
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
         """
@@ -100,13 +81,6 @@ class SimulatedArm:
     def step(self) -> str:
         """Do nothing: this arm never moves by itself."""
         return ''
-
-
-def _searched(request: IKRequest, world: World, **options: Any) -> IKSolution:
-    """Run a search with some options replaced, and return its solution."""
-    search = prepare(replace(request, options=replace(request.options, **options)), world)
-    search.run()
-    return search.solution()
 
 
 def checker_of(scene: Scene) -> CollisionChecker:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ros2_ik.core import Array, Robot
 from ros2_ik.core.internals import joint_changes, written_kinds
-from ros2_ik.view.answer import Reached
+from ros2_ik.view.arm import Reached
 from ros2_ik.view.session import Session
 from ros2_ik.view.surfaces import Color
 

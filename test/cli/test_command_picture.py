@@ -76,7 +76,7 @@ def test_solutions_are_drawn_side_by_side(draw):
                        size=('--size', 400, 200))
     assert run.code == 0
     changes = [float(line.split('change ')[1].split()[0]) for line in run.out.splitlines()[:2]]
-    assert abs(changes[0] - changes[1]) > 0.5 and ' rad (panda_joint' in run.out
+    assert abs(changes[0] - changes[1]) > 30 and ' deg (panda_joint' in run.out
     one, other = (drawn(pixels[:, half])[50:] for half in (slice(200), slice(200, 400)))
     assert one.sum() > 2000 and other.sum() > 2000
     assert (one != other).mean() > 0.03

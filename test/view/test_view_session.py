@@ -11,7 +11,7 @@ from ros2_ik.cli.goal_file import goal_of, read_content
 from ros2_ik.cli.view import read_problem_file
 from ros2_ik.core import Box, collision_checker, Configuration, IKError, SceneObject
 from ros2_ik.core.internals import ShapeInstance
-from ros2_ik.view.answer import Reached
+from ros2_ik.view.arm import Reached
 from ros2_ik.view.status import status_html
 from ros2_ik.view.worker import Mailbox
 
