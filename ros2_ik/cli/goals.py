@@ -2,7 +2,6 @@
 
 import argparse
 import gc
-import math
 from typing import TYPE_CHECKING
 
 from ros2_ik.cli.arguments import add_node_arguments, Commands
@@ -33,27 +32,13 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(args: argparse.Namespace) -> Exit:
-    """
-    Serve the markers until Ctrl-C, also after the robot_description has changed.
-
-    If no markers are possible for a later robot, warn and wait for the next robot_description.
-    """
+    """Serve the markers until Ctrl-C; raises BadQuestion when the robot_description changes."""
     import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
 
     from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.core.errors import IKError
-    is_first = True
-    # one iteration for each robot_description
-    while True:
-        with NodeClient(args.node) as client:
-            try:
-                serve(client, args.tip, args.problem, args.wait)
-            except (BadQuestion, IKError) as error:
-                if is_first:
-                    raise
-                warn(f'no markers for this robot: {error}')
-                client.spin_until(lambda: client.has_another_robot, math.inf)
-        is_first = False
+    with NodeClient(args.node) as client:
+        serve(client, args.tip, args.problem, args.wait)
+    raise BadQuestion('another robot_description was received: start the command again')
 
 
 def serve(client: 'NodeClient', tips: list[str], problem: str | None, wait: float) -> None:

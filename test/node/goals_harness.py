@@ -21,17 +21,18 @@ GREEN, ORANGE = (0.18, 0.72, 0.32), (0.96, 0.58, 0.1)
 
 @contextmanager
 def goals(domain, folder, *words):
-    """Run `ros2_ik goals` until Ctrl-C; yield a function that returns its log."""
+    """Run `ros2_ik goals` until Ctrl-C, unless it ends before; yield the process and its log."""
     log = folder / 'goals.log'
     program = subprocess.Popen(
         [f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ros2_ik', 'goals', '--wait', '60', *words],
         env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, stdout=subprocess.DEVNULL,
         stderr=log.open('wb'), start_new_session=True)
     try:
-        yield log.read_text
+        yield program, log
     finally:
-        program.send_signal(signal.SIGINT)
-        assert program.wait(10) == 130, log.read_text()
+        if program.poll() is None:
+            program.send_signal(signal.SIGINT)
+            assert program.wait(10) == 130, log.read_text()
         assert 'Traceback' not in log.read_text(), log.read_text()
 
 

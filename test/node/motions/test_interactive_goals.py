@@ -8,7 +8,6 @@ import pinocchio as pin
 import pytest
 from scene_harness import apply, box, diff, empty, pose
 from std_msgs.msg import String
-from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from ros2_ik.core import Configuration, Robot
 
@@ -19,8 +18,8 @@ TIP = 'panda_hand_tcp'
 def command(client, domain, usual, tmp_path_factory):
     """Run `ros2_ik goals`."""
     assert client.set('velocity_scaling', 0.1).successful
-    with goals(domain, tmp_path_factory.mktemp('goals')):
-        yield
+    with goals(domain, tmp_path_factory.mktemp('goals')) as run:
+        yield run
 
 
 @pytest.fixture
@@ -93,25 +92,6 @@ def test_arm_moves_only_after_execute_in_the_menu(rviz, record):
     shown(rviz, lambda ghost: 'on the way' not in ghost.text, 'what became of it')
 
 
-def test_new_robot_description_ends_the_motion_and_resets_the_markers(client, rviz, record, panda):
-    start, at = rviz.place(TIP), record.at()
-    move = next(each.id for each in rviz.markers[TIP].menu_entries if each.title == 'execute')
-    rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
-    rviz.choose(TIP, 'execute')
-    eventually(lambda: np.abs(record.at() - at).max() > 0.05, 'it moves')
-    client.publish('robot_description', String(data=Robot.load('ur5').urdf), latched=True)
-    rviz.tell(TIP, InteractiveMarkerFeedback.MENU_SELECT, entry=move)
-    rest = record.still()
-    try:
-        eventually(lambda: not rviz.markers, 'no markers')
-    finally:
-        client.describe(panda)
-    eventually(lambda: TIP in rviz.markers and np.allclose(
-        rviz.place(TIP).homogeneous, tip_at(rest), atol=1e-3), 'markers at the arm')
-    rviz.warnings.clear()   # the server went and came, and numbers its updates from 1 again
-    np.testing.assert_allclose(record.still(), rest, atol=1e-6)
-
-
 def test_malformed_feedback_changes_nothing(rviz):
     bad = pin.SE3(np.eye(3), np.array([np.nan, 0, 0]))
     start = rviz.place(TIP)
@@ -139,6 +119,23 @@ def test_second_client_stops_the_arm_while_the_first_one_drags(client, rviz, rec
     other.choose(TIP, 'stop')
     assert np.linalg.norm(tip_at(record.still())[:3, 3] - start.translation) < 0.2
     other.close()
+
+
+def test_new_robot_description_ends_the_motion_and_the_command(
+        client, command, rviz, record, panda):
+    """This test is the last of the module."""
+    start, at = rviz.place(TIP), record.at()
+    rviz.drag(TIP, pin.SE3(start.rotation, start.translation + [0, -0.3, 0]), release=True)
+    rviz.choose(TIP, 'execute')
+    eventually(lambda: np.abs(record.at() - at).max() > 0.05, 'it moves')
+    program, log = command
+    client.publish('robot_description', String(data=Robot.load('ur5').urdf), latched=True)
+    try:
+        record.still()
+        assert program.wait(10) == 2 and 'another robot_description' in log.read_text()
+        eventually(lambda: not rviz.markers, 'no markers')
+    finally:
+        client.describe(panda)
 
 
 def tip_at(joints):
