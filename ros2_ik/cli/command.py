@@ -52,10 +52,9 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def compile_loops(_: argparse.Namespace) -> Exit:
-    """Compile all loops, including those that draw pictures."""
+    """Compile all loops of the library."""
     from ros2_ik.core import compile_all
     compile_all()
-    import ros2_ik.view.raster  # noqa: F401  (compiles its loops when imported)
     return Exit.ANSWERED
 
 

@@ -55,7 +55,7 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> Exit:
     """Solve if there is a target; draw the picture; returns the exit code."""
     from ros2_ik.core import Scene
-    from ros2_ik.view.picture import Panel, write_picture
+    from ros2_ik.view.picture import COLUMNS, Panel, write_picture
     from ros2_ik.view.simulated_arm import checker_of
     from ros2_ik.view.surfaces import RobotModel
     path = args.output
@@ -73,8 +73,8 @@ def run(args: argparse.Namespace) -> Exit:
     for note in model.notes:
         warn(note)
     count = len(panels)
-    width, height = args.size or (
-        (900, 675) if count == 1 else (450 * min(count, 4), 500 * math.ceil(count / 4)))
+    rows, columns = math.ceil(count / COLUMNS), min(count, COLUMNS)
+    width, height = args.size or ((900, 675) if count == 1 else (450 * columns, 500 * rows))
     try:
         write_picture(path, model, scene, panels, (width, height), back)
     except OSError as error:

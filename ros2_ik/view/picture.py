@@ -24,14 +24,13 @@ from ros2_ik.view.surfaces import (
     RobotModel,
     shape_surface,
     TO_CAMERA,
-    TOUCHED,
-    touched_names,
 )
 
 AXES: tuple[Color, ...] = ((0.87, 0.15, 0.15), (0.1, 0.62, 0.2), (0.15, 0.35, 0.9))
 AXES_RATIO = 0.16    # length of a target's axes / size of the robot
 BLACK: Color = (0.13, 0.13, 0.13)
 FONT_RATIO = 0.022   # height of letters / geometric mean of the edges of picture and panels
+COLUMNS = 4          # largest number of panels in a row
 MIN_FONT = 12        # smallest height of letters [px]
 FAR_RATIO = 1.25     # bodies beyond this multiple of the robot's size may be out of view
 
@@ -61,14 +60,12 @@ class Panel:
 def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[Panel],
                   size: tuple[int, int], back: Array | None = None) -> None:
     """
-    Write panels side by side to a PNG file of `size` (width, height) [px], with the same view.
+    Write panels, up to four in a row, to a PNG file of `size` (width, height) [px].
 
-    `back` (3,) is the direction from the robot to the camera, by default that of the viewer.
-    Raises OSError if the file cannot be written.
+    All panels have the same view. `back` (3,) is the direction from the robot to the camera, by
+    default that of the viewer. Raises OSError if the file cannot be written.
     """
-    # the number of columns with which the panels are as square as possible
-    columns = min(range(1, len(panels) + 1), key=lambda count: abs(math.log(
-        size[0] / count / (size[1] / math.ceil(len(panels) / count)))))
+    columns = min(len(panels), COLUMNS)
     width, height = size[0] // columns, size[1] // math.ceil(len(panels) / columns)
     letters = max(FONT_RATIO * math.sqrt(math.sqrt(size[0] * size[1] * width * height)), MIN_FONT)
     font, step = ImageFont.load_default(letters), 1.3 * letters    # step: line spacing [px]
@@ -82,7 +79,6 @@ def write_picture(path: Path, model: RobotModel, scene: Scene, panels: Sequence[
     above = math.ceil(step * most)
     images = panel_images(model, scene, panels, (width, height - above), back)
     for number, (text, image) in enumerate(zip(texts, images, strict=True)):
-        # panels from left to right, then from top to bottom
         x, y = number % columns * width, number // columns * height
         picture.paste(image, (x, y + above))
         for row, (line, color) in enumerate(text[:most]):
@@ -114,13 +110,12 @@ def panel_images(model: RobotModel, scene: Scene, panels: Sequence[Panel], size:
 
 def _bodies(model: RobotModel, scene: Scene, panel: Panel, length: float) -> Iterator[Body]:
     """Yield the bodies of a panel, without contacts; `length` is that of target axes [m]."""
-    poses, touched = model.poses(panel.q), touched_names(panel.contacts)
+    poses = model.poses(panel.q)
     for link, surface, in_link in model.surfaces:
         yield surface._replace(color=panel.color or surface.color), poses[link] * in_link
     for item, pose, default in placed_objects(scene, panel.q):
-        opacity = TOUCHED if item.id in touched else 1.0
         for surface, in_item in drawn_object(item, default):
-            yield surface._replace(opacity=min(surface.opacity, opacity)), pose * in_item
+            yield surface, pose * in_item
     # each axis of a target is an arrow: a cylinder and a cone along z, turned to the axis
     for T in panel.targets:
         for column, color in zip(np.eye(3), AXES, strict=True):

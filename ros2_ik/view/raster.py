@@ -7,6 +7,7 @@ from numba import njit
 import numpy as np
 from numpy.typing import NDArray
 import pinocchio as pin
+import trimesh
 
 from ros2_ik.core import Array
 from ros2_ik.view.surfaces import Surface
@@ -64,30 +65,24 @@ def render(bodies: Sequence[Body], camera: Camera, width: int, height: int,
     """
     Return a picture (height, width, 3) of red, green, blue in [0, 1], on a white background.
 
-    Bodies `in_front` are visible through all others. Translucent bodies are drawn in the order of
-    decreasing distance.
+    Bodies are opaque; bodies `in_front` are visible through all others.
     """
     focal = SUPERSAMPLING * height / (2 * TANGENT)
     picture = np.ones((SUPERSAMPLING * height, SUPERSAMPLING * width, 3), np.float32)
-    depth = np.zeros(picture.shape[:2], np.float32)
-
-    def draw(drawn: Sequence[Body], picture: Pixels, depth: Pixels) -> None:
-        _draw(*_triangles(drawn, camera), focal, camera.near, picture, depth)
-
-    draw([body for body in bodies if body[0].opacity == 1], picture, depth)
-    # blend each translucent body; it is drawn with a copy of the depth, as it hides no other body
-    for body in sorted((body for body in bodies if body[0].opacity < 1),
-                       key=lambda body: -float(camera.to_camera(vertices(body))[:, 2].mean())):
-        over = picture.copy()
-        draw([body], over, depth.copy())
-        picture += body[0].opacity * (over - picture)
-    draw(in_front, picture, np.zeros_like(depth))
+    for drawn in bodies, in_front:
+        depth = np.zeros(picture.shape[:2], np.float32)
+        for body in drawn:
+            (points, faces, color, _), pose = body
+            normals = trimesh.Trimesh(points, faces, process=False).vertex_normals
+            _draw(camera.to_camera(vertices(body))[faces],
+                  (normals @ (camera.R @ pose.rotation).T)[faces], np.array(color), focal,
+                  camera.near, picture, depth)
     samples = picture.reshape(height, SUPERSAMPLING, width, SUPERSAMPLING, 3)
     return np.asarray(samples.mean(axis=(1, 3)))
 
 
-@njit('void(f8[:,:,::1], f8[:,:,::1], f8[:,::1], f8, f8, f4[:,:,::1], f4[:,::1])', cache=True)
-def _draw(corners: Array, normals: Array, colors: Array, focal: float, near: float,
+@njit(cache=True)
+def _draw(corners: Array, normals: Array, color: Array, focal: float, near: float,
           picture: Pixels, depth: Pixels) -> None:
     """
     Draw triangles into `picture`, with `depth` (1 / z of each pixel, 0 at infinity) as z-buffer.
@@ -132,27 +127,10 @@ def _draw(corners: Array, normals: Array, colors: Array, focal: float, near: flo
                 lit = -np.sign((normal * ray).sum()) * (normal * TO_LIGHT).sum() / (
                     np.sqrt((normal * normal).sum()) + 1e-12)
                 picture[row, column] = np.minimum(
-                    colors[k] * (AMBIENT + DIFFUSE * max(lit, 0.0)), 1.0)
+                    color * (AMBIENT + DIFFUSE * max(lit, 0.0)), 1.0)
 
 
 def vertices(body: Body) -> Array:
     """Return the vertices (n, 3) of a body in the root frame."""
     surface, pose = body
     return np.asarray(surface.vertices @ pose.rotation.T + pose.translation)
-
-
-def _triangles(bodies: Sequence[Body], camera: Camera) -> tuple[Array, Array, Array]:
-    """Return corners and their normals (n, 3, 3) in the camera's frame, and colours (n, 3)."""
-    corners, normals = [np.empty((0, 3, 3))], [np.empty((0, 3, 3))]
-    colors = [np.empty((0, 3))]
-    for body in bodies:
-        faces, points = body[0].faces, camera.to_camera(vertices(body))
-        triangles = points[faces]
-        # normal of a vertex: sum of the normals of its faces, weighted by their areas
-        flat = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-        smooth = np.zeros_like(points)
-        np.add.at(smooth, faces.reshape(-1), np.repeat(flat, 3, axis=0))
-        corners.append(triangles)
-        normals.append(smooth[faces])
-        colors.append(np.tile(body[0].color, (len(faces), 1)))
-    return np.concatenate(corners), np.concatenate(normals), np.concatenate(colors)
