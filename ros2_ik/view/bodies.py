@@ -1,13 +1,12 @@
 """Robots, objects and contacts as meshes in viser's scene."""
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 import viser
 
-from ros2_ik.core import Array, Contact, IKError, Scene
+from ros2_ik.core import Array, Contact, IKError, Scene, SceneObject
 from ros2_ik.view.surfaces import (
     Color,
     CONTACT,
@@ -107,39 +106,38 @@ class RobotBodies:
                 frame.visible = differs
 
 
-class ShownObject(NamedTuple):
-    """An object on the page: its appearance, its frame and its surfaces."""
-
-    look: tuple[object, ...]
-    frame: viser.FrameHandle
-    handles: list[viser.MeshHandle]
-
-
 class SceneBodies:
     """The objects of a scene on the page."""
 
     def __init__(self, server: viser.ViserServer, root: str) -> None:
         self._server, self._root = server, root
-        self._shown: dict[str, ShownObject] = {}
+        self._scene: Scene | None = None
+        self._frames: dict[str, viser.FrameHandle] = {}
+        # surfaces of each object, each with its own opacity
+        self._surfaces: dict[str, list[tuple[viser.MeshHandle, float | None]]] = {}
 
     def show(self, scene: Scene, q: Array, touched: Collection[str] = ()) -> None:
         """Show the objects, with the robot at q (nq,); objects in `touched` are translucent."""
-        items = {item.id: (item, pose, default)
-                 for item, pose, default in placed_objects(scene, q)}
-        # remove objects that changed or disappeared; a new pose alone moves the existing object
-        looks = {id: (item.parts, item.color, default, id in touched)
-                 for id, (item, _, default) in items.items()}
-        for id in [id for id, shown in self._shown.items() if shown.look != looks.get(id)]:
-            self._shown.pop(id).frame.remove()
-        for id, (item, pose, default) in items.items():
-            if id not in self._shown:
-                name = f'{self._root}/{branch(id)}'
-                frame = self._server.scene.add_frame(name, show_axes=False)
-                self._shown[id] = ShownObject(looks[id], frame, [
-                    add_surface(self._server, f'{name}/{number}', surface, in_item,
-                                TOUCHED if id in touched else None)
-                    for number, (surface, in_item) in enumerate(drawn_object(item, default))])
-            place(self._shown[id].frame, pose)
+        if scene is not self._scene:
+            self._scene = scene
+            for frame in self._frames.values():
+                frame.remove()
+            self._frames, self._surfaces = {}, {}
+        for item, pose, default in placed_objects(scene, q):
+            if item.id not in self._frames:
+                self._add(item, default)
+            place(self._frames[item.id], pose)
+            for handle, opacity in self._surfaces[item.id]:
+                wanted = TOUCHED if item.id in touched else opacity
+                if handle.opacity != wanted:
+                    handle.opacity = wanted
+
+    def _add(self, item: SceneObject, default: Color) -> None:
+        name = f'{self._root}/{branch(item.id)}'
+        self._frames[item.id] = self._server.scene.add_frame(name, show_axes=False)
+        handles = [add_surface(self._server, f'{name}/{number}', surface, in_item)
+                   for number, (surface, in_item) in enumerate(drawn_object(item, default))]
+        self._surfaces[item.id] = [(handle, handle.opacity) for handle in handles]
 
 
 class ContactPoints:
@@ -148,7 +146,6 @@ class ContactPoints:
     def __init__(self, server: viser.ViserServer, root: str) -> None:
         self._server, self._root = server, root
         self._points: list[viser.IcosphereHandle] = []
-        self.labels: list[viser.LabelHandle] = []
         self._shown: tuple[Contact, ...] = ()
 
     def show(self, contacts: Sequence[Contact]) -> None:
@@ -164,7 +161,6 @@ class ContactPoints:
             scene.add_icosphere(name, CONTACT_RADIUS, rgb(CONTACT), position=contact.point)
             for name, contact in zip(names, shown, strict=True)]
         # labels at different heights, because contacts are often close together
-        self.labels = [
+        for number, (name, contact) in enumerate(zip(names, shown, strict=True), start=1):
             scene.add_label(f'{name}/names', contact_text(contact), anchor='bottom-left',
                             position=(0.0, 0.0, LABEL_SPACING * number))
-            for number, (name, contact) in enumerate(zip(names, shown, strict=True), start=1)]

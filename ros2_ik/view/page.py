@@ -11,12 +11,11 @@ import viser
 
 from ros2_ik.core import Array, Joint, Robot
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
-from ros2_ik.view.gizmos import Gizmos
-from ros2_ik.view.pose_form import PoseForm
 from ros2_ik.view.server import HOST, InputHandle, listening, stop
 from ros2_ik.view.session import problem_text, Session
 from ros2_ik.view.status import copy_html, kinds_html, LEGEND, SMALL, status_html
 from ros2_ik.view.surfaces import extent, RobotModel, TO_CAMERA, touched_names
+from ros2_ik.view.targets import Targets
 from ros2_ik.view.worker import MOVE, Worker
 
 GIZMO_RATIO = 0.25    # size of the gizmos of targets / size of the robot
@@ -53,7 +52,6 @@ class Page:
         self.notes = model.notes
         middle, size = extent(session.robot, session.arm.q)
         _set_stage(server, middle, size)
-        self.gizmos = Gizmos(self, gizmo_size(size))
         self._robot = RobotBodies(server, '/robot', model)
         self._ghost = RobotBodies(server, '/ghost', model, ghost=True)
         self._scene = SceneBodies(server, '/scene')
@@ -61,7 +59,7 @@ class Page:
         self.worker = Worker(session, self._show)
         self._status = server.gui.add_html('')
         server.gui.add_html(LEGEND)
-        self._add_controls()
+        self._add_controls(gizmo_size(size))
         self._show()
         self.worker.start()
 
@@ -95,14 +93,14 @@ class Page:
                 react(Event(event.client, value, getattr(event, 'phase', '')))
         register(on_event)
 
-    def _add_controls(self) -> None:
+    def _add_controls(self, size: float) -> None:
         gui, session = self.server.gui, self.session
         tabs = gui.add_tab_group()
         with tabs.add_tab('Solve'):
             self._add_buttons()
             self._avoid: InputHandle = gui.add_checkbox('avoid collisions', True)
             self.bind(self._avoid.on_update, lambda event: session.switch_collisions(event.value))
-            self._pose = PoseForm(self)
+            self.targets = Targets(self, size)
             with gui.add_folder('Copy', expand_by_default=False):
                 self._copy = gui.add_html('')
         with tabs.add_tab('Joints'):
@@ -164,7 +162,7 @@ class Page:
                 self._ghost.show(answer.q, answer.reached.value, q)
             self._contacts.show(contacts)
             self._scene.show(session.arm.scene, q, touched_names(contacts))
-            self.gizmos.show(session.problem.targets)
+            self.targets.show()
         self._show_controls()
 
     def _show_controls(self) -> None:
@@ -185,7 +183,6 @@ class Page:
             differs = abs(slider.value - value) > STEP[joint.rotary]
             if differs and slider.min <= value <= slider.max:
                 slider.value = value
-        self._pose.show()
 
 
 def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:

@@ -77,11 +77,11 @@ tips: [panda_hand]
 targets: [{pose: {position: {x: 0.4, y: 0.1, z: 0.5}, orientation: {x: 1.0, w: 0.0}}}]
 """ + PLANE)
     assert page.session.answer.accepted, page.session.status
-    assert set(page.gizmos.handles) == {'panda_hand'}
-    assert np.abs(page.gizmos.handles['panda_hand'].position - [0.4, 0.1, 0.5]).max() < 1e-9
+    assert set(page.targets.shown) == {'panda_hand'}
+    assert np.abs(page.targets.shown['panda_hand'].gizmo.position - [0.4, 0.1, 0.5]).max() < 1e-9
     page.worker.post(page.session.back_to_robot)
     page.worker.wait()
-    assert set(page.gizmos.handles) == {'panda_hand', TIP}
+    assert set(page.targets.shown) == {'panda_hand', TIP}
 
 
 def test_stop_is_done_before_waiting_jobs_and_drops_motions(page):
