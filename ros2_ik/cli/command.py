@@ -9,7 +9,6 @@ from ros2_ik import __version__
 from ros2_ik.cli import (
     call,
     constrained,
-    functions,
     goals,
     path,
     picture,
@@ -40,8 +39,7 @@ def make_parser() -> argparse.ArgumentParser:
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, path, functions, robots, call, stop, servo, view, goals,
-                   picture):
+    for module in (solve, constrained, path, robots, call, stop, servo, view, goals, picture):
         module.add_parser(commands)
     commands.add_parser(
         'compile', help='compile the inner loops, which takes up to two minutes',
@@ -60,8 +58,7 @@ def compile_loops(_: argparse.Namespace) -> Exit:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    words = sys.argv[1:] if arguments is None else arguments
-    args = make_parser().parse_args([_escape_number(word) for word in words])
+    args = make_parser().parse_args(arguments)
     try:
         code = args.run(args)
         sys.stdout.flush()
@@ -105,12 +102,3 @@ def explanation(error: Exception) -> str:
     if isinstance(error, IKError):
         return ' '.join(str(error).split())
     raise error
-
-
-def _escape_number(word: str) -> str:
-    """Prefix negative numbers with a space, because argparse takes -1e-3 for an option."""
-    try:
-        float(word)
-    except ValueError:
-        return word
-    return f' {word}' if word.startswith('-') else word

@@ -1,4 +1,4 @@
-"""Help, import time, exit codes and output of all subcommands; `ros2_ik functions`."""
+"""Help, import time, exit codes and output of all subcommands."""
 
 import json
 import subprocess
@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from ros2_ik.cli.answer import Answer, answer_json, number, print_answer, table
-from ros2_ik.core.internals import TargetError, written_kinds
+from ros2_ik.core.internals import TargetError
 
 HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
 MAIN = 'import sys; from ros2_ik.cli import main; sys.exit(main(sys.argv[1:]))'
@@ -81,23 +81,3 @@ def test_table_columns_are_aligned():
     assert lines.splitlines() == ['joint   value', 'a      0.0000', 'bb       12.5  x']
     assert number(-1.25, 1) == '-1.2'
     assert table(('a', 'b'), []) == 'a  b'
-
-
-def test_functions_lists_every_kind(command):
-    run = command('functions')
-    assert run.code == 0
-    assert [line.split()[0] for line in run.out.splitlines()[1:]] == list(written_kinds())
-
-
-def test_functions_shows_the_fields_of_a_kind(command):
-    run = command('functions', 'gaze_angle')
-    rows = {line.split()[0]: line for line in run.out.splitlines() if line}
-    assert run.code == 0 and 'atan2' in run.out
-    assert rows['axis'].endswith('needed') and rows['origin'].endswith('0 0 0')
-    rows = [line.split() for line in command('functions', 'minimum_distance').out.splitlines()]
-    assert [(row[0], row[-1]) for row in rows[-2:]] == [('influence', '0.2'), ('rows', '12')]
-
-
-def test_unknown_kind_is_refused_with_a_suggestion(command):
-    assert "unknown function 'gaze_angel'; did you mean 'gaze_angle'" in command(
-        'functions', 'gaze_angel').refused()
