@@ -8,7 +8,7 @@ import math
 import re
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.question import Exit
+from ros2_ik.cli.arguments import Exit
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Joint, Robot

@@ -1,16 +1,47 @@
-"""Parser, and arguments that several subcommands share: ROBOT, --scene, --node, numbers."""
+"""Parser, exit codes, errors, and arguments that several subcommands share."""
 
 import argparse
 from collections.abc import Callable, Mapping
 import difflib
+from enum import IntEnum
 import math
 from pathlib import Path
+import sys
 from typing import Any, NoReturn, TYPE_CHECKING, TypeAlias
-
-from ros2_ik.cli.question import BadQuestion, warn
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, CollisionChecker, Robot, Scene, ShippedRobot
+
+
+class Exit(IntEnum):
+    """Exit codes of every subcommand."""
+
+    ANSWERED = 0
+    NO_SOLUTION = 1
+    BAD_QUESTION = 2
+    INTERRUPTED = 130
+
+
+class BadQuestion(Exception):
+    """Raised for a question that cannot be answered; the text is one line for the user."""
+
+
+# request fields, as written in error texts, and the command options that replace them
+OPTIONS = {'avoid_collisions: false': '--allow-collisions', 'tips: ': '--tip: ',
+           'max_joint_change': '--max-joint-change'}
+
+
+def with_options(text: str, args: argparse.Namespace) -> str:
+    """Replace names of request fields in a text by the names of the command's options."""
+    if 'xyz' in args:
+        for field, option in OPTIONS.items():
+            text = text.replace(field, option)
+    return text.replace('package_dirs', '--package-dir')
+
+
+def warn(text: str) -> None:
+    """Print a note on stderr."""
+    print(f'ros2_ik: {text.replace("package_dirs", "--package-dir")}', file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):

@@ -2,12 +2,10 @@
 
 import argparse
 
-from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument, print_answer
-from ros2_ik.cli.arguments import add_node_arguments, Commands
-from ros2_ik.cli.joint_values import HELP, read_joint_values
-from ros2_ik.cli.question import Exit, with_options
+from ros2_ik.cli.arguments import add_node_arguments, Commands, Exit, with_options
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
+from ros2_ik.cli.values import add_target_arguments, HELP, read_joint_values, target_notes
 
 EXAMPLE = """examples:
   ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -20,7 +18,7 @@ def add_parser(commands: Commands) -> None:
         'call', help='ask a running node for joint values', epilog=EXAMPLE,
         description='Ask a running node for joint values.')
     add_node_arguments(parser, 'the node, and then for the robot and its collision geometry')
-    poses.add_target_arguments(parser)
+    add_target_arguments(parser)
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
                         help=f'{HELP}; other joints start at their values in joint_states')
     add_search_arguments(parser)
@@ -50,6 +48,6 @@ def run(args: argparse.Namespace) -> Exit:
                                  args.deg) if args.seed else {}
         answer = ask_goal(client, goal, args.wait, seed)
         answer.message = with_options(answer.message, args)
-        answer.notes += poses.notes(args)
+        answer.notes += target_notes(args)
         print_answer(answer, None if args.json else client.robot(0.0), args.json)
     return answer.exit

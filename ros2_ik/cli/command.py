@@ -18,8 +18,7 @@ from ros2_ik.cli import (
     stop,
     view,
 )
-from ros2_ik.cli.arguments import Parser
-from ros2_ik.cli.question import BadQuestion, Exit, with_options
+from ros2_ik.cli.arguments import BadQuestion, Exit, Parser, with_options
 
 # modules that come with ROS or the built workspace, not from PyPI
 ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',

@@ -7,11 +7,12 @@ from types import SimpleNamespace
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    BadQuestion,
     Commands,
+    Exit,
     positive,
     refuse_robot_arguments,
 )
-from ros2_ik.cli.question import BadQuestion, Exit
 
 EXAMPLE = """examples:
   ros2_ik constrained examples/ros/upright_tray.yaml --robot panda

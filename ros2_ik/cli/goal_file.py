@@ -8,8 +8,8 @@ from reprlib import repr as brief
 from types import SimpleNamespace
 from typing import Any
 
-from ros2_ik.cli.poses import target_fields
-from ros2_ik.cli.question import BadQuestion
+from ros2_ik.cli.arguments import BadQuestion
+from ros2_ik.cli.values import target_fields
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.internals import field_value, read_yaml
 

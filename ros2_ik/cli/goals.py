@@ -4,8 +4,7 @@ import argparse
 import gc
 from typing import TYPE_CHECKING
 
-from ros2_ik.cli.arguments import add_node_arguments, Commands
-from ros2_ik.cli.question import BadQuestion, Exit, warn
+from ros2_ik.cli.arguments import add_node_arguments, BadQuestion, Commands, Exit, warn
 from ros2_ik.cli.view import node_session
 
 if TYPE_CHECKING:

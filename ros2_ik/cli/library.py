@@ -7,9 +7,15 @@ from types import SimpleNamespace
 from typing import NoReturn
 
 from ros2_ik.cli.answer import Answer, print_answer
-from ros2_ik.cli.arguments import load_robot, load_scene_of, make_checker
-from ros2_ik.cli.joint_values import read_start
-from ros2_ik.cli.question import BadQuestion, Exit, with_options
+from ros2_ik.cli.arguments import (
+    BadQuestion,
+    Exit,
+    load_robot,
+    load_scene_of,
+    make_checker,
+    with_options,
+)
+from ros2_ik.cli.values import read_start
 from ros2_ik.core import Array, CollisionChecker, IKError, Robot, Scene
 from ros2_ik.core.internals import Defaults, IKRequest, prepare, Search, World
 from ros2_ik.messages.constraints import constraint_reports, needs_checker, read_constraints

@@ -10,11 +10,11 @@ from rclpy.task import Future
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import MarkerArray
 
+from ros2_ik.cli.arguments import BadQuestion
 from ros2_ik.cli.goal_client import state_values
 from ros2_ik.cli.goal_file import fill, goal_of
 from ros2_ik.cli.library import no_tf
 from ros2_ik.cli.node_client import LATCHED, NodeClient
-from ros2_ik.cli.question import BadQuestion
 from ros2_ik.core import Array, Configuration, Contact, IKError, Robot, Scene, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.planning_scenes import changed_scene, SceneState

@@ -17,7 +17,7 @@ from rclpy.validate_full_topic_name import validate_full_topic_name
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from ros2_ik.cli.question import BadQuestion
+from ros2_ik.cli.arguments import BadQuestion
 
 if TYPE_CHECKING:
     from ros2_ik.core import Robot

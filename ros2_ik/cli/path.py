@@ -7,14 +7,15 @@ from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    BadQuestion,
     Commands,
+    Exit,
     in_range,
     load_robot,
     load_scene_of,
     make_checker,
 )
-from ros2_ik.cli.joint_values import read_start
-from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.values import read_start
 from ros2_ik.cli.view import PORT, read_problem_file, serve, solving_command
 
 if TYPE_CHECKING:

@@ -6,18 +6,20 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ros2_ik.cli import poses
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    BadQuestion,
     Commands,
+    Exit,
     in_range,
     load_robot,
     load_scene_of,
     make_checker,
+    warn,
+    with_options,
 )
-from ros2_ik.cli.joint_values import HELP, read_start, START
-from ros2_ik.cli.question import BadQuestion, Exit, warn, with_options
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
+from ros2_ik.cli.values import add_target_arguments, HELP, read_start, START
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Scene
@@ -38,7 +40,7 @@ def add_parser(commands: Commands) -> None:
                     'by side, chosen to differ as much as possible. Needs pillow, which is '
                     'installed with viser.')
     add_robot_arguments(parser)
-    poses.add_target_arguments(parser)
+    add_target_arguments(parser)
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'joint values to draw, or start of the search: {HELP}; {START}')
     add_search_arguments(parser)

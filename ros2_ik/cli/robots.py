@@ -7,10 +7,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ros2_ik.cli.answer import bound, number, table
-from ros2_ik.cli.arguments import add_robot_arguments, Commands, load_robot
-from ros2_ik.cli.joint_values import HELP, read_start, START
-from ros2_ik.cli.poses import components
-from ros2_ik.cli.question import Exit
+from ros2_ik.cli.arguments import add_robot_arguments, Commands, Exit, load_robot
+from ros2_ik.cli.values import components, HELP, read_start, START
 
 if TYPE_CHECKING:
     from ros2_ik.core import Configuration

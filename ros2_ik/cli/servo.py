@@ -12,8 +12,7 @@ import time
 import tty
 from typing import Any, TYPE_CHECKING
 
-from ros2_ik.cli.arguments import add_node_arguments, Commands, positive
-from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.arguments import add_node_arguments, BadQuestion, Commands, Exit, positive
 from ros2_ik.cli.stop import Interrupt
 
 if TYPE_CHECKING:

@@ -3,17 +3,17 @@
 import argparse
 import math
 
-from ros2_ik.cli import poses
 from ros2_ik.cli.answer import add_json_argument
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    BadQuestion,
     Commands,
+    Exit,
     in_radians,
     in_range,
     positive,
 )
-from ros2_ik.cli.joint_values import HELP, START
-from ros2_ik.cli.question import BadQuestion, Exit
+from ros2_ik.cli.values import add_target_arguments, HELP, START, target_fields, target_notes
 
 EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -29,7 +29,7 @@ def add_parser(commands: Commands) -> None:
         'solve', help='joint values for target poses', epilog=EXAMPLE,
         description='Find joint values that bring frames of a robot to target poses.')
     add_robot_arguments(parser)
-    poses.add_target_arguments(parser)
+    add_target_arguments(parser)
     parser.add_argument('--seed', nargs='+', metavar='S', default=[],
                         help=f'start of the search: {HELP}; {START}')
     add_search_arguments(parser)
@@ -69,7 +69,7 @@ def goal_fields(args: argparse.Namespace) -> dict[str, object]:
         fraction, seconds = math.modf(args.timeout)
         fields['timeout'] = {'sec': int(seconds), 'nanosec': int(fraction * 1e9)}
     return {**fields, 'avoid_collisions': not args.allow_collisions,
-            **poses.target_fields([vars(args)], args.deg)}
+            **target_fields([vars(args)], args.deg)}
 
 
 def run(args: argparse.Namespace) -> Exit:
@@ -82,4 +82,4 @@ def run(args: argparse.Namespace) -> Exit:
     from ros2_ik.cli.library import solve_here
     # follow_frames: the target is relative to the pose that the frame has in the solution
     return solve_here(args, goal_of({**fields, 'follow_frames': True}), args.seed, args.deg,
-                      poses.notes(args))
+                      target_notes(args))

@@ -4,8 +4,7 @@ import argparse
 import signal
 from types import FrameType
 
-from ros2_ik.cli.arguments import add_node_arguments, Commands
-from ros2_ik.cli.question import Exit
+from ros2_ik.cli.arguments import add_node_arguments, Commands, Exit
 
 TIMEOUT = 2.0   # time for the response of the node [s]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
+    BadQuestion,
     Commands,
+    Exit,
     in_range,
     load_robot,
     load_scene_of,
     refuse_robot_arguments,
+    warn,
 )
-from ros2_ik.cli.joint_values import read_start
-from ros2_ik.cli.question import BadQuestion, Exit, warn
+from ros2_ik.cli.values import read_start
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient

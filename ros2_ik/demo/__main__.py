@@ -11,8 +11,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from ros2_ik.cli.arguments import BadQuestion, Exit
 from ros2_ik.cli.command import explanation
-from ros2_ik.cli.question import BadQuestion, Exit
 
 if TYPE_CHECKING:
     from ros2_ik.cli.node_client import NodeClient
@@ -117,7 +117,7 @@ class Demo:
 
 def hints(cell: 'Cell') -> str:
     """Return example commands for a second terminal, with a reachable pose."""
-    from ros2_ik.cli.poses import components
+    from ros2_ik.cli.values import components
     domain = os.environ.get('ROS_DOMAIN_ID')
     ik = f'{"" if domain is None else f"ROS_DOMAIN_ID={domain} "}tools/run ros2_ik'
     pose = components(cell.target)

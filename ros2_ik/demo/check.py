@@ -6,7 +6,7 @@ from ros2_ik.cli.answer import Answer, print_answer
 from ros2_ik.cli.goal_client import ask_goal
 from ros2_ik.cli.goal_file import goal_of
 from ros2_ik.cli.node_client import NodeClient
-from ros2_ik.cli.poses import components
+from ros2_ik.cli.values import components
 from ros2_ik.core import (
     Array,
     collision_checker,

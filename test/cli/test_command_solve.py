@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ros2_ik.cli.joint_values import read_joint_values
-from ros2_ik.cli.question import BadQuestion
+from ros2_ik.cli.arguments import BadQuestion
+from ros2_ik.cli.values import read_joint_values
 from ros2_ik.core import Robot, shipped_robots
 
 # in the limits, far from the home pose

@@ -4,8 +4,8 @@ from array import array
 
 import pytest
 
+from ros2_ik.cli.arguments import BadQuestion
 from ros2_ik.cli.goal_file import fill, GOAL, goal_of
-from ros2_ik.cli.question import BadQuestion
 
 pytest.importorskip('rclpy')
 from ros2_ik.action import SolveConstrainedIK  # noqa: E402
