@@ -9,7 +9,6 @@ from ros2_ik import __version__
 from ros2_ik.cli import (
     call,
     constrained,
-    goals,
     path,
     picture,
     robots,
@@ -38,7 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, path, robots, call, stop, servo, view, goals, picture):
+    for module in (solve, constrained, path, robots, call, stop, servo, view, picture):
         module.add_parser(commands)
     commands.add_parser(
         'compile', help='compile the inner loops, which takes up to two minutes',

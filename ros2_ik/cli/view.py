@@ -1,13 +1,15 @@
-"""`ros2_ik view`: a robot, its goals and its scene in a browser, with a node or without ROS."""
+"""`ros2_ik view` and `ros2_ik goals`: a robot and its targets in a browser, or in RViz."""
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+import gc
 import logging
 import shlex
 import threading
 from typing import TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
+    add_node_arguments,
     add_robot_arguments,
     BadQuestion,
     Commands,
@@ -33,11 +35,15 @@ EXAMPLE = """examples:
   ros2_ik view talos --tip gripper_left_base_link gripper_right_base_link
   ros2_ik view my_arm.urdf --problem examples/ros/upright_tray.yaml
   ros2_ik view --node /ros2_ik          the robot of a running node"""
+GOALS_EXAMPLE = """examples:
+  ros2_ik goals --tip left_gripper right_gripper
+  rviz2 -d $(ros2 pkg prefix ros2_ik)/share/ros2_ik/config/ros2_ik.rviz"""
 PORT = 8080
+WARNING_PERIOD = 5.0    # time between warnings that joint_states are incomplete [s]
 
 
 def add_parser(commands: Commands) -> None:
-    """Add the subcommand."""
+    """Add the subcommands."""
     parser = commands.add_parser(
         'view', help='drag goals in a browser and see the answers', epilog=EXAMPLE,
         description='Serve a web page that shows a robot: drag the gizmo at its tip, and a ghost '
@@ -45,14 +51,21 @@ def add_parser(commands: Commands) -> None:
     add_robot_arguments(parser, nargs='?')
     parser.add_argument('--node', metavar='NAME', help='a running node, whose robot is shown and '
                         'moved')
-    parser.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
-                        help='frames to drag (default: the default tip of solve; without --node, '
-                             'the tips of all arms of a shipped robot)')
-    parser.add_argument('--problem', metavar='FILE',
-                        help='problem file of `constrained`, with constraints, costs and targets')
     parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
                         help='default: %(default)s')
     parser.set_defaults(run=run)
+    goals = commands.add_parser(
+        'goals', help='drag goals in RViz and see the answers', epilog=GOALS_EXAMPLE,
+        description='Serve interactive markers on NODE/goals: drag the marker at the tip in RViz, '
+                    'and a ghost shows the answer of the node. Only the menu moves the robot.')
+    add_node_arguments(goals, 'the node and its robot')
+    goals.set_defaults(run=run_goals)
+    for each in parser, goals:
+        each.add_argument('--tip', nargs='+', action='extend', metavar='TIP', default=[],
+                          help='frames to drag (default: the default tip of solve; without a '
+                               'node, the tips of all arms of a shipped robot)')
+        each.add_argument('--problem', metavar='FILE', help='problem file of `constrained`, with '
+                          'constraints, costs and targets')
 
 
 def run(args: argparse.Namespace) -> Exit:
@@ -68,6 +81,26 @@ def run(args: argparse.Namespace) -> Exit:
     with NodeClient(args.node) as client:
         serve(node_session(client, args.tip, args.problem), args.port)
     return Exit.ANSWERED
+
+
+def run_goals(args: argparse.Namespace) -> Exit:
+    """Serve markers until Ctrl-C; raises BadQuestion when the robot_description changes."""
+    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
+
+    from ros2_ik.cli.node_client import NodeClient
+    from ros2_ik.view.rviz_goals import RvizGoals
+    with NodeClient(args.node) as client:
+        session = node_session(client, args.tip, args.problem, args.wait)
+        moving = set[str]().union(*(session.robot.moving_joints(tip) for tip in session.tips))
+        while not client.spin_until(
+                lambda: client.has_another_robot or moving <= client.joints.keys(),
+                WARNING_PERIOD):
+            missing = sorted(moving - client.joints.keys())
+            warn(f'no markers yet: joint_states lack {", ".join(missing)}')
+        # a garbage collection of all loaded modules takes 50 ms, which delays the markers
+        gc.freeze()
+        RvizGoals(session, client.node, client.name, lambda: client.has_another_robot).run()
+    raise BadQuestion('another robot_description was received: start the command again')
 
 
 def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: False,
