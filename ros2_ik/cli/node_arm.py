@@ -21,7 +21,7 @@ from ros2_ik.messages.planning_scenes import changed_scene, SceneState
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import ConversionContext
 from ros2_ik.srv import ComputeIK, Execute, GetPlanningScene
-from ros2_ik.view.arm import Answer, Reached
+from ros2_ik.view.arm import Answer, Arm, Reached
 
 TIMEOUT = 5.0           # time for a response, besides the timeout of the search [s]
 STALE_AGE = 2.0         # age of joint_states above which they are stale [s]
@@ -29,7 +29,7 @@ SERVICES = {ComputeIK: 'compute_ik', Execute: 'execute', Trigger: 'stop',
             GetPlanningScene: 'get_planning_scene'}
 
 
-class NodeArm:
+class NodeArm(Arm):
     """
     `Arm` of a running node: the node solves problems, moves the robot and has the scene.
 
@@ -42,7 +42,6 @@ class NodeArm:
 
     def __init__(self, client: NodeClient, robot: Robot, wait: float) -> None:
         self._client, self.robot = client, robot
-        self.wait, self.wake = client.wait, client.wake
         self.q = np.array(robot.neutral)
         self._answered: Sequence[str] = robot.joint_names   # joints of the last answer
         self.scene, self._outdated = Scene(robot), True
@@ -120,6 +119,14 @@ class NodeArm:
     def give_up_when(self, true: Callable[[], bool]) -> None:
         """Abort waiting for responses, with an IKError, as soon as `true()` is true."""
         self._client.give_up = true
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a message, for a call of `wake`, or for at most `seconds`."""
+        self._client.wait(seconds)
+
+    def wake(self) -> None:
+        """End the present or the next call of `wait`; thread-safe."""
+        self._client.wake()
 
     def _send(self, kind: type, request: object, note: Callable[[Any], str]) -> None:
         """Call a service without waiting; `step` returns note(response) later."""

@@ -57,8 +57,8 @@ def add_parser(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> Exit:
     """Solve if there is a target; draw the picture; returns the exit code."""
     from ros2_ik.core import Scene
+    from ros2_ik.view.arm import checker_of
     from ros2_ik.view.picture import COLUMNS, Panel, write_picture
-    from ros2_ik.view.simulated_arm import checker_of
     from ros2_ik.view.surfaces import RobotModel
     path = args.output
     if path.suffix.lower() != '.png' or path.is_dir() or not path.parent.is_dir():

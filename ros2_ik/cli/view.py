@@ -135,13 +135,13 @@ def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: Fal
 def make_session(args: argparse.Namespace) -> 'Session':
     """Return a session with a simulated robot; raises BadQuestion and IKError."""
     from ros2_ik.core import Scene
-    from ros2_ik.view.simulated_arm import SimulatedArm
+    from ros2_ik.view.arm import Arm
     if args.robot is None:
         raise BadQuestion('no robot is given; valid: ROBOT, or a running node: --node /ros2_ik')
     robot, shipped = load_robot(args)
     start = read_start([], robot, shipped.home if shipped else None, degrees=False)
     scene = load_scene_of(args, robot, start) or Scene(robot)
-    arm = SimulatedArm(robot, robot.to_q(start), scene, read_problem_file)
+    arm = Arm(robot, robot.to_q(start), scene, read_problem_file)
     tips = args.tip or ([] if shipped is None else [tip for _, tip in shipped.chains.values()])
     return _session(arm, tips, args.problem, solving_command(args))
 
@@ -196,7 +196,7 @@ def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import read_problem
     from ros2_ik.core import IKError
-    from ros2_ik.view.simulated_arm import checker_of
+    from ros2_ik.view.arm import checker_of
     try:
         goal = goal_of(problem)
     except BadQuestion as error:

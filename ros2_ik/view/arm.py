@@ -1,12 +1,26 @@
-"""The interface between the viewer and a robot, with its solver and its controllers."""
+"""A robot of the viewer, with its solver and its scene; here it is simulated."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Protocol
+import threading
 
-from ros2_ik.core import Array, CollisionChecker, Contact, IKSolution, Robot, Scene
-from ros2_ik.core.internals import IKRequest, TargetError
+import numpy as np
+
+from ros2_ik.core import (
+    Array,
+    blocked,
+    collision_checker,
+    CollisionChecker,
+    Contact,
+    IKError,
+    IKSolution,
+    MotionLimits,
+    Robot,
+    Scene,
+    straight_motion,
+)
+from ros2_ik.core.internals import IKRequest, prepare, World, TargetError
 
 PERIOD = 1 / 60    # time between two calls of `Arm.step` [s]
 
@@ -57,39 +71,73 @@ class Answer:
                    tuple(cls.of(other) for other in solution.alternatives))
 
 
-class Arm(Protocol):
+class Arm:
     """
-    A robot at `q` (nq,) in a scene, with its solver and its controllers.
+    A simulated robot at `q` (nq,) in a scene, with its solver; base class of a node's arm.
 
     If `moving` is True, the robot may move by itself, and `step` must be called every `PERIOD`.
     A method that fails raises IKError with the reason. Only `wake` is thread-safe.
     """
 
-    robot: Robot
-    q: Array
-    scene: Scene
-    moving: bool
+    moving = False
+
+    def __init__(self, robot: Robot, q: Array, scene: Scene, read: Reader) -> None:
+        self.robot, self.q, self.scene, self._read = robot, q, scene, read
+        self._woken = threading.Event()
 
     def place(self, q: Array) -> None:
         """Set the robot's state to q (nq,), at rest."""
+        self.q = self.robot.to_q(q)
 
     def solve(self, problem: Mapping[str, object], seed: Array) -> Answer:
         """Solve a problem, the content of a problem file; the search starts at seed (nq,)."""
-
-    def give_up_when(self, true: Callable[[], bool]) -> None:
-        """Abort waiting for responses, with an IKError, as soon as `true()` is True."""
-
-    def wait(self, seconds: float) -> None:
-        """Wait for a message of the robot, for a call of `wake`, or for at most `seconds`."""
-
-    def wake(self) -> None:
-        """End the present or the next call of `wait`; thread-safe."""
+        request, checker = self._read(problem, self.scene, seed)
+        search = prepare(replace(request, seed=self.robot.to_joints(seed)),
+                         World(self.robot, seed, checker))
+        search.run()
+        return Answer.of(search.solution())
 
     def go_to(self, q: Array, avoid_collisions: bool) -> str:
-        """Start a motion to q (nq,) if the path is free; returns a note for the user."""
+        """
+        Move the robot to q (nq,) if the straight path in joint space is free; returns a note.
+
+        Raises IKError if the path is not free, or if a floating or planar joint has to move.
+        """
+        joints = [joint for joint in self.robot.joints if joint.is_scalar]
+        indices, count = [joint.index for joint in joints], len(joints)
+        if np.abs(np.delete(q - self.q, indices)).max(initial=0.0) > 1e-6:
+            raise IKError('the base would have to move: only joints of one value can be moved')
+        # the limits do not matter: only the path is checked
+        limits = MotionLimits(np.ones(count), np.ones(count), np.full(count, np.inf))
+        motion = straight_motion(self.robot, [joint.name for joint in joints], self.q[indices],
+                                 q[indices], limits)
+        if avoid_collisions and (found := blocked(checker_of(self.scene), motion, self.q)):
+            pairs = '; '.join(f"'{one.first}' - '{one.second}'" for one in found.contacts[:3])
+            raise IKError(f'the path is not free: contact after {100 * found.fraction:.0f} % of '
+                          f'the path ({pairs})')
+        self.q = q
+        return 'arrived'
 
     def stop(self) -> None:
         """Stop the robot's motions."""
 
     def step(self) -> str:
         """Process the robot's messages; returns a note for the user, or ''."""
+        return ''
+
+    def give_up_when(self, true: Callable[[], bool]) -> None:
+        """Abort waiting for responses, with an IKError, as soon as `true()` is True."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait for a message of the robot, for a call of `wake`, or for at most `seconds`."""
+        self._woken.wait(seconds)
+        self._woken.clear()
+
+    def wake(self) -> None:
+        """End the present or the next call of `wait`; thread-safe."""
+        self._woken.set()
+
+
+def checker_of(scene: Scene) -> CollisionChecker:
+    """Return the collision checker of a scene; answers list missing meshes as not checked."""
+    return collision_checker(scene.robot, scene, missing='skip')

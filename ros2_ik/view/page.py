@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import viser
 
-from ros2_ik.core import Array, Joint, Robot
+from ros2_ik.core import Array, Joint
 from ros2_ik.view.bodies import ContactPoints, RobotBodies, SceneBodies
 from ros2_ik.view.server import HOST, InputHandle, listening, stop
 from ros2_ik.view.session import problem_text, Session
@@ -21,7 +21,8 @@ from ros2_ik.view.worker import MOVE, Worker
 GIZMO_RATIO = 0.25    # size of the gizmos of targets / size of the robot
 FIELD_OF_VIEW = math.radians(45)    # of the initial camera; viser's 75 degrees distort a robot
 CAMERA_RATIO = 1.7    # distance of the initial camera / size of the robot
-STEP = {True: 0.1, False: 1e-3}    # steps of sliders; True: rotary joints [deg], False: others [m]
+# units and steps of sliders; True: rotary joints [deg], False: others [m]
+UNIT, STEP = {True: math.degrees(1), False: 1.0}, {True: 0.1, False: 1e-3}
 
 
 class Event(NamedTuple):
@@ -126,22 +127,22 @@ class Page:
                    lambda _: self.worker.post_stop(session.stop))
 
     def _add_sliders(self) -> None:
-        session, self.sliders = self.session, dict[str, InputHandle]()
+        arm, self.sliders = self.session.arm, dict[str, InputHandle]()
         self.server.gui.add_html(f'<div style="{SMALL}">angles in degrees, slides in m</div>')
-        for joint in session.robot.joints:
+        # sampling limits are finite, also for joints without limits
+        lower, upper = arm.robot.sampling_limits(np.array(arm.robot.neutral))
+        for joint in arm.robot.joints:
+            unit, step, i = UNIT[joint.rotary], STEP[joint.rotary], joint.index
             # joints without a range, and those with several values, have no slider
-            step = STEP[joint.rotary]
-            lower, upper = slider_ends(session.robot, joint)
-            if joint.is_scalar and upper - lower > step:
-                value = slider_value(joint, session.arm.q)
-                slider = self.server.gui.add_slider(joint.name, lower, upper, step,
-                                                    min(max(value, lower), upper))
+            if joint.is_scalar and unit * (upper[i] - lower[i]) > step:
+                slider = self.server.gui.add_slider(
+                    joint.name, *(float(unit * value) for value in (lower[i], upper[i])), step,
+                    float(unit * np.clip(arm.q[i], lower[i], upper[i])))
                 self.sliders[joint.name] = slider
                 self.bind(slider.on_update, partial(self._slide, joint), f'joint {joint.name}')
 
     def _slide(self, joint: Joint, event: Event) -> None:
-        self.session.place_joint(joint.name, math.radians(event.value) if joint.rotary
-                                 else event.value)
+        self.session.place_joint(joint.name, event.value / UNIT[joint.rotary])
 
     def _save(self, event: Event) -> None:
         event.client.send_file_download('problem.yaml', self.session.problem_yaml().encode(),
@@ -178,7 +179,7 @@ class Page:
             self._avoid.value = session.avoid_collisions
         for name, slider in self.sliders.items():
             joint = session.robot.joint(name)
-            value = slider_value(joint, session.arm.q)
+            value = float(UNIT[joint.rotary] * session.arm.q[joint.index])
             # a slider that a user has moved differs by rounding only: do not send the value back
             differs = abs(slider.value - value) > STEP[joint.rotary]
             if differs and slider.min <= value <= slider.max:
@@ -204,20 +205,3 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
 def gizmo_size(size: float) -> float:
     """Return the length of a gizmo's axes [m] for a robot of `size` [m]."""
     return min(max(GIZMO_RATIO * size, 0.05), 0.4)
-
-
-def slider_value(joint: Joint, q: Array) -> float:
-    """Return the value of a joint at q (nq,) [deg, m], rounded to the step of its slider."""
-    value = float(q[joint.index])
-    return round(math.degrees(value), 1) if joint.rotary else round(value, 3)
-
-
-def slider_ends(robot: Robot, joint: Joint) -> tuple[float, float]:
-    """Return the range of a joint's slider [deg, m], rounded to steps within the limits."""
-    # sampling limits are finite, also for joints without limits
-    lower, upper = (float(limits[joint.index])
-                    for limits in robot.sampling_limits(np.array(robot.neutral)))
-    steps = 1 / STEP[joint.rotary]
-    if joint.rotary:
-        lower, upper = math.degrees(lower), math.degrees(upper)
-    return math.ceil(steps * lower) / steps, math.floor(steps * upper) / steps

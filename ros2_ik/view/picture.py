@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 import pinocchio as pin
 
-from ros2_ik.core import Array, Cone, Contact, Cylinder, Scene, Sphere
+from ros2_ik.core import Array, Contact, Cylinder, Scene, Sphere
 from ros2_ik.view.raster import Body, camera_on, render, vertices
 from ros2_ik.view.surfaces import (
     Color,
@@ -116,12 +116,9 @@ def _bodies(model: RobotModel, scene: Scene, panel: Panel, length: float) -> Ite
     for item, pose, default in placed_objects(scene, panel.q):
         for surface, in_item in drawn_object(item, default):
             yield surface, pose * in_item
-    # each axis of a target is an arrow: a cylinder and a cone along z, turned to the axis
     for T in panel.targets:
         for column, color in zip(np.eye(3), AXES, strict=True):
-            along = pin.SE3(T[:3, :3], np.array(T[:3, 3])) * pin.SE3(
-                pin.Quaternion.FromTwoVectors(np.array([0.0, 0, 1]), column), np.zeros(3))
-            for shape, middle in ((Cylinder(0.03 * length, 0.8 * length), 0.4 * length),
-                                  (Cone(0.08 * length, 0.2 * length), 0.9 * length)):
-                yield shape_surface(shape, color), along * pin.SE3(
-                    np.eye(3), np.array([0, 0, middle]))
+            # a cylinder, whose axis is z, turned to the axis of the target
+            turn = pin.Quaternion.FromTwoVectors(np.array([0.0, 0, 1]), column)
+            yield (shape_surface(Cylinder(0.04 * length, length), color),
+                   pin.SE3(T) * pin.SE3(turn, 0.5 * length * column))

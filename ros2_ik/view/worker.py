@@ -77,13 +77,6 @@ class Worker:
         self._mailbox.put_first(job, STOP, drops=MOVE)
         self.session.arm.wake()
 
-    def wait(self, seconds: float = 10.0) -> None:
-        """Wait until all jobs posted before are done and shown; raises TimeoutError."""
-        done = threading.Event()
-        self.post(done.set)
-        if not done.wait(seconds):
-            raise TimeoutError(f'the page has been busy for more than {seconds} s')
-
     def end(self) -> None:
         """End `run` after the present job; to be called by a job only."""
         self._ended = True

@@ -6,7 +6,7 @@ from chromium import Camera, wait_for
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from view_sessions import session_of
+from view_sessions import session_of, settle
 
 from ros2_ik.core import Configuration
 from ros2_ik.view.surfaces import extent
@@ -43,7 +43,7 @@ def tab(browser, page):
 def at_robot(page, shots):
     """Reset each target to where the robot is."""
     page.worker.post(page.session.back_to_robot)
-    page.worker.wait()
+    settle(page)
 
 
 def pixels(page, tab, point):
@@ -76,14 +76,14 @@ def drag_arrow(page, tab, axis, way):
 
     def dragged():
         tab.drag(pixels(page, tab, grip), pixels(page, tab, grip + way * direction))
-        page.worker.wait()
+        settle(page)
         return np.abs(target_of(page) - T).max() > 0.2 * abs(way)
     wait_for(dragged, 'the gizmo is dragged')
 
     def rests():    # what the browser tells may be under way still
         before = target_of(page)
         tab.draw(8)
-        page.worker.wait()
+        settle(page)
         return target_of(page) is before
     wait_for(rests, 'the gizmo rests')
     return T
@@ -94,7 +94,7 @@ def click(page, tab, label, done):
     def clicked():
         tab.click(label)
         tab.draw(4)
-        page.worker.wait()
+        settle(page)
         return done()
     wait_for(clicked, f"'{label}' is clicked")
 
@@ -138,6 +138,6 @@ def test_typed_position_is_the_new_target(page, tab):
         field.focus(); field.select(); }})()""")
     tab.call('Input.insertText', text='0.4')
     wait_for(lambda: target_of(page)[0, 3] == 0.4, 'the target is set')
-    page.worker.wait()
+    settle(page)
     assert page.session.answer.accepted
     assert tab.faults == []

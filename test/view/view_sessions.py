@@ -1,6 +1,7 @@
 """Sessions of `ros2_ik view`, as the command line makes them."""
 
 from argparse import Namespace
+import threading
 from typing import Any
 
 from ros2_ik.cli.view import make_session
@@ -20,3 +21,10 @@ def session_of(robot: str = 'panda', scene: str | None = 'table', tips: tuple[st
     return make_session(Namespace(robot=robot, srdf=None, package_dir=[], xacro_arg=[],
                                   root_joint=root_joint,
                                   tip=list(tips), scene=scene, problem=problem))
+
+
+def settle(page: Any) -> None:
+    """Wait until a page has done all jobs posted before, and shown the result."""
+    done = threading.Event()
+    page.worker.post(done.set)
+    assert done.wait(10.0)
