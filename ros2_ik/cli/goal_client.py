@@ -22,9 +22,6 @@ from ros2_ik.messages.robot_states import fill_state, joint_values
 
 TIMEOUT = 20.0        # maximum silence of the node, in addition to the search's timeout [s]
 RESEND_PERIOD = 5.0   # time after which a request is sent again, as DDS may lose responses [s]
-RETRY_PERIOD = 0.2    # time between two goals to a node that is starting [s]
-# texts in answers of a node that is starting: no collision geometry, or no robot yet
-STARTING = ('still being made', 'robot_description has not been received')
 # statuses of searches without a solution; other statuses without a solution: rejected request
 SEARCHED = (Status.NO_IK_SOLUTION, Status.TIMED_OUT, Status.GOAL_IN_COLLISION,
             Status.GOAL_CONSTRAINTS_VIOLATED, Status.PREEMPTED, Status.APPROXIMATE)
@@ -36,11 +33,10 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     """
     Send a goal (of `goal_of`) and return the answer; `show` is called with feedback as text.
 
-    `seed` are additional joint values, by name. If the node is starting, the goal is sent again
-    for up to `wait` seconds, except goals that move the robot: a user may have stopped the robot
-    in the meantime. Ctrl-C, SIGTERM and SIGHUP cancel the goal; the answer then is the best
-    attempt, marked as interrupted. Raises BadQuestion. Raises KeyboardInterrupt if the node does
-    not answer the cancellation, after a warning on stderr that the robot may still move.
+    `seed` are additional joint values, by name. The goal is sent when the node is ready, at the
+    latest after `wait` seconds. Ctrl-C, SIGTERM and SIGHUP cancel the goal; the answer then is the
+    best attempt, marked as interrupted. Raises BadQuestion. Raises KeyboardInterrupt if the node
+    does not answer the cancellation, after a warning on stderr that the robot may still move.
     """
     name = f'{client.name}/solve_constrained_ik'
     action = ActionClient(client.node, SolveConstrainedIK, name)
@@ -49,16 +45,11 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     message = fill(SolveConstrainedIK.Goal(), goal)
     if seed:
         fill_state(message.seed, seed, seed)
-    # send the goal again while the node is starting
-    end = time.monotonic() + wait
-    while True:
-        started = time.monotonic()
-        active = _ActiveGoal(client, message, show)
-        result = active.result(action)
-        starting = any(text in result.message for text in STARTING)
-        if not starting or goal.execute or active.interrupted or time.monotonic() > end:
-            break
-        client.spin_until(lambda: False, RETRY_PERIOD)
+    # if the node does not become ready, its answer has the reason
+    client.spin_until(lambda: client.is_ready, wait)
+    started = time.monotonic()
+    active = _ActiveGoal(client, message, show)
+    result = active.result(action)
     answer = _answer(result, goal.tips, client.robot())
     answer.figures['round_trip'] = time.monotonic() - started
     answer.interrupted = active.interrupted

@@ -15,7 +15,7 @@ from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data, QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.validate_full_topic_name import validate_full_topic_name
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 
 from ros2_ik.cli.arguments import BadQuestion
 
@@ -54,6 +54,8 @@ class NodeClient:
         self._described = ''    # URDF of the robot that `robot` returned last
         self.joints: dict[str, float] = {}     # latest joint values by name
         self.joints_time = time.monotonic()    # time of the last joint_states, or of the start [s]
+        self.is_ready = False    # True once the node has its robot and its geometry
+        self.node.create_subscription(Bool, f'{self.name}/ready', self._on_ready, LATCHED)
         for topic in DESCRIPTIONS:
             self.node.create_subscription(String, topic, self._store_text(topic), LATCHED)
         self.node.create_subscription(JointState, 'joint_states', self._on_joint_states,
@@ -69,6 +71,9 @@ class NodeClient:
 
     def _store_text(self, topic: str) -> Callable[[String], None]:
         return lambda message: self._texts.update({topic: message.data})
+
+    def _on_ready(self, message: Bool) -> None:
+        self.is_ready = message.data
 
     def _on_joint_states(self, message: JointState) -> None:
         self.joints.update(zip(message.name, message.position, strict=False))
