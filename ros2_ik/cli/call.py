@@ -1,4 +1,4 @@
-"""`ros2_ik call`: ask a running node for joint values, and optionally move the robot."""
+"""`ros2_ik call` and `stop`: ask a running node for joint values, move and stop the robot."""
 
 import argparse
 
@@ -13,7 +13,7 @@ EXAMPLE = """examples:
 
 
 def add_parser(commands: Commands) -> None:
-    """Add the subcommand."""
+    """Add the subcommands."""
     parser = commands.add_parser(
         'call', help='ask a running node for joint values', epilog=EXAMPLE,
         description='Ask a running node for joint values.')
@@ -32,12 +32,16 @@ def add_parser(commands: Commands) -> None:
                              'the joints only)')
     add_json_argument(parser)
     parser.set_defaults(run=run)
+    stop = commands.add_parser(
+        'stop', help='stop the robot of a running node',
+        description='Stop all motions that a running node has started, including those that other '
+                    'clients requested.')
+    add_node_arguments(stop)
+    stop.set_defaults(run=run_stop)
 
 
 def run(args: argparse.Namespace) -> Exit:
     """Ask the node and print the answer; returns the exit code."""
-    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
-
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.node_client import NodeClient
@@ -51,3 +55,15 @@ def run(args: argparse.Namespace) -> Exit:
         answer.notes += target_notes(args)
         print_answer(answer, None if args.json else client.robot(0.0), args.json)
     return answer.exit
+
+
+def run_stop(args: argparse.Namespace) -> Exit:
+    """Stop the robot and print the node's response; returns the exit code."""
+    from std_srvs.srv import Trigger
+
+    from ros2_ik.cli.node_client import NodeClient, STOP_TIMEOUT
+    with NodeClient(args.node) as client:
+        service = client.connect(Trigger, 'stop', args.wait)
+        response = client.ask(service, Trigger.Request(), STOP_TIMEOUT)
+    print(response.message)
+    return Exit.ANSWERED if response.success else Exit.NO_SOLUTION

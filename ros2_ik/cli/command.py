@@ -14,14 +14,13 @@ from ros2_ik.cli import (
     robots,
     servo,
     solve,
-    stop,
     view,
 )
 from ros2_ik.cli.arguments import BadQuestion, Exit, Parser, with_options
 
 # modules that come with ROS or the built workspace, not from PyPI
-ROS = ('rclpy', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action', 'geometry_msgs',
-       'std_srvs')
+ROS = ('rclpy', 'rcl_interfaces', 'moveit_msgs', 'ros2_ik.srv', 'ros2_ik.msg', 'ros2_ik.action',
+       'geometry_msgs', 'std_srvs')
 # names on PyPI of the other modules, where they differ
 WHEELS = {'pinocchio': 'pin', 'yaml': 'PyYAML', 'collada': 'pycollada', 'PIL': 'pillow'}
 BROKEN_PIPE = 141    # exit code that shells use for SIGPIPE
@@ -37,7 +36,7 @@ def make_parser() -> argparse.ArgumentParser:
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, path, robots, call, stop, servo, view, picture):
+    for module in (solve, constrained, path, robots, call, servo, view, picture):
         module.add_parser(commands)
     commands.add_parser(
         'compile', help='compile the inner loops, which takes up to two minutes',

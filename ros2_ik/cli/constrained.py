@@ -51,8 +51,6 @@ def run(args: argparse.Namespace) -> Exit:
 
 def _ask(args: argparse.Namespace, goal: SimpleNamespace) -> Exit:
     refuse_robot_arguments(args)
-    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
-
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.node_client import NodeClient
     with NodeClient(args.node or '/ros2_ik') as client:

@@ -14,8 +14,7 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.arguments import BadQuestion
 from ros2_ik.cli.goal_file import fill
-from ros2_ik.cli.node_client import NodeClient
-from ros2_ik.cli.stop import Interrupt, TIMEOUT as STOP_TIMEOUT
+from ros2_ik.cli.node_client import Interrupt, NodeClient, STOP_TIMEOUT
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values

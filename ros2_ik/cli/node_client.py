@@ -1,8 +1,10 @@
-"""ROS client of a running node: services, robot_description, joint_states."""
+"""ROS client of a running node: services, robot_description, joint_states; interrupts."""
 
 from collections.abc import Callable
 import os
+import signal
 import time
+from types import FrameType
 from typing import Any, TYPE_CHECKING
 
 from rcl_interfaces.srv import GetParameters
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from ros2_ik.core import Robot
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+STOP_TIMEOUT = 2.0   # time for the response to a stop [s]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 DISCOVERY = 0.3   # time for the discovery of a publisher of the SRDF, which is optional [s]
 URDF, SRDF = DESCRIPTIONS = ('robot_description', 'robot_description_semantic')
 
@@ -169,3 +173,30 @@ class NodeClient:
             for name, value in zip(names, future.result().values, strict=False):
                 if value.string_value:
                     self._texts.setdefault(name, value.string_value)
+
+
+class Interrupt:
+    """
+    Context manager in which Ctrl-C, SIGTERM and SIGHUP set the flag `came`.
+
+    The body must end soon after `came` is True. A KeyboardInterrupt instead of a flag can get lost
+    in a destructor, and can end the process before the node has received the stop.
+    """
+
+    def __init__(self) -> None:
+        self.came = False
+        self._handlers = {number: signal.getsignal(number) for number in SIGNALS}
+
+    def __enter__(self) -> 'Interrupt':
+        for number, handler in self._handlers.items():
+            # ignored signals stay ignored, as in a shell's background job
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, self._set)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+
+    def _set(self, number: int, frame: FrameType | None) -> None:
+        self.came = True

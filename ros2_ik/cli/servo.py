@@ -13,12 +13,11 @@ import tty
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import add_node_arguments, BadQuestion, Commands, Exit, positive
-from ros2_ik.cli.stop import Interrupt
 
 if TYPE_CHECKING:
     from sensor_msgs.msg import Joy
 
-    from ros2_ik.cli.node_client import NodeClient
+    from ros2_ik.cli.node_client import Interrupt, NodeClient
 
 PERIOD = 0.02           # time between two commands [s]
 FIRST_HOLD = 0.6        # assumed duration of a key press; terminals repeat a key after 0.5 s [s]
@@ -64,9 +63,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> Exit:
     """Switch the servo on, send commands until x or Ctrl-C, and switch the servo off."""
-    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
-
-    from ros2_ik.cli.node_client import NodeClient
+    from ros2_ik.cli.node_client import Interrupt, NodeClient
     from ros2_ik.srv import SwitchServo
     if args.joy is None and not sys.stdin.isatty():
         raise BadQuestion('keys are read from a terminal, but stdin is not a terminal; for a '
@@ -93,7 +90,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | Gamepad',
-           interrupt: Interrupt) -> None:
+           interrupt: 'Interrupt') -> None:
     """Send commands until x or an interrupt; raises BadQuestion if the servo ends."""
     from geometry_msgs.msg import TwistStamped
 

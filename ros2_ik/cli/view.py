@@ -70,12 +70,9 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> Exit:
     """Serve the page until Ctrl-C; returns the exit code."""
-    import viser  # noqa: F401  (first: without viser the error names it)
     if args.node is None:
         serve(make_session(args), args.port)
         return Exit.ANSWERED
-    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
-
     from ros2_ik.cli.node_client import NodeClient
     refuse_robot_arguments(args)
     with NodeClient(args.node) as client:
@@ -85,8 +82,6 @@ def run(args: argparse.Namespace) -> Exit:
 
 def run_goals(args: argparse.Namespace) -> Exit:
     """Serve markers until Ctrl-C; raises BadQuestion when the robot_description changes."""
-    import rclpy  # noqa: F401  (first: without ROS the error names rclpy)
-
     from ros2_ik.cli.node_client import NodeClient
     from ros2_ik.view.rviz_goals import RvizGoals
     with NodeClient(args.node) as client:
