@@ -44,7 +44,7 @@ def main() -> None:
     page = Page(session, PORT)
     camera = page.server.initial_camera
     camera.position, camera.look_at = POSITION, LOOK_AT
-    T = session.problem.targets[TIP].copy()
+    T = session.targets[TIP].copy()
     T[:3, 3] = TARGET
     with tempfile.TemporaryDirectory() as folder:
         browser = Browser(Path(folder), '1280,800')

@@ -108,7 +108,7 @@ class Page:
             self._add_sliders()
         with tabs.add_tab('Constraints'):
             self.constraints: InputHandle = gui.add_text(
-                'YAML', problem_text(session.problem.rest), multiline=True)
+                'YAML', problem_text(session.rest), multiline=True)
             self.bind(gui.add_button('Apply').on_click,
                       lambda _: session.load_yaml(self.constraints.value))
             self.bind(gui.add_button('Save as problem.yaml').on_click, self._save)

@@ -121,7 +121,7 @@ class RvizGoals:
         boxes = {AVOID: '[x] ' if session.avoid_collisions else '[ ] '}
         menu = [MenuEntry(id=number, title=boxes.get(title, '') + title,
                           command_type=MenuEntry.FEEDBACK) for number, title in MENU.items()]
-        targets = session.problem.targets
+        targets = session.targets
         self._markers.show([handles(tip, session.robot.root_frame, _pose(T), menu)
                             for tip, T in targets.items()])
         self._marker_at = dict(targets)
@@ -131,7 +131,7 @@ class RvizGoals:
             self._worker.end()
         session, moved = self._session, False
         # move markers whose target changed; in RViz they would snap back otherwise
-        for tip, T in session.problem.targets.items():
+        for tip, T in session.targets.items():
             if T is not self._marker_at[tip]:
                 self._markers.move(tip, _pose(T))
                 self._marker_at[tip], moved = T, True
@@ -141,7 +141,7 @@ class RvizGoals:
 
     def _show_answer(self) -> None:
         session, answer = self._session, self._session.answer
-        robot, targets = session.robot, session.problem.targets
+        robot, targets = session.robot, session.targets
         lines, markers = [FROM_SEED.sub('', session.status)], list[Marker]()
         if answer is not None:
             lines.append(largest_change(robot, session.arm.q, answer.q))

@@ -1,7 +1,7 @@
 """The state and the actions of a page, or of goals in RViz; used by one thread."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,32 +20,12 @@ NOT_DONE = 'not done: '    # beginning of the status after an error
 POSES = ('tips', 'targets')    # fields of a problem file that define the targets
 
 
-@dataclass
-class Problem:
-    """
-    A problem to solve.
-
-    `targets` are poses (4, 4) in the root frame, by tip. `rest` are all other fields of a problem
-    file, such as constraints and costs.
-    """
-
-    targets: dict[str, Array]
-    rest: dict[str, object] = field(default_factory=dict)
-
-    def content(self) -> dict[str, object]:
-        """Return the problem as the content of a problem file."""
-        targets = []
-        for T in self.targets.values():
-            values = pin.SE3ToXYZQUAT(pin.SE3(T[:3, :3], np.array(T[:3, 3]))).tolist()
-            targets.append({'pose': {'position': dict(zip('xyz', values[:3], strict=True)),
-                                     'orientation': dict(zip('xyzw', values[3:], strict=True))}})
-        poses = {'tips': list(self.targets), 'targets': targets} if targets else {}
-        return {**poses, **self.rest}
-
-
 class Session:
     """
     A robot, a problem and its answers.
+
+    The problem has `targets`, poses (4, 4) in the root frame by tip, and `rest`, all other fields
+    of a problem file, such as constraints and costs.
 
     `answers` are the answers to the last question, empty before the first; `shown` is the index of
     the displayed answer. `status` is a message for the user. `command` is the command line that
@@ -54,7 +34,7 @@ class Session:
 
     def __init__(self, arm: Arm, tips: Sequence[str], read: Reader, command: str) -> None:
         self.arm, self.tips, self._read, self.command = arm, tuple(tips), read, command
-        self.problem = Problem(self._at_robot())
+        self.targets, self.rest = self._at_robot(), dict[str, object]()
         self.avoid_collisions = True
         self.answers: tuple[Answer, ...] = ()
         self.shown, self._answered_in = 0, arm.scene
@@ -105,7 +85,8 @@ class Session:
         # store implied weights: a target without a rotation in the file has rotation weights 0
         if min(weights, default=1) < 1:
             rest['weights'] = weights
-        self.problem, self.avoid_collisions = Problem(targets, rest), request.avoid_collisions
+        self.targets, self.rest = targets, rest
+        self.avoid_collisions = request.avoid_collisions
 
     def load_yaml(self, text: str) -> None:
         """
@@ -121,18 +102,19 @@ class Session:
         if not isinstance(content, dict):
             raise IKError(f'a problem is a mapping from fields to values, not {content!r:.60}')
         if content.keys().isdisjoint(POSES):
-            content = Problem(self.problem.targets, content).content()
-        before = self.problem, self.tips, self.avoid_collisions
+            content = {**target_fields(self.targets), **content}
+        before = self.targets, self.rest, self.tips, self.avoid_collisions
         try:
             self.load_problem(content)
             self.solve()
         except IKError:
-            self.problem, self.tips, self.avoid_collisions = before
+            self.targets, self.rest, self.tips, self.avoid_collisions = before
             raise
 
     def content(self) -> dict[str, Any]:
         """Return the problem and `avoid_collisions` as the content of a problem file."""
-        return {**self.problem.content(), 'avoid_collisions': self.avoid_collisions}
+        return {**target_fields(self.targets), **self.rest,
+                'avoid_collisions': self.avoid_collisions}
 
     def problem_yaml(self) -> str:
         """Return the problem as YAML for `ros2_ik constrained`; the seed is the answer."""
@@ -152,7 +134,7 @@ class Session:
 
         If the target is not reached when it is `released`, a longer search follows.
         """
-        self.problem.targets[tip] = T
+        self.targets[tip] = T
         self.solve(dragging=True)
         if released and self.answer is not None and not self.answer.accepted:
             self.solve(near=True)
@@ -165,7 +147,7 @@ class Session:
 
     def back_to_robot(self) -> None:
         """Reset the targets to the present poses of the tips, and delete the answers."""
-        self.problem.targets.update(self._at_robot())
+        self.targets.update(self._at_robot())
         self.answers, self._last_q = (), None
         self.status = 'the targets are where the robot is'
 
@@ -241,6 +223,16 @@ class Session:
                 self.solve(dragging=True)
         except IKError as error:
             self.status = NOT_DONE + str(error)
+
+
+def target_fields(targets: Mapping[str, Array]) -> dict[str, object]:
+    """Return the fields of a problem file for targets (4, 4) by tip, none without targets."""
+    poses = []
+    for T in targets.values():
+        values = pin.SE3ToXYZQUAT(pin.SE3(T[:3, :3], np.array(T[:3, 3]))).tolist()
+        poses.append({'pose': {'position': dict(zip('xyz', values[:3], strict=True)),
+                               'orientation': dict(zip('xyzw', values[3:], strict=True))}})
+    return {'tips': list(targets), 'targets': poses} if targets else {}
 
 
 def problem_text(content: Mapping[str, object]) -> str:

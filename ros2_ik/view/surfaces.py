@@ -41,27 +41,20 @@ def shape_surface(shape: Shape, color: Color, opacity: float = 1.0) -> Surface:
     return Surface(np.asarray(mesh.vertices), np.asarray(mesh.faces), color, opacity)
 
 
-class LinkSurface(NamedTuple):
-    """A surface of a link, and its pose in the link frame."""
-
-    link: str
-    surface: Surface
-    in_link: pin.SE3
-
-
 class RobotModel:
     """
     The visual surfaces of a robot, and the poses of its links.
 
+    `surfaces` has, for each surface, its link, the surface, and its pose in the link frame.
     `notes` are texts about missing geometry and its replacements.
     """
 
     def __init__(self, robot: Robot) -> None:
         geometry = visual_geometry(robot)
         self.robot, self.notes = robot, geometry.warnings
-        self.surfaces = tuple(
-            LinkSurface(body.link, shape_surface(body.shape, body.color or LINK), body.in_link)
-            for body in geometry.bodies)
+        self.surfaces = [
+            (body.link, shape_surface(body.shape, body.color or LINK), body.in_link)
+            for body in geometry.bodies]
         self.links = geometry.links
 
     def poses(self, q: Array) -> dict[str, pin.SE3]:

@@ -54,7 +54,7 @@ class Targets:
 
     def show(self) -> None:
         """Show the targets of the session."""
-        targets = self._session.problem.targets
+        targets = self._session.targets
         for tip in [tip for tip in self.shown if tip not in targets]:
             self._remove(tip)
         for tip, T in targets.items():
@@ -95,7 +95,7 @@ class Targets:
     def _type(self, shown: ShownTarget, rotates: bool, event: 'Event') -> None:
         if self.shown.get(shown.tip) is not shown:
             return
-        T = shown.fields_T = self._session.problem.targets[shown.tip].copy()
+        T = shown.fields_T = self._session.targets[shown.tip].copy()
         if rotates:
             T[:3, :3] = pin.rpy.rpyToMatrix(np.radians(event.value))
         else:

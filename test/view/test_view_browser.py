@@ -58,7 +58,7 @@ def pixels(page, tab, point):
 
 def target_of(page):
     """Return the pose of the target, (4, 4)."""
-    return page.session.problem.targets[page.session.tips[0]]
+    return page.session.targets[page.session.tips[0]]
 
 
 def tip_at(page, q):

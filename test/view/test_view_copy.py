@@ -35,7 +35,7 @@ def solve(capsys, tmp_path, monkeypatch):
 
 
 def moved(session, tip, *way):
-    T = session.problem.targets[tip].copy()
+    T = session.targets[tip].copy()
     T[:3, 3] += way
     return T
 

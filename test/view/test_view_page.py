@@ -54,7 +54,7 @@ def test_constraints_are_applied_and_saved(page):
     apply(page, PLANE)
     assert page.session.answer.accepted, page.session.status
     assert [one['kind'] for one in page.session.content()['constraints']] == ['point_to_plane']
-    assert page.session.problem.targets[TIP][0, 3] == pytest.approx(T[0, 3])   # the gizmo stays
+    assert page.session.targets[TIP][0, 3] == pytest.approx(T[0, 3])   # the gizmo stays
     text = page.session.problem_yaml()
     assert 'point_to_plane' in text and 'joint_state' in text
     apply(page, '')
@@ -113,7 +113,7 @@ def test_robot_without_geometry_is_solved_without_collision_checks(page_of, tmp_
     page = page_of(session)
     assert any('has no visual elements' in note for note in page.notes)
     assert set(page.sliders) == {'turn', 'slide'}
-    T = session.problem.targets['tip'].copy()
+    T = session.targets['tip'].copy()
     T[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
     T[:3, 3] = 0, 0.5, 0
     page.worker.post(lambda: session.drag('tip', T))

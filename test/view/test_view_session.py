@@ -39,7 +39,7 @@ def moved(T, x=0.0, y=0.0, z=0.0):
 
 @pytest.fixture
 def home(session):
-    return session.problem.targets[TIP].copy()
+    return session.targets[TIP].copy()
 
 
 def test_dragged_target_is_solved_without_collision_and_moved_to(session, home):
@@ -104,7 +104,7 @@ def test_next_solution_shows_all_solutions_in_turn(session, home):
         session.next_solution()
         seen.append(session.answer.q)
     assert len({tuple(np.round(q, 3)) for q in seen}) == count
-    T = session.problem.targets[TIP]
+    T = session.targets[TIP]
     assert all(np.abs(at_tip(session, q) - T).max() < 1e-4 for q in seen)
     session.next_solution()
     assert session.shown == 0
@@ -114,7 +114,7 @@ def test_placed_joint_is_the_seed_of_the_next_solve(session):
     session.place_joint('panda_joint1', 0.7)
     assert session.arm.q[0] == 0.7
     session.back_to_robot()
-    T = session.problem.targets[TIP]
+    T = session.targets[TIP]
     assert np.abs(T - at_tip(session, session.arm.q)).max() == 0
     session.solve()
     assert np.abs(session.answer.q - session.arm.q).max() < 1e-6
@@ -138,11 +138,11 @@ def test_object_moved_into_the_solution_by_another_client_is_avoided(session, ho
 def test_drag_after_a_refused_problem_is_seeded_with_the_last_solution(session, home):
     session.drag(TIP, moved(home, 0.1, 0.2))
     last = session.answer.q
-    session.problem.rest = {'constraints': [{'kind': 'no_such'}]}
+    session.rest = {'constraints': [{'kind': 'no_such'}]}
     with pytest.raises(IKError, match='no_such'):
         session.drag(TIP, moved(home, 0.1, 0.2))
     assert session.answer is None
-    session.problem.rest = {}
+    session.rest = {}
     session.drag(TIP, moved(home, 0.1, 0.2))
     assert np.abs(session.answer.q - last).max() < 1e-6
 

@@ -52,7 +52,7 @@ def test_drag_is_solved_and_executed_by_the_node(viewer, record):
     until(viewer, lambda: np.allclose([viewer.robot.to_joints(viewer.arm.q)[name] for name in ARM],
                                       [HOME[name] for name in ARM], atol=1e-3), 'home')
     viewer.back_to_robot()
-    T = viewer.problem.targets[TIP].copy()
+    T = viewer.targets[TIP].copy()
     for _ in range(10):
         T = T.copy()
         T[:3, 3] += [0.005, 0.01, -0.005]
@@ -70,7 +70,7 @@ def test_drag_is_solved_and_executed_by_the_node(viewer, record):
 def test_answer_follows_the_scene_of_the_node(client, viewer):
     viewer.back_to_robot()
     viewer.solve()
-    x, y, z = viewer.problem.targets[TIP][:3, 3].tolist()
+    x, y, z = viewer.targets[TIP][:3, 3].tolist()
     applied(client, diff(box('block', 0.2, at=pose(x, y, z))))
     until(viewer, lambda: viewer.answer.reached is Reached.TOUCHING, 'the contact')
     assert 'block' in viewer.arm.scene.objects
