@@ -78,16 +78,11 @@ class RobotBodies:
             for number, (link, surface, in_link) in enumerate(model.surfaces)]
         self._shown: tuple[object, ...] = ()
 
-    @property
-    def visible(self) -> bool:
-        """True if the robot is visible."""
-        return bool(self._root.visible)
-
     def show(self, q: Array | None, color: Color | None = None,
              robot_q: Array | None = None) -> None:
         """Show the robot at q (nq,); None hides it. A ghost needs `robot_q`, the robot's q."""
         # viser sends every assignment to all browsers: assign changed values only
-        if self.visible != (q is not None):
+        if self._root.visible != (q is not None):
             self._root.visible = q is not None
         # nothing to do if neither colour nor configurations have changed
         shown = (color, *(tuple(each.tolist()) for each in (q, robot_q) if each is not None))

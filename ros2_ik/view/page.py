@@ -60,7 +60,7 @@ class Page:
         self.worker = Worker(session, self._show)
         self._status = server.gui.add_html('')
         server.gui.add_html(LEGEND)
-        self._add_controls(gizmo_size(size))
+        self._add_controls(min(max(GIZMO_RATIO * size, 0.05), 0.4))
         self._show()
         self.worker.start()
 
@@ -94,14 +94,14 @@ class Page:
                 react(Event(event.client, value, getattr(event, 'phase', '')))
         register(on_event)
 
-    def _add_controls(self, size: float) -> None:
+    def _add_controls(self, gizmo_size: float) -> None:
         gui, session = self.server.gui, self.session
         tabs = gui.add_tab_group()
         with tabs.add_tab('Solve'):
             self._add_buttons()
             self._avoid: InputHandle = gui.add_checkbox('avoid collisions', True)
             self.bind(self._avoid.on_update, lambda event: session.switch_collisions(event.value))
-            self.targets = Targets(self, size)
+            self.targets = Targets(self, gizmo_size)
             with gui.add_folder('Copy', expand_by_default=False):
                 self._copy = gui.add_html('')
         with tabs.add_tab('Joints'):
@@ -200,8 +200,3 @@ def _set_stage(server: viser.ViserServer, middle: Array, size: float) -> None:
     server.initial_camera.position = tuple((look_at + CAMERA_RATIO * size * to_camera).tolist())
     server.initial_camera.look_at = tuple(look_at.tolist())
     server.initial_camera.fov = FIELD_OF_VIEW
-
-
-def gizmo_size(size: float) -> float:
-    """Return the length of a gizmo's axes [m] for a robot of `size` [m]."""
-    return min(max(GIZMO_RATIO * size, 0.05), 0.4)

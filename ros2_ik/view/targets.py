@@ -45,10 +45,14 @@ class ShownTarget:
 
 
 class Targets:
-    """The targets of a page by tip; typed numbers are applied without confirmation."""
+    """
+    The targets of a page by tip; typed numbers are applied without confirmation.
+
+    `size` is the length of the axes of a gizmo [m].
+    """
 
     def __init__(self, page: 'Page', size: float) -> None:
-        self._page, self._session, self._size = page, page.session, size
+        self._page, self._session, self.size = page, page.session, size
         self._place = page.server.gui.add_folder(None)
         self.shown: dict[str, ShownTarget] = {}
 
@@ -65,7 +69,7 @@ class Targets:
     def _add(self, tip: str) -> None:
         gui, bind = self._page.server.gui, self._page.bind
         gizmo = self._page.server.scene.add_transform_controls(
-            f'/gizmos/{branch(tip)}', scale=self._size, depth_test=False, line_width=3.0)
+            f'/gizmos/{branch(tip)}', scale=self.size, depth_test=False, line_width=3.0)
         with self._place, gui.add_folder(f'Target of {tip}') as folder:
             self.shown[tip] = shown = ShownTarget(
                 tip, gizmo, folder, gui.add_vector3('x y z [m]', (0, 0, 0), step=1e-4),

@@ -11,51 +11,22 @@ from ros2_ik.view.session import Session
 
 Job = Callable[[], None]
 STOP, MOVE = 'stop', 'move'    # kinds of jobs
-IDLE = 1.0    # longest time to wait for `wake` before the queue is checked again [s]
-
-
-class Mailbox:
-    """
-    Queue of jobs with at most one job of each kind.
-
-    A new job replaces a queued job of its kind, at the position of the old job, so that events of
-    a drag do not accumulate. Jobs without a kind are never replaced. Any thread may add jobs; one
-    thread takes jobs.
-    """
-
-    def __init__(self) -> None:
-        self._jobs: dict[object, Job] = {}
-        self._lock = threading.Lock()
-
-    def put(self, job: Job, kind: str | None = None) -> None:
-        """Add a job, or replace the queued job of its kind."""
-        with self._lock:
-            # assigning to an existing key keeps its position in the dict
-            self._jobs[object() if kind is None else kind] = job
-
-    def put_first(self, job: Job, kind: str, drops: str) -> None:
-        """Add a job before all others, and remove a queued job of the kind `drops`."""
-        with self._lock:
-            self._jobs = {kind: job} | {other: queued for other, queued in self._jobs.items()
-                                        if other not in (kind, drops)}
-
-    def take(self) -> Job | None:
-        """Remove and return the next job, None if the queue is empty."""
-        with self._lock:
-            return self._jobs.pop(next(iter(self._jobs))) if self._jobs else None
-
-    def waits(self, kind: str) -> bool:
-        """Return whether a job of that kind is queued."""
-        return kind in self._jobs
+IDLE = 1.0    # time to wait for `wake` if the arm does not move by itself [s]
 
 
 class Worker:
-    """Runs jobs on a session, steps its arm, and calls `show` after each job and each step."""
+    """
+    Runs jobs on a session, steps its arm, and calls `show` after each job and each step.
+
+    A new job replaces a queued job of its kind, at the position of the old job, so that events of
+    a drag do not accumulate. Jobs without a kind are never replaced.
+    """
 
     def __init__(self, session: Session, show: Callable[[], None]) -> None:
         self.session, self._show = session, show
-        self._mailbox, self._ended, self._next_step = Mailbox(), False, 0.0
-        session.arm.give_up_when(lambda: self._mailbox.waits(STOP))
+        self._jobs, self._lock = dict[object, Job](), threading.Lock()
+        self._ended, self._next_step = False, 0.0
+        session.arm.give_up_when(lambda: STOP in self._jobs)
         self._thread = threading.Thread(target=self.run, name='view', daemon=True)
 
     def start(self) -> None:
@@ -69,12 +40,16 @@ class Worker:
 
     def post(self, job: Job, kind: str | None = None) -> None:
         """Queue a job, or replace the queued job of its kind; thread-safe."""
-        self._mailbox.put(job, kind)
+        with self._lock:
+            # assigning to an existing key keeps its position in the dict
+            self._jobs[object() if kind is None else kind] = job
         self.session.arm.wake()
 
     def post_stop(self, job: Job) -> None:
         """Queue a job before all others, and remove a queued motion; thread-safe."""
-        self._mailbox.put_first(job, STOP, drops=MOVE)
+        with self._lock:
+            self._jobs = {STOP: job} | {kind: queued for kind, queued in self._jobs.items()
+                                        if kind not in (STOP, MOVE)}
         self.session.arm.wake()
 
     def end(self) -> None:
@@ -94,14 +69,15 @@ class Worker:
 
     def _next_job(self) -> Job | None:
         """Wait for a job and return it, None if the arm's next step is due before."""
-        while (job := self._mailbox.take()) is None and (left := self._time_left()) > 0:
-            self.session.arm.wait(left)
-        return job
-
-    def _time_left(self) -> float:
-        """Return the time until the arm's next step [s], at most IDLE."""
-        left = self._next_step - time.monotonic() if self.session.arm.moving else IDLE
-        return min(left, IDLE)
+        arm = self.session.arm
+        while True:
+            with self._lock:
+                if self._jobs:
+                    return self._jobs.pop(next(iter(self._jobs)))
+            left = self._next_step - time.monotonic() if arm.moving else IDLE
+            if left <= 0:
+                return None
+            arm.wait(left)
 
     def _run_once(self, job: Job | None) -> None:
         if job is not None:

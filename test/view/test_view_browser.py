@@ -9,7 +9,6 @@ from scipy.spatial.transform import Rotation
 from view_sessions import session_of, settle
 
 from ros2_ik.core import Configuration
-from ros2_ik.view.surfaces import extent
 
 pytest.importorskip('viser')
 
@@ -68,11 +67,9 @@ def tip_at(page, q):
 
 def drag_arrow(page, tab, axis, way):
     """Drag an arrow of the gizmo by a distance [m]; return the pose before, (4, 4)."""
-    from ros2_ik.view.page import gizmo_size
-    size = gizmo_size(extent(page.session.robot, page.session.arm.q)[1])
     T = target_of(page)
     direction = T[:3, axis]
-    grip = T[:3, 3] + 0.85 * size * direction
+    grip = T[:3, 3] + 0.85 * page.targets.size * direction
 
     def dragged():
         tab.drag(pixels(page, tab, grip), pixels(page, tab, grip + way * direction))

@@ -13,7 +13,7 @@ from ros2_ik.core import Box, collision_checker, Configuration, IKError, SceneOb
 from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.view.arm import Reached
 from ros2_ik.view.status import status_html
-from ros2_ik.view.worker import Mailbox
+from ros2_ik.view.worker import Worker
 
 
 def change_scene(session, scene):
@@ -209,26 +209,11 @@ def test_malformed_problem_is_refused_and_the_old_one_stays(session, content, wo
 
 # -- jobs that wait: the newest of each kind counts -----------------------------------------
 
-def taken(mailbox):
-    while job := mailbox.take():
-        job()
-
-
-def test_newest_job_of_a_kind_replaces_the_waiting_one():
-    mailbox, done = Mailbox(), []
+def test_newest_job_of_a_kind_replaces_the_waiting_one(session):
+    worker, done = Worker(session, lambda: None), []
     for name, kind in (('drag 1', 'drag'), ('click 1', None), ('slide', 'joint'),
                        ('drag 2', 'drag'), ('click 2', None), ('drag 3', 'drag')):
-        mailbox.put(lambda name=name: done.append(name), kind)
-    taken(mailbox)
+        worker.post(lambda name=name: done.append(name), kind)
+    worker.post(worker.end)
+    worker.run()
     assert done == ['drag 3', 'click 1', 'slide', 'click 2']
-
-
-def test_job_put_first_is_done_first_and_drops_jobs_of_a_kind():
-    mailbox, done = Mailbox(), []
-    for name, kind in (('click', None), ('move', 'move'), ('drag', 'drag')):
-        mailbox.put(lambda name=name: done.append(name), kind)
-    for name in ('stop 1', 'stop 2'):
-        mailbox.put_first(lambda name=name: done.append(name), 'stop', 'move')
-    assert mailbox.waits('stop')
-    taken(mailbox)
-    assert done == ['stop 2', 'click', 'drag']
