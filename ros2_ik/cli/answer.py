@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from ros2_ik.core.internals import TargetError
     from ros2_ik.messages.constraints import ConstraintReport
 
-NEAR_LIMIT = 0.02   # fraction of its range within which a joint is marked as near a limit
 # the fields of a ConstraintReport in JSON
 REPORT = ('name', 'kind', 'soft', 'holds', 'violation', 'cost', 'labels', 'value', 'lower',
           'upper')
@@ -82,7 +81,7 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
 
 
 def joint_table(values: 'Mapping[str, float | Array]', robot: 'Robot | None') -> str:
-    """Return a table of joints: value, degrees, limits, and a mark for joints near a limit."""
+    """Return a table of joints: value, degrees, limits."""
     known = {joint.name: joint for joint in robot.joints} if robot else {}
     rows = []
     for name, value in values.items():
@@ -90,21 +89,17 @@ def joint_table(values: 'Mapping[str, float | Array]', robot: 'Robot | None') ->
             rows.append(_row(name, value, known.get(name)))
         # planar and floating joints have several values
         else:
-            rows += [(f'{name}[{i}]', number(float(component)), '', '', '', '', '')
+            rows += [(f'{name}[{i}]', number(float(component)), '', '', '', '')
                      for i, component in enumerate(value)]
-    return table(('joint', 'value', 'unit', 'degrees', 'lower', 'upper', ''), rows)
+    return table(('joint', 'value', 'unit', 'degrees', 'lower', 'upper'), rows)
 
 
 def _row(name: str, value: float, joint: 'Joint | None') -> tuple[str, ...]:
     if joint is None:
-        return name, number(value), '', '', '', '', ''
-    span = joint.upper - joint.lower
-    margin = min(value - joint.lower, joint.upper - value)
-    near = math.isfinite(span) and margin < NEAR_LIMIT * span
-    mark = '' if not near else 'near its limit' if margin > -1e-6 else 'OUTSIDE its limits'
+        return name, number(value), '', '', '', ''
     return (name, number(value), 'rad' if joint.rotary else 'm',
             number(math.degrees(value), 2) if joint.rotary else '',
-            bound(joint.lower), bound(joint.upper), mark)
+            bound(joint.lower), bound(joint.upper))
 
 
 def constraint_table(constraints: 'Sequence[ConstraintReport]') -> str:
@@ -156,11 +151,11 @@ def answer_json(answer: Answer) -> str:
     return to_json(content)
 
 
-def add_json_argument(parser: argparse.ArgumentParser, also: str = '') -> None:
-    """Add --json; `also` is added to the help text."""
+def add_json_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
     parser.add_argument('--json', action='store_true',
-                        help=f'print JSON{also and ": " + also}; the reason why a question is '
-                             'bad (exit code 2) is printed on stderr nevertheless')
+                        help='print JSON; the reason why a question is bad (exit code 2) is '
+                             'printed on stderr nevertheless')
 
 
 def to_json(content: object) -> str:

@@ -6,16 +6,7 @@ import os
 import sys
 
 from ros2_ik import __version__
-from ros2_ik.cli import (
-    call,
-    constrained,
-    path,
-    picture,
-    robots,
-    servo,
-    solve,
-    view,
-)
+from ros2_ik.cli import call, path, picture, robots, servo, solve, view
 from ros2_ik.cli.arguments import BadQuestion, Exit, Parser, with_options
 
 # modules that come with ROS or the built workspace, not from PyPI
@@ -36,7 +27,7 @@ def make_parser() -> argparse.ArgumentParser:
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, constrained, path, robots, call, servo, view, picture):
+    for module in (solve, path, robots, call, servo, view, picture):
         module.add_parser(commands)
     commands.add_parser(
         'compile', help='compile the inner loops, which takes up to two minutes',
@@ -91,10 +82,12 @@ def explanation(error: Exception) -> str:
     if isinstance(error, BadQuestion):
         return str(error)
     if isinstance(error, ModuleNotFoundError) and error.name:
-        if error.name in ROS:
-            return (f'{error.name} is missing: source ROS and the built workspace '
+        package = error.name.partition('.')[0]
+        name = error.name if package == 'ros2_ik' else package
+        if name in ROS:
+            return (f'{name} is missing: source ROS and the built workspace '
                     '(. install/setup.bash), or run it as: tools/run ros2_ik ...')
-        return f'{error.name} is missing: pip install {WHEELS.get(error.name, error.name)}'
+        return f'{name} is missing: pip install {WHEELS.get(name, name)}'
     from ros2_ik.core import IKError
     if isinstance(error, IKError):
         return ' '.join(str(error).split())

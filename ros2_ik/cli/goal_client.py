@@ -126,10 +126,7 @@ def _answer(result: SolveConstrainedIK.Result, tips: list[str], robot: Robot | N
     # the solution is empty if the search failed, or if its request was rejected
     state = result.solution
     found = bool(state.joint_state.name or state.multi_dof_joint_state.joint_names)
-    try:
-        status = Status(result.status)
-    except ValueError:
-        raise BadQuestion(f'status {result.status}: {result.message}') from None
+    status = Status(result.status)
     if not found and status not in SEARCHED:
         raise BadQuestion(f'{status.name}: {result.message}')
     return Answer(

@@ -1,9 +1,11 @@
-"""`ros2_ik solve`: joint values for target poses, solved by the library."""
+"""`ros2_ik solve` and `constrained`: joint values for target poses, and for problem files."""
 
 import argparse
 import math
+import sys
+from types import SimpleNamespace
 
-from ros2_ik.cli.answer import add_json_argument
+from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
     BadQuestion,
@@ -12,6 +14,7 @@ from ros2_ik.cli.arguments import (
     in_radians,
     in_range,
     positive,
+    refuse_robot_arguments,
 )
 from ros2_ik.cli.values import add_target_arguments, HELP, START, target_fields, target_notes
 
@@ -19,12 +22,15 @@ EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
   ros2_ik solve my_arm.urdf --tip tool0 --xyz 0.4 0.1 0.5 --quat 1 0 0 0 --seed joint_2=-0.7
   ros2_ik solve panda --scene table --xyz 0.5 0.1 0.4 --rpy 180 0 0 --deg"""
+FILE_EXAMPLE = """examples:
+  ros2_ik constrained examples/ros/upright_tray.yaml --robot panda
+  ros2_ik constrained examples/ros/upright_tray.yaml --node /ros2_ik"""
 # options that have the name of the goal's field
 FIELDS = ('group', 'select', 'solutions', 'random_state')
 
 
 def add_parser(commands: Commands) -> None:
-    """Add the subcommand."""
+    """Add the subcommands."""
     parser = commands.add_parser(
         'solve', help='joint values for target poses', epilog=EXAMPLE,
         description='Find joint values that bring frames of a robot to target poses.')
@@ -35,6 +41,19 @@ def add_parser(commands: Commands) -> None:
     add_search_arguments(parser)
     add_json_argument(parser)
     parser.set_defaults(run=run)
+    constrained = commands.add_parser(
+        'constrained', help='joint values under constraints and costs', epilog=FILE_EXAMPLE,
+        description='Solve a problem file, whose fields are those of a goal of the action '
+                    'solve_constrained_ik. With --robot the library solves the problem, without '
+                    '--robot a running node does; then Ctrl-C ends the search and prints the best '
+                    'attempt.')
+    constrained.add_argument('file', metavar='FILE', help='the goal as YAML')
+    constrained.add_argument('--node', help='full name of the node (default: /ros2_ik)')
+    constrained.add_argument('--wait', type=positive, default=5.0, metavar='S',
+                             help='seconds to wait for the action (default: %(default)g)')
+    add_robot_arguments(constrained, '--robot', help='solve here for a shipped robot or URDF file')
+    add_json_argument(constrained)
+    constrained.set_defaults(run=run_constrained)
 
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,3 +102,26 @@ def run(args: argparse.Namespace) -> Exit:
     # follow_frames: the target is relative to the pose that the frame has in the solution
     return solve_here(args, goal_of({**fields, 'follow_frames': True}), args.seed, args.deg,
                       target_notes(args))
+
+
+def run_constrained(args: argparse.Namespace) -> Exit:
+    """Solve the problem file and print the answer; returns the exit code."""
+    from ros2_ik.cli.goal_file import goal_of, read_content
+    goal = goal_of(read_content(args.file))
+    if args.robot is None:
+        return _ask(args, goal)
+    if args.node:
+        raise BadQuestion('--robot and --node are both given; valid: --robot to solve here, or '
+                          '--node to ask a node')
+    from ros2_ik.cli.library import solve_here
+    return solve_here(args, goal)
+
+
+def _ask(args: argparse.Namespace, goal: SimpleNamespace) -> Exit:
+    refuse_robot_arguments(args)
+    from ros2_ik.cli.goal_client import ask_goal
+    from ros2_ik.cli.node_client import NodeClient
+    with NodeClient(args.node or '/ros2_ik') as client:
+        answer = ask_goal(client, goal, args.wait, show=lambda line: print(line, file=sys.stderr))
+        print_answer(answer, client.robot(0.0), args.json)
+    return answer.exit

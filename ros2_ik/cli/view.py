@@ -170,10 +170,6 @@ def _session(arm: 'Arm', tips: Sequence[str], problem: str | None, command: str)
     from ros2_ik.view.session import Session
     for tip in tips:
         arm.robot.frame_id(tip)    # raises UnknownFrameError
-        if not arm.robot.moving_joints(tip):
-            raise BadQuestion(f"--tip: no joint moves '{tip}'")
-    if len(set(tips)) < len(tips):
-        raise BadQuestion('--tip: each frame once')
     session = Session(arm, tips or [default_tip(arm.robot, '', Defaults())], read_problem_file,
                       command)
     if problem is not None:

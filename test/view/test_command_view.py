@@ -71,8 +71,6 @@ def test_port_in_use_is_refused(capsys, free_port):
     (['no_robot'], "unknown robot 'no_robot'"),
     (['panda', '--port', '0'], "'0' is not a whole number from 1 to 65535"),
     (['panda', '--tip', 'panda_hant'], "did you mean 'panda_hand'"),
-    (['panda', '--tip', 'panda_link0'], "no joint moves 'panda_link0'"),
-    (['panda', '--tip', 'panda_hand', 'panda_hand'], '--tip: each frame once'),
     (['panda', '--problem', 'no_file.yaml'], "'no_file.yaml': No such file"),
     (['panda', '--problem', ROOT / 'examples/ros/welding.yaml'], 'unknown frame'),
 ])
