@@ -25,17 +25,14 @@ from ros2_ik.messages.robot_states import joint_values
 TIMEOUT = 1.0   # default time for a search [s]
 
 
-def read_problem(goal: SimpleNamespace, robot: Robot, at: Array,
-                 scene_of: Callable[[Array], Scene | None],
+def read_problem(goal: SimpleNamespace, robot: Robot, scene: Scene,
                  checker_of: Callable[[Scene], CollisionChecker]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
     Return a goal's request and its collision checker (None if no checker is needed).
 
-    `at` (nq,) is the robot's configuration. `scene_of(q)` returns the scene for the start q (nq,).
     Raises IKError.
     """
-    scene = scene_of(robot.to_q(joint_values(goal.seed, robot), at)) or Scene(robot)
     request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), no_tf)
     checker = None
     if request.avoid_collisions or needs_checker(goal):
@@ -49,17 +46,18 @@ def no_tf(robot: Robot, frame: str) -> NoReturn:
     raise LookupError(f"'{frame}' is no frame of robot or scene, and TF is not available")
 
 
-def search(goal: SimpleNamespace, robot: Robot, at: Array,
-           scene_of: Callable[[Array], Scene | None],
-           checker_of: Callable[[Scene], CollisionChecker]) -> Search:
-    """Run the search for a goal and return the search; raises BadQuestion."""
+def search(args: argparse.Namespace, goal: SimpleNamespace, robot: Robot, at: Array) -> Search:
+    """Run the search for a goal, with the robot at `at` (nq,), in --scene; raises BadQuestion."""
     if goal.execute:
         raise BadQuestion('execute: only a node moves a robot: leave out --robot')
     if goal.straight:
         raise BadQuestion('straight: only a node plans straight motions; without a node use '
                           '`ros2_ik path`')
     try:
-        request, checker = read_problem(goal, robot, at, scene_of, checker_of)
+        start = robot.to_q(joint_values(goal.seed, robot), at)
+        scene = load_scene_of(args, robot, start) or Scene(robot)
+        request, checker = read_problem(goal, robot, scene,
+                                        lambda scene: make_checker(robot, scene))
         found = prepare(request, World(robot, at, checker))
         found.run()
     except IKError as error:
@@ -72,8 +70,7 @@ def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[s
     """Solve a goal for the robot and scene in `args`; print the answer; raises BadQuestion."""
     robot, shipped = load_robot(args)
     at = robot.to_q(read_start(seed, robot, shipped.home if shipped else None, degrees))
-    found = search(goal, robot, at, lambda start: load_scene_of(args, robot, start),
-                   lambda scene: make_checker(robot, scene))
+    found = search(args, goal, robot, at)
     solution, problem = found.solution(), found.problem
     answer = Answer(
         solution.status.name, with_options(solution.message, args), solution.success,

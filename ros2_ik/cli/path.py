@@ -10,7 +10,6 @@ from ros2_ik.cli.arguments import (
     BadQuestion,
     Commands,
     Exit,
-    in_range,
     load_robot,
     load_scene_of,
     make_checker,
@@ -45,9 +44,7 @@ def add_parser(commands: Commands) -> None:
                         help='shipped robot (ros2_ik robots lists them), URDF or xacro file')
     parser.add_argument('--output', metavar='FILE.csv',
                         help=f'write times [s] and joint values, one row every {PERIOD:g} s')
-    parser.add_argument('--view', metavar='PORT', nargs='?', type=in_range(int, 1, 65535),
-                        const=PORT, help='show path and robot in a browser (default port: '
-                        '%(const)s)')
+    parser.add_argument('--view', action='store_true', help='show path and robot in a browser')
     parser.set_defaults(run=run)
 
 
@@ -83,7 +80,7 @@ def run(args: argparse.Namespace) -> Exit:
         print(f'duration {motion.duration:.3f} s')
         if args.output:
             _write(motion, args.output)
-    if args.view is not None:
+    if args.view:
         _show(path, tip, robot.to_q(start), scene or Scene(robot), args)
     return Exit.NO_SOLUTION if motion is None else Exit.ANSWERED
 
@@ -93,7 +90,7 @@ def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Nam
     from ros2_ik.view.path_on_page import PathOnPage
     from ros2_ik.view.session import Session
     arm = Arm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
-    serve(Session(arm, [tip], read_problem_file, solving_command(args)), args.view,
+    serve(Session(arm, [tip], read_problem_file, solving_command(args)), PORT,
           add=lambda page: PathOnPage(page, path, tip))
 
 

@@ -14,7 +14,6 @@ from ros2_ik.cli.arguments import (
     in_range,
     load_robot,
     load_scene_of,
-    make_checker,
     warn,
     with_options,
 )
@@ -44,8 +43,9 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument('--joints', nargs='+', metavar='J', default=[],
                         help=f'joint values to draw, or start of the search: {HELP}; {START}')
     add_search_arguments(parser)
-    parser.add_argument('--from', dest='direction', nargs=2, type=float, metavar=('AZ', 'EL'),
-                        help='viewpoint [deg]: azimuth from +x towards +y, and elevation')
+    parser.add_argument('--from', dest='direction', nargs=2, type=in_range(float, -360, 360),
+                        metavar=('AZ', 'EL'), help='viewpoint [deg]: azimuth from +x towards '
+                        '+y, and elevation')
     parser.add_argument('--size', nargs=2, type=in_range(int, 100, 8000),
                         metavar=('W', 'H'), help='size of the picture in pixels (default: 900 '
                         '675; for several solutions 450 500 each, four in a row)')
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> Exit:
     if path.suffix.lower() != '.png' or path.is_dir() or not path.parent.is_dir():
         raise BadQuestion(f"--output '{path}': only PNG files are written; valid: a name that "
                           'ends with .png, in an existing folder')
-    back = _camera_direction(args.direction)
+    back = _camera_direction(*args.direction) if args.direction else None
     robot, shipped = load_robot(args)
     start = read_start(args.joints, robot, shipped.home if shipped else None, args.deg)
     scene, q = load_scene_of(args, robot, start) or Scene(robot), robot.to_q(start)
@@ -88,15 +88,11 @@ def run(args: argparse.Namespace) -> Exit:
     return exit
 
 
-def _camera_direction(direction: Sequence[float] | None) -> 'Array | None':
-    """Return the unit vector (3,) from the robot to the camera; raises BadQuestion."""
+def _camera_direction(azimuth: float, elevation: float) -> 'Array':
+    """Return the unit vector (3,) from the robot to the camera for angles [deg]."""
     import numpy as np
-    if direction is None:
-        return None
-    azimuth, elevation = np.radians(direction)
-    if not (math.isfinite(azimuth) and abs(elevation) < math.pi / 2):
-        raise BadQuestion(f'--from: {direction[0]:g} {direction[1]:g}; valid: degrees, the '
-                          'elevation (second number) between -90 and 90')
+    # exactly from above, the picture would have no upward direction
+    azimuth, elevation = np.radians([azimuth, np.clip(elevation, -89.9, 89.9)])
     return np.array([math.cos(elevation) * math.cos(azimuth),
                      math.cos(elevation) * math.sin(azimuth), math.sin(elevation)])
 
@@ -112,8 +108,7 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     from ros2_ik.view.status import largest_change
     goal = goal_of({**goal_fields(args), 'follow_frames': True,
                     'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1})
-    found = search(goal, scene.robot, q, lambda _: scene,
-                   lambda scene: make_checker(scene.robot, scene))
+    found = search(args, goal, scene.robot, q)
     best = Answer.of(found.solution())
     panels = []
     for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):

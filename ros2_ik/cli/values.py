@@ -13,8 +13,6 @@ HELP = ('joint=value ... [rad, m], or the name of a state: home of a shipped rob
         'the SRDF')
 START = ('default of each joint: its home value, else zero, else (if its limits exclude zero) the '
          'middle of its range')
-# the options of a target; options that are not given are None or empty
-WORDS = ('tip', 'xyz', 'rpy', 'quat', 'relative_to', 'weights')
 
 
 def read_start(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
@@ -87,7 +85,11 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def target_fields(targets: Sequence[Mapping[str, Any]], degrees: bool) -> dict[str, Any]:
-    """Convert targets, mappings with the keys WORDS, to fields of a goal; raises BadQuestion."""
+    """
+    Convert targets, mappings with the options of a target, to fields of a goal.
+
+    Options that are not given are None or empty. Raises BadQuestion.
+    """
     fields: dict[str, Any] = {'tips': [target['tip'] for target in targets if target['tip']],
                               'targets': [], 'weights': []}
     for target in targets:

@@ -196,4 +196,4 @@ def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
         raise IKError("execute: in the viewer the button 'Move there' moves the robot")
     if goal.straight:
         raise IKError('straight: the viewer does not plan paths; valid: `ros2_ik path`')
-    return read_problem(goal, scene.robot, q, lambda _: scene, checker_of)
+    return read_problem(goal, scene.robot, scene, checker_of)
