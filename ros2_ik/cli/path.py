@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Namespace) -> None:
     from ros2_ik.view.arm import Arm
-    from ros2_ik.view.path_on_page import PathOnPage
+    from ros2_ik.view.page import PathOnPage
     from ros2_ik.view.session import Session
     arm = Arm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
     serve(Session(arm, [tip], read_problem_file, solving_command(args)), PORT,

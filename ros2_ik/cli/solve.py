@@ -3,7 +3,6 @@
 import argparse
 import math
 import sys
-from types import SimpleNamespace
 
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import (
@@ -108,16 +107,9 @@ def run_constrained(args: argparse.Namespace) -> Exit:
     """Solve the problem file and print the answer; returns the exit code."""
     from ros2_ik.cli.goal_file import goal_of, read_content
     goal = goal_of(read_content(args.file))
-    if args.robot is None:
-        return _ask(args, goal)
-    if args.node:
-        raise BadQuestion('--robot and --node are both given; valid: --robot to solve here, or '
-                          '--node to ask a node')
-    from ros2_ik.cli.library import solve_here
-    return solve_here(args, goal)
-
-
-def _ask(args: argparse.Namespace, goal: SimpleNamespace) -> Exit:
+    if args.robot and not args.node:
+        from ros2_ik.cli.library import solve_here
+        return solve_here(args, goal)
     refuse_robot_arguments(args)
     from ros2_ik.cli.goal_client import ask_goal
     from ros2_ik.cli.node_client import NodeClient

@@ -35,7 +35,6 @@ POSES = (InteractiveMarkerFeedback.POSE_UPDATE, InteractiveMarkerFeedback.MOUSE_
 AVOID, BACK, NEXT, EXECUTE, STOP = TITLES = (
     'avoid collisions', 'back to the arm', 'next solution', 'execute', 'stop')
 MENU = dict(enumerate(TITLES, start=1))
-MAX_DISTANCE = 1e6  # largest distance of a marker from the root frame [m]
 GHOST_OPACITY = 0.5
 CONTACT = Sphere(0.015)         # shape that marks a contact [m]
 LETTER_HEIGHT = 0.05            # height of the text's letters [m]
@@ -157,10 +156,7 @@ def _read_pose(feedback: InteractiveMarkerFeedback, root_frame: str) -> Array:
     # RViz reports poses in the marker's own frame, because the marker's stamp is 0
     if frame.removeprefix('/') not in ('', root_frame):
         raise IKError(f"{what} is in frame '{frame}'; valid: the marker's frame '{root_frame}'")
-    T = np.array(read_pose(feedback.pose, what).homogeneous)
-    if np.abs(T[:3, 3]).max() > MAX_DISTANCE:
-        raise IKError(f'{what} is further away than {MAX_DISTANCE:g} m')
-    return T
+    return np.array(read_pose(feedback.pose, what).homogeneous)
 
 
 def _pose(T: Array) -> Pose:

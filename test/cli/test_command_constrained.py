@@ -192,7 +192,7 @@ def test_exponent_without_a_point_is_read_as_a_number(command, problem):
 @pytest.mark.parametrize(('words', 'hint'), [
     (['nowhere.yaml', '--robot', 'panda'], "'nowhere.yaml': No such file"),
     ([FOLDER / 'welding.yaml', '--robot', 'ur6'], "did you mean 'ur5'"),
-    ([FOLDER / 'welding.yaml', '--robot', 'ur5', '--node', '/ros2_ik'], 'both given'),
+    ([FOLDER / 'welding.yaml', '--robot', 'ur5', '--node', '/ros2_ik'], 'leave out --node'),
     ([FOLDER / 'welding.yaml', '--scene', 'table'], 'a node has its own robot')])
 def test_malformed_command_lines_are_refused(command, words, hint):
     assert hint in command('constrained', *words).refused()

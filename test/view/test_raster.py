@@ -6,8 +6,8 @@ import pytest
 
 from ros2_ik.core import Sphere
 
-pytest.importorskip('trimesh')
-from ros2_ik.view.raster import camera_on, render  # noqa: E402
+pytest.importorskip('PIL')
+from ros2_ik.view.picture import camera_on, render  # noqa: E402
 from ros2_ik.view.surfaces import shape_surface  # noqa: E402
 
 RED, BLUE = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)

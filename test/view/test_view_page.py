@@ -131,7 +131,7 @@ def test_path_is_drawn_as_far_as_it_was_solved_and_beyond(page_of, length, lines
     last[1, 3] += length
     path = solve_path(robot, TIP, Line(first, last), seed=robot.to_joints(start))
     assert bool(path) is (len(lines) == 1)
-    from ros2_ik.view.path_on_page import PathOnPage
+    from ros2_ik.view.page import PathOnPage
     shown = PathOnPage(page_of(session), path, TIP)
     assert set(shown.lines) == lines
     points = np.concatenate([line.points.reshape(-1, 3) for line in shown.lines.values()])
