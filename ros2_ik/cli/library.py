@@ -16,8 +16,8 @@ from ros2_ik.cli.arguments import (
     with_options,
 )
 from ros2_ik.cli.values import read_start
-from ros2_ik.core import Array, CollisionChecker, IKError, Robot, Scene
-from ros2_ik.core.internals import Defaults, IKRequest, prepare, Search, World
+from ros2_ik.core import CollisionChecker, IKError, Robot, Scene
+from ros2_ik.core.internals import Defaults, IKRequest, prepare, World
 from ros2_ik.messages.constraints import constraint_reports, needs_checker, read_constraints
 from ros2_ik.messages.requests import read_request, with_rules
 from ros2_ik.messages.robot_states import joint_values
@@ -46,13 +46,16 @@ def no_tf(robot: Robot, frame: str) -> NoReturn:
     raise LookupError(f"'{frame}' is no frame of robot or scene, and TF is not available")
 
 
-def search(args: argparse.Namespace, goal: SimpleNamespace, robot: Robot, at: Array) -> Search:
-    """Run the search for a goal, with the robot at `at` (nq,), in --scene; raises BadQuestion."""
+def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),
+               degrees: bool = False, notes: Sequence[str] = ()) -> Exit:
+    """Solve a goal for the robot and scene in `args`; print the answer; raises BadQuestion."""
     if goal.execute:
         raise BadQuestion('execute: only a node moves a robot: leave out --robot')
     if goal.straight:
         raise BadQuestion('straight: only a node plans straight motions; without a node use '
                           '`ros2_ik path`')
+    robot, shipped = load_robot(args)
+    at = robot.to_q(read_start(seed, robot, shipped.home if shipped else None, degrees))
     try:
         start = robot.to_q(joint_values(goal.seed, robot), at)
         scene = load_scene_of(args, robot, start) or Scene(robot)
@@ -62,15 +65,6 @@ def search(args: argparse.Namespace, goal: SimpleNamespace, robot: Robot, at: Ar
         found.run()
     except IKError as error:
         raise BadQuestion(f'{error.status.name}: {error}') from None
-    return found
-
-
-def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),
-               degrees: bool = False, notes: Sequence[str] = ()) -> Exit:
-    """Solve a goal for the robot and scene in `args`; print the answer; raises BadQuestion."""
-    robot, shipped = load_robot(args)
-    at = robot.to_q(read_start(seed, robot, shipped.home if shipped else None, degrees))
-    found = search(args, goal, robot, at)
     solution, problem = found.solution(), found.problem
     answer = Answer(
         solution.status.name, with_options(solution.message, args), solution.success,

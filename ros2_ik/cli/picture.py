@@ -19,6 +19,7 @@ from ros2_ik.cli.arguments import (
 )
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
 from ros2_ik.cli.values import add_target_arguments, HELP, read_start, START
+from ros2_ik.cli.view import read_problem_file
 
 if TYPE_CHECKING:
     from ros2_ik.core import Array, Scene
@@ -100,25 +101,23 @@ def _camera_direction(azimuth: float, elevation: float) -> 'Array':
 def _answers(args: argparse.Namespace, scene: 'Scene',
              q: 'Array') -> 'tuple[list[Panel], Exit]':
     """Search solutions from q (nq,); return a panel for each to be drawn, and the exit code."""
-    from ros2_ik.cli.goal_file import goal_of
-    from ros2_ik.cli.library import search
     from ros2_ik.core import Configuration
-    from ros2_ik.view.arm import Answer
+    from ros2_ik.view.arm import Arm
     from ros2_ik.view.picture import BLACK, Panel
     from ros2_ik.view.status import largest_change
-    goal = goal_of({**goal_fields(args), 'follow_frames': True,
-                    'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1})
-    found = search(args, goal, scene.robot, q)
-    best = Answer.of(found.solution())
-    panels = []
+    problem = {**goal_fields(args), 'follow_frames': True,
+               'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1}
+    best = Arm(scene.robot, q, scene, read_problem_file).solve(problem, q)
+    request, _ = read_problem_file(problem, scene, q)
+    robot, panels = scene.robot.with_frames(request.frames), []
     for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value
-        at = Configuration(found.problem.robot, answer.q)
+        at = Configuration(robot, answer.q)
         line = (f'solution {number}: {largest_change(scene.robot, q, answer.q)}'
                 if answer.accepted else with_options(answer.message, args))
         panels.append(Panel(answer.q, line, color or BLACK, color, answer.contacts, [
-            at.transform(target.relative_to or scene.robot.root_frame) @ target.transform
-            for target in found.problem.targets]))
+            at.transform(target.relative_to or robot.root_frame) @ target.transform
+            for target in request.targets]))
     return panels, Exit.ANSWERED if best.accepted else Exit.NO_SOLUTION
 
 
