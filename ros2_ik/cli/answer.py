@@ -73,10 +73,6 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
         print('\n' + constraint_table(answer.constraints))
     for i, values in enumerate(answer.alternatives, 2):
         print(f'\nsolution {i}:\n{joint_table(values, robot)}')
-    # omit the explanation's first line (status) and last line (figures): printed elsewhere
-    if answer.constraints and not answer.success:
-        print('\n' + '\n'.join(line for line in answer.explanation.splitlines()[1:-1]
-                               if line.strip() not in answer.not_checked))
     print('\n' + _figures(answer.figures))
 
 
@@ -148,7 +144,8 @@ def answer_json(answer: Answer) -> str:
                                     for item in answer.constraints],
                     'cost': sum(item.cost for item in answer.constraints),
                     'explanation': answer.explanation}
-    return to_json(content)
+    # standard JSON: null for infinity and NaN, lists for arrays
+    return json.dumps(_plain(content), indent=2, allow_nan=False)
 
 
 def add_json_argument(parser: argparse.ArgumentParser) -> None:
@@ -156,11 +153,6 @@ def add_json_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('--json', action='store_true',
                         help='print JSON; the reason why a question is bad (exit code 2) is '
                              'printed on stderr nevertheless')
-
-
-def to_json(content: object) -> str:
-    """Return standard JSON: null for infinity and NaN, lists for arrays."""
-    return json.dumps(_plain(content), indent=2, allow_nan=False)
 
 
 def _plain(value: Any) -> object:

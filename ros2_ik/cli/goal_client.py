@@ -14,7 +14,7 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.cli.answer import Answer
 from ros2_ik.cli.arguments import BadQuestion
 from ros2_ik.cli.goal_file import fill
-from ros2_ik.cli.node_client import Interrupt, NodeClient, STOP_TIMEOUT
+from ros2_ik.cli.node_client import interrupts, NodeClient, STOP_TIMEOUT
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.core.internals import TargetError
 from ros2_ik.messages.robot_states import fill_state, joint_values
@@ -72,7 +72,7 @@ class _ActiveGoal:
 
     def result(self, action: ActionClient) -> SolveConstrainedIK.Result:
         """Send the goal and return its result; an interrupt cancels the goal."""
-        with Interrupt() as interrupt:
+        with interrupts() as came:
             # an interrupt before acceptance is handled below: only accepted goals can be cancelled
             handle = self._response(
                 lambda: action.send_goal_async(self._goal, self._on_feedback),
@@ -80,7 +80,7 @@ class _ActiveGoal:
             if not handle.accepted:
                 raise BadQuestion(f'{self._client.name} rejected the goal: it has too many goals')
             found = self._response(handle.get_result_async, 'send the result',
-                                   lambda: interrupt.came)
+                                   lambda: bool(came))
             if found is None:
                 self.interrupted = True
                 cancelled = handle.cancel_goal_async()

@@ -1,10 +1,10 @@
 """ROS client of a running node: services, robot_description, joint_states; interrupts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 import os
 import signal
 import time
-from types import FrameType
 from typing import Any, TYPE_CHECKING
 
 from rcl_interfaces.srv import GetParameters
@@ -175,28 +175,21 @@ class NodeClient:
                     self._texts.setdefault(name, value.string_value)
 
 
-class Interrupt:
+@contextmanager
+def interrupts() -> Iterator[list[int]]:
     """
-    Context manager in which Ctrl-C, SIGTERM and SIGHUP set the flag `came`.
+    Context manager: yield a list to which Ctrl-C, SIGTERM and SIGHUP add their numbers.
 
-    The body must end soon after `came` is True. A KeyboardInterrupt instead of a flag can get lost
-    in a destructor, and can end the process before the node has received the stop.
+    The body must end soon after that. A KeyboardInterrupt instead of a list can get lost in a
+    destructor, and can end the process before the node has received the stop.
     """
-
-    def __init__(self) -> None:
-        self.came = False
-        self._handlers = {number: signal.getsignal(number) for number in SIGNALS}
-
-    def __enter__(self) -> 'Interrupt':
-        for number, handler in self._handlers.items():
-            # ignored signals stay ignored, as in a shell's background job
-            if handler is not signal.SIG_IGN:
-                signal.signal(number, self._set)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._handlers.items():
+    came, handlers = list[int](), {number: signal.getsignal(number) for number in SIGNALS}
+    for number, handler in handlers.items():
+        # ignored signals stay ignored, as in a shell's background job
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: came.append(number))
+    try:
+        yield came
+    finally:
+        for number, handler in handlers.items():
             signal.signal(number, handler)
-
-    def _set(self, number: int, frame: FrameType | None) -> None:
-        self.came = True

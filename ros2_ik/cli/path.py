@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable
-from pathlib import Path as FilePath
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
@@ -140,10 +139,9 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
 
 
 def _write(motion: 'Motion', file: str) -> None:
+    import numpy as np
     rows = [(time, *motion.at(time).position) for time in (0.0, *motion.times(PERIOD))]
-    lines = [','.join(('time', *motion.joints)),
-             *(','.join(f'{value:.9g}' for value in row) for row in rows)]
     try:
-        FilePath(file).write_text('\n'.join(lines) + '\n', 'utf-8')
+        np.savetxt(file, rows, '%.9g', ',', header=','.join(('time', *motion.joints)), comments='')
     except OSError as error:
         raise BadQuestion(f"--output '{file}': {error.strerror}") from None

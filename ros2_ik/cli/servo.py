@@ -17,7 +17,7 @@ from ros2_ik.cli.arguments import add_node_arguments, BadQuestion, Commands, Exi
 if TYPE_CHECKING:
     from sensor_msgs.msg import Joy
 
-    from ros2_ik.cli.node_client import Interrupt, NodeClient
+    from ros2_ik.cli.node_client import NodeClient
 
 PERIOD = 0.02           # time between two commands [s]
 FIRST_HOLD = 0.6        # assumed duration of a key press; terminals repeat a key after 0.5 s [s]
@@ -63,7 +63,7 @@ def add_parser(commands: Commands) -> None:
 
 def run(args: argparse.Namespace) -> Exit:
     """Switch the servo on, send commands until x or Ctrl-C, and switch the servo off."""
-    from ros2_ik.cli.node_client import Interrupt, NodeClient
+    from ros2_ik.cli.node_client import interrupts, NodeClient
     from ros2_ik.srv import SwitchServo
     if args.joy is None and not sys.stdin.isatty():
         raise BadQuestion('keys are read from a terminal, but stdin is not a terminal; for a '
@@ -77,12 +77,12 @@ def run(args: argparse.Namespace) -> Exit:
         print(answer.message, flush=True)
         # switch off also after an error, so that the servo does not keep the joints
         try:
-            with Interrupt() as interrupt, ExitStack() as stack:
+            with interrupts() as came, ExitStack() as stack:
                 source: Keyboard | Gamepad = (
                     stack.enter_context(Keyboard()) if args.joy is None
                     else Gamepad(client, args.joy, args.enable))
                 print(source.text)
-                _steer(client, args, source, interrupt)
+                _steer(client, args, source, came)
         finally:
             print()
             client.ask(service, SwitchServo.Request(mode='off'), SWITCH_TIMEOUT)
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> Exit:
 
 
 def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | Gamepad',
-           interrupt: 'Interrupt') -> None:
+           interrupts: list[int]) -> None:
     """Send commands until x or an interrupt; raises BadQuestion if the servo ends."""
     from geometry_msgs.msg import TwistStamped
 
@@ -100,7 +100,7 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
     client.node.create_subscription(ServoStatus, f'{client.name}/servo/status',
                                     lambda message: statuses.append(message), 10)
     publisher = client.node.create_publisher(TwistStamped, f'{client.name}/servo/twist', 1)
-    while not interrupt.came and (signs := source.signs()) is not None:
+    while not interrupts and (signs := source.signs()) is not None:
         message = TwistStamped()
         message.header.stamp = client.node.get_clock().now().to_msg()
         message.header.frame_id = args.relative_to
@@ -108,7 +108,7 @@ def _steer(client: 'NodeClient', args: argparse.Namespace, source: 'Keyboard | G
                                     (message.twist.angular, args.turn, signs[3:])):
             part.x, part.y, part.z = (float(speed * value) for value in values)
         publisher.publish(message)
-        client.spin_until(lambda: interrupt.came, PERIOD)
+        client.spin_until(lambda: bool(interrupts), PERIOD)
         status = statuses[-1]
         if sys.stdout.isatty():
             print(f'\r\033[K{status.message} ({100 * status.scale:.0f} %)'[:110], end='',

@@ -136,7 +136,7 @@ def test_infeasible_problem_names_the_violation(command, problem):
     far['timeout'] = {'nanosec': 200_000_000}
     run = command('constrained', problem(far), '--robot', 'panda')
     assert run.code == 1
-    assert 'VIOLATED by' in run.out and 'violated: high' in run.out
+    assert 'VIOLATED by' in run.out
 
 
 def test_joints_of_both_arms_move_without_a_group(command, problem):
