@@ -38,7 +38,6 @@ class Answer:
     errors: 'Sequence[TargetError]' = ()
     figures: dict[str, Any] = field(default_factory=dict)
     alternatives: 'Sequence[Mapping[str, float | Array]]' = ()
-    notes: list[str] = field(default_factory=list)
     constraints: 'Sequence[ConstraintReport]' = ()
     explanation: str = ''
     not_reached: bool = False
@@ -59,7 +58,7 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
         print(answer_json(answer))
         return
     print(f'{answer.status}: {answer.message}')
-    for note in [*answer.notes, *answer.not_checked]:
+    for note in answer.not_checked:
         print(note)
     if answer.values:
         title = '' if answer.success else (
@@ -137,7 +136,7 @@ def answer_json(answer: Answer) -> str:
         'joints': answer.values if answer.success else None, 'best_joints': answer.values,
         'targets': [{'tip': error.tip, 'position_error': error.position,
                      'orientation_error': error.orientation} for error in answer.errors],
-        **answer.figures, 'alternatives': list(answer.alternatives), 'notes': answer.notes,
+        **answer.figures, 'alternatives': list(answer.alternatives),
         'not_checked': list(answer.not_checked)}
     if answer.constraints:
         content |= {'constraints': [{name: getattr(item, name) for name in REPORT}

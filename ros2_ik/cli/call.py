@@ -5,7 +5,7 @@ import argparse
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import add_node_arguments, Commands, Exit, with_options
 from ros2_ik.cli.solve import add_search_arguments, goal_fields
-from ros2_ik.cli.values import add_target_arguments, HELP, read_joint_values, target_notes
+from ros2_ik.cli.values import add_target_arguments, HELP, read_joint_values
 
 EXAMPLE = """examples:
   ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -52,7 +52,6 @@ def run(args: argparse.Namespace) -> Exit:
                                  args.deg) if args.seed else {}
         answer = ask_goal(client, goal, args.wait, seed)
         answer.message = with_options(answer.message, args)
-        answer.notes += target_notes(args)
         print_answer(answer, None if args.json else client.robot(0.0), args.json)
     return answer.exit
 

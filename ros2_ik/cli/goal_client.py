@@ -1,7 +1,6 @@
 """Client of a node's action solve_constrained_ik: sends a goal and reads the result."""
 
 from collections.abc import Callable, Mapping
-import sys
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +11,7 @@ from rclpy.task import Future
 
 from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.cli.answer import Answer
-from ros2_ik.cli.arguments import BadQuestion
+from ros2_ik.cli.arguments import BadQuestion, warn
 from ros2_ik.cli.goal_file import fill
 from ros2_ik.cli.node_client import interrupts, NodeClient, STOP_TIMEOUT
 from ros2_ik.core import Array, Robot, Status
@@ -39,8 +38,7 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     """
     name = f'{client.name}/solve_constrained_ik'
     action = ActionClient(client.node, SolveConstrainedIK, name)
-    client.await_server(action.server_is_ready, 'solve_constrained_ik/_action/send_goal', wait,
-                        f'action {name}')
+    client.await_server(action.server_is_ready, wait, f'action {name}')
     message = fill(SolveConstrainedIK.Goal(), goal)
     if seed:
         fill_state(message.seed, seed, seed)
@@ -85,9 +83,8 @@ class _ActiveGoal:
                 self.interrupted = True
                 cancelled = handle.cancel_goal_async()
                 if not self._client.spin_until(cancelled.done, STOP_TIMEOUT):
-                    print(f'ros2_ik: interrupted: {self._client.name} was asked to cancel the '
-                          f'goal, but did not answer within {STOP_TIMEOUT:g} s{self._caution}',
-                          file=sys.stderr)
+                    warn(f'interrupted: {self._client.name} was asked to cancel the goal, but '
+                         f'did not answer within {STOP_TIMEOUT:g} s{self._caution}')
                     raise KeyboardInterrupt
                 found = self._response(handle.get_result_async, 'end a cancelled goal')
         return found.result

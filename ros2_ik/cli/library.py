@@ -33,6 +33,10 @@ def read_problem(goal: SimpleNamespace, robot: Robot, scene: Scene,
 
     Raises IKError.
     """
+    if goal.execute:
+        raise IKError('execute: only a node moves a robot; in the viewer press Move there')
+    if goal.straight:
+        raise IKError('straight: only a node plans straight motions; valid: `ros2_ik path`')
     request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), no_tf)
     checker = None
     if request.avoid_collisions or needs_checker(goal):
@@ -47,13 +51,8 @@ def no_tf(robot: Robot, frame: str) -> NoReturn:
 
 
 def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[str] = (),
-               degrees: bool = False, notes: Sequence[str] = ()) -> Exit:
+               degrees: bool = False) -> Exit:
     """Solve a goal for the robot and scene in `args`; print the answer; raises BadQuestion."""
-    if goal.execute:
-        raise BadQuestion('execute: only a node moves a robot: leave out --robot')
-    if goal.straight:
-        raise BadQuestion('straight: only a node plans straight motions; without a node use '
-                          '`ros2_ik path`')
     robot, shipped = load_robot(args)
     at = robot.to_q(read_start(seed, robot, shipped.home if shipped else None, degrees))
     try:
@@ -74,6 +73,6 @@ def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[s
         alternatives=[robot.to_joints(other.best_q, problem.joint_names)
                       for other in solution.alternatives],
         constraints=constraint_reports(problem, solution.best_q), explanation=solution.explain(),
-        not_checked=solution.not_checked, notes=[*notes])
+        not_checked=solution.not_checked)
     print_answer(answer, robot, args.json)
     return answer.exit

@@ -103,24 +103,19 @@ class NodeClient:
         name = f'{self.name}/{service}'
         # a deep queue, because responses to other clients pass through this client's queue
         client = self.node.create_client(kind, name, qos_profile=QoSProfile(depth=1000))
-        self.await_server(client.service_is_ready, service, wait, f'service {name}')
+        self.await_server(client.service_is_ready, wait, f'service {name}')
         return client
 
-    def await_server(self, ready: Callable[[], bool], service: str, wait: float,
-                     what: str) -> None:
-        """Wait for a server of ~/service; raises BadQuestion, which lists available nodes."""
+    def await_server(self, ready: Callable[[], bool], wait: float, what: str) -> None:
+        """Wait until a server is `ready()`; raises BadQuestion, which lists all nodes."""
         if self.spin_until(ready, wait):
             return
-        services = self.node.get_service_names_and_types()
-        known = [name.removesuffix(f'/{service}') for name, _ in services
-                 if name.endswith(f'/{service}') and self.node.count_services(name)]
         nodes = [f'{namespace.rstrip("/")}/{name}' for name, namespace
                  in self.node.get_node_names_and_namespaces() if name != self.node.get_name()]
-        seen = f'valid: --node {" or ".join(known)}' if known else (
-            f'nodes seen (ROS_DOMAIN_ID {os.environ.get("ROS_DOMAIN_ID") or 0}): '
-            f'{", ".join(sorted(nodes)) or "none"}; start one by tools/demo, or by ros2 launch '
-            'ros2_ik ik.launch.py')
-        raise BadQuestion(f'no {what} after {wait:g} s; {seen}')
+        raise BadQuestion(
+            f'no {what} after {wait:g} s; nodes seen (ROS_DOMAIN_ID '
+            f'{os.environ.get("ROS_DOMAIN_ID") or 0}): {", ".join(sorted(nodes)) or "none"}; '
+            'start one by tools/demo, or by ros2 launch ros2_ik ik.launch.py')
 
     def ask(self, client: Client, request: object, timeout: float) -> Any:
         """Return the response of a service; raises BadQuestion after `timeout` seconds."""

@@ -7,7 +7,6 @@ import sys
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import (
     add_robot_arguments,
-    BadQuestion,
     Commands,
     Exit,
     in_radians,
@@ -15,7 +14,7 @@ from ros2_ik.cli.arguments import (
     positive,
     refuse_robot_arguments,
 )
-from ros2_ik.cli.values import add_target_arguments, HELP, START, target_fields, target_notes
+from ros2_ik.cli.values import add_target_arguments, HELP, START, target_fields
 
 EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -92,15 +91,11 @@ def goal_fields(args: argparse.Namespace) -> dict[str, object]:
 
 def run(args: argparse.Namespace) -> Exit:
     """Solve the target and print the answer; returns the exit code."""
-    if args.allow_collisions and args.scene:
-        raise BadQuestion('--scene and --allow-collisions are both given; valid: one of them, as '
-                          '--allow-collisions ignores the scene')
     fields = goal_fields(args)
     from ros2_ik.cli.goal_file import goal_of
     from ros2_ik.cli.library import solve_here
     # follow_frames: the target is relative to the pose that the frame has in the solution
-    return solve_here(args, goal_of({**fields, 'follow_frames': True}), args.seed, args.deg,
-                      target_notes(args))
+    return solve_here(args, goal_of({**fields, 'follow_frames': True}), args.seed, args.deg)
 
 
 def run_constrained(args: argparse.Namespace) -> Exit:

@@ -85,11 +85,7 @@ def add_target_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def target_fields(targets: Sequence[Mapping[str, Any]], degrees: bool) -> dict[str, Any]:
-    """
-    Convert targets, mappings with the options of a target, to fields of a goal.
-
-    Options that are not given are None or empty. Raises BadQuestion.
-    """
+    """Convert mappings of the options above to fields of a goal; raises BadQuestion."""
     fields: dict[str, Any] = {'tips': [target['tip'] for target in targets if target['tip']],
                               'targets': [], 'weights': []}
     for target in targets:
@@ -127,13 +123,6 @@ def _weights(target: Mapping[str, Any]) -> list[float]:
         raise BadQuestion('--weights: position weights need --xyz, rotation weights --rpy or '
                           '--quat; without these options the weights must be 0')
     return weights
-
-
-def target_notes(args: argparse.Namespace) -> list[str]:
-    """Return a note if the target is only a position or only an orientation."""
-    if args.xyz is None:
-        return ['orientation only (no --xyz given)']
-    return [] if args.rpy or args.quat else ['position only (no --rpy or --quat given)']
 
 
 def components(T: 'Array') -> dict[str, list[float]]:

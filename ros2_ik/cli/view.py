@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import gc
 import logging
 import shlex
-import threading
+import time
 from typing import TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
@@ -119,10 +119,9 @@ def serve(session: 'Session', port: int, ended: Callable[[], bool] = lambda: Fal
     for note in page.notes:
         warn(note)
     print(f'{session.robot.name}: {page.url}  (Ctrl-C ends it)', flush=True)
-    pause = threading.Event()
     try:
         while not ended():
-            pause.wait(0.1)
+            time.sleep(0.1)
     finally:
         page.stop()
 
@@ -192,8 +191,4 @@ def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
         goal = goal_of(problem)
     except BadQuestion as error:
         raise IKError(str(error)) from None
-    if goal.execute:
-        raise IKError("execute: in the viewer the button 'Move there' moves the robot")
-    if goal.straight:
-        raise IKError('straight: the viewer does not plan paths; valid: `ros2_ik path`')
     return read_problem(goal, scene.robot, scene, checker_of)

@@ -164,16 +164,14 @@ class Session:
             self._last_q = self.answer.q
         self.answers = ()
         seed = self.arm.q if self._last_q is None or not (dragging or near) else self._last_q
-        content = self.content()
-        if dragging:
-            answer = self._solve_drag(content, seed)
-        else:
-            answer = self.arm.solve({**content, 'solutions': solutions}, seed)
+        answer = (self._solve_drag(seed) if dragging else
+                  self.arm.solve({**self.content(), 'solutions': solutions}, seed))
         self.answers, self.shown = (answer, *answer.more), 0
         self._answered_in = self.arm.scene
         self.status = answer.message
 
-    def _solve_drag(self, content: dict[str, object], seed: Array) -> Answer:
+    def _solve_drag(self, seed: Array) -> Answer:
+        content = self.content()
         # first near the seed, so that the ghost jumps only if necessary
         answer = self.arm.solve({'max_joint_change': MAX_CHANGE, **content,
                                  'timeout': NEAR_TIMEOUT}, seed)

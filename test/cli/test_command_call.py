@@ -75,7 +75,6 @@ def test_call_takes_a_state_of_the_srdf_as_seed(call):
     run = call('--xyz', 0.4, 0.1, 0.5, '--seed', 'default', 'panda_joint2=0.3', '--json')
     assert run.code == 0, run.err
     assert f'{TCP} is the default tip' in run.json['message']
-    assert 'position only (no --rpy or --quat given)' in run.json['notes']
 
 
 @pytest.mark.parametrize('words, hint', [
