@@ -93,13 +93,12 @@ def test_solution_for_a_urdf_file_agrees_with_the_closed_form(command, planar_ar
     assert (x, y) == pytest.approx((0.5, 0.3), abs=2e-5)
 
 
-def test_table_shows_limits_and_marks_joints_near_them(command, planar_arm):
+def test_table_shows_limits(command, planar_arm):
     run = command('solve', planar_arm, '--xyz', 0.5, 0.3, 0.199)
     assert run.code == 0, run.err
     lines = {line.split()[0]: line for line in run.out.splitlines() if line.strip()}
-    assert lines['lift'].split()[1:] == ['0.1990', 'm', '0.0000', '0.2000', 'near', 'its', 'limit']
+    assert lines['lift'].split()[1:] == ['0.1990', 'm', '0.0000', '0.2000']
     assert lines['elbow'].split()[2:] == ['rad', lines['elbow'].split()[3], '-', '-']
-    assert 'position only' in run.out
 
 
 def test_max_joint_change_may_be_in_degrees(command):
@@ -129,7 +128,7 @@ def test_target_out_of_reach_returns_the_best_attempt(command, planar_arm):
     (['pand', '--xyz', 1, 2, 3], "did you mean 'panda'"),
     (['panda'], 'needs --xyz, --rpy or --quat'),
     (['panda', '--tip', 'panda_hand_tpc', '--xyz', 1, 2, 3], "'panda_hand_tcp'"),
-    (['panda', '--xyz', 1, 2, '-inf'], 'not finite'),
+    (['panda', '--xyz', 1, 2, 'inf'], 'not finite'),
     (['panda', '--xyz', 1, 2, 3, '--quat', 0, 0, 0, 0], 'is zero; the identity is'),
     (['panda', '--rpy', 180, 0, 0], '--rpy: 180 rad is more than a full turn; for'),
     (['panda', '--xyz', 1, 2, 3, '--max-joint-change', 30],
