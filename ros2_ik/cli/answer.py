@@ -57,9 +57,7 @@ def print_answer(answer: Answer, robot: 'Robot | None', as_json: bool = False) -
     if as_json:
         print(answer_json(answer))
         return
-    print(f'{answer.status}: {answer.message}')
-    for note in answer.not_checked:
-        print(note)
+    print(f'{answer.status}: {answer.message}', *answer.not_checked, sep='\n')
     if answer.values:
         title = '' if answer.success else (
             'solution, not reached:\n' if answer.not_reached else 'best attempt:\n')

@@ -54,7 +54,7 @@ def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[s
                degrees: bool = False) -> Exit:
     """Solve a goal for the robot and scene in `args`; print the answer; raises BadQuestion."""
     robot, shipped = load_robot(args)
-    at = robot.to_q(read_start(seed, robot, shipped.home if shipped else None, degrees))
+    at = robot.to_q(read_start(seed, robot, shipped, degrees))
     try:
         start = robot.to_q(joint_values(goal.seed, robot), at)
         scene = load_scene_of(args, robot, start) or Scene(robot)

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> Exit:
     if not isinstance(content, dict) or not {'tip', 'path'} <= content.keys():
         raise BadQuestion(f"'{args.file}' must have tip and path")
     robot, shipped = load_robot(args)
-    start = read_start([], robot, shipped.home if shipped else None, degrees=False)
+    start = read_start([], robot, shipped, degrees=False)
     seed = content.pop('seed', None) or {}
     if not isinstance(seed, dict):
         raise BadQuestion(f'seed must be joint values by name, not {seed!r}')

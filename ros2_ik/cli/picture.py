@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> Exit:
                           'ends with .png, in an existing folder')
     back = _camera_direction(*args.direction) if args.direction else None
     robot, shipped = load_robot(args)
-    start = read_start(args.joints, robot, shipped.home if shipped else None, args.deg)
+    start = read_start(args.joints, robot, shipped, args.deg)
     scene, q = load_scene_of(args, robot, start) or Scene(robot), robot.to_q(start)
     # one panel per solution of the target; without a target, one panel of the given joint values
     panels, exit = _answers(args, scene, q) if args.tip or args.xyz or args.rpy or args.quat else (

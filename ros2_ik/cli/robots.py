@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> Exit:
             for r in shipped_robots().values()]))
         return Exit.ANSWERED
     robot, shipped = load_robot(args)
-    at = Configuration(robot, read_start(args.joints, robot, shipped and shipped.home, args.deg))
+    at = Configuration(robot, read_start(args.joints, robot, shipped, args.deg))
     title = f'{robot.name}: {shipped.description if shipped else ""}'.rstrip(': ')
     print(f'{title}; root frame {robot.root_frame}\n')
     print(table(('joint', 'kind', 'lower', 'upper', 'velocity limit'), [

@@ -7,7 +7,7 @@ from typing import Any, TYPE_CHECKING
 from ros2_ik.cli.arguments import BadQuestion, in_radians
 
 if TYPE_CHECKING:
-    from ros2_ik.core import Array, Robot
+    from ros2_ik.core import Array, Robot, ShippedRobot
 
 HELP = ('joint=value ... [rad, m], or the name of a state: home of a shipped robot, or a state in '
         'the SRDF')
@@ -15,9 +15,10 @@ START = ('default of each joint: its home value, else zero, else (if its limits 
          'middle of its range')
 
 
-def read_start(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
+def read_start(words: Sequence[str], robot: 'Robot', shipped: 'ShippedRobot | None',
                degrees: bool) -> 'dict[str, float | Array]':
     """Return the values in `words` by joint name; other joints have their home values, if any."""
+    home = shipped.home if shipped else None
     has_home = home is not None or any('home' in states for states in robot.group_states.values())
     return read_joint_values([*(['home'] if has_home else []), *words], robot, home, degrees)
 

@@ -133,7 +133,7 @@ def make_session(args: argparse.Namespace) -> 'Session':
     if args.robot is None:
         raise BadQuestion('no robot is given; valid: ROBOT, or a running node: --node /ros2_ik')
     robot, shipped = load_robot(args)
-    start = read_start([], robot, shipped.home if shipped else None, degrees=False)
+    start = read_start([], robot, shipped, degrees=False)
     scene = load_scene_of(args, robot, start) or Scene(robot)
     arm = Arm(robot, robot.to_q(start), scene, read_problem_file)
     tips = args.tip or ([] if shipped is None else [tip for _, tip in shipped.chains.values()])

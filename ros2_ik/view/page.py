@@ -139,7 +139,7 @@ class Page:
             # joints without a range, and those with several values, have no slider
             if joint.is_scalar and unit * (upper[i] - lower[i]) > step:
                 slider = self.server.gui.add_slider(
-                    joint.name, *(float(unit * value) for value in (lower[i], upper[i])), step,
+                    joint.name, float(unit * lower[i]), float(unit * upper[i]), step,
                     float(unit * np.clip(arm.q[i], lower[i], upper[i])))
                 self.sliders[joint.name] = slider
                 self.bind(slider.on_update, partial(self._slide, joint), f'joint {joint.name}')

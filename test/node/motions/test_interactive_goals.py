@@ -133,6 +133,8 @@ def test_new_robot_description_ends_the_motion_and_the_command(
         record.still()
         assert program.wait(10) == 2 and 'another robot_description' in log.read_text()
         eventually(lambda: not rviz.markers, 'no markers')
+        eventually(lambda: rviz.warnings == ['no server in RUNNING'], 'no server')
+        rviz.warnings.clear()
     finally:
         client.describe(panda)
 
