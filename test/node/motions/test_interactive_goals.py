@@ -92,8 +92,10 @@ def test_arm_moves_only_after_execute_in_the_menu(rviz, record):
     shown(rviz, lambda ghost: 'on the way' not in ghost.text, 'what became of it')
 
 
-def test_malformed_feedback_changes_nothing(rviz):
+def test_malformed_feedback_changes_nothing(rviz, record):
     bad = pin.SE3(np.eye(3), np.array([np.nan, 0, 0]))
+    eventually(lambda: np.allclose(rviz.place(TIP).homogeneous, tip_at(record.at()), rtol=0,
+                                   atol=1e-9), 'the marker at the arm')
     start = rviz.place(TIP)
     rviz.drag(TIP, bad, release=True)
     rviz.tell('nobody', 1)
