@@ -16,4 +16,4 @@ COMMAND = """picture panda --tip panda_hand_tcp --xyz 0.45 0.1 0.3 --rpy 180 0 0
 
 if __name__ == '__main__':
     main([*COMMAND.split(), '--output', str(PICTURE)])
-    Image.open(PICTURE).quantize(128).save(PICTURE, optimize=True)
+    Image.open(PICTURE).quantize(128, Image.Quantize.MAXCOVERAGE).save(PICTURE, optimize=True)
