@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Pose
+from ros2_ik.core.arrays import Array, FLOAT, Pose
 from ros2_ik.core.checks import floats
 from ros2_ik.core.errors import IKError, InvalidTargetError
-from ros2_ik.core.kernels.comparisons import are_rigid
+from ros2_ik.core.kernels.comparisons import is_rigid
 
 # maximum distance of a pose from its frame [m]; a double resolves 1e-10 m there
 FARTHEST = 1e6
@@ -34,13 +34,12 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
     transformation (Frobenius norm), or further away than FARTHEST.
     """
     wanted = 'a 4x4 array or a pinocchio.SE3'
-    T = pose.homogeneous if isinstance(pose, pin.SE3) else pose
     # the fast branch of `floats` inlined: this runs for each target of each problem
-    T = (T.copy() if type(T) is np.ndarray and T.dtype == np.float64
-         else floats(T, what, wanted, fault))
+    T = (pose.copy() if type(pose) is np.ndarray and pose.dtype is FLOAT else floats(
+        pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault))
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
-    if are_rigid.run(T[None], _ROUNDING, FARTHEST):
+    if is_rigid.run(T, _ROUNDING, FARTHEST):
         return T
     R, p = T[:3, :3], T[:3, 3]
     rotation = pin.Quaternion(R).normalized().toRotationMatrix()

@@ -2,8 +2,8 @@
 The acceptance check: a solution has the status SUCCESS only if `accept` accepted it.
 
 The check depends on robot, problem and joint values alone, and uses no results of the solvers: it
-computes its own forward kinematics, evaluates each constraint there, and repeats the collision
-check.
+computes its own forward kinematics (a product of exponentials, or Pinocchio's), evaluates each
+constraint there, and repeats the collision check.
 """
 
 from collections.abc import Iterable
@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array
+from ros2_ik.core.arrays import Array, FLOAT
 from ros2_ik.core.checks import are_finite, floats
 from ros2_ik.core.errors import InvalidStateError
-from ros2_ik.core.kernels.comparisons import are_held, are_within
+from ros2_ik.core.kernels.acceptance import check_targets, HELD, OUTSIDE
+from ros2_ik.core.kernels.comparisons import are_within
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.ik_problem import IKProblem
 from ros2_ik.core.robot import Configuration, Robot
@@ -68,12 +69,20 @@ class AcceptanceReport(NamedTuple):
     """Result of the acceptance check of one configuration."""
 
     accepted: bool
-    errors: tuple[TargetError, ...]
+    # the tip of each target, and its position [m] and orientation error [rad], (t, 2)
+    tips: tuple[str, ...]
+    pose_errors: Array
     violations: tuple[Violation, ...]
     # the value of each cost of the problem
     costs: tuple[float, ...] = ()
     # True if q has a contact; checked only if there are no violations
     touches: bool = False
+
+    @property
+    def errors(self) -> tuple[TargetError, ...]:
+        """The errors of all targets; none if q is not finite."""
+        return tuple(TargetError(tip, *error) for tip, error in zip(
+            self.tips, self.pose_errors.tolist(), strict=False))
 
 
 def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
@@ -84,65 +93,77 @@ def accept(problem: IKProblem, q: Array) -> AcceptanceReport:
     its bounds, every active joint within its limits and its change bound, every other joint
     exactly at its start value, and, if the problem has a checker, q has no contact.
     """
-    robot, active = problem.robot, problem.active
-    q = _values(robot, q)
-    # joint limits and locked joints: one compiled test, details only if it fails
-    in_limits = are_held.run(q, active.indices, active.limits, active.at_rest, problem.start)
+    active, structure = problem.active, problem.structure
+    q, errors = _values(problem.robot, q), np.empty((len(problem.poses), 2))
+    # one compiled check of joints and targets; details only if it fails or does not cover all
+    result = check_targets.run(q, problem.start, active.indices, active.limits, active.at_rest,
+                               *structure.chains, problem.poses, errors)
+    costs: tuple[float, ...] = ()
+    violations: list[Violation] = []
+    if result != HELD or not structure.is_chain:
+        errors, costs = _check_terms(problem, q, result != OUTSIDE, violations)
+    # the collision check is the slowest part, so it comes last
+    touches = not violations and problem.checker is not None and problem.checker.collides(q)
+    return AcceptanceReport(not (violations or touches), structure.tips, errors,
+                            tuple(violations), costs, touches)
+
+
+def _check_terms(problem: IKProblem, q: Array, in_limits: bool, violations: list[Violation]
+                 ) -> tuple[Array, tuple[float, ...]]:
+    """
+    Return the errors of all targets (t, 2) and the values of all costs; append to `violations`.
+
+    `in_limits` is True if q (nq,) is known to meet the joint limits and the locked joints.
+    """
+    robot = problem.robot
     if not in_limits and not are_finite(q):
-        lost = Violation('joint values', float('nan'), -np.inf, np.inf, '(not finite)')
-        return AcceptanceReport(False, (), (lost,))
-    # `in_limits` does not cover the change bound of a planar or floating base, which limits a
-    # distance and an angle instead of a range of q
-    is_sure = in_limits and not (problem.change_bound is not None and active.multi_value_joints)
-    violations = [] if is_sure else _joint_violations(problem, q)
+        violations.append(Violation('joint values', float('nan'), -np.inf, np.inf,
+                                    '(not finite)'))
+        return np.empty((0, 2)), ()
+    # the change bound of a planar or floating base limits a distance and an angle
+    if not in_limits or problem.change_bound is not None and problem.active.multi_value_joints:
+        violations += _joint_violations(problem, q)
     # a user's function may overwrite the shared scratch data, so it gets its own data
     data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
     # `to_q` normalizes quaternions
     unit = robot.to_q(q) if robot.has_floating_joints else q
     # a Configuration also computes joint Jacobians, which target errors alone do not need
-    if problem.constraints or problem.costs:
-        at = Configuration.of_checked(robot, unit, data)
-    else:
+    if not (problem.constraints or problem.costs):
         pin.forwardKinematics(robot.model, data, unit)
-    errors, costs = _target_errors(problem, data, violations), tuple[float, ...]()
-    if problem.constraints or problem.costs:
-        for constraint in problem.constraints:
-            violations += _constraint_violations(constraint, at)
-        costs = tuple([cost.value(at) for cost in problem.costs])
-    # the collision check is the slowest part, so it comes last
-    touches = not violations and problem.checker is not None and problem.checker.collides(q)
-    return AcceptanceReport(not (violations or touches), tuple(errors), tuple(violations), costs,
-                            touches)
+        return _target_errors(problem, data, violations), ()
+    at = Configuration.of_checked(robot, unit, data)
+    errors = _target_errors(problem, data, violations)
+    for constraint in problem.constraints:
+        violations += _constraint_violations(constraint, at)
+    return errors, tuple([cost.value(at) for cost in problem.costs])
 
 
 def _values(robot: Robot, q: Any) -> Array:
     values: Array = q
-    if not (type(q) is np.ndarray and q.dtype == np.float64 and q.flags.carray):
+    if not (type(q) is np.ndarray and q.dtype is FLOAT and q.flags.carray):
         values = floats(q, 'q', f'{robot.nq} numbers', InvalidStateError)
     if values.shape != (robot.nq,):
         raise InvalidStateError(f'q has shape ({robot.nq},), not {values.shape}')
     return values
 
 
-def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violation]
-                   ) -> list[TargetError]:
-    """Return the target errors for the kinematics in `data`; append excesses to `violations`."""
+def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violation]) -> Array:
+    """Return the target errors (t, 2) at the placements in `data`; append to `violations`."""
     model, frame_id, errors = problem.robot.model, problem.robot.frame_id, []
-    for target in problem.targets:
+    for target in problem.targets if problem.structure.tips else ():
         placed = pin.updateFramePlacement(model, data, frame_id(target.tip))
         if target.relative_to is not None:
             placed = pin.updateFramePlacement(
                 model, data, frame_id(target.relative_to)).actInv(placed)
-        error = TargetError(target.tip, *target.errors(placed))
-        errors.append(error)
-        for off, tolerance, what, unit in (
-                (error.position, target.position_tolerance, 'position', 'm'),
-                (error.orientation, target.orientation_tolerance, 'orientation', 'rad')):
+        errors.append(target.errors(placed))
+        for off, tolerance, what, unit in zip(
+                errors[-1], (target.position_tolerance, target.orientation_tolerance),
+                ('position', 'orientation'), ('m', 'rad'), strict=True):
             # written as `not ...` to count NaN as a violation
             if not off <= tolerance:
                 violations.append(Violation(f"{what} error of '{target.tip}'", off, 0.0,
                                             tolerance, unit, 'target'))
-    return errors
+    return np.array(errors).reshape(-1, 2)
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:

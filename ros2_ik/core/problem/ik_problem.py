@@ -9,6 +9,7 @@ from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.checks import flag, instances, listed
 from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
+from ros2_ik.core.poses import as_transform
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost
 from ros2_ik.core.problem.joint_change import JointChangeBound
@@ -30,8 +31,8 @@ class IKProblem:
     A solution has no contact in the `checker`, by default a checker of the robot without a scene.
     `collisions` False allows all contacts. `not_checked` lists the gaps of the collision check.
 
-    A target relative to a frame that no active joint moves is converted to the root frame. For
-    `kinds`, `runs_user_code` and `angles` see `Structure`.
+    `poses` (t, 4, 4) are those of `targets`. For `kinds`, `runs_user_code` and `angles` see
+    `Structure`.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError if a tip cannot move, or
     InvalidConstraintError if there are no targets, constraints or costs.
@@ -63,7 +64,9 @@ class IKProblem:
     def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
         """Set start and terms; constraints and costs must be bound, all other fields set."""
-        self._given, self.constraints, self.costs = targets, tuple(constraints), tuple(costs)
+        self.constraints, self.costs = tuple(constraints), tuple(costs)
+        # targets, some of them at poses that `again` replaced by those in `_transforms`
+        self._templates = tuple(targets)
         if not (targets or constraints or costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
                                          'nor costs are given')
@@ -72,12 +75,12 @@ class IKProblem:
         self.kinds, self.runs_user_code = self.structure.kinds, self.structure.runs_user_code
         self.angles = self.structure.angles
         self._set_bound(self.change_bound)
-        self.targets = self._resolved()
+        self._set_transforms([target.transform for target in targets])
 
     def _structure(self) -> Structure:
         robot, group = self.robot, self.group
         # unknown or unhashable names raise a clear error here, before they become a cache key
-        for target in self._given:
+        for target in self._templates:
             robot.moving_joints(target.tip, target.relative_to)
         if group is not None:
             robot.group(group)
@@ -85,8 +88,8 @@ class IKProblem:
             FunctionUse(term.kind, term.moved_by, term.function.periodic,
                         term.function.is_user_code)
             for term in (*self.constraints, *self.costs)])
-        return structure_of(robot, tuple([target.shape for target in self._given]), uses, group,
-                            self.locked_joints, self.joint_limits)
+        shapes = tuple([target.shape for target in self._templates])
+        return structure_of(robot, shapes, uses, group, self.locked_joints, self.joint_limits)
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
         self.change_bound, self.active = bound, self.structure.active
@@ -103,18 +106,18 @@ class IKProblem:
         this problem. Raises InvalidTargetError, InvalidStateError or InvalidOptionError.
         """
         given = poses if type(poses) is list else listed(poses)
-        if given is None or len(given) != len(self._given):
+        if given is None or len(given) != len(self._templates):
             count = repr(poses) if given is None else len(given)
-            raise InvalidTargetError(f'target poses: {count}; valid: {len(self._given)}, one for '
-                                     'each tip')
+            raise InvalidTargetError(f'target poses: {count}; valid: {len(self._templates)}, one '
+                                     'for each tip')
         problem = self._copy()
-        problem._given = [target.at(pose) for target, pose in zip(self._given, given, strict=True)]
         if start is not None:
             problem.start = self.robot.to_q(start, what='seed')
             problem.start.setflags(write=False)
         if checker is not None and checker is not self.checker:
             problem.checker = self._valid_checker(checker)
-        problem.targets = problem._resolved()
+        problem._set_transforms([as_transform(pose, f"target of '{target.tip}'")
+                                 for target, pose in zip(self._templates, given, strict=True)])
         return problem
 
     def with_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
@@ -127,7 +130,7 @@ class IKProblem:
     def _copy(self) -> 'IKProblem':
         # copy.copy would take 2 us, a tenth of a whole `solve_pose`
         problem = object.__new__(IKProblem)
-        problem.__dict__.update(self.__dict__)
+        problem.__dict__ = self.__dict__.copy()
         return problem
 
     def bounded(self, bound: JointChangeBound | None) -> 'IKProblem':
@@ -191,17 +194,35 @@ class IKProblem:
         # the first call for a robot loads its meshes
         return own_collisions(self.robot).checker
 
-    def _resolved(self) -> tuple[PoseTarget, ...]:
-        """Return the targets; convert targets relative to fixed frames to the root frame."""
-        if not self.structure.to_resolve:
-            return tuple(self._given)
-        at = Configuration(self.robot, self.start, self.robot.scratch_data())
-        return tuple(target.resolved(at) if i in self.structure.to_resolve else target
-                     for i, target in enumerate(self._given))
+    def _set_transforms(self, transforms: list[Array]) -> None:
+        """Set the poses (4, 4) of the targets, each relative to the frame of its target."""
+        self._transforms = transforms
+        # made when read
+        self._targets: tuple[PoseTarget, ...] | None = None
+        if self.structure.to_resolve:
+            transforms = [target.transform for target in self.targets]
+        # one target is the usual case: a view takes less time than an array
+        self.poses = transforms[0][None] if len(transforms) == 1 else np.array(
+            transforms).reshape(-1, 4, 4)
+
+    @property
+    def targets(self) -> tuple[PoseTarget, ...]:
+        """The targets; those relative to a frame that no active joint moves in the root frame."""
+        if self._targets is None:
+            self._targets = self._given()
+            if to_resolve := self.structure.to_resolve:
+                at = Configuration(self.robot, self.start, self.robot.scratch_data())
+                self._targets = tuple(target.resolved(at) if i in to_resolve else target
+                                      for i, target in enumerate(self._targets))
+        return self._targets
+
+    def _given(self) -> tuple[PoseTarget, ...]:
+        return tuple(target if target.transform is T else target.varied(target=T)
+                     for target, T in zip(self._templates, self._transforms, strict=True))
 
     def question(self) -> dict[str, Any]:
         """Return the constructor arguments of this problem, apart from the robot."""
-        return {'targets': tuple(self._given), 'group': self.group, 'start': self.start,
+        return {'targets': self._given(), 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
                 'costs': self.costs, 'joint_limits': self.joint_limits,
                 'checker': self.checker, 'collisions': self.collisions,

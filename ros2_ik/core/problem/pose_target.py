@@ -16,7 +16,6 @@ from ros2_ik.core.functions import (
     FramePose,
     PointToPointDistance,
 )
-from ros2_ik.core.kernels.comparisons import distance_between
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import LeastSquares
 from ros2_ik.core.robot import Configuration
@@ -69,7 +68,7 @@ class PoseTarget:
         """Cache key, equal for targets that differ only in their poses."""
         return TargetShape(self.tip, self.relative_to,
                            b'' if self.whole else self.weights.tobytes(),
-                           self.position_tolerance, self.orientation_tolerance)
+                           self.position_tolerance, self.orientation_tolerance, self.loose)
 
     @property
     def function(self) -> FramePose:
@@ -78,15 +77,6 @@ class PoseTarget:
         if self._function is None:
             self._function = FramePose(self.tip, self.transform, self.relative_to)
         return self._function
-
-    def at(self, pose: Pose) -> 'PoseTarget':
-        """Return the target with another pose, relative to the same frame."""
-        # copy.copy would take 2 us
-        target = object.__new__(PoseTarget)
-        target.__dict__.update(self.__dict__)
-        target.transform = as_transform(pose, f"target of '{self.tip}'")
-        target._function = None
-        return target
 
     def varied(self, **parts: Any) -> 'PoseTarget':
         """Return the target with some constructor arguments replaced."""
@@ -114,9 +104,6 @@ class PoseTarget:
         `placed` is the pose of the tip relative to the frame `relative_to`.
         """
         # acceptance uses this method, which therefore shares no arithmetic with the solvers
-        if self.whole:
-            found: tuple[float, float] = distance_between.run(placed.homogeneous, self.transform)
-            return found
         error = pin.SE3(self.transform).actInv(placed)
         shift = error.translation * self.counted[:3]
         turn = pin.log3(error.rotation) * self.counted[3:]
@@ -152,6 +139,7 @@ class TargetShape(NamedTuple):
     weights: bytes
     position_tolerance: float
     orientation_tolerance: float
+    loose: bool
 
 
 _ALL, _ALL_COUNT = np.ones(6), np.ones(6, dtype=bool)

@@ -11,6 +11,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import UnmovedTipError
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
+from ros2_ik.core.problem.screw_chains import screw_chains
 from ros2_ik.core.robot import Joint, Robot
 
 
@@ -128,11 +129,13 @@ class Structure:
 
     `active` are the active joints. `kinds` is the subset of 'targets', 'constraints', 'costs' and
     'scalar costs' that the problem has. `runs_user_code` is True if a function is a Python
-    callable of the user. `to_resolve` has the indices of the targets relative to a static frame
-    (no active joint moves it) other than the root. `angles` are the indices in q of the joints
-    whose full turn changes neither a link pose nor a constraint nor a cost; `turning` are those of
-    them whose limits allow a full turn. `solvers` caches prepared data by solver name, and target
-    bounds under 'bounds'.
+    callable of the user, `is_loose` if a target is loose. `to_resolve` has the indices of the
+    targets relative to a static frame (no active joint moves it) other than the root. `tips` are
+    those of the targets, `chains` the arrays for the compiled check of acceptance; `is_chain` is
+    True if that check suffices. `angles` are the indices in q of the joints whose full turn
+    changes neither a link pose nor a constraint nor a cost; `turning` are those of them whose
+    limits allow a full turn. `solvers` caches prepared data by solver name, and target bounds
+    under 'bounds'.
     """
 
     def __init__(self, robot: Robot, targets: tuple[TargetShape, ...],
@@ -147,6 +150,14 @@ class Structure:
             i for i, target in enumerate(targets) if target.relative_to is not None
             and robot.moving_joints(target.relative_to).isdisjoint(self.active.names))
         self.kinds = frozenset([use.kind for use in uses] + ['targets'] * bool(targets))
+        self.is_loose = any(target.loose for target in targets)
+        self.tips = tuple(target.tip for target in targets)
+        # acceptance of targets alone is one compiled check, for most robots
+        chains = None if uses or self.active.multi_value_joints else screw_chains(
+            robot, [target._replace(relative_to=None) if i in self.to_resolve else target
+                    for i, target in enumerate(targets)])
+        self.is_chain = chains is not None
+        self.chains = chains or (np.zeros(0, dtype=np.int64), np.zeros(0))
         self.runs_user_code = any(use.is_user_code for use in uses)
         # joints of functions that a full turn changes
         counted = frozenset[str]().union(*(use.joints for use in uses if not use.is_periodic))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, JointValues
+from ros2_ik.core.arrays import Array, FLOAT, JointValues
 from ros2_ik.core.checks import are_finite, floats, one_of, SQUARABLE
 from ros2_ik.core.errors import (
     IKError,
@@ -490,7 +490,7 @@ def _unused(name: str, taken: Collection[str]) -> str:
 def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> Array:
     """Return the values as a finite float array (size,); raises InvalidStateError."""
     # the usual case first: this runs in each call of a solver
-    if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (size,) \
+    if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == (size,) \
             and math.hypot(*values.tolist()) < SQUARABLE:
         return values.copy()
     wanted = f'{size} value{"s" * (size != 1)}'

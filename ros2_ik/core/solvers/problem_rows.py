@@ -1,7 +1,6 @@
 """A problem as stacked rows: hard rows with bounds, and rows of costs."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 import math
 from typing import TypeAlias
 
@@ -33,28 +32,28 @@ class ProblemRows:
 
     def __init__(self, problem: IKProblem, of_target: OfTarget | None = None) -> None:
         self.problem, self.limits = problem, problem.active.limits
-        hard = [of_target(target) if of_target else target.function
-                for target in problem.targets]
+        targets = problem.targets
+        hard = [of_target(target) if of_target else target.function for target in targets]
         hard += [constraint.form[0] for constraint in problem.constraints]
         soft = [cost.function for cost in problem.costs]
         self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
         self.hard = self.program.first(len(hard)) if soft else self.program
-        bounds = self._bounds()
+        bounds = self._bounds(targets)
         self.rows = np.flatnonzero((bounds[0] > -math.inf) | (bounds[1] < math.inf))
         self.bounds = bounds if len(self.rows) == bounds.shape[1] \
             else np.ascontiguousarray(bounds[:, self.rows])
         self.lower, self.upper, self.tolerance, self.scale = self.bounds
         self.costs = self._costs()
 
-    def _bounds(self) -> Array:
+    def _bounds(self, targets: Sequence[PoseTarget]) -> Array:
         """Return lower bound, upper bound, tolerance and scale of all hard rows, (4, m)."""
         problem, places = self.problem, self.hard.rows
-        cache, count = problem.structure.solvers, len(problem.targets)
+        cache = problem.structure.solvers
         if (of_targets := cache.get('bounds')) is None:
-            of_targets = cache['bounds'] = _target_bounds(problem.targets)
+            of_targets = cache['bounds'] = _target_bounds(targets)
         bounds = np.empty((4, self.hard.size))
         bounds[:, :of_targets.shape[1]] = of_targets
-        for constraint, rows in zip(problem.constraints, places[count:], strict=True):
+        for constraint, rows in zip(problem.constraints, places[len(targets):], strict=True):
             bounds[0, rows], bounds[1, rows] = constraint.form[1:]
             bounds[2, rows], bounds[3, rows] = SHARE * constraint.tolerance, 1.0
         return bounds
@@ -68,7 +67,7 @@ class ProblemRows:
         """
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
         if not places:
-            return _no_costs(size)
+            return np.zeros((2, size)), np.zeros(size), np.zeros((0, size))
         wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0
         squares = [cost for cost in self.problem.costs if isinstance(cost, LeastSquares)]
         factor = np.zeros((sum(len(cost.factor) for cost in squares), size))
@@ -98,11 +97,6 @@ class ProblemRows:
         away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
         # clamp, because squares of very large numbers overflow
         return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)
-
-
-@lru_cache(maxsize=64)
-def _no_costs(size: int) -> tuple[Array, Array, Array]:
-    return np.zeros((2, size)), np.zeros(size), np.zeros((0, size))
 
 
 def _target_bounds(targets: Sequence[PoseTarget]) -> Array:

@@ -4,8 +4,9 @@ from function_samples import SAMPLES
 from hypothesis import given, settings, strategies as st
 from judge import pose, pose_error, TreeJudge
 import numpy as np
+import pinocchio as pin
 import pytest
-from small_robots import SCARA
+from small_robots import SCARA, SMALL
 
 from ros2_ik.core import (
     accept,
@@ -16,6 +17,7 @@ from ros2_ik.core import (
     LeastSquares,
     PoseTarget,
     ScalarCost,
+    shipped_robots,
 )
 from ros2_ik.core.errors import InvalidStateError
 from ros2_ik.core.problem.acceptance import Violation
@@ -129,6 +131,36 @@ def test_acceptance_agrees_with_yourdfpy(robot, seed, scale, weights):
     assert verdict.accepted is expected
     assert verdict.errors[0].position == pytest.approx(position, abs=1e-12)
     assert verdict.errors[0].orientation == pytest.approx(orientation, abs=1e-12)
+
+
+ROBOTS = [*shipped_robots(), *(name for name in SMALL if name != 'crank')]
+
+
+@pytest.mark.parametrize('name', ROBOTS)
+def test_target_errors_equal_those_of_pinocchio(load, small, name):
+    """Errors up to half a turn, of all tips and pairs of frames, with and without mimic joints."""
+    robot = small(name) if name in SMALL else load(name)
+    model, data, generator = robot.model, robot.model.createData(), np.random.default_rng(3)
+    frames, compiled = list(robot.frame_names), 0
+    for _ in range(60):
+        tip, base = generator.choice(frames), generator.choice([*frames, None])
+        if not robot.moving_joints(tip, base):
+            continue
+        q = robot.random_q(generator)
+        pin.framesForwardKinematics(model, data, q)
+        T = data.oMf[robot.frame_id(tip)]
+        T = T if base is None else data.oMf[robot.frame_id(base)].actInv(T)
+        shift, turn = generator.normal(size=3), generator.normal(size=3)
+        shift, turn = (v / np.linalg.norm(v) * 10**generator.uniform(-7, 0) for v in (shift, turn))
+        target = PoseTarget(tip, T.homogeneous @ pose(shift, np.pi * turn), base,
+                            position_tolerance=1.0, orientation_tolerance=np.pi)
+        asked = IKProblem(robot, target, start=q, collisions=False)
+        verdict, compiled = accept(asked, q), compiled + asked.structure.is_chain
+        assert verdict.accepted
+        assert verdict.errors[0].position == pytest.approx(np.linalg.norm(shift), abs=1e-12)
+        assert verdict.errors[0].orientation == pytest.approx(
+            np.pi * np.linalg.norm(turn), abs=1e-11)
+    assert compiled or robot.mimics or robot.has_floating_joints or not robot.nq
 
 
 # -- constraints ------------------------------------------------------------------------------

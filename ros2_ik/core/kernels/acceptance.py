@@ -1,0 +1,93 @@
+"""
+Acceptance check of joint values: joint limits, locked joints and pose errors.
+
+Forward kinematics by a product of exponentials (Brockett, 1984), a formula that no solver uses.
+"""
+
+import math
+
+import numpy as np
+
+from ros2_ik.core.kernels.source import inner_part, loop
+
+HUGE = 1e150    # its square still is a finite double
+PER_JOINT, PER_TARGET = 6, 14       # numbers in `screws`
+OUTSIDE, MISSED, HELD = range(3)    # results of `check_targets`
+
+
+@inner_part
+def displace(T, screws, s, value):
+    """Move T (12,), the columns of a pose, by the screw motion of a joint with a `value`."""
+    vx, vy, vz, wx, wy, wz = (screws[s], screws[s + 1], screws[s + 2], screws[s + 3],
+                              screws[s + 4], screws[s + 5])
+    # a revolute joint has a unit axis w and v . w = 0, a prismatic joint w = 0
+    sine, versine = value, 0.0
+    if wx != 0 or wy != 0 or wz != 0:
+        sine, versine = math.sin(value), 1 - math.cos(value)
+    for c in range(0, 12, 3):
+        x, y, z = T[c], T[c + 1], T[c + 2]
+        ux, uy, uz = wy * z - wz * y, wz * x - wx * z, wx * y - wy * x
+        # the last column is a point
+        if c == 9:
+            ux, uy, uz = ux + vx, uy + vy, uz + vz
+        # Rodrigues' formula
+        T[c] = x + sine * ux + versine * (wy * uz - wz * uy)
+        T[c + 1] = y + sine * uy + versine * (wz * ux - wx * uz)
+        T[c + 2] = z + sine * uz + versine * (wx * uy - wy * ux)
+
+
+@inner_part
+def distance_between(T, pose):
+    """
+    Return the distance [m] and the angle [rad] between T (12,), by columns, and a pose (4, 4).
+
+    The angle is atan2(sine, cosine), from the skew part and the trace of R_pose^T R_T.
+    """
+    squared = trace = x = y = z = 0.0
+    for i in range(3):
+        off, a, b, c = T[9 + i] - pose[i, 3], T[i], T[3 + i], T[6 + i]
+        squared += off * off
+        trace += pose[i, 0] * a + pose[i, 1] * b + pose[i, 2] * c
+        x += pose[i, 2] * b - pose[i, 1] * c
+        y += pose[i, 0] * c - pose[i, 2] * a
+        z += pose[i, 1] * a - pose[i, 0] * b
+    return math.sqrt(squared), math.atan2(math.sqrt(x * x + y * y + z * z), trace - 1.0)
+
+
+@loop("i8(f8[::1], Array(f8, 1, 'C', True), i8[::1], f8[:,::1], i8[::1], i8[::1], f8[::1], "
+      'f8[:,:,::1], f8[:,::1])')
+def check_targets(q, start, places, limits, at_rest, chains, screws, poses, errors):
+    """
+    Check whether q (nq,) meets the limits and brings tips to `poses` (t, 4, 4).
+
+    Values at the indices `places` (n,) must be within `limits` (2, n), values at the indices
+    `at_rest` equal to those of `start`, and all magnitudes below HUGE. `chains` has for each tip
+    the number of joints that move it and their indices in q, from the tip on; `screws` for each
+    tip PER_JOINT numbers a joint (the screw axis [v, w]), then PER_TARGET numbers: the columns of
+    the tip's pose at q = 0, and the tolerances [m] and [rad].
+
+    Return OUTSIDE if a value is not allowed; otherwise fill `errors` (t, 2) with the errors [m]
+    and [rad] of the tips in `chains`, and return MISSED if one exceeds its tolerance, else HELD.
+    """
+    for value in q:
+        if not abs(value) < HUGE:
+            return OUTSIDE
+    for i in range(len(places)):
+        if not limits[0, i] <= q[places[i]] <= limits[1, i]:
+            return OUTSIDE
+    for i in at_rest:
+        if q[i] != start[i]:
+            return OUTSIDE
+    T, result, c, s, t = np.empty(12), HELD, 0, 0, 0
+    while c < len(chains):
+        count, home = chains[c], s + PER_JOINT * chains[c]
+        for k in range(12):
+            T[k] = screws[home + k]
+        for k in range(count):
+            displace(T, screws, s + PER_JOINT * k, q[chains[c + 1 + k]])
+        errors[t, 0], errors[t, 1] = distance_between(T, poses[t])
+        # written as `not ...` to count NaN as a miss
+        if not (errors[t, 0] <= screws[home + 12] and errors[t, 1] <= screws[home + 13]):
+            result = MISSED
+        c, s, t = c + 1 + count, home + PER_TARGET, t + 1
+    return result
