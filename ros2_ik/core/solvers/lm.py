@@ -93,13 +93,10 @@ class LevenbergMarquardt(Solver):
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts` in one compiled call; see `Solver.find`."""
-        active, targets = problem.active, problem.targets
-        q, arrays = problem.start.copy(), _parts(problem).arrays
-        poses = targets[0].transform[None] if len(targets) == 1 else np.array(
-            [target.transform for target in targets])
+        active, q = problem.active, problem.start.copy()
         error, flag, iterations, used, following = self._find(
-            *arrays, poses, starts.seed, active.ranges, active.indices, active.active_angles,
-            self.options, self.attempt_iterations, starts.first, starts.last,
+            *_parts(problem).arrays, problem.poses, starts.seed, active.ranges, active.indices,
+            active.active_angles, self.options, self.attempt_iterations, starts.first, starts.last,
             int(min(budget.iterations, MANY)), starts.state, q)
         return Attempt(q, error, iterations, FLAGS[flag]), used, following
 

@@ -118,10 +118,10 @@ class Search:
         # True if the next attempt uses the problem with tolerances as constraints
         self._loosened_next = chosen.select in ('nearest', 'cost')
         compile_for_search(problem.checker is not None)
-        self._is_loose = self.reason != NAMED and any(
-            target.loose or chosen.approximate is not None for target in problem.targets)
-        self._solver = prepared if prepared and not self._is_loose else make_solver(
-            self.solver, problem, dict(chosen.solver_options))
+        self._is_loose = self.reason != NAMED and (
+            problem.structure.is_loose
+            or chosen.approximate is not None and 'targets' in problem.kinds)
+        self._solver = prepared or make_solver(self.solver, problem, dict(chosen.solver_options))
         # the clock starts after compiling and binding
         now = time.monotonic()
         self.budget = Budget(now + chosen.timeout, chosen.max_iterations or math.inf,
@@ -214,7 +214,7 @@ class Search:
 
     def _costs_more_than_a_seed(self, cost: float) -> bool:
         """Return whether a first solution of this cost is worse than an acceptable seed."""
-        if not self.problem.costs or self.options.select != 'first':
+        if self.options.select != 'first':
             return False
         # descents from acceptable seeds only lower the costs
         if self.attempts <= len(self.seeds) and not (self._is_loose or self.n_touching):
@@ -281,9 +281,9 @@ class Search:
         """Descend from the next starts until a descent meets the hard rows."""
         starts, budget = self._next_starts(problem, solver), self.budget
         # the first descent gets its minimum time, even with a tiny timeout
-        least = time.monotonic() + FIRST_DESCENT_TIME
-        if self.attempts == 0 and not solver.finds_starts and budget.deadline < least:
-            budget = replace(budget, deadline=least)
+        if self.attempts == 0 and not solver.finds_starts:
+            budget = replace(budget, deadline=max(budget.deadline,
+                                                  time.monotonic() + FIRST_DESCENT_TIME))
         attempt, used, self.following = solver.find(problem, starts, budget)
         self.attempts += used
         self.iterations += attempt.iterations
@@ -325,7 +325,7 @@ class Search:
         if self.best is None or candidate.order < self.best.order:
             self.best = candidate
         if verdict.accepted:
-            if not self._costs_more_than_a_seed(sum(verdict.costs)):
+            if not (verdict.costs and self._costs_more_than_a_seed(sum(verdict.costs))):
                 self._add_solution(candidate)
         elif self.options.approximate is not None and self._is_near_enough(candidate):
             # acceptance checks no contacts of a candidate with violations
@@ -338,12 +338,13 @@ class Search:
 
     def _add_solution(self, candidate: Candidate) -> None:
         """Add a solution; of equal solutions, keep only the one of lowest rank."""
-        twins, others = list[Candidate](), list[Candidate]()
+        others = []
         for one in self.accepted:
-            is_twin = self._is_same_solution(one.attempt.q, candidate.attempt.q)
-            (twins if is_twin else others).append(one)
-        if all(candidate.rank < twin.rank for twin in twins):
-            self.accepted = [*others, candidate]
+            if not self._is_same_solution(one.attempt.q, candidate.attempt.q):
+                others.append(one)
+            elif one.rank <= candidate.rank:
+                return
+        self.accepted = [*others, candidate]
 
     def _is_same_solution(self, a: Array, b: Array) -> bool:
         """Return whether two configurations (nq,) are equal up to full turns and SAME_SOLUTION."""

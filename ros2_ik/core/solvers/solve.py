@@ -37,7 +37,9 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
     If no solution is found, the status of the result gives the reason. Raises IKError for invalid
     arguments.
     """
-    return _answer(problem, seeds, SolveOptions.of(options))
+    search = Search(problem, seeds, options=SolveOptions.of(options))
+    search.run()
+    return search.solution()
 
 
 def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[Pose],
@@ -99,7 +101,12 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     # unhashable arguments: lists of weights, or invalid values, which PoseSolver refuses
     except TypeError:
         solver = PoseSolver(*question)
-    return solver.solve(target, seed, scene, SolveOptions.of(options) if options else DEFAULTS)
+    # checking a few options takes 3 us, a twentieth of a call
+    try:
+        chosen = _cached_options(**options)
+    except TypeError:
+        chosen = SolveOptions.of(options)
+    return solver.solve(target, seed, scene, chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +175,9 @@ class PoseSolver:
         asked = own if options is None else options
         is_own = asked is own or (isinstance(asked.solver, str) and asked.solver == own.solver
                                   and not (asked.solver_options or own.solver_options))
-        return _answer(problem, None, asked, self._solver if is_own else None)
+        search = Search(problem, options=asked, prepared=self._solver if is_own else None)
+        search.run()
+        return search.solution()
 
     def _checker(self, scene: Scene | None) -> CollisionChecker | None:
         """Return the collision checker of robot and scene; None: without a scene."""
@@ -182,11 +191,9 @@ def _cached_solver(*question: Any) -> PoseSolver:
     return PoseSolver(*question)
 
 
-def _answer(problem: IKProblem, seeds: Sequence[JointValues] | None, options: SolveOptions,
-            prepared: Solver | None = None) -> IKSolution:
-    search = Search(problem, seeds, options=options, prepared=prepared)
-    search.run()
-    return search.solution()
+@lru_cache(maxsize=32, typed=True)
+def _cached_options(**options: Any) -> SolveOptions:
+    return SolveOptions.of(options)
 
 
 def _hashable(value: object) -> Any:
