@@ -20,7 +20,7 @@ from ros2_ik.core import (
     Scene,
     straight_motion,
 )
-from ros2_ik.core.internals import IKRequest, prepare, World, TargetError
+from ros2_ik.core.internals import IKRequest, prepare, TargetError, World
 
 PERIOD = 1 / 60    # time between two calls of `Arm.step` [s]
 

@@ -82,7 +82,7 @@ def process() -> Callable[..., Run]:
 @pytest.fixture(scope='module')
 def domain() -> Iterator[str]:
     """Run a demo for all tests of a module, in a ROS domain of its own; return the domain."""
-    from ros_domain import unused_domain
+    from ros2_ik.demo.domain import unused_domain
     domain = str(unused_domain())
     demo = subprocess.Popen([sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE,
                             env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain}, text=True)

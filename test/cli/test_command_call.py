@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 pytest.importorskip('rclpy')
-from ros_domain import unused_domain  # noqa: E402
+from ros2_ik.demo.domain import unused_domain  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}

@@ -7,11 +7,11 @@ import pytest
 rclpy = pytest.importorskip('rclpy')
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.qos import DurabilityPolicy, QoSProfile  # noqa: E402
-from ros_domain import unused_domain  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
 from ros2_ik.cli.node_client import NodeClient  # noqa: E402
 from ros2_ik.core import Robot  # noqa: E402
+from ros2_ik.demo.domain import unused_domain  # noqa: E402
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 

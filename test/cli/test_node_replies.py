@@ -7,7 +7,7 @@ import sys
 import pytest
 
 pytest.importorskip('rclpy')
-from ros_domain import unused_domain  # noqa: E402
+from ros2_ik.demo.domain import unused_domain  # noqa: E402
 
 SLIDE = """<robot name="slide">
   <link name="base"/> <link name="slide"/>

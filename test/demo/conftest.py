@@ -8,7 +8,8 @@ import subprocess
 import sys
 
 import pytest
-from ros_domain import unused_domain
+
+from ros2_ik.demo.domain import unused_domain
 
 os.environ.update(ROS_AUTOMATIC_DISCOVERY_RANGE='LOCALHOST', PYTHONUNBUFFERED='1')
 

@@ -16,7 +16,8 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 import launch_testing
 from launch_testing.actions import ReadyToTest
 from launch_testing.asserts import assertExitCodes
-from ros_domain import unused_domain
+
+from ros2_ik.demo.domain import unused_domain
 
 ROOT = Path(__file__).parents[2]
 DOMAIN = str(unused_domain())

@@ -17,10 +17,10 @@ from launch_testing.actions import ReadyToTest
 from launch_testing.asserts import assertExitCodes
 import rclpy
 from rclpy.executors import SingleThreadedExecutor
-from ros_domain import unused_domain
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
+from ros2_ik.demo.domain import unused_domain
 from ros2_ik.msg import Status
 from ros2_ik.srv import Execute
 

@@ -8,7 +8,8 @@ import sys
 
 from ament_index_python.packages import get_package_prefix
 import pytest
-from ros_domain import unused_domain
+
+from ros2_ik.demo.domain import unused_domain
 
 PROGRAMS = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
 

@@ -1,6 +1,5 @@
 """Run the launch tests, if launch_testing is installed."""
 
-import os
 from pathlib import Path
 import subprocess
 import sys
@@ -18,8 +17,6 @@ def test_launch_test_passes(name, package):
     if package not in get_packages_with_prefixes():
         pytest.skip(f'package {package} is not installed')
     program = Path(__file__).with_name(f'{name}.py')
-    folders = [str(Path(__file__).parents[1]), os.environ.get('PYTHONPATH', '')]    # ros_domain
     run = subprocess.run([sys.executable, '-m', 'launch_testing.launch_test', program],
-                         capture_output=True, text=True, timeout=280,
-                         env=os.environ | {'PYTHONPATH': os.pathsep.join(folders)})
+                         capture_output=True, text=True, timeout=280)
     assert run.returncode == 0, run.stdout + run.stderr

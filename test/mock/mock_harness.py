@@ -17,9 +17,10 @@ import rclpy
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.qos import QoSProfile
-from ros_domain import unused_domain
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from ros2_ik.demo.domain import unused_domain
 
 PROGRAM = os.path.join(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik', 'mock_robot')
 LIMIT = 100.0   # seconds, only to end what hangs: the machine may be busy

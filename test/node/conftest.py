@@ -16,9 +16,9 @@ os.environ['ROS_PYTHON_CHECK_FIELDS'] = '1'   # before any message module is imp
 if find_spec('rclpy'):   # whatever else is missing is an error
     from arm_harness import mock_robot, MockRobot, Recorder
     from node_harness import Client, Judge, NodeProcess, nodes, StartNode
-    from ros_domain import unused_domain
     from scene_harness import empty
 
+    from ros2_ik.demo.domain import unused_domain
     from ros2_ik.node.workers.jobs import TakeRobot
     from ros2_ik.node.workers.serve import Worker
 else:   # the library's tests run without ROS

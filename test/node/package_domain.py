@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from node_harness import Client
 import pytest
-from ros_domain import unused_domain
+
+from ros2_ik.demo.domain import unused_domain
 
 
 @pytest.fixture(scope='package')
