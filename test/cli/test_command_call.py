@@ -1,4 +1,4 @@
-"""`ros2_ik call` and `ros2_ik constrained` with a real node, over DDS, judged by yourdfpy."""
+"""`ros2_ik call`, `constrained` and `stop` with one real node, over DDS, judged by yourdfpy."""
 
 import os
 from pathlib import Path
@@ -12,25 +12,46 @@ import pytest
 import yaml
 
 pytest.importorskip('rclpy')
+from ros2_ik.cli.node_client import NodeClient  # noqa: E402
 from ros2_ik.demo.domain import unused_domain  # noqa: E402
 
+pytestmark = pytest.mark.usefixtures('in_domain')
+
 ROOT = Path(__file__).parents[2]
-LOCAL = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
+COMMAND = ROOT / 'scripts' / 'ros2_ik'
 LINK0, TCP = 'panda_link0', 'panda_hand_tcp'
+BACK = [0, 0, -0.04]   # target in the frame of the tool [m]
+TIMEOUT = 60.0         # also on a busy machine [s]
+SLOW = 0.02            # velocity scaling: a radian takes more than 20 s
+GOAL = 1.3             # of JOINT, in one direction or the other [rad]
+JOINT = 'panda_joint1'
+
+# accepts goals and never answers
+DEAF = """
+import time
+import rclpy
+from rclpy.action import ActionServer
+from ros2_ik.action import SolveConstrainedIK
+def execute(handle):
+    print('asked', flush=True)
+    time.sleep(600)
+rclpy.init()
+node = rclpy.create_node('ros2_ik', namespace='deaf')
+action = ActionServer(node, SolveConstrainedIK, '~/solve_constrained_ik', execute)
+rclpy.spin(node)
+"""
 
 
 @pytest.fixture
-def call(command, domain, monkeypatch):
+def call(command):
     """Return a function that runs `ros2_ik call` in this process."""
-    for name, value in (LOCAL | {'ROS_DOMAIN_ID': domain}).items():
-        monkeypatch.setenv(name, value)
     return lambda *words: command('call', *words)
 
 
 @pytest.fixture
-def constrained(process, domain):
-    """Return a function that runs `ros2_ik constrained` in a child process."""
-    return lambda *words: process('constrained', *words, ROS_DOMAIN_ID=domain, **LOCAL)
+def constrained(command):
+    """Return a function that runs `ros2_ik constrained` in this process."""
+    return lambda *words: command('constrained', *words)
 
 
 @pytest.fixture
@@ -87,9 +108,9 @@ def test_malformed_calls_are_refused_in_one_line(call, words, hint):
     assert hint in call(*words).refused()
 
 
-def test_call_without_a_node_ends_after_the_wait(process):
-    text = process('call', '--xyz', 1, 2, 3, '--wait', 0.5,
-                   ROS_DOMAIN_ID=str(unused_domain()), **LOCAL).refused()
+def test_call_without_a_node_ends_after_the_wait(call, monkeypatch):
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(unused_domain()))
+    text = call('--xyz', 1, 2, 3, '--wait', 0.5).refused()
     assert 'nodes seen' in text and 'none' in text
 
 
@@ -105,16 +126,130 @@ def test_malformed_constraint_is_refused_by_its_index(constrained, problem):
     assert 'INVALID_LINK_NAME: constraints[0] (point_to_plane): relative_to: unknown' in refused
 
 
-def test_interrupt_cancels_the_search(domain, problem):
-    running = subprocess.Popen(
-        [sys.executable, ROOT / 'scripts/ros2_ik', 'constrained', problem(1.1, 10)], text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain})
-    killer = threading.Timer(60.0, running.kill)
-    killer.start()
+def test_interrupt_cancels_the_search(start, problem):
+    running = start(COMMAND, 'constrained', problem(1.1, 10))
     assert any('s, searching: ' in line for line in running.stderr)
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate()
-    killer.cancel()
     assert running.returncode == 130 and out.startswith('PREEMPTED'), out
     assert 'best attempt' in out and 'VIOLATED by' in out
+
+
+# -- motions ---------------------------------------------------------------------------------
+
+@pytest.fixture
+def max_jump(set_parameter):
+    """Let the node refuse every solution that would move the robot."""
+    with NodeClient('/ros2_ik') as client:
+        set_parameter(client, 'max_jump', 1e-3)
+    yield
+    with NodeClient('/ros2_ik') as client:
+        set_parameter(client, 'max_jump', 1.0)
+
+
+@pytest.fixture
+def back(tmp_path):
+    """Return a problem file: the tool moves back from its current pose."""
+    path = tmp_path / 'back.yaml'
+    path.write_text(yaml.safe_dump({
+        'targets': [{'tip': TCP, 'xyz': BACK, 'quat': [0, 0, 0, 1], 'relative_to': TCP}],
+        'execute': True, 'timeout': {'sec': 2}}))
+    return path
+
+
+@pytest.fixture
+def client(set_parameter):
+    """Return a client of the node, whose motions are slow meanwhile."""
+    with NodeClient('/ros2_ik') as client:
+        set_parameter(client, 'velocity_scaling', SLOW)
+        yield client
+        set_parameter(client, 'velocity_scaling', 0.1)
+
+
+@pytest.fixture
+def start():
+    """Return a function that starts a process, which ends with the test."""
+    running, killers = [], []
+
+    def begin(*words):
+        running.append(subprocess.Popen(
+            [sys.executable, *(str(word) for word in words)], text=True, env=os.environ.copy(),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE))
+        killers.append(threading.Timer(2 * TIMEOUT, running[-1].kill))
+        killers[-1].start()
+        return running[-1]
+    yield begin
+    for process, killer in zip(running, killers, strict=True):
+        killer.cancel()
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def moving(client, start):
+    """Return `ros2_ik call` with the robot in motion, its joints, and their start."""
+    joints = client.joints
+    assert client.spin_until(lambda: JOINT in joints, TIMEOUT)
+    before = dict(joints)
+    process = start(COMMAND, 'call', '--tip', TCP, '--xyz', 0.1, 0.45, 0.4,
+                    '--execute', '--timeout', 1, '--seed', f'{JOINT}={GOAL}', '--select',
+                    'nearest', '--max-joint-change', 6)
+    assert client.spin_until(lambda: abs(joints[JOINT] - before[JOINT]) > 0.02, TIMEOUT), \
+        process.poll()
+    return process, joints, before
+
+
+def stands(client, joints, before):
+    """Check that the robot comes to rest short of its goal."""
+    def is_at_rest():
+        then = joints[JOINT]
+        client.spin_until(lambda: False, 0.5)
+        return abs(joints[JOINT] - then) < 1e-4
+    assert client.spin_until(is_at_rest, TIMEOUT)
+    assert abs(joints[JOINT] - before[JOINT]) < 0.6
+
+
+def ask_back(command, *words):
+    return command('call', '--tip', TCP, '--xyz', *BACK, '--quat', 0, 0, 0, 1,
+                   '--relative-to', TCP, '--execute', '--timeout', 2, *words)
+
+
+def test_solution_beyond_max_jump_is_refused(command, max_jump, back):
+    for ask, bound in ((ask_back, '--max-joint-change'), (
+            lambda command: command('constrained', back), 'max_joint_change')):
+        run = ask(command)
+        assert run.code == 1 and run.out.startswith('NO_IK_SOLUTION: '), run.out + run.err
+        assert f'no solution within {bound} 0.001' in run.out
+        assert f'a larger {bound} may have one' in run.out and 'parameter max_jump' in run.out
+
+
+def test_interrupt_stops_the_robot(client, moving):
+    process, joints, before = moving
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == 130 and err == '', out + err
+    assert out.startswith('PREEMPTED: ') and 'cancelled' in out
+    stands(client, joints, before)
+
+
+def test_stop_command_stops_the_robot(client, moving, process):
+    call, joints, before = moving
+    run = process('stop')
+    assert (run.code, run.out, run.err) == (0, '1 motion is being stopped\n', '')
+    out, err = call.communicate(timeout=TIMEOUT)
+    assert call.returncode == 1 and out.startswith('PREEMPTED'), out + err
+    stands(client, joints, before)
+    assert process('stop').out == 'nothing was moving\n'
+
+
+def test_interrupt_of_an_unresponsive_node_warns_that_the_robot_may_move(start):
+    node = start('-c', DEAF)
+    call = start(COMMAND, 'call', '--node', '/deaf/ros2_ik', '--xyz', 1, 2, 3, '--execute')
+    assert node.stdout.readline() == 'asked\n'
+    node.kill()
+    node.wait()
+    call.send_signal(signal.SIGINT)
+    out, err = call.communicate(timeout=TIMEOUT)
+    assert call.returncode == 130 and out == '', out + err
+    assert '/deaf/ros2_ik was asked to cancel the goal, but did not answer within 2 s' in err
+    assert 'it may still' in err and len(err.splitlines()) == 1, err

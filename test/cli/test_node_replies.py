@@ -1,6 +1,5 @@
 """Late and lost replies of a stand-in for the node, over DDS."""
 
-import os
 import subprocess
 import sys
 
@@ -68,17 +67,17 @@ rclpy.spin(node)
 
 
 @pytest.fixture
-def ask(process):
+def ask(command, monkeypatch):
     """Return a function that starts a stand-in of a kind and calls it."""
-    environment = {'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST',
-                   'ROS_DOMAIN_ID': str(unused_domain())}
+    monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
+    monkeypatch.setenv('ROS_DOMAIN_ID', str(unused_domain()))
+    monkeypatch.setattr('ros2_ik.cli.goal_client.RESEND_PERIOD', 2.0)
     running = []
 
-    def run(kind, *more):
-        running.append(subprocess.Popen([sys.executable, '-c', STAND_IN, kind, SLIDE],
-                                        env=os.environ | environment))
-        return process('call', '--tip', 'slide', '--xyz', 0, 0, 0, '--node', f'/{kind}/ros2_ik',
-                       '--wait', 50, *more, **environment)
+    def run(kind):
+        running.append(subprocess.Popen([sys.executable, '-c', STAND_IN, kind, SLIDE]))
+        return command('call', '--tip', 'slide', '--xyz', 0, 0, 0, '--node', f'/{kind}/ros2_ik',
+                       '--wait', 50)
     yield run
     for one in running:
         one.kill()
