@@ -13,7 +13,7 @@ from arm_harness import (
     POSITIONS,
     stop,
 )
-from node_harness import eventually, nodes
+from node_harness import eventually, nodes, repeating
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
@@ -72,6 +72,33 @@ def test_stop_brakes_a_position_stream(client, record):
     way = np.array([data[0] for _, data in record.commands])
     steps = np.diff(way)
     assert (steps >= -1e-9).all() and steps.max() < 0.055 and abs(steps[-1]) < 1e-6
+
+
+def begun(client, record):
+    """Request a slow motion; return the future if the arm moves."""
+    start = record.at()[0]   # a motion before this one may have failed on its way
+    future = execute_later(client, {'panda_joint1': 2.0}, velocity_scaling=0.2)
+    eventually(lambda: future.done() or record.at()[0] > start + 0.1, 'a motion or an answer')
+    return None if future.done() else future
+
+
+def test_position_stream_of_another_client_ends_a_motion(client, record):
+    publisher = client.node.create_publisher(Float64MultiArray,
+                                             'arm_position_controller/commands', 10)
+    future = eventually(lambda: begun(client, record), 'the arm moves', 60)
+    aside = record.at().tolist()
+    eventually(lambda: publisher.get_subscription_count() >= 3, 'all listen')
+    with repeating(lambda: publisher.publish(Float64MultiArray(data=aside)), 0.01):
+        answer = client.wait(future)
+        assert np.abs(record.still() - aside).max() < 1e-6
+    assert answer.status == Status.CONTROL_FAILED, answer.message
+    assert 'another client sends commands' in answer.message
+    count = len(record.commands)
+    assert np.abs(record.still() - aside).max() < 1e-6
+    # the last of their own commands may have been on its way
+    later = [command for _, command in record.commands[count:] if command != aside]
+    assert not later, 'something was sent after theirs'
+    client.node.destroy_publisher(publisher)
 
 
 def other(client, joints):

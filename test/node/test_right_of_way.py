@@ -7,15 +7,13 @@ from arm_harness import (
     FAST,
     HOME,
     knows_the_robot,
-    POSITIONS,
     stop,
     TRAJECTORIES,
 )
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, nodes, repeating
+from node_harness import eventually
 import numpy as np
 import pytest
-from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.msg import Status
@@ -124,34 +122,3 @@ def test_no_motion_starts_while_another_client_swings_the_arm(client, record, th
 
 def test_mock_robot_reports_no_defect(mock):
     assert 'defect' not in mock.text, mock.text
-
-
-def test_position_stream_of_another_client_ends_a_motion(client, domain, mock, record, tmp_path):
-    mock.set('active', POSITIONS['controllers'])
-    with nodes(domain, tmp_path) as start:
-        start(('__node:=streaming_ik',), **POSITIONS, **FAST)
-        publisher = client.node.create_publisher(Float64MultiArray,
-                                                 'arm_position_controller/commands', 10)
-        future = eventually(lambda: begun(client, record), 'the arm moves', 60)
-        aside = record.at().tolist()
-        eventually(lambda: publisher.get_subscription_count() >= 3, 'all listen')
-        with repeating(lambda: publisher.publish(Float64MultiArray(data=aside)), 0.01):
-            answer = client.wait(future)
-            assert np.abs(record.still() - aside).max() < 1e-6
-        assert answer.status == Status.CONTROL_FAILED, answer.message
-        assert 'another client sends commands' in answer.message
-        count = len(record.commands)
-        assert np.abs(record.still() - aside).max() < 1e-6
-        # the last of their own commands may have been on its way
-        later = [command for _, command in record.commands[count:] if command != aside]
-        assert not later, 'something was sent after theirs'
-    client.node.destroy_publisher(publisher)
-
-
-def begun(client, record):
-    """Request a slow motion; return the future if the arm moves."""
-    start = record.at()[0]   # a motion before this one may have failed on its way
-    future = execute_later(client, {'panda_joint1': 2.0}, node='streaming_ik',
-                           velocity_scaling=0.2)
-    eventually(lambda: future.done() or record.at()[0] > start + 0.1, 'a motion or an answer')
-    return None if future.done() else future
