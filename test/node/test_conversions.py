@@ -66,8 +66,11 @@ def test_quaternion_norm_must_be_near_one(norm, good):
 
 # -- robot states ---------------------------------------------------------------------------
 
-def test_state_of_a_floating_joint_converts_both_ways():
-    robot = small_arm(root_joint='freeflyer')
+@pytest.mark.parametrize(('root_joint', 'value'), [
+    ('freeflyer', [1, 2, 3, 0, 0, math.sqrt(0.5), math.sqrt(0.5)]),
+    ('planar', [1, 2, math.pi / 2])])
+def test_state_of_a_base_joint_converts_both_ways(root_joint, value):
+    robot = small_arm(root_joint=root_joint)
     base = robot.joints[0]
     half = math.sqrt(0.5)
     state = seed(ARM)
@@ -75,7 +78,7 @@ def test_state_of_a_floating_joint_converts_both_ways():
     state.multi_dof_joint_state.transforms = [Transform(
         translation=Vector3(x=1.0, y=2.0, z=3.0), rotation=Quaternion(z=half, w=half))]
     values = joint_values(state, robot)
-    assert values == {**ARM, base.name: pytest.approx([1, 2, 3, 0, 0, half, half])}
+    assert values == {**ARM, base.name: pytest.approx(value)}
     again = RobotState()
     fill_state(again, values, [*ARM, base.name])
     assert joint_values(again, robot) == {**ARM, base.name: pytest.approx(values[base.name])}
