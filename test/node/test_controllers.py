@@ -5,12 +5,10 @@ from arm_harness import (
     execute,
     execute_later,
     FAST,
-    knows_the_robot,
     mock_robot,
-    near,
     TRAJECTORIES,
 )
-from node_harness import eventually, seed, stamped, unreachable
+from node_harness import eventually, seed, stamped
 import numpy as np
 import pytest
 
@@ -21,18 +19,6 @@ from ros2_ik.msg import Status
 def mock(client, tmp_path):
     with mock_robot(client, tmp_path) as mock:
         yield mock
-
-
-def test_motion_without_controllers_is_refused(client, record, start_node):
-    start_node()
-    knows_the_robot(client)
-    answer = execute(client, {'panda_joint1': 2.0})
-    assert answer.status == Status.CONTROL_FAILED
-    assert 'parameter controllers is empty' in answer.message
-    answer = client.ik(targets=[unreachable()], tips=['panda_hand'], execute=True)
-    assert answer.status == Status.CONTROL_FAILED
-    assert answer.message == 'execute: nothing moves the robot: parameter controllers is empty'
-    assert near(record.still(), {}) < 1e-3
 
 
 @pytest.mark.slow

@@ -135,6 +135,7 @@ def test_attached_object_counts_in_the_collision_check_of_a_motion(client, recor
 def test_log_reports_a_motion(client, record, node):
     answer = execute(client, {'panda_joint1': 0.9}, group='arm', velocity_scaling=0.15)
     assert answer.status == Status.SUCCESS, answer.message
+    assert 'the scene is empty' in node.text and 'scene:=floor' in node.text     # at the start
     line, = (line for line in node.text.splitlines() if 'moved by 0.9' in line)
     assert ("motion by service execute of group 'arm' with arm_controller: joint "
             "'panda_joint1' moved by 0.9") in line
