@@ -47,11 +47,11 @@ def free_case(checker, judge, tip, generator):
 def test_solutions_among_boxes_are_collision_free_and_mostly_found(name, load, judge_of):
     robot, tip, found = load(name), TIPS[name], 0
     generator = np.random.default_rng(0)
-    for seed in range(5):
+    for seed in range(3):
         scene = scattered(robot, seed=seed, most=0.2, lower=(0.3, -0.9, 0))
         judge = SolidJudge(robot).surround(scene)
         checker = CollisionChecker(robot, scene)
-        for _ in range(20):
+        for _ in range(15):
             joints, T = free_case(checker, judge, tip, generator)
             at_rest = {name: value for name, value in joints.items()
                        if name not in robot.moving_joints(tip)}
@@ -65,7 +65,7 @@ def test_solutions_among_boxes_are_collision_free_and_mostly_found(name, load, j
             else:
                 assert solution.status in (Status.GOAL_IN_COLLISION, Status.NO_IK_SOLUTION,
                                            Status.TIMED_OUT)
-    assert found >= 90
+    assert found >= 41      # of 45
 
 
 @pytest.mark.parametrize('select', ['nearest', 'cost'])

@@ -143,9 +143,9 @@ def ask_request(robot, generator):
     return prepare(request, World(robot))
 
 
-CALLS = {'checker': (ask_checker, 1000), 'request': (ask_request, 2000),
-         'solve_pose': (ask_solve_pose, 4000), 'solve': (ask_search, 2000),
-         'configuration': (ask_configuration, 1000), 'robot': (ask_robot, 700)}
+CALLS = {'checker': (ask_checker, 500), 'request': (ask_request, 1000),
+         'solve_pose': (ask_solve_pose, 1500), 'solve': (ask_search, 1000),
+         'configuration': (ask_configuration, 500), 'robot': (ask_robot, 350)}
 
 
 @pytest.mark.filterwarnings('error')

@@ -175,7 +175,7 @@ def test_costs_equal_those_of_drake(load, judge_of, method, arguments, formula):
         at = Configuration(robot, robot.random_q(np.random.default_rng(seed)))
         expected = formula(lambda frame, q=at.q: judge.transform(robot.to_joints(q), frame))
         assert cost.value(at) == pytest.approx(expected, abs=1e-12)
-    solution = ik.solve(timeout=0.5, select='cost', random_state=0)
+    solution = ik.solve(timeout=30.0, max_iterations=1000, select='cost', random_state=0)
     assert solution.cost == pytest.approx(formula(placed(judge, solution)), abs=1e-12)
     assert solution.cost < 1e-6
 
@@ -233,7 +233,8 @@ def test_solutions_cost_no_more_than_those_of_drake(oracle):
         ik.add_gaze_target_constraint(HAND, g['p_AS'], g['n_A'], None, g['p_BT'],
                                       g['cone_half_angle'])
     ik.add_posture_cost(oracle['q_guess'])
-    solution = ik.solve(oracle['q_guess'], timeout=1.0, select='cost', random_state=0)
+    solution = ik.solve(oracle['q_guess'], timeout=30.0, max_iterations=1000, select='cost',
+                        random_state=0)
     if oracle['cost'] is None:
         assert not solution.success and solution.violations
         assert all(v.name in solution.explain() for v in solution.violations)

@@ -14,11 +14,11 @@ ARMS = ['panda', 'ur5', 'xarm7', 'baxter', 'kinova']
 
 
 @pytest.mark.parametrize('name', ARMS)
-def test_300_reachable_poses_of_each_arm_are_solved(load, judge_of, name):
+def test_100_reachable_poses_of_each_arm_are_solved(load, judge_of, name):
     """2000 iterations each, about 50 ms; a timeout would measure the machine."""
     robot, judge, tip = load(name), judge_of(name), shipped_robots()[name].tip
     generator = np.random.default_rng(2024)
-    for i in range(300):
+    for i in range(100):
         goal = robot.to_joints(robot.random_q(generator))
         start = robot.random_q(generator)
         T = judge.transform(goal, tip)
