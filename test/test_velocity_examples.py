@@ -161,9 +161,8 @@ def test_joint_position_and_velocity_limits_hold(name, option):
                         judge.model.velocityLimit[joint.idx_v] * (1 + 1e-6) + 1e-9)
 
 
-@pytest.mark.parametrize(('name', 'option'), [('pendulum_swings', ''),
-                                              ('biped_bends_knees', 'freeflyer')])
-def test_example_runs_as_a_script(name, option):
+def test_example_runs_as_a_script():
+    name, option = 'biped_bends_knees', 'freeflyer'
     package = Path(ros2_ik.__file__).parents[1]     # the one whose kernels are compiled by now
     environment = {**os.environ, 'PYTHONPATH': os.pathsep.join([str(package), *sys.path])}
     ran = subprocess.run([sys.executable, str(EXAMPLES[name]), *option.split()], text=True,
