@@ -56,8 +56,8 @@ def test_solutions_among_boxes_are_collision_free_and_mostly_found(name, load, j
             at_rest = {name: value for name, value in joints.items()
                        if name not in robot.moving_joints(tip)}
             seed_q = robot.to_q(at_rest, robot.random_q(generator))
-            solution = solve_pose(robot, tip, T, seed_q, timeout=0.2, scene=scene,
-                                  random_state=generator)
+            solution = solve_pose(robot, tip, T, seed_q, timeout=30.0, max_iterations=1000,
+                                  scene=scene, random_state=generator)
             claims(judge_of(name), solution, [(tip, T)])
             if solution.success:
                 found += 1
@@ -78,7 +78,8 @@ def test_alternative_solutions_are_collision_free(select, load, judge_of):
         problem = IKProblem(robot, PoseTarget('tool0', T), checker=checker,
                             costs=[LeastSquares(JointPositions(), weight=0.1)]
                             if select == 'cost' else ())
-        solution = solve(problem, select=select, solutions=8, timeout=0.2, random_state=0)
+        solution = solve(problem, select=select, solutions=8, timeout=30.0, max_iterations=2000,
+                         random_state=0)
         for one in (solution, *solution.alternatives):
             claims(judge_of('ur5'), one, [('tool0', T)])
             if one.success:
