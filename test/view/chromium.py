@@ -97,7 +97,7 @@ class Tab:
                   button='left' if pressed or kind != 'mouseMoved' else 'none',
                   buttons=int(pressed), clickCount=int(kind != 'mouseMoved'))
 
-    def drag(self, start: Any, end: Any, steps: int = 12) -> None:
+    def drag(self, start: Any, end: Any, steps: int = 6) -> None:
         """Drag from one point of the page to another, in steps."""
         self.mouse('mouseMoved', *start)
         self.draw(6)    # the gizmo looks what is under the mouse when it draws
@@ -169,7 +169,7 @@ class Browser:
             self._process.wait()
 
 
-def browser_in(folder: Path, size: str = '1280,800') -> Iterator[Browser]:
+def browser_in(folder: Path, size: str = '960,640') -> Iterator[Browser]:
     """Yield a browser and close it: the body of a fixture."""
     if chromium() is None:
         pytest.skip('no chromium is installed (apt-get install chromium)')

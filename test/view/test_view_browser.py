@@ -105,7 +105,7 @@ def test_page_loads_from_this_server_alone_without_errors(page, tab):
         assert label in tab.text()
 
 
-def test_dragged_gizmo_is_answered_at_its_pose(page, tab):
+def test_dragged_gizmo_is_answered_at_its_pose_and_the_robot_moves_there(page, tab):
     before = page.session.arm.q
     T = drag_arrow(page, tab, 0, 0.1)
     target, answer = target_of(page), page.session.answer
@@ -115,12 +115,7 @@ def test_dragged_gizmo_is_answered_at_its_pose(page, tab):
     assert np.abs(answer.q - before).max() > 0.01
     assert np.abs(tip_at(page, answer.q) - target).max() < 1e-4
     wait_for(lambda: 'SUCCESS' in tab.text(), 'the page says so')
-
-
-def test_move_there_moves_the_robot_to_the_target(page, tab):
-    drag_arrow(page, tab, 0, -0.08)
     status = page.session.status
-    target = target_of(page)
     click(page, tab, 'Move there', lambda: page.session.status != status)
     wait_for(lambda: page.session.status == 'arrived', 'it arrives')
     assert np.abs(tip_at(page, page.session.arm.q) - target).max() < 1e-4
