@@ -3,7 +3,7 @@
 import random
 from xml.etree import ElementTree
 
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from judge import numeric_jacobian, step, TreeJudge
 import numpy as np
 import pytest
@@ -21,6 +21,7 @@ NAMES = sorted(set(SMALL) - {'crank'})
 ROOTS = ['fixed', 'planar', 'freeflyer']
 
 
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32), name=st.sampled_from(NAMES), root_joint=st.sampled_from(ROOTS),
        size=st.sampled_from([1e-9, 1e-3, 0.3, 3.0]))
 def test_difference_is_the_inverse_of_integrate(small, seed, name, root_joint, size):
@@ -164,7 +165,7 @@ def random_robots(count):
 
 def test_kinematics_of_random_robots_agree_with_the_judge():
     served = 0
-    for robot, judge in random_robots(200):
+    for robot, judge in random_robots(80):
         served += 1
         q = robot.random_q(np.random.default_rng(served))
         at = Configuration(robot, q)
@@ -186,4 +187,4 @@ def test_kinematics_of_random_robots_agree_with_the_judge():
         moving = {j.name for j in robot.joints
                   if np.abs(expected[:, j.velocity_index:][:, :j.velocity_size]).max() > 1e-6}
         assert moving <= robot.moving_joints(frame, other)
-    assert served > 80
+    assert served > 32
