@@ -1,8 +1,11 @@
-"""Adapters that send motions to the robot's controllers; one module per kind of controller."""
+"""Adapters that send motions to the robot's controllers, by kind."""
 
-from ros2_ik.node.controllers import (  # noqa: F401  (registers its kinds)
-    follow_joint_trajectory,
-    joint_state,
-    joint_trajectory,
-    position,
-)
+from ros2_ik.node.controllers.controller import Controller
+from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
+from ros2_ik.node.controllers.position import PositionController
+from ros2_ik.node.controllers.stream import JointStateStream
+from ros2_ik.node.controllers.trajectory_controller import JointTrajectoryController
+
+KINDS: dict[str, type[Controller]] = {
+    'follow_joint_trajectory': FollowJointTrajectoryController, 'joint_state': JointStateStream,
+    'joint_trajectory': JointTrajectoryController, 'position': PositionController}

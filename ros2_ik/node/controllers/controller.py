@@ -1,4 +1,4 @@
-"""Base class of the adapters to controllers, and the registry of their kinds."""
+"""Base class of the adapters to controllers."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -86,15 +86,8 @@ class Controller(ABC):
     `refused` means that it has rejected the current motion.
     """
 
-    kind: ClassVar[str]
     usual_topic: ClassVar[str]   # {} is the controller's name
     by_name: ClassVar[bool] = False     # True: commands name joints; controllers share a topic
-
-    def __init_subclass__(cls, kind: str = '') -> None:
-        """Register a subclass as the adapter for a kind of controller."""
-        if kind:
-            cls.kind = kind
-            _KINDS[kind] = cls
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:
@@ -205,22 +198,6 @@ class Controller(ABC):
     @abstractmethod
     def close(self) -> None:
         """Destroy publishers, clients and timers."""
-
-
-_KINDS: dict[str, type[Controller]] = {}
-
-
-def controller_kinds() -> tuple[str, ...]:
-    """Return the names of the kinds of controllers."""
-    # imported here, since the modules of this package register themselves in this one
-    import ros2_ik.node.controllers  # noqa: F401
-    return tuple(sorted(_KINDS))
-
-
-def controller_kind(kind: str) -> type[Controller]:
-    """Return the adapter class for a kind of controller."""
-    controller_kinds()
-    return _KINDS[kind]
 
 
 def braked(motion: Motion, at: MotionState, left: float, limits: MotionLimits,

@@ -36,7 +36,7 @@ class SentGoal:
     unwanted: bool = False      # cancel the goal as soon as it is accepted
 
 
-class FollowJointTrajectoryController(TrajectoryController, kind='follow_joint_trajectory'):
+class FollowJointTrajectoryController(TrajectoryController):
     """
     Sends each motion as a goal, which the controller starts when it accepts the goal.
 

@@ -30,7 +30,7 @@ class PositionOutput(ServoOutput):
         return Float64MultiArray(data=knots[-1].position[list(self.order)].tolist())
 
 
-class PositionController(Stream, kind='position'):
+class PositionController(Stream):
     """
     Streams positions in the order of the controller's parameter `joints`.
 

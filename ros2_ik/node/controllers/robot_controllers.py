@@ -5,7 +5,8 @@ from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import Controller, controller_kind, ControllerContext
+from ros2_ik.node.controllers import KINDS
+from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.parameters import ParameterError, Parameters
 
 
@@ -13,9 +14,9 @@ def check_controllers(parameters: Parameters) -> None:
     """Raise ParameterError if a kind of controller is unavailable or two share a topic."""
     users: dict[str, str] = {}
     for name in parameters.controllers:
-        kind = controller_kind(parameters[f'{name}.kind'])
+        kind = KINDS[parameters[f'{name}.kind']]
         if missing := kind.unavailable():
-            raise ParameterError(f"{name}.kind is '{kind.kind}': {missing}")
+            raise ParameterError(f"{name}.kind is '{parameters[f'{name}.kind']}': {missing}")
         topic = parameters[f'{name}.topic'] or kind.usual_topic.format(name)
         other = users.setdefault(topic.strip('/'), name)
         # commands without joint names would reach both controllers
@@ -36,7 +37,7 @@ class RobotControllers:
             except IKError as error:
                 self.faults.append(f"controller '{name}' has no joints to move: {error}")
                 continue
-            made = controller_kind(context.parameters[f'{name}.kind'])
+            made = KINDS[context.parameters[f'{name}.kind']]
             self.controllers.append(made(name, joints, context.parameters[f'{name}.topic'],
                                          context))
 

@@ -1,16 +1,19 @@
 """Streaming controllers: the servo's process publishes one command per period."""
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
 import numpy as np
+from sensor_msgs.msg import JointState
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.controller import braked, Controller, USUAL_DELAY
 from ros2_ik.node.controllers.trajectories import PERIOD
 from ros2_ik.node.servo.messages import Brake, Died, FromServo, Open, Play, Played, Shut
-from ros2_ik.node.servo.servo_output import ServoOutput
+from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
 _PLAYER_NUMBERS = count()
 
@@ -82,3 +85,31 @@ class Stream(Controller):
     def close(self) -> None:
         self.context.servo.receivers.remove(self._on_message)
         self.context.servo.send(Shut(self._player, gone=True))
+
+
+@dataclass(frozen=True)
+class JointStateOutput(ServoOutput):
+    """Encodes servo commands as JointState messages with positions and velocities."""
+
+    message_type = JointState
+
+    def concerns(self, message: JointState) -> bool:
+        return not set(self.joints).isdisjoint(message.name)
+
+    def message(self, knots: Sequence[Knot]) -> JointState:
+        time, position, velocity = knots[-1]
+        message = JointState(name=list(self.joints), position=position.tolist(),
+                             velocity=velocity.tolist())
+        message.header.stamp.sec, message.header.stamp.nanosec = divmod(time, 10**9)
+        return message
+
+
+class JointStateStream(Stream):
+    """Streams named positions and velocities, the interface of many simulators."""
+
+    usual_topic = 'joint_command'
+    by_name = True
+
+    @property
+    def output(self) -> JointStateOutput:
+        return JointStateOutput(self.topic, self.joints)

@@ -5,7 +5,7 @@ import os
 import re
 
 from ros2_ik.core.internals import Defaults
-from ros2_ik.node.controllers.controller import controller_kinds
+from ros2_ik.node.controllers import KINDS
 from ros2_ik.node.parameters.spec import ParameterError, Spec
 
 USUAL = Defaults()
@@ -143,7 +143,7 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
             raise ParameterError(f"controllers has '{name}' {why}; valid: names such as "
                                  'arm_controller, each once')
         yield Spec(f'{name}.kind', 'joint_trajectory', f"Interface of controller '{name}'.",
-                   choices=controller_kinds(), read_only=True)
+                   choices=tuple(KINDS), read_only=True)
         yield Spec(f'{name}.group', '', f"Group that controller '{name}' moves. Empty: all "
                    'joints.', read_only=True)
         yield Spec(f'{name}.topic', '', f"Topic or action of controller '{name}', in the node's "
