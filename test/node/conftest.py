@@ -19,8 +19,7 @@ if find_spec('rclpy'):   # whatever else is missing is an error
     from scene_harness import empty
 
     from ros2_ik.demo.domain import unused_domain
-    from ros2_ik.node.workers.jobs import TakeRobot
-    from ros2_ik.node.workers.serve import Worker
+    from ros2_ik.node.workers.serve import TakeRobot, Worker
 else:   # the library's tests run without ROS
     collect_ignore_glob = ['test_*.py', '*/test_*.py']
 

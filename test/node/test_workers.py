@@ -6,7 +6,7 @@ from node_harness import matrix, reachable, unreachable
 
 from ros2_ik.core import IKProblem, PoseTarget, Status
 from ros2_ik.core.internals import Search
-from ros2_ik.node.workers.jobs import Job, Ready, TakeRobot
+from ros2_ik.node.workers.serve import Job, TakeRobot
 
 TIP = 'panda_hand_tcp'
 
@@ -21,8 +21,7 @@ def results(here):
     """Return the received results."""
     found = []
     while here.poll():
-        if not isinstance(message := here.recv(), Ready):
-            found.append(message)
+        found.append(here.recv())
     return found
 
 

@@ -1,24 +1,127 @@
 """The pool of worker processes: starts them, assigns searches, and replaces dead workers."""
 
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import count
 import math
 import multiprocessing
 from multiprocessing.connection import wait
+import os
 import pickle
+from queue import SimpleQueue
+import signal
 import threading
 import time
 from typing import Any
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.node.process import ensure_fork_server
-from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Ready, Result, TakeRobot
-from ros2_ik.node.workers.member import Done, Member, OpenJob, Tell, UnansweredError, WorkerError
+from ros2_ik.node.workers.serve import (
+    Answer,
+    AnySearch,
+    Cancel,
+    Job,
+    Progress,
+    Result,
+    serve,
+    TakeRobot,
+)
 
 CHECK_PERIOD = 0.5      # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.15   # for the answer of a cancelled search [s]
-OVERDUE = 1.0           # time after the deadline of a search until it fails unanswered [s]
-# time without a ready worker, beyond the time budget of a search, until the search fails [s]
-START_TIMEOUT = 5.0
+# time beyond the time budget of a search until it fails unanswered; a worker may have to start,
+# or to create the geometry of a robot [s]
+OVERDUE = 5.0
+EXIT_TIMEOUT = 1.0      # for the fork server to report a process's exit code [s]
+UNKNOWN = 255    # exit code that Python reports if the fork server has died
+
+Done = Callable[[Answer | Exception], None]
+Tell = Callable[[Any], None]
+
+
+class WorkerError(RuntimeError):
+    """A search failed in its worker, or its worker died."""
+
+
+class UnansweredError(WorkerError):
+    """A search was cancelled or timed out, and its worker did not answer."""
+
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(eq=False)
+class OpenJob:
+    """
+    A job that has not ended; its answer is due at `due` on the steady clock [s].
+
+    `done` is called once, with the result or an exception; `tell` with each progress report.
+    """
+
+    job: Job
+    due: float
+    done: Done
+    tell: Tell | None = None
+    cancelled: bool = False
+    ended: bool = False
+
+    def end(self, answer: Answer | Exception) -> None:
+        """Call `done` with the result or exception, unless the job has ended already."""
+        if not self.ended:
+            self.ended = True
+            self.done(answer)
+
+    def end_unanswered(self) -> None:
+        """End the job with an UnansweredError."""
+        self.end(UnansweredError(Status.PREEMPTED, 'cancelled; no worker process has answered')
+                 if self.cancelled else UnansweredError(
+                     Status.TIMED_OUT, 'busy: no worker process had time to answer'))
+
+
+class Member:
+    """
+    A worker process, the pipe to it, and its jobs by number.
+
+    A thread writes to the pipe, so that `send` never blocks. The worker counts as alive while its
+    end of the pipe is open; the fork server, which reports exit codes, may itself be dead.
+    """
+
+    def __init__(self, context: Any) -> None:
+        self.connection, there = context.Pipe()
+        self.process = context.Process(target=serve, args=(there,), daemon=True)
+        self.process.start()
+        # closed here, so that only the worker keeps its end of the pipe open
+        there.close()
+        self._outbox = SimpleQueue[TakeRobot | Job | Cancel | None]()
+        self.send = self._outbox.put    # a message is dropped if the worker has died
+        self.jobs: dict[int, OpenJob] = {}
+        threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
+
+    def _send_all(self) -> None:
+        message = self._outbox.get()
+        try:
+            while message is not None:
+                self.connection.send(message)
+                message = self._outbox.get()
+        # the worker has died: discard messages until `close`
+        except OSError:
+            while self._outbox.get() is not None:
+                continue
+        self.connection.close()
+
+    def kill(self) -> None:
+        """Kill the process if it is alive."""
+        with suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal.SIGKILL)
+
+    def close(self) -> str:
+        """Close the pipe of an ended process; return ' (exit code N)', or '' if unknown."""
+        self._outbox.put(None)
+        self.process.join(EXIT_TIMEOUT)
+        code = self.process.exitcode
+        return '' if code in (None, UNKNOWN) else f' (exit code {code})'
 
 
 class Pool:
@@ -39,8 +142,7 @@ class Pool:
         self._ending = False
         self._closing = threading.Event()
         self._members: list[Member] = []
-        self._waiting: list[OpenJob] = []       # jobs without a worker
-        self._ready_at = -math.inf              # last time with a ready worker, steady clock [s]
+        self._waiting: list[OpenJob] = []       # jobs from before the first worker process
         self.replaced = 0                       # number of workers that died
 
     def start(self) -> None:
@@ -50,8 +152,8 @@ class Pool:
 
     @property
     def open_jobs(self) -> int:
-        """Number of open searches, without the watched ones that wait for a worker."""
-        return sum(job.tell is None for job in self._waiting) + len(self._assigned())
+        """Number of open searches without `tell`."""
+        return sum(job.tell is None for job in (*self._waiting, *self._assigned()))
 
     @property
     def busy(self) -> int:
@@ -73,11 +175,10 @@ class Pool:
 
     def submit(self, search: AnySearch, done: Done, tell: Tell | None = None) -> int:
         """
-        Queue a search for a worker; return its number, for `cancel`.
+        Send a search to the worker with the fewest searches; return its number, for `cancel`.
 
         `done` is called with the solution or a WorkerError; `tell` with the best result so far,
-        about ten times per second. A search with `tell` waits for a worker without another such
-        search. The time budget of a search starts when a worker starts the search.
+        about ten times per second. The time budget of the search starts in the worker.
         """
         job = Job(next(self._numbers), search.problem.robot.key, search.question(),
                   tell is not None, time.monotonic(), type(search))
@@ -87,8 +188,8 @@ class Pool:
             done(search.solution())
             return job.number
         with self._lock:
-            self._waiting.append(OpenJob(job, search.budget.deadline - job.sent, done, tell))
-        self._assign()
+            self._waiting.append(OpenJob(job, search.budget.deadline + OVERDUE, done, tell))
+            self._assign()
         return job.number
 
     def cancel(self, number: int) -> None:
@@ -106,16 +207,15 @@ class Pool:
 
     def _cancel(self, numbers: set[int]) -> None:
         with self._lock:
-            waiting = [job for job in self._waiting if job.job.number in numbers]
-            self._waiting = [job for job in self._waiting if job not in waiting]
+            for job in [job for job in self._waiting if job.job.number in numbers]:
+                self._waiting.remove(job)
+                job.cancelled = True
+                job.end_unanswered()
             for member in self._members:
                 for number in numbers & member.jobs.keys():
                     job = member.jobs[number]
                     job.cancelled, job.due = True, time.monotonic() + CANCEL_TIMEOUT
                     member.send(Cancel(number))
-        for job in waiting:
-            job.end(UnansweredError(Status.PREEMPTED,
-                                    'cancelled before a worker process was ready'))
         self._waker.send_bytes(b'.')
 
     def close(self) -> None:
@@ -132,16 +232,12 @@ class Pool:
                 if not job.ended]
 
     def _assign(self) -> None:
-        """Send each waiting job to the ready worker with fewest jobs; start its time budget."""
-        with self._lock:
-            for job in [*self._waiting]:
-                able = [member for member in self._members if member.accepts(job)]
-                if able:
-                    self._waiting.remove(job)
-                    job.due = time.monotonic() + job.seconds + OVERDUE
-                    member = min(able, key=lambda member: len(member.jobs))
-                    member.jobs[job.job.number] = job
-                    member.send(job.job)
+        """Send each waiting job to the worker with the fewest jobs, if there is any worker."""
+        while self._members and self._waiting:
+            job = self._waiting.pop(0)
+            member = min(self._members, key=lambda member: len(member.jobs))
+            member.jobs[job.job.number] = job
+            member.send(job.job)
 
     # -- in the pool's thread -------------------------------------------------------------
 
@@ -150,7 +246,6 @@ class Pool:
             try:
                 self._receive()
                 self._end_overdue()
-                self._assign()
                 # last, since this may raise and must not block the existing workers
                 self._start_missing()
             # for example, the fork server died, or the limit of processes was reached
@@ -170,6 +265,7 @@ class Pool:
                 if self._robot is not None:
                     member.send(self._robot)
                 self._members.append(member)
+                self._assign()
 
     def _receive(self) -> None:
         """Wait for messages of the workers until the next deadline; replace dead workers."""
@@ -186,16 +282,16 @@ class Pool:
                 return
             try:
                 while member.connection in ready and member.connection.poll():
-                    self._handle(member, member.receive())
+                    self._handle(member, member.connection.recv())
             except (EOFError, OSError):
                 self._replace(member)
 
-    def _handle(self, member: Member, message: Ready | Progress | Result) -> None:
+    def _handle(self, member: Member, message: Progress | Result) -> None:
         if isinstance(message, Progress):
             job = member.jobs[message.number]
             if job.tell and not job.ended:
                 job.tell(message.solution)
-        elif isinstance(message, Result):
+        else:
             job = member.jobs.pop(message.number)
             if message.solution is not None:
                 job.end(message.solution)
@@ -215,12 +311,8 @@ class Pool:
 
     def _end_overdue(self) -> None:
         """End searches whose worker did not answer in time, or that got no worker in time."""
-        now = time.monotonic()
-        if any(member.ready for member in self._members):
-            self._ready_at = now
+        for job in (*self._waiting, *self._assigned()):
+            if job.due <= time.monotonic():
+                job.end_unanswered()
         with self._lock:
-            late = [job for job in self._waiting
-                    if now > max(self._ready_at, job.job.sent) + job.seconds + START_TIMEOUT]
-            self._waiting = [job for job in self._waiting if job not in late]
-        for job in (*late, *(job for job in self._assigned() if job.due <= now)):
-            job.end_unanswered()
+            self._waiting = [job for job in self._waiting if not job.ended]

@@ -1,5 +1,5 @@
 """
-Main loop of a worker process: runs several searches alternately, one attempt at a time.
+A worker process and its messages: it runs several searches alternately, one attempt at a time.
 
 The next attempt always goes to the search with the least computing time so far, so that a search
 that needs few attempts does not wait for searches that use all their time. Imports no rclpy.
@@ -7,20 +7,74 @@ that needs few attempts does not wait for searches that use all their time. Impo
 
 from collections import deque
 from dataclasses import dataclass, field
+import math
 from multiprocessing.connection import Connection
 import os
 import pickle
 import signal
 import time
 import traceback
+from typing import NamedTuple, TypeAlias
 
-from ros2_ik.core import collision_checker, Robot, Scene
-from ros2_ik.node.workers.jobs import AnySearch, Cancel, Job, Progress, Ready, Result, TakeRobot
+from ros2_ik.core import collision_checker, IKSolution, Robot, Scene
+from ros2_ik.core.internals import PathSearch, Search, TimedPath
 
 NICENESS = 10     # lower priority than the node's own callbacks
 MAX_ROBOTS = 2    # the newest robot, and its predecessor for jobs that are still running
 POLL_PERIOD = 0.005       # between two checks for messages during an attempt [s]
 PROGRESS_PERIOD = 0.1     # between two progress reports of a watched search [s]
+
+AnySearch: TypeAlias = Search | PathSearch
+Answer: TypeAlias = IKSolution | TimedPath
+
+
+class TakeRobot(NamedTuple):
+    """
+    To the worker: a pickled robot, to which jobs refer by `key`.
+
+    `geometry` has the options of `collision_checker`; None while the geometry is not ready.
+    """
+
+    key: str
+    robot: bytes
+    geometry: tuple[str, str] | None = None
+
+
+class Job(NamedTuple):
+    """
+    To the worker: a search, serialized by its method `question`.
+
+    `watched` requests Progress messages. `sent` is the time of the submission to the pool, on the
+    steady clock [s].
+    """
+
+    number: int
+    robot_key: str
+    question: bytes
+    watched: bool = False
+    sent: float = math.inf
+    kind: type[AnySearch] = Search
+
+
+class Cancel(NamedTuple):
+    """To the worker: end a job now, and send its best result so far."""
+
+    number: int
+
+
+class Progress(NamedTuple):
+    """To the node: the best result so far of a watched job, about ten times per second."""
+
+    number: int
+    solution: Answer
+
+
+class Result(NamedTuple):
+    """To the node: the result of a job; without a solution, `failure` has the traceback."""
+
+    number: int
+    solution: Answer | None
+    failure: str = ''
 
 
 @dataclass
@@ -53,7 +107,6 @@ def serve(connection: Connection) -> None:
     os.nice(NICENESS)
     worker = Worker(connection)
     try:
-        connection.send(Ready())
         while True:
             worker.turn()
     except (EOFError, BrokenPipeError, ConnectionResetError):
@@ -135,7 +188,6 @@ class Worker:
             # a search that needs the geometry reports the error
             except Exception:
                 traceback.print_exc()
-        self._connection.send(Ready())
 
     def _answer(self, number: int) -> None:
         self._connection.send(Result(number, self._open.pop(number).search.solution()))

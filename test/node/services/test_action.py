@@ -79,11 +79,10 @@ def test_cancelled_search_returns_a_solution_found_before(client, panda):
     assert result.solution.joint_state.name
 
 
-def test_long_goals_wait_for_the_worker_and_short_ones_do_not(client, panda):
-    """There is one worker; a goal in the queue can be cancelled."""
-    first = client.goal(targets=[unreachable()], timeout=Duration(sec=2)).searching()
-    second = client.goal(targets=[unreachable()], timeout=Duration(sec=1))
-    third = client.goal(targets=[unreachable()], timeout=LONG)
+def test_long_goals_share_the_worker_and_delay_no_short_ones(client, panda):
+    """There is one worker."""
+    long = [client.goal(targets=[unreachable()], timeout=Duration(sec=2)).searching()
+            for _ in range(3)]
     for number in range(5):     # each has its own result
         target = reachable(panda, TIP, number)
         state, result = client.goal(targets=[target]).result()
@@ -92,13 +91,10 @@ def test_long_goals_wait_for_the_worker_and_short_ones_do_not(client, panda):
         assert np.allclose(result.solution.joint_state.position,
                            alone.solution.joint_state.position)
         assert client.ik(targets=[target], solutions=4).status == Status.SUCCESS
-    third.cancel()      # which waits
-    state, result = third.result()
-    assert (state, result.status) == (GoalStatus.STATUS_CANCELED, Status.PREEMPTED)
-    _, result = second.result()
-    assert first.result_later().done()
-    assert result.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
-    assert result.seconds > 0.9    # its own time, all of it
+    for goal in long:
+        _, result = goal.result()
+        assert result.status in (Status.NO_IK_SOLUTION, Status.TIMED_OUT)
+        assert result.seconds > 1.9
 
 
 def test_cancel_right_after_the_goal_is_answered(client, panda):
