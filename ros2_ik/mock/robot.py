@@ -10,6 +10,9 @@ import signal
 import sys
 from typing import Any
 
+from geometry_msgs.msg import TransformStamped
+import numpy as np
+import pinocchio as pin
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 import rclpy
 from rclpy.duration import Duration
@@ -22,33 +25,34 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.time import Time
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Header, String
+from tf2_msgs.msg import TFMessage
 
-from ros2_ik.core import IKError, Robot, shipped_robots
+from ros2_ik.core import Configuration, IKError, Robot, shipped_robots
 from ros2_ik.core.errors import UnknownRobotError
 from ros2_ik.core.internals import urdf_for_others
+from ros2_ik.messages.poses import fill_transform
 from ros2_ik.mock.controlled_groups import controlled_groups, POSITION, TRAJECTORY
-from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
+from ros2_ik.mock.controllers.controller import (
+    MockController,
+    PositionController,
+    SYSTEM_DEFAULT,
+)
 from ros2_ik.mock.controllers.joints import MockJoints
-from ros2_ik.mock.controllers.position_controller import PositionController
 from ros2_ik.mock.controllers.trajectory_controller import TrajectoryController
-from ros2_ik.mock.link_transforms import LinkTransforms
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # parameters that can be set at any time: default and description
 FAULTS: dict[str, tuple[bool | float | str, str]] = {
     'publish_joint_states': (True, 'false: joint_states are not published; the joints still move'),
     'time_scale': (1.0, 'speed of the trajectory controllers, as by a speed slider'),
-    'blocked': (False, 'true: the joints are stuck; when released, they move to their commands at '
-                'their velocity limits'),
-    'lag': (0.0, 'delay of the joints behind their commands [s]'),
+    'blocked': (False, 'true: the joints are stuck; when released, they step to their commands'),
     'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
     'stamp': (True, 'false: joint_states have no header.stamp'),
     'clock_offset': (0.0, 'time by which header.stamp is ahead of the clock [s]'),
 }
-RANGES = {'time_scale': (0.01, 1.0), 'lag': (0.0, 5.0), 'clock_offset': (-1e8, 1e8),
-          'rate': (1.0, 1000.0)}
-OF_JOINTS = ('lag', 'blocked', 'time_scale')    # parameters that are attributes of MockJoints
+RANGES = {'time_scale': (0.01, 1.0), 'clock_offset': (-1e8, 1e8), 'rate': (1.0, 1000.0)}
+OF_JOINTS = ('blocked', 'time_scale')    # parameters that are attributes of MockJoints
 PRIORITY = 50     # SCHED_FIFO priority, as in ros2_control's controller_manager
 TF_RATE = 30.0    # of messages on /tf [Hz]
 
@@ -89,9 +93,8 @@ class MockRobot(Node):
         self._joint_states = self.create_publisher(JointState, 'joint_states', 10)
         self._last = self.get_clock().now()
         self.create_timer(self._period, self._cycle)
-        transforms = LinkTransforms(self, self._robot)
-        self.create_timer(1 / TF_RATE, lambda: transforms.publish(
-            self._body.position, self.get_clock().now().to_msg()))
+        self._transforms = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
+        self.create_timer(1 / TF_RATE, self._publish_transforms)
         self.get_logger().info(f'{robot} stands at home, {len(self._body.names)} joints; '
                                f'controllers: {", ".join(self._controllers)}')
 
@@ -194,7 +197,7 @@ class MockRobot(Node):
         # After a late cycle the next is short, although streamed commands are one period apart.
         # Count at least one period, so that regular commands are not reported as too fast.
         elapsed = max((now - self._last).nanoseconds * 1e-9, self._period)
-        for defect in self._body.move(elapsed, now.nanoseconds):
+        for defect in self._body.move(elapsed):
             self.get_logger().error(f'defect: {defect}')
         self._last = now
         if self.get_parameter('publish_joint_states').value:
@@ -213,6 +216,23 @@ class MockRobot(Node):
         if stamped:
             message.header.stamp = (now + Duration(seconds=offset)).to_msg()
         self._joint_states.publish(message)
+
+    def _publish_transforms(self) -> None:
+        """Publish the transforms of all joints, unless a position is not finite."""
+        joints = {name: value for name, value in self._body.position.items()
+                  if name in self._robot.joint_names}
+        if not all(map(math.isfinite, joints.values())):
+            return
+        at, message = Configuration(self._robot, self._robot.to_q(joints)), TFMessage()
+        stamp = self.get_clock().now().to_msg()
+        # fixed joints as well, for which robot_state_publisher would use /tf_static
+        for joint in self._robot.tree.joints.values():
+            T = pin.SE3(np.array(at.transform(joint.child, joint.parent)))
+            transform = TransformStamped(header=Header(stamp=stamp, frame_id=joint.parent),
+                                         child_frame_id=joint.child)
+            fill_transform(transform.transform, pin.SE3ToXYZQUAT(T))
+            message.transforms.append(transform)
+        self._transforms.publish(message)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -88,18 +88,15 @@ GOAL, STILL = moved(0.2), [0.0] * 7
 
 
 @pytest.mark.parametrize(('message', 'reason'), [
-    (trajectory([], (0.3, [])), 'no joint names'),
-    (trajectory(ARM[:6], (0.3, GOAL[:6])), '6 joint names, the controller has 7'),
-    (trajectory([*ARM[:6], 'panda_finger_joint1'], (0.3, GOAL)),
-     "joints of others: ['panda_finger_joint1']"),
+    (trajectory(ARM[:6], (0.3, GOAL[:6])), 'this controller has'),
+    (trajectory([*ARM[:6], 'panda_finger_joint1'], (0.3, GOAL)), "'panda_finger_joint1']; this"),
     (trajectory(ARM), 'no points'),
     (trajectory(ARM, (0.3, GOAL), (0.3, GOAL)), 'time_from_start does not increase'),
     (trajectory(ARM, (0.3, GOAL, [0.0] * 6 + [2e-7])), 'the last point has velocities'),
     (trajectory(ARM, (0.3, GOAL), stamp=time.time() - 60), 'by header.stamp'),
-    (trajectory(ARM, (0.3, GOAL[:6])), 'has 6 positions for 7 joints'),
-    (trajectory(ARM, (0.3, GOAL, STILL[:3])), 'has 3 velocities'),
-    (trajectory(ARM, (0.3, GOAL, STILL, STILL[:4])), 'has 4 accelerations'),
-    (trajectory(ARM, (0.3, GOAL, STILL, STILL, STILL)), 'has effort'),
+    (trajectory(ARM, (0.3, GOAL[:6])), 'has [6, 0, 0, 0] positions'),
+    (trajectory(ARM, (0.3, GOAL, STILL, STILL[:4])), 'has [7, 7, 4, 0] positions'),
+    (trajectory(ARM, (0.3, GOAL, STILL, STILL, STILL)), 'has [7, 7, 7, 7] positions'),
 ])
 def test_malformed_trajectories_are_refused(mock, home, message, reason):
     mock.refused(TOPIC, message, reason)

@@ -6,7 +6,7 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 
-from ros2_ik.mock.controllers.trajectory_rules import nanoseconds
+from ros2_ik.mock.controllers.trajectory import nanoseconds
 
 try:
     from control_msgs.action import FollowJointTrajectory

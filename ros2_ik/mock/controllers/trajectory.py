@@ -1,14 +1,19 @@
-"""Interpolation of trajectories as in joint_trajectory_controller."""
+"""Validation and interpolation of trajectories as in joint_trajectory_controller."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 from scipy.interpolate import BPoly
+from trajectory_msgs.msg import JointTrajectory
 
 from ros2_ik.core import Array
 
+if TYPE_CHECKING:
+    from builtin_interfaces.msg import Duration, Time
+
+REST_SPEED = float(np.finfo(np.float32).eps)   # velocity that counts as 0 [rad/s, m/s]
 SECONDS_PER_NANOSECOND = 1e-9
 
 
@@ -86,3 +91,54 @@ def _polynomial(start: Knot, end: Knot) -> BPoly:
             ends = [[*ends[0], start.acceleration], [*ends[1], end.acceleration]]
     # the number of derivatives at both ends sets the degree
     return BPoly.from_derivatives([0.0, (end.time - start.time) * SECONDS_PER_NANOSECOND], ends)
+
+
+def refusal(message: JointTrajectory, joints: Sequence[str], now: int) -> str:
+    """
+    Return why the controller refuses a trajectory, or ''.
+
+    `now` is the controller's time [ns]. Like the real controller, this does not check limits, NaN,
+    duplicate names, and the distance from the current state.
+    """
+    names, points = message.joint_names, message.points
+    if len(names) != len(joints) or not {*names} <= {*joints}:
+        return f'joint names {[*names]}; this controller has {[*joints]}'
+    if not points:
+        return 'no points'
+    for i, point in enumerate(points):
+        sizes = [len(getattr(point, field)) for field in (
+            'positions', 'velocities', 'accelerations', 'effort')]
+        allowed = ((len(names),), (0, len(names)), (0, len(names)), (0,))
+        if not all(size in valid for size, valid in zip(sizes, allowed, strict=True)):
+            return (f'point {i} has {sizes} positions, velocities, accelerations and efforts for '
+                    f'{len(names)} joints without effort interface')
+    times = [nanoseconds(point.time_from_start) for point in points]
+    if any(after <= before for before, after in zip(times, times[1:], strict=False)):
+        return 'time_from_start does not increase'
+    if any(abs(velocity) > REST_SPEED for velocity in points[-1].velocities):
+        return f'the last point has velocities {[*points[-1].velocities]}'
+    stamp = nanoseconds(message.header.stamp)
+    late = now - stamp - times[-1]
+    return f'it ended {late * 1e-9:.3f} s ago, by header.stamp' if stamp and late > 0 else ''
+
+
+def read_knots(message: JointTrajectory, joints: Sequence[str]) -> list[Knot]:
+    """Return the points of a valid trajectory, in the controller's joint order."""
+    # index of each joint of the message in the controller's order
+    order = [joints.index(name) for name in message.joint_names]
+
+    def ordered(values: Sequence[float]) -> Array:
+        # A duplicate name hides another joint, which gets 0 here. The real controller commands an
+        # arbitrary position for that joint.
+        full = np.zeros(len(joints))
+        full[order] = values
+        return full
+    return [Knot(nanoseconds(point.time_from_start), ordered(point.positions),
+                 ordered(point.velocities) if point.velocities else None,
+                 ordered(point.accelerations) if point.accelerations else None)
+            for point in message.points]
+
+
+def nanoseconds(time: 'Time | Duration') -> int:
+    """Return a Time or Duration message as nanoseconds."""
+    return int(time.sec) * 10**9 + int(time.nanosec)

@@ -10,8 +10,7 @@ from ros2_ik.core import Array
 from ros2_ik.mock.controllers.controller import MockController, SYSTEM_DEFAULT
 from ros2_ik.mock.controllers.follow_joint_trajectory import follow_joint_trajectory, GoalWatch
 from ros2_ik.mock.controllers.joints import MockJoints
-from ros2_ik.mock.controllers.trajectory import Trajectory
-from ros2_ik.mock.controllers.trajectory_rules import nanoseconds, read_knots, refusal
+from ros2_ik.mock.controllers.trajectory import nanoseconds, read_knots, refusal, Trajectory
 
 
 class TrajectoryController(MockController):
