@@ -29,7 +29,7 @@ STILL = 20      # messages of joint_states that show the same: the arm stands
 FAST = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0}
 POSITIONS = {'controllers': ['arm_position_controller'],
              'arm_position_controller.kind': 'position', 'arm_position_controller.group': 'arm'}
-USUAL = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0, 'while_executing': 'refuse',
+USUAL = {'velocity_scaling': 1.0, 'acceleration_scaling': 1.0,
          'arrival_timeout': 2.0, 'max_tracking_error': 0.2}
 FAULTLESS = {'publish_joint_states': True, 'nan_joint': '', 'blocked': False,
              'stamp': True, 'clock_offset': 0.0, 'time_scale': 1.0}

@@ -30,7 +30,7 @@ from ros2_ik.msg import Solution
 from ros2_ik.node.endpoints.answering import header
 from ros2_ik.node.endpoints.registry import Parts, publisher
 from ros2_ik.node.endpoints.straight_way import StraightWay
-from ros2_ik.node.motion.outcome import Outcome
+from ros2_ik.node.motion.motion_execution import Outcome
 from ros2_ik.node.motion.path_checks import OwnScene
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.measured_joints import is_near

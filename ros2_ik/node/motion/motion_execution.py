@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from enum import Enum
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ros2_ik.core import Array, Motion, MotionState, Robot, Scene, Status
+from ros2_ik.core import Array, Contact, Motion, MotionState, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import (
@@ -17,12 +17,26 @@ from ros2_ik.node.controllers.controller import (
     USUAL_DELAY,
 )
 from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
-from ros2_ik.node.motion.outcome import Outcome
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 Cancelled = Callable[[], str]   # returns the reason why a motion must end, or ''
+
+
+class Outcome(NamedTuple):
+    """
+    Final status of a motion.
+
+    `contacts` are the contacts in `scene` that blocked the motion. `motion_seconds` is the planned
+    duration of the motion that was sent to controllers, 0 if none was sent [s].
+    """
+
+    status: Status
+    message: str
+    contacts: tuple[Contact, ...] = ()
+    motion_seconds: float = 0.0
+    scene: Scene | None = None
 
 
 class Phase(Enum):

@@ -1,6 +1,6 @@
 """Executes motions: assigns joints, plans, checks, sends and supervises."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 import time
 import traceback
@@ -15,8 +15,7 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
 from ros2_ik.node.controllers.trajectories import PERIOD
-from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Phase
-from ros2_ik.node.motion.outcome import Outcome
+from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Outcome, Phase
 from ros2_ik.node.motion.path_checks import OwnScene, PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
@@ -223,8 +222,10 @@ class MotionExecutor:
             raise RequestError(
                 Status.CONTROL_FAILED, f"the servo is on for joint '{min(taken)}'; nothing was "
                 'moved; switch the servo off by ~/servo/switch, mode off')
+        if any(not {*other.joints}.isdisjoint(execution.joints) for other in self._executions):
+            raise RequestError(Status.CONTROL_FAILED, 'another motion of these joints is under '
+                               'way; repeat the request at its end, or stop it by ~/stop')
         self._measured.require(execution.joints)
-        self._stop_others(execution)
         self._executions.append(execution)
         return execution
 
@@ -251,25 +252,6 @@ class MotionExecutor:
                 execution.check()
             await controller.prepare()
 
-    def _stop_others(self, execution: MotionExecution) -> None:
-        """Stop other motions of the same joints, or raise RequestError (`while_executing`)."""
-        others = list(self._sharing(execution))
-        # a requested motion starts at the state of the request, which the other motion has left
-        if others and execution.way is not None:
-            raise RequestError(Status.CONTROL_FAILED, 'another motion is under way, so the arm is '
-                               'not at the start of the path; repeat the request at its end')
-        if others and self._parameters.while_executing == 'refuse':
-            raise RequestError(
-                Status.CONTROL_FAILED, 'another motion is under way (parameter while_executing: '
-                'replace would stop it)')
-        for other in others:
-            other.stop(Status.PREEMPTED, 'another motion took its place')
-
-    def _sharing(self, execution: MotionExecution) -> Iterator[MotionExecution]:
-        """Yield the other motions that own any of an execution's joints."""
-        return (other for other in self._executions
-                if other is not execution and not {*other.joints}.isdisjoint(execution.joints))
-
     def _joints_of_others(self, execution: MotionExecution) -> frozenset[str]:
         """Return the joints of the servo and of all motions accepted before this one."""
         # later motions do not count: their own check is refused if it depends on this motion
@@ -281,10 +263,6 @@ class MotionExecutor:
                              avoid_collisions: bool, own: OwnScene | None) -> Outcome | None:
         """Plan, check and send; return a collision on the path, or None; raises RequestError."""
         await self._prepare(execution)
-        # wait until stopped motions of the same joints have ended
-        while any(other.under_way for other in self._sharing(execution)):
-            await self._context.pause(POLL_PERIOD)
-            execution.check()
         await self._wait_for_rest(execution)
         start = self._start(execution)
         motion = planned_motion(execution, start, scaling, self._parameters)

@@ -6,8 +6,7 @@ from ros2_ik.core import Motion, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollision, PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
-from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
-from ros2_ik.node.motion.outcome import Outcome
+from ros2_ik.node.motion.motion_execution import MotionExecution, Outcome, Phase
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.planning_scene import PlanningScene
 

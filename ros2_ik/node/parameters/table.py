@@ -77,9 +77,6 @@ PARAMETERS = (
     Spec('controllers', [''],
          'Names of the controllers that may move the robot; each has parameters <name>.kind, '
          '<name>.group and <name>.topic. Empty: nothing is ever moved.', read_only=True),
-    Spec('while_executing', 'refuse',
-         'Reaction to a request for a motion while another motion moves its joints: refuse it, '
-         'or brake the other motion and replace it.', choices=('refuse', 'replace')),
     Spec('velocity_scaling', 0.1, 'Scaling of the velocity limits in motions, if the request has '
          'none.', '', 1e-3, 1),
     Spec('acceleration_scaling', 0.1, 'Scaling of the acceleration and jerk limits in motions.',

@@ -71,7 +71,6 @@ WRONG = [
     ('max_timeout', math.nan, '0.0001 to 3600 s'), ('joint_state_timeout', -1, '0 s or more'),
     ('workers', 1.5, 'a whole number'), ('workers', 0, '1 to 256'),
     ('controllers', 'a', 'a list of any number of: a text'),
-    ('while_executing', 'wait', 'refuse, replace'),
     ('default_tip', 5, 'a text'), ('moveit_names', 1, 'truth value'),
     ('root_joint', 'floating', 'fixed, planar, freeflyer'),
     ('base_pose', [1.0, 2.0], 'a list of 7 of: a number'),
