@@ -176,10 +176,10 @@ def test_arm_that_does_not_stop_is_reported(sent):
     execution = sent.go(2.0)
     sent.run(0.5)
     execution.stop(Status.PREEMPTED, 'stopped')
-    place, _ = sent.end()
+    (place, _), at = sent.end(), sent.measured.state([JOINT])[0][0]
     for _ in range(1000):
         sent.now += LOOK
-        sent.hear(0.5 + 0.05 * np.sin(20 * sent.now))
+        sent.hear(at + 0.05 * np.sin(20 * sent.now))
         if outcome := execution.supervise():
             break
         assert sent.end()[0] == place

@@ -16,17 +16,10 @@ from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.transforms import Transforms
 
 NONE: frozenset[str] = frozenset()
-LIMIT_TOLERANCE = 1e-3   # maximum distance outside of a limit by noise of encoders [rad, m]
-# notes, by (the search moves the joint, the joint has no reading)
-LACKING = {
-    (True, False): 'stale joint_states of {}: the search started there nevertheless',
-    (True, True): 'no joint_states of {}: the search started at the neutral position',
-    (False, False): 'stale joint_states of {}: collisions were checked there nevertheless',
-    (False, True): 'no joint_states of {}: collisions were checked at the neutral position'}
 
 
 class Start(NamedTuple):
-    """Start positions q (nq,), and notes on stale, assumed and out-of-limit positions."""
+    """Start positions q (nq,), and notes on stale and assumed positions."""
 
     q: Array
     notes: list[str]
@@ -41,19 +34,17 @@ class CurrentState:
         self._joint_states, self._clock = joint_states, clock
 
     def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
-              free: frozenset[str] = NONE, checked: frozenset[str] = NONE) -> Start:
+              assumed: frozenset[str] = NONE) -> Start:
         """
         Complete the `given` joint values from joint_states and the base pose.
 
         - `needed` joints must be given or have a fresh reading, else RequestError is raised.
-        - `free` joints are moved by the search, which starts at their position. A stale reading,
-          or else the neutral position, is used and noted.
-        - `checked` joints do not move, but the collision check depends on them. They are treated
-          like `free` joints.
+        - `assumed` joints are moved by the search, or collision checks depend on them. A stale
+          reading, or else the neutral position, is used and noted.
         """
         limit = self._parameters.joint_state_timeout or float('inf')
         now, simulated = self._clock.now().nanoseconds, bool(self._clock.ros_time_is_active)
-        values, lacking = dict(given), {key: list[str]() for key in LACKING}
+        values, stale, unknown = dict(given), list[str](), list[str]()
         for joint in robot.joints:
             name = joint.name
             if name in given:
@@ -66,14 +57,12 @@ class CurrentState:
                 if name in needed:
                     raise RequestError(Status.ROBOT_STATE_STALE,
                                        self._missing_reason(robot, name, reading, age, limit))
-                if name in free or name in checked:
-                    lacking[name in free, reading is None].append(name)
-        q = robot.to_q(values)
-        notes = [LACKING[key].format(_list(names)) for key, names in lacking.items() if names]
-        if outside := _outside(robot, q, free):
-            notes.append(f'outside the limits at the start: {_list(outside)}; the search started '
-                         'inside the limits')
-        return Start(q, notes)
+                if name in assumed:
+                    (unknown if reading is None else stale).append(name)
+        notes = [*([f'stale joint_states of {_list(stale)} were used'] if stale else []),
+                 *([f'no joint_states of {_list(unknown)}: the neutral position was used']
+                   if unknown else [])]
+        return Start(robot.to_q(values), notes)
 
     def base(self, robot: Robot) -> Array | None:
         """Return the positions of the base joint, None if they are unknown."""
@@ -119,13 +108,6 @@ class CurrentState:
         return (f"joint '{name}' is needed, but not in the request, and its position from "
                 f'{source} is {age:.3g} s old; parameter joint_state_timeout allows '
                 f'{limit:g} s{"" if is_base else self._joint_states.clock_fault(name)}')
-
-
-def _outside(robot: Robot, q: Array, free: frozenset[str]) -> list[str]:
-    """Return the free joints that are outside their limits by more than LIMIT_TOLERANCE."""
-    outside = (q < robot.lower - LIMIT_TOLERANCE) | (q > robot.upper + LIMIT_TOLERANCE)
-    return [joint.name for joint in robot.joints
-            if joint.is_scalar and joint.name in free and outside[joint.index]]
 
 
 def _list(names: list[str]) -> str:

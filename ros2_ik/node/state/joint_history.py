@@ -2,16 +2,13 @@
 
 from collections import deque
 import math
+import statistics
 import time
 from typing import Any, NamedTuple
 
-from ros2_ik.core import Joint
-
 SETTLED = 1.0     # time for which readings must agree after a contradiction [s]
 NOISE = 0.01      # maximum difference of readings that agree [rad, m]
-JITTER = 0.05     # maximum error of the time between two readings [s]
-REVERSAL = 0.25   # two too fast steps, back and forth within this time, are a contradiction [s]
-UNLIMITED = 10.0  # maximum speed of joints without a limit [rad/s, m/s]
+JITTER = 0.02     # shorter intervals between readings count as this long, for jitter of stamps [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
 # maximum time in which motion may explain a deviating out-of-order reading [s]
@@ -50,13 +47,6 @@ class Reading(NamedTuple):
         return age if simulated else max(age, waited)
 
 
-def fastest(joint: Joint) -> float:
-    """Return the velocity limit of a joint, UNLIMITED if it has none [rad/s, m/s]."""
-    if 0 < joint.velocity_limit < math.inf:
-        return float(joint.velocity_limit)
-    return UNLIMITED
-
-
 def _seconds(last: Reading, reading: Reading) -> float:
     """Return the time between two readings [s]: by stamps if both have one, else by receipt."""
     if reading.stamp and last.stamp:
@@ -81,7 +71,7 @@ class JointHistory:
     compared. `turning` means that the joint is continuous.
     """
 
-    __slots__ = '_fast_step', '_past', '_rest', 'contradiction', 'reading', 'speed', 'turning'
+    __slots__ = '_past', '_rest', 'contradiction', 'reading', 'speed', 'turning'
 
     def __init__(self, reading: Reading, speed: float | None = None,
                  turning: bool = False) -> None:
@@ -89,8 +79,6 @@ class JointHistory:
         self.reading = self._rest = reading
         self.speed, self.turning = speed, turning
         self.contradiction: Contradiction | None = None
-        # last step that was too fast: displacement, and time of receipt (steady clock [s])
-        self._fast_step: tuple[float, float] | None = None
         # stamps [ns], and values without jumps by whole turns
         self._past = deque[tuple[int, float]](maxlen=MAX_STORED)
 
@@ -106,11 +94,8 @@ class JointHistory:
         stamped = bool(reading.stamp and last.stamp)
         older = (stamped and reading.stamp < last.stamp
                  and reading.received - last.received < SETTLED)
-        wrong = False
-        if self.speed is not None and factor:
-            speed = self.speed * factor
-            wrong = (self._late_differs(reading, speed) if older
-                     else self._jumps(last, reading, speed))
+        wrong = (self.speed is not None and factor > 0
+                 and self._contradicts(reading, older, self.speed * factor))
         if older:
             return wrong
         # a repeated stamp is no new measurement, so the reading keeps its age
@@ -138,12 +123,7 @@ class JointHistory:
         window = self._window()
         if len(window) < MIN_READINGS or not MIN_SPAN <= -window[-1][0] <= MAX_SPAN:
             return None
-        # slope of the least-squares line through the readings
-        times, values = zip(*window, strict=True)
-        middle, mean = sum(times) / len(times), sum(values) / len(values)
-        away = [time - middle for time in times]
-        covariance = sum(one * (value - mean) for one, value in zip(away, values, strict=True))
-        return float(covariance / sum(one * one for one in away))
+        return float(statistics.linear_regression(*zip(*window, strict=True)).slope)
 
     def _window(self) -> list[tuple[float, float]]:
         """Return (stamp minus latest [s], value) of readings in WINDOW and of one before it."""
@@ -162,35 +142,16 @@ class JointHistory:
         difference = second - first
         return math.remainder(difference, math.tau) if self.turning else difference
 
-    def _jumps(self, last: Reading, reading: Reading, speed: float) -> bool:
-        """Return whether the step from the last reading is too fast for the joint."""
-        moved = self._difference(last.value, reading.value)
-        if abs(moved) <= NOISE:
+    def _contradicts(self, reading: Reading, older: bool, speed: float) -> bool:
+        """Compare a reading with the last one, or if it is older, with the one nearest in time."""
+        value, seconds = self.reading.value, _seconds(self.reading, reading)
+        if older and self._past:
+            stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
+            seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
+        moved = abs(self._difference(value, reading.value))
+        if moved <= NOISE + speed * max(seconds, JITTER):
             return False
-        seconds = _seconds(last, reading)
-        excess = abs(moved) - NOISE - speed * seconds
-        if excess <= 0:
-            return False
-        # One small excess can be jitter of the stamps. A second one in the opposite direction
-        # shows two publishers that disagree.
-        before, self._fast_step = self._fast_step, (moved, reading.received)
-        back = (before is not None and before[0] * moved < 0
-                and reading.received - before[1] < REVERSAL)
-        return ((back or excess > speed * JITTER)
-                and self._contradict(last.value, reading, seconds))
-
-    def _late_differs(self, reading: Reading, speed: float) -> bool:
-        """Return whether an out-of-order reading contradicts the stored one of that time."""
-        if not self._past:
-            return False
-        stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
-        seconds = abs(reading.stamp - stamp) * 1e-9
-        allowed = NOISE + speed * min(seconds, MAX_LATE_INTERVAL)
-        return (abs(self._difference(value, reading.value)) > allowed
-                and self._contradict(value, reading, seconds))
-
-    def _contradict(self, first: float, reading: Reading, seconds: float) -> bool:
-        self.contradiction = Contradiction(first, reading.value, seconds, reading.received)
+        self.contradiction = Contradiction(value, reading.value, seconds, reading.received)
         return True
 
     def _store(self, reading: Reading) -> None:

@@ -6,13 +6,14 @@ import time
 from typing import TYPE_CHECKING
 
 from ros2_ik.core import Robot
-from ros2_ik.node.state.joint_history import fastest, JointHistory, Reading
+from ros2_ik.node.state.joint_history import JointHistory, Reading
 
 if TYPE_CHECKING:
     from rclpy.node import Node
     from sensor_msgs.msg import JointState
 
 MAX_POSITION = 1e6   # of a valid reading [rad, m]
+UNLIMITED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
 FACTOR = 1.5         # maximum plausible speed of a joint, as a multiple of its limit
 CLOCK_RESET = 10**9  # jump back of the clock that counts as a restart [ns]
 RECENT = 0.2         # age of the last message up to which the driver counts as running [s]
@@ -41,8 +42,9 @@ class JointStates:
 
     def set_robot(self, robot: Robot) -> None:
         """Adopt the speed limits of a robot's joints; keep only the last reading of each joint."""
-        self._limits = {joint.name: (fastest(joint), joint.kind == 'continuous')
-                        for joint in robot.joints if joint.is_scalar}
+        limits = ((joint, joint.velocity_limit) for joint in robot.joints if joint.is_scalar)
+        self._limits = {joint.name: (limit if 0 < limit < math.inf else UNLIMITED,
+                                     joint.kind == 'continuous') for joint, limit in limits}
         self._joints = {name: JointHistory(old.reading, *self._limits.get(name, (None, False)))
                         for name, old in self._joints.items()}
 
@@ -108,18 +110,15 @@ class JointStates:
                 time.monotonic()):
             return ''
         first, second, seconds, _ = joint.contradiction
+        names = self._publishers()
         return (f"joint_states contradict each other: joint '{name}' at {first:.4g} and, "
                 f'{seconds:.3g} s apart, at {second:.4g}, while its maximum velocity is '
-                f'{joint.speed:.3g}/s{self._named_publishers()}')
+                f'{joint.speed:.3g}/s' + (f'; publishers: {", ".join(names)}' if names else ''))
 
     def contradictions(self) -> list[str]:
         """Return the names of the joints whose readings contradict each other."""
         now = time.monotonic()
         return [name for name, joint in self._joints.items() if joint.contradictory(now)]
-
-    def _named_publishers(self) -> str:
-        names = self._publishers()
-        return f'; publishers: {", ".join(names)}' if names else ''
 
     def clock_fault(self, name: str) -> str:
         """
