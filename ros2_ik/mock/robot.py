@@ -8,7 +8,6 @@ import math
 import os
 import signal
 import sys
-from typing import Any
 
 from geometry_msgs.msg import TransformStamped
 import numpy as np
@@ -51,9 +50,10 @@ FAULTS: dict[str, tuple[bool | float | str, str]] = {
     'stamp': (True, 'false: joint_states have no header.stamp'),
     'clock_offset': (0.0, 'time by which header.stamp is ahead of the clock [s]'),
 }
-RANGES = {'time_scale': (0.01, 1.0), 'clock_offset': (-1e8, 1e8), 'rate': (1.0, 1000.0)}
+RANGES = {'time_scale': (0.01, 1.0), 'clock_offset': (-1e8, 1e8)}
 OF_JOINTS = ('blocked', 'time_scale')    # parameters that are attributes of MockJoints
 PRIORITY = 50     # SCHED_FIFO priority, as in ros2_control's controller_manager
+PERIOD = 0.01     # of joint_states and of the controllers [s]
 TF_RATE = 30.0    # of messages on /tf [Hz]
 
 
@@ -61,8 +61,8 @@ class MockRobot(Node):
     """
     Node that simulates a shipped robot, `robot`, which starts at home.
 
-    It publishes robot_description and robot_description_semantic (latched), joint_states (`rate`,
-    by default 100 Hz) and TF. The joints follow the newest command of
+    It publishes robot_description and robot_description_semantic (latched), joint_states
+    (100 Hz) and TF. The joints follow the newest command of
     - `<group>_controller`, a joint_trajectory_controller, and `<group>_position_controller`, a
       position controller, of each of the controlled_groups. Parameter `active` names the active
       controllers, at most one per joint; by default the trajectory controllers.
@@ -83,7 +83,7 @@ class MockRobot(Node):
             group + ending: kind(group + ending, self._body, joints)
             for group, joints in controlled_groups(shipped, self._robot).items()
             for ending, kind in kinds.items()}
-        self._period = 1 / self._declare_parameters()
+        self._declare_parameters()
         self.create_subscription(JointState, 'joint_command', self._on_joint_command,
                                  SYSTEM_DEFAULT)
         texts = {'robot_description_semantic': self._robot.srdf,
@@ -92,7 +92,7 @@ class MockRobot(Node):
                               for topic, text in texts.items() if text]
         self._joint_states = self.create_publisher(JointState, 'joint_states', 10)
         self._last = self.get_clock().now()
-        self.create_timer(self._period, self._cycle)
+        self.create_timer(PERIOD, self._cycle)
         self._transforms = self.create_publisher(TFMessage, '/tf', QoSProfile(depth=100))
         self.create_timer(1 / TF_RATE, self._publish_transforms)
         self.get_logger().info(f'{robot} stands at home, {len(self._body.names)} joints; '
@@ -103,19 +103,15 @@ class MockRobot(Node):
         """This node and the nodes of its controllers, for an executor."""
         return self, *self._controllers.values()
 
-    def _declare(self, name: str, default: object, text: str, read_only: bool = False) -> Any:
+    def _declare(self, name: str, default: object, text: str) -> None:
         least, most = RANGES.get(name, (0.0, 0.0))
         ranges = [FloatingPointRange(from_value=least, to_value=most)] if name in RANGES else []
-        described = ParameterDescriptor(description=text, read_only=read_only,
-                                        floating_point_range=ranges)
-        value = self.declare_parameter(name, default, described).value
+        described = ParameterDescriptor(description=text, floating_point_range=ranges)
         # rcl returns None for an empty list
-        if value is None:
+        if self.declare_parameter(name, default, described).value is None:
             raise IKError(f'{name} has no value')
-        return value
 
-    def _declare_parameters(self) -> float:
-        rate: float = self._declare('rate', 100.0, 'joint_states per second', read_only=True)
+    def _declare_parameters(self) -> None:
         for name, (default, text) in FAULTS.items():
             self._declare(name, default, text)
         active = [name for name, controller in self._controllers.items()
@@ -127,21 +123,11 @@ class MockRobot(Node):
         self._apply(given)
         self.add_on_set_parameters_callback(self._validate)
         self.add_post_set_parameters_callback(self._apply)
-        return rate
 
     def _validate(self, parameters: list[Parameter]) -> SetParametersResult:
-        reasons = [why for parameter in parameters
-                   if (why := self._refusal(parameter.name, parameter.value))]
-        return SetParametersResult(successful=not reasons, reason='; '.join(reasons))
-
-    def _refusal(self, name: str, value: Any) -> str:
-        if name == 'active':
-            return self._claimed_twice(value)
-        if name == 'nan_joint':
-            known = self._body.states()
-            return '' if value in ('', *known) else (
-                f"nan_joint: no joint '{value}'; there are {', '.join(known)}")
-        return ''
+        reason = next((self._claimed_twice(parameter.value) for parameter in parameters
+                       if parameter.name == 'active'), '')
+        return SetParametersResult(successful=not reason, reason=reason)
 
     def _claimed_twice(self, active: Iterable[str]) -> str:
         owners: dict[str, str] = {}
@@ -155,16 +141,13 @@ class MockRobot(Node):
 
     def _apply(self, parameters: list[Parameter]) -> None:
         for parameter in parameters:
-            if parameter.name == 'active':
-                self._switch_controllers(parameter.value)
-            elif parameter.name in OF_JOINTS:
+            if parameter.name in OF_JOINTS:
                 setattr(self._body, parameter.name, parameter.value)
-
-    def _switch_controllers(self, active: Iterable[str]) -> None:
-        # unchanged controllers keep their commands
-        for name, controller in self._controllers.items():
-            if controller.active != (name in active):
-                controller.deactivate() if controller.active else controller.activate()
+            if parameter.name == 'active':
+                # unchanged controllers keep their commands
+                for name, controller in self._controllers.items():
+                    if controller.active != (name in parameter.value):
+                        controller.deactivate() if controller.active else controller.activate()
 
     def _on_joint_command(self, message: JointState) -> None:
         """Command positions directly; the controllers of the joints drop their commands."""
@@ -196,7 +179,7 @@ class MockRobot(Node):
                 controller.update(now.nanoseconds - body.behind)
         # After a late cycle the next is short, although streamed commands are one period apart.
         # Count at least one period, so that regular commands are not reported as too fast.
-        elapsed = max((now - self._last).nanoseconds * 1e-9, self._period)
+        elapsed = max((now - self._last).nanoseconds * 1e-9, PERIOD)
         for defect in self._body.move(elapsed):
             self.get_logger().error(f'defect: {defect}')
         self._last = now
@@ -207,7 +190,7 @@ class MockRobot(Node):
         states = self._body.states()
         nan_joint, stamped, offset = (self.get_parameter(name).value
                                       for name in ('nan_joint', 'stamp', 'clock_offset'))
-        if nan_joint:
+        if nan_joint in states:
             states[nan_joint] = (math.nan, math.nan)
         message = JointState(name=list(states),
                              position=[position for position, _ in states.values()],

@@ -30,9 +30,7 @@ def test_time_scale_slows_the_controllers(mock):
 
 @pytest.mark.parametrize(('name', 'value', 'reason'), [
     ('time_scale', 0.0, 'time_scale out of range Min: 0.01, Max: 1.0'),
-    ('nan_joint', 'x', "no joint 'x'; there are panda_finger_joint1"),
     ('clock_offset', math.nan, 'clock_offset out of range'),
-    ('rate', 10.0, 'read-only'),
 ])
 def test_malformed_parameters_are_refused(mock, name, value, reason):
     before = mock.get(name)
@@ -41,8 +39,7 @@ def test_malformed_parameters_are_refused(mock, name, value, reason):
 
 
 @pytest.mark.parametrize(('words', 'reason'), [
-    (['-p', 'rate:=0.0'], 'rate out of range Min: 1.0'),
-    (['-p', 'arm_controller:joints:=[x]'], "unknown joint 'x'"),
+    (['-p', 'time_scale:=0.0'], 'time_scale out of range Min: 0.01'),
     (['-p', 'active:=[]'], 'active has no value')])
 def test_malformed_start_parameters_are_refused(words, reason):
     run = subprocess.run([sys.executable, PROGRAM, '--ros-args', *words], capture_output=True,

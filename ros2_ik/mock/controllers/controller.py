@@ -9,7 +9,6 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import IKError
-from ros2_ik.core.errors import UnknownJointError
 from ros2_ik.mock.controllers.joints import MockJoints
 
 # SystemDefaultsQoS as Fast DDS interprets it for subscriptions
@@ -21,7 +20,7 @@ class MockController(Node):
     Node of a controller, which commands joints of a mock robot while it is active.
 
     The node has the controller's name. Its parameter `joints` has the joints in the order of the
-    commands. Raises UnknownJointError, and IKError if __node:= renames all nodes of the process.
+    commands. Raises IKError if __node:= renames all nodes of the process.
     """
 
     def __init__(self, name: str, body: MockJoints, joints: Sequence[str]) -> None:
@@ -31,12 +30,8 @@ class MockController(Node):
                           "__node:= (in a launch file: name)")
         described = ParameterDescriptor(description='joints, in the order of the commands',
                                         read_only=True)
-        self.body = body
-        self.joints = tuple(self.declare_parameter('joints', list(joints), described).value)
-        # the parameter can be overridden on the command line
-        for joint in self.joints:
-            if joint not in body.names:
-                raise UnknownJointError(joint, body.names)
+        self.declare_parameter('joints', list(joints), described, ignore_override=True)
+        self.body, self.joints = body, tuple(joints)
         self.active = False
 
     def activate(self) -> None:
