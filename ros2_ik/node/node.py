@@ -132,7 +132,7 @@ class IKNode(Node):
         # first of all, to stop motions under way
         self._motions.set_robot(robot)
         # searches for the previous robot
-        self._pool.cancel_all()
+        self._pool.cancel()
         self._pool.set_robot(robot)
         self._joint_states.set_robot(robot)
         self._scene.set_robot(robot)

@@ -192,31 +192,28 @@ class Pool:
             self._assign()
         return job.number
 
-    def cancel(self, number: int) -> None:
-        """End a search: `done` gets its best result, or UnansweredError after CANCEL_TIMEOUT."""
-        self._cancel({number})
+    def cancel(self, number: int | None = None) -> None:
+        """
+        End a search, or all searches if `number` is None.
 
-    def cancel_all(self) -> None:
-        """End all searches as by `cancel`."""
-        self._cancel({job.job.number for job in (*self._waiting, *self._assigned())})
-
-    def end(self) -> None:
-        """Cancel all searches, including searches that are submitted later."""
-        self._ending = True
-        self.cancel_all()
-
-    def _cancel(self, numbers: set[int]) -> None:
+        `done` gets the best result, or UnansweredError after CANCEL_TIMEOUT.
+        """
         with self._lock:
-            for job in [job for job in self._waiting if job.job.number in numbers]:
+            for job in [job for job in self._waiting if number in (None, job.job.number)]:
                 self._waiting.remove(job)
                 job.cancelled = True
                 job.end_unanswered()
             for member in self._members:
-                for number in numbers & member.jobs.keys():
-                    job = member.jobs[number]
-                    job.cancelled, job.due = True, time.monotonic() + CANCEL_TIMEOUT
-                    member.send(Cancel(number))
+                for job in [*member.jobs.values()]:
+                    if number in (None, job.job.number):
+                        job.cancelled, job.due = True, time.monotonic() + CANCEL_TIMEOUT
+                        member.send(Cancel(job.job.number))
         self._waker.send_bytes(b'.')
+
+    def end(self) -> None:
+        """Cancel all searches, including searches that are submitted later."""
+        self._ending = True
+        self.cancel()
 
     def close(self) -> None:
         """Kill all processes; `done` is not called for open searches."""

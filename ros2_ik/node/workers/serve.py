@@ -20,7 +20,6 @@ from ros2_ik.core import collision_checker, IKSolution, Robot, Scene
 from ros2_ik.core.internals import PathSearch, Search, TimedPath
 
 NICENESS = 10     # lower priority than the node's own callbacks
-MAX_ROBOTS = 2    # the newest robot, and its predecessor for jobs that are still running
 POLL_PERIOD = 0.005       # between two checks for messages during an attempt [s]
 PROGRESS_PERIOD = 0.1     # between two progress reports of a watched search [s]
 
@@ -86,13 +85,6 @@ class OpenSearch:
     spent: float = 0.0
     reported_at: float = field(default_factory=time.monotonic)    # steady clock [s]
 
-    def attempt(self) -> bool:
-        """Run one attempt of the search; return whether the search is finished."""
-        before = time.thread_time()
-        finished = self.search.run(seconds=0)
-        self.spent += time.thread_time() - before
-        return finished
-
     @property
     def order(self) -> tuple[bool, float]:
         """Sort key: first searches past their deadline, then by computing time."""
@@ -129,8 +121,11 @@ class Worker:
         while not self._open or self._inbox or self._connection.poll():
             self._handle(self._inbox.popleft() if self._inbox else self._connection.recv())
         number, chosen = min(self._open.items(), key=lambda item: item[1].order)
+        before = time.thread_time()
         try:
-            if chosen.attempt():
+            finished = chosen.search.run(seconds=0)
+            chosen.spent += time.thread_time() - before
+            if finished:
                 self._answer(number)
             elif chosen.watched and (
                     now := time.monotonic()) > chosen.reported_at + PROGRESS_PERIOD:
@@ -176,11 +171,9 @@ class Worker:
         return Cancel(number) in self._inbox
 
     def _add_robot(self, message: TakeRobot) -> None:
-        # pop and insert again, so that the dict is ordered by last use
-        robot = self._robots.pop(message.key, None) or pickle.loads(message.robot)
-        self._robots[message.key] = robot
-        while len(self._robots) > MAX_ROBOTS:
-            del self._robots[next(iter(self._robots))]
+        robot = self._robots.get(message.key) or pickle.loads(message.robot)
+        # searches for an earlier robot are cancelled by the node
+        self._robots = {message.key: robot}
         # creates the geometry in the cache before a search needs it
         if message.geometry:
             try:
