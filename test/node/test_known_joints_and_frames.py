@@ -250,24 +250,22 @@ def test_age_follows_stamps_and_receipt(stream, how, age):
     assert stream.states.age('shoulder') == pytest.approx(age, abs=1e-6)
 
 
-@pytest.mark.parametrize(('off', 'said'), [(-2.0, '2 s behind'), (3.0, '3 s ahead of')])
-def test_clock_offset_is_named(stream, off, said):
+def test_clock_offset_is_named(stream):
     for _ in range(100):
         stream.now += 0.02
-        stream.tell(0.4, off=off)
-    assert said in stream.states.clock_fault('shoulder')
-    stream.now += 5                                    # now it is silence that makes it old
-    assert stream.states.clock_fault('shoulder') == (
-        '; no joint_states at all for 5 s: does the driver run?')
+        stream.tell(0.4, off=-2.0)
+    reading = stream.states.get('shoulder')
+    assert reading.described(stream.states.age('shoulder')) == '2 s old (received 0 s ago)'
 
 
 def test_restarted_simulation_drops_old_joint_states(stream):
-    """Its time jumps back, and the robot is elsewhere."""
+    """Its time jumps back, and the robot is elsewhere; a joint that it does not publish is old."""
     stream.now = 900.0
     stream.tell(0.4)
     stream.tell(0.2, 'elbow')
     stream.offset = -890.0
-    stream.now += 0.01
-    stream.tell(0.0)
-    assert stream.states.get('shoulder').value == 0.0 and not stream.wrong()
-    assert stream.states.age('shoulder') < 0.1 and stream.states.get('elbow') is None
+    for _ in range(110):
+        stream.now += 0.01
+        stream.tell(0.0)
+    assert stream.states.get('shoulder').value == 0.0
+    assert stream.states.age('shoulder') < 0.1 and stream.states.age('elbow') > 800

@@ -304,7 +304,7 @@ class _World(World):
               checked: frozenset[str]) -> Array:
         """Return q (nq,), the seed completed from joint_states; set `free`, `needed`, `notes`."""
         self.free, self.needed = free, needed
-        start = self._state.start(self.robot, request.seed, needed, free | checked)
+        start = self._state.start(self.robot, request.seed, needed, free, checked)
         self.notes = start.notes
         return start.q
 

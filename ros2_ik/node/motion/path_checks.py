@@ -110,7 +110,7 @@ class PathChecks:
                 Status.CONTROL_FAILED, "another motion, or the servo, moves joint '"
                 f"{min(others & beside)}', and a path can be checked only while all other joints "
                 'are at rest; repeat the request later (or with avoid_collisions: false)')
-        start = self._state.start(execution.robot, assumed | first, frozenset(), others)
+        start = self._state.start(execution.robot, assumed | first, frozenset(), checked=others)
         execution.notes += start.notes
         resolution = self._context.parameters.path_resolution
         return PathCollisionCheck(checker, motion, start.q, resolution)

@@ -1,5 +1,6 @@
 """The start state of a request, from its joint values, joint_states and the base pose."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -11,8 +12,7 @@ from ros2_ik.core import Array, Joint, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_pose
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.joint_history import Reading
-from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.joint_states import JointStates, Reading
 from ros2_ik.node.state.transforms import Transforms
 
 NONE: frozenset[str] = frozenset()
@@ -34,17 +34,17 @@ class CurrentState:
         self._joint_states, self._clock = joint_states, clock
 
     def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
-              assumed: frozenset[str] = NONE) -> Start:
+              free: frozenset[str] = NONE, checked: frozenset[str] = NONE) -> Start:
         """
         Complete the `given` joint values from joint_states and the base pose.
 
         - `needed` joints must be given or have a fresh reading, else RequestError is raised.
-        - `assumed` joints are moved by the search, or collision checks depend on them. A stale
-          reading, or else the neutral position, is used and noted.
+        - `free` joints are moved by the search; the collision check depends on `checked` joints.
+          A stale reading, or else the neutral position, is used and noted.
         """
         limit = self._parameters.joint_state_timeout or float('inf')
         now, simulated = self._clock.now().nanoseconds, bool(self._clock.ros_time_is_active)
-        values, stale, unknown = dict(given), list[str](), list[str]()
+        values, lacking = dict(given), defaultdict[str, list[str]](list)
         for joint in robot.joints:
             name = joint.name
             if name in given:
@@ -57,11 +57,14 @@ class CurrentState:
                 if name in needed:
                     raise RequestError(Status.ROBOT_STATE_STALE,
                                        self._missing_reason(robot, name, reading, age, limit))
-                if name in assumed:
-                    (unknown if reading is None else stale).append(name)
-        notes = [*([f'stale joint_states of {_list(stale)} were used'] if stale else []),
-                 *([f'no joint_states of {_list(unknown)}: the neutral position was used']
-                   if unknown else [])]
+                what, where = ('no', 'neutral') if reading is None else ('stale', 'last known')
+                if name in free:
+                    lacking[f'{what} joint_states of {{}}: the search started at the {where} '
+                            'position'].append(name)
+                elif name in checked:
+                    lacking[f'{what} joint_states of {{}}: collisions were checked at the {where} '
+                            'position'].append(name)
+        notes = [text.format(_list(names)) for text, names in lacking.items()]
         return Start(robot.to_q(values), notes)
 
     def base(self, robot: Robot) -> Array | None:
@@ -100,14 +103,14 @@ class CurrentState:
 
     def _missing_reason(self, robot: Robot, name: str, reading: Reading | None, age: float,
                         limit: float) -> str:
-        is_base = name == robot.base_joint
-        source = (f'base_source {self._parameters.base_source}' if is_base else 'joint_states')
+        source = (f'base_source {self._parameters.base_source}' if name == robot.base_joint
+                  else 'joint_states')
         if reading is None:
             return (f"joint '{name}' is needed, but neither the request nor {source} has its "
                     'position')
         return (f"joint '{name}' is needed, but not in the request, and its position from "
-                f'{source} is {age:.3g} s old; parameter joint_state_timeout allows '
-                f'{limit:g} s{"" if is_base else self._joint_states.clock_fault(name)}')
+                f'{source} is {reading.described(age)}; parameter joint_state_timeout allows '
+                f'{limit:g} s')
 
 
 def _list(names: list[str]) -> str:

@@ -1,22 +1,183 @@
-"""The last readings of all joints, from messages on joint_states."""
+"""Readings of the joints from messages on joint_states: age, velocity, time at rest, faults."""
 
+from collections import deque
 from collections.abc import Callable, Sequence
 import math
+import statistics
 import time
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ros2_ik.core import Robot
-from ros2_ik.node.state.joint_history import JointHistory, Reading
 
 if TYPE_CHECKING:
     from rclpy.node import Node
     from sensor_msgs.msg import JointState
 
+SETTLED = 1.0     # time for which readings must agree after a contradiction [s]
+NOISE = 0.01      # maximum difference of readings that agree [rad, m]
+JITTER = 0.02     # shorter intervals between readings count as this long, for jitter of stamps [s]
+MIN_SPACING = 10**7     # between two stored readings [ns]
+MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
+# maximum time in which motion may explain a deviating out-of-order reading [s]
+MAX_LATE_INTERVAL = 0.1
+WINDOW = 0.2            # the velocity is a regression over this time [s]
+MIN_READINGS = 3        # in the window, for a velocity
+MIN_SPAN, MAX_SPAN = 0.1, 0.35    # time that these readings must cover [s]
+MAX_GAP = 1.5     # maximum interval between equal readings to count as continuous rest [s]
 MAX_POSITION = 1e6   # of a valid reading [rad, m]
 UNLIMITED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
 FACTOR = 1.5         # maximum plausible speed of a joint, as a multiple of its limit
-CLOCK_RESET = 10**9  # jump back of the clock that counts as a restart [ns]
-RECENT = 0.2         # age of the last message up to which the driver counts as running [s]
+
+
+class Reading(NamedTuple):
+    """A value, its stamp (node clock [ns]; 0: none) and its time of receipt (steady clock [s])."""
+
+    value: Any
+    stamp: int
+    received: float
+
+    @classmethod
+    def of(cls, value: Any, stamp: Any = None) -> 'Reading':
+        """Return a reading received now; `stamp` is a Time message, None for no stamp."""
+        nanoseconds = stamp.sec * 10**9 + stamp.nanosec if stamp is not None else 0
+        return cls(value, nanoseconds, time.monotonic())
+
+    def age(self, now: int, simulated: bool = False) -> float:
+        """
+        Return the age of the reading at time `now` of the node clock [ns], in seconds.
+
+        The age counts from the stamp, but is at least the time since receipt. A stamp in the
+        future shows that clocks differ; the age is then the difference. In `simulated` time, which
+        can be paused, only the stamp counts. Without a stamp, the age is the time since receipt.
+        """
+        waited = time.monotonic() - self.received
+        if not self.stamp:
+            return waited
+        age = abs(now - self.stamp) * 1e-9
+        return age if simulated else max(age, waited)
+
+    def described(self, age: float) -> str:
+        """Return a text on the age [s]; it exceeds the time since receipt if clocks differ."""
+        return f'{age:.3g} s old (received {time.monotonic() - self.received:.2g} s ago)'
+
+
+def _seconds(last: Reading, reading: Reading) -> float:
+    """Return the time between two readings [s]: by stamps if both have one, else by receipt."""
+    if reading.stamp and last.stamp:
+        return abs(reading.stamp - last.stamp) * 1e-9
+    return max(reading.received - last.received, 0.0)
+
+
+class Contradiction(NamedTuple):
+    """Two contradictory values, the time between them [s], and the time of receipt `at` [s]."""
+
+    first: float
+    second: float
+    seconds: float
+    at: float
+
+
+class JointHistory:
+    """
+    The recent readings of a joint, its velocity, and contradictions between readings.
+
+    `speed` is the velocity limit [rad/s, m/s]; None for an unknown joint, whose readings are not
+    compared. `turning` means that the joint is continuous.
+    """
+
+    __slots__ = '_past', '_rest', 'contradiction', 'reading', 'speed', 'turning'
+
+    def __init__(self, reading: Reading, speed: float | None = None,
+                 turning: bool = False) -> None:
+        # _rest: the reading since which all readings have shown the current position
+        self.reading = self._rest = reading
+        self.speed, self.turning = speed, turning
+        self.contradiction: Contradiction | None = None
+        # stamps [ns], and values without jumps by whole turns
+        self._past = deque[tuple[int, float]](maxlen=MAX_STORED)
+
+    def take(self, reading: Reading, factor: float) -> bool:
+        """
+        Record a reading; return whether it contradicts earlier ones.
+
+        Readings contradict each other if the joint would have to be faster than `factor` times
+        its limit; with factor 0 they never do. A reading with an older stamp than the newest one
+        is checked, but not recorded, unless SETTLED or more has passed since the newest one.
+        """
+        last = self.reading
+        stamped = bool(reading.stamp and last.stamp)
+        older = (stamped and reading.stamp < last.stamp
+                 and reading.received - last.received < SETTLED)
+        wrong = (self.speed is not None and factor > 0
+                 and self._contradicts(reading, older, self.speed * factor))
+        if older:
+            return wrong
+        # a repeated stamp is no new measurement, so the reading keeps its age
+        if stamped and reading.stamp == last.stamp:
+            reading = reading._replace(received=last.received)
+        self.reading = reading
+        if (abs(self._difference(self._rest.value, reading.value)) > NOISE
+                or _seconds(last, reading) > MAX_GAP):
+            self._rest = reading
+        self._store(reading)
+        return wrong
+
+    @property
+    def stood(self) -> float:
+        """Time for which all readings have shown the current position [s]."""
+        return _seconds(self._rest, self.reading)
+
+    @property
+    def velocity(self) -> float | None:
+        """
+        Velocity from positions and stamps [rad/s, m/s]; None if there are too few readings.
+
+        Velocities in joint_states are not used, since some drivers publish zeros or commands.
+        """
+        window = self._window()
+        if len(window) < MIN_READINGS or not MIN_SPAN <= -window[-1][0] <= MAX_SPAN:
+            return None
+        return float(statistics.linear_regression(*zip(*window, strict=True)).slope)
+
+    def _window(self) -> list[tuple[float, float]]:
+        """Return (stamp minus latest [s], value) of readings in WINDOW and of one before it."""
+        window = list[tuple[float, float]]()
+        for stamp, value in reversed(self._past):
+            window.append(((stamp - self.reading.stamp) * 1e-9, value))
+            if window[-1][0] <= -WINDOW:
+                break
+        return window
+
+    def contradictory(self, now: float) -> bool:
+        """Return whether a contradiction occurred less than SETTLED before `now` (steady [s])."""
+        return self.contradiction is not None and now - self.contradiction.at < SETTLED
+
+    def _difference(self, first: float, second: float) -> float:
+        difference = second - first
+        return math.remainder(difference, math.tau) if self.turning else difference
+
+    def _contradicts(self, reading: Reading, older: bool, speed: float) -> bool:
+        """Compare a reading with the last one, or if it is older, with the one nearest in time."""
+        value, seconds = self.reading.value, _seconds(self.reading, reading)
+        if older and self._past:
+            stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
+            seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
+        moved = abs(self._difference(value, reading.value))
+        if moved <= NOISE + speed * max(seconds, JITTER):
+            return False
+        self.contradiction = Contradiction(value, reading.value, seconds, reading.received)
+        return True
+
+    def _store(self, reading: Reading) -> None:
+        past = self._past
+        # the clock of the stamps was reset
+        if past and reading.stamp < past[-1][0]:
+            past.clear()
+        if not reading.stamp or past and reading.stamp - past[-1][0] < MIN_SPACING:
+            return
+        value = (past[-1][1] + self._difference(past[-1][1], reading.value) if past
+                 else reading.value)
+        past.append((reading.stamp, value))
 
 
 class JointStates:
@@ -36,8 +197,6 @@ class JointStates:
         self._joints: dict[str, JointHistory] = {}
         # by joint: maximum speed [rad/s, m/s], and whether the joint is continuous
         self._limits: dict[str, tuple[float, bool]] = {}
-        self._received = math.inf   # receipt of the last message, on the steady clock [s]
-        self._last_time = 0     # last time read from the node clock [ns]
         self.newest: Reading | None = None
 
     def set_robot(self, robot: Robot) -> None:
@@ -47,14 +206,6 @@ class JointStates:
                                      joint.kind == 'continuous') for joint, limit in limits}
         self._joints = {name: JointHistory(old.reading, *self._limits.get(name, (None, False)))
                         for name, old in self._joints.items()}
-
-    def _check_clock(self) -> None:
-        """Drop stamped readings if the clock went back, such as when a simulation restarts."""
-        now = self._now()
-        if now < self._last_time - CLOCK_RESET:
-            self._joints = {name: joint for name, joint in self._joints.items()
-                            if not joint.reading.stamp}
-        self._last_time = now
 
     def take(self, message: 'JointState') -> None:
         """Record a JointState; positions that are NaN or beyond MAX_POSITION are ignored."""
@@ -66,8 +217,6 @@ class JointStates:
                            f'{len(positions)} positions is ignored')
             return
         _, stamp, received = Reading.of(None, message.header.stamp)
-        self._received = received
-        self._check_clock()
         factor = self._factor()
         nan, wrong = dict[str, float](), list[str]()
         for name, position in zip(names, positions, strict=True):
@@ -81,9 +230,8 @@ class JointStates:
             elif known.take(reading, factor):
                 wrong.append(name)
         if nan:
-            listed = ', '.join(f"'{name}' ({value})" for name, value in nan.items())
-            self._warn(f'joint_states has no valid position for {listed}: earlier values, if '
-                       'any, remain in use and become stale')
+            self._warn(f'joint_states has no valid position for {nan}: earlier values, if any, '
+                       'remain in use and become stale')
         if wrong:
             self._warn(self.contradiction(wrong[0]))
 
@@ -119,23 +267,6 @@ class JointStates:
         """Return the names of the joints whose readings contradict each other."""
         now = time.monotonic()
         return [name for name, joint in self._joints.items() if joint.contradictory(now)]
-
-    def clock_fault(self, name: str) -> str:
-        """
-        Return why readings of a joint are stale: no messages at all, or wrong stamps.
-
-        Returns '' if only this joint is missing in the messages.
-        """
-        reading, now = self.get(name), time.monotonic()
-        if (silent := now - self._received) > RECENT:
-            return f'; no joint_states at all for {silent:.2g} s: does the driver run?'
-        if reading is None or not reading.stamp or now - reading.received > RECENT:
-            return ''
-        off = (self._now() - reading.stamp) * 1e-9
-        return (f'; the last message came {now - reading.received:.2g} s ago, but its stamp is '
-                f"{abs(off):.2g} s {'behind' if off > 0 else 'ahead of'} this node's clock: "
-                'messages are delayed, or the clocks differ (synchronise them; set use_sim_time '
-                'alike for all nodes)')
 
 
 def publishers(node: 'Node', topic: str) -> list[str]:

@@ -8,8 +8,7 @@ import pinocchio as pin
 
 from ros2_ik.core import Array, Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.state.joint_history import JointHistory
-from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.joint_states import JointHistory, JointStates
 from ros2_ik.node.state.motion_clock import MotionClock
 
 REST_SPEED = 0.01   # joints that are slower count as at rest, as in ros2_controllers [rad/s, m/s]
@@ -37,8 +36,8 @@ class MeasuredJoints:
                         'is unknown; the driver must set it to the time of measurement')
             age = states.age(joint)
             if age > limit:
-                return (f"joint_states of joint '{joint}' are {age:.3g} s old; parameter "
-                        f'execute_state_timeout allows {limit:g} s{states.clock_fault(joint)}')
+                return (f"joint_states of joint '{joint}' are {reading.described(age)}; parameter "
+                        f'execute_state_timeout allows {limit:g} s')
         return ''
 
     def require(self, joints: Sequence[str]) -> None:

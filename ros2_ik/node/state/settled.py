@@ -1,6 +1,5 @@
-"""Parses requests in order of arrival, once collision geometry and TF are ready."""
+"""Parses requests once collision geometry and TF are ready."""
 
-from collections import deque
 from collections.abc import Awaitable, Callable
 import time
 from typing import TypeVar
@@ -20,29 +19,21 @@ class Settled:
                  sleep: Callable[[float], Awaitable[None]]) -> None:
         self._description, self._scene = description, scene
         self._transforms, self._sleep = transforms, sleep
-        self._turns = deque[object]()
 
     async def read(self, read: Callable[[], T]) -> T:
         """
         Await the first robot and the collision geometry of a new one, then return `read()`.
 
         Shortly after the start of the TF subscription, `read` is retried if it raises RequestError
-        for a missing transform; after a short timeout, the error is final. Requests
-        are read in order of arrival, so that a request for a motion cannot overtake another.
+        for a missing transform; after a short timeout, the error is final.
         """
-        turn = object()
-        self._turns.append(turn)
-        try:
-            while (self._description.is_awaited or self._scene.geometry.settling
-                   or self._turns[0] is not turn):
-                await self._sleep(RETRY_PERIOD)
-            while True:
-                began = time.monotonic()
-                try:
-                    return read()
-                except RequestError as error:
-                    if not self._transforms.may_pass(error, began):
-                        raise
-                await self._sleep(RETRY_PERIOD)
-        finally:
-            self._turns.remove(turn)
+        while self._description.is_awaited or self._scene.geometry.settling:
+            await self._sleep(RETRY_PERIOD)
+        while True:
+            began = time.monotonic()
+            try:
+                return read()
+            except RequestError as error:
+                if not self._transforms.may_pass(error, began):
+                    raise
+            await self._sleep(RETRY_PERIOD)

@@ -23,7 +23,7 @@ from ros2_ik.messages.frames import Lookup, OldTransformError, Reference
 from ros2_ik.messages.poses import placement
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.joint_history import Reading
+from ros2_ik.node.state.joint_states import Reading
 
 if TYPE_CHECKING:
     import tf2_ros

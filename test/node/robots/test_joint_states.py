@@ -104,7 +104,7 @@ def test_stale_joint_states_are_refused_or_replaced_by_the_seed(arm):
 def test_nan_positions_are_ignored_and_reported(arm, node):
     def warned():
         arm.tell({'turn': float('nan')})
-        return f"no valid position for 'turn{arm.suffix}' (nan)" in node.text
+        return f"no valid position for {{'turn{arm.suffix}': nan}}" in node.text
     eventually(warned, 'a warning')
     assert arm.ik().status == STALE
     arm.tell_until_solved(HOME)

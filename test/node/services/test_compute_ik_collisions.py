@@ -82,7 +82,7 @@ def test_attached_object_counts_in_collision_checks(client):
 def test_joints_checked_at_neutral_are_named(client):
     response = client.ik(targets=[down(0.5, 0.0, 0.5)])
     assert response.status == Status.SUCCESS
-    assert "no joint_states of 'panda_finger_joint1': the neutral position" \
+    assert "no joint_states of 'panda_finger_joint1': collisions were checked at the neutral" \
         in response.message
 
 
