@@ -10,7 +10,7 @@ from stand_in_arm import Arm, FASTEST, JOINT, LIMIT, LOOK
 
 from ros2_ik.core import Status
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.trajectories import seconds_of
+from ros2_ik.node.controllers.trajectory_controller import seconds_of
 
 CANCELED = 5
 

@@ -19,8 +19,10 @@ from stand_in_arm import (
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Robot, Status, straight_motion
-from ros2_ik.node.controllers.motion_limits import motion_limits
-from ros2_ik.node.controllers.trajectories import duration_message
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.controllers.controller import motion_limits
+from ros2_ik.node.controllers.robot_controllers import RobotControllers
+from ros2_ik.node.controllers.trajectory_controller import duration_message
 from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
 
 BACK = 1e-6     # no joint goes back by more [rad]
@@ -46,6 +48,20 @@ def test_velocity_limit_is_the_smaller_of_urdf_and_parameter(urdf, given, limit)
     parameters = Values()
     parameters.limits['turn', 'velocity'] = given
     assert motion_limits(robot, ['turn'], parameters).velocity.tolist() == [limit]
+
+
+def test_controller_with_a_joint_of_another_one_is_not_used(monkeypatch):
+    arm = Arm(monkeypatch, Trajectories)
+    groups = {'one': 'arm', 'two': '', 'three': 'hand'}
+    for name, group in groups.items():
+        arm.parameters.update({f'{name}.kind': 'joint_trajectory', f'{name}.group': group,
+                               f'{name}.topic': ''})
+    arm.parameters['controllers'] = list(groups)
+    found = RobotControllers(arm.robot, arm.context)
+    assert [one.name for one in found.controllers] == ['one', 'three']
+    assert found.choose(['panda_finger_joint1']) == found.controllers[1:]
+    with pytest.raises(RequestError, match="'two' is not used: it has joints of controller 'one'"):
+        found.choose(['elsewhere'])
 
 
 # -- where it comes to rest --------------------------------------------------------------------

@@ -1,8 +1,8 @@
-"""Base class of the adapters to controllers."""
+"""Base class of the adapters to controllers, and the limits of motions."""
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 import math
@@ -144,7 +144,7 @@ class Controller(ABC):
         """
 
     def cancel(self) -> None:
-        """Drop the current motion, because another controller commands its joints now."""
+        """Drop the current motion, because the servo commands the joints now."""
         self._motion, self._released_at = None, self.context.now()
 
     def release(self, reason: str) -> None:
@@ -164,10 +164,6 @@ class Controller(ABC):
         """Drop the goals of a finished motion; cancel a goal that may still be accepted."""
 
     # -- commanded state ------------------------------------------------------------------
-
-    def shares(self, joints: Iterable[str]) -> bool:
-        """Return whether the controller moves any of the joints."""
-        return not set(joints).isdisjoint(self.joints)
 
     def commanded(self, moment: float) -> MotionState:
         """Return the commanded state at a time of the motion clock [s]."""
@@ -223,3 +219,34 @@ def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
         return left <= braking.duration
     ahead = np.sign(motion.goal - motion.at(0.0).position)
     return bool((ahead * (braking.goal - motion.goal) > GOAL_EPSILON).any())
+
+
+def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:
+    """Return the velocity, acceleration and jerk limits of joints, without scaling."""
+    return MotionLimits(np.array([_velocity(robot, joint, parameters) for joint in joints]),
+                        acceleration_limits(joints, parameters),
+                        _chosen('jerk', joints, parameters))
+
+
+def acceleration_limits(joints: Sequence[str], parameters: 'Parameters') -> Array:
+    """Return the acceleration limits (n,) of joints, without scaling [rad/s^2, m/s^2]."""
+    return _chosen('acceleration', joints, parameters)
+
+
+def _chosen(kind: str, joints: Sequence[str], parameters: 'Parameters') -> Array:
+    usual = getattr(parameters, f'default_max_{kind}')
+    return np.array([parameters.limit(joint, kind) or usual for joint in joints])
+
+
+def position_bounds(robot: Robot, joints: Sequence[str]) -> tuple[Array, Array]:
+    """Return the lower and upper position limits of joints, (n,) each, +-inf if unlimited."""
+    limits = [robot.joint(joint) for joint in joints]
+    return (np.array([joint.lower for joint in limits]),
+            np.array([joint.upper for joint in limits]))
+
+
+def _velocity(robot: Robot, joint: str, parameters: 'Parameters') -> float:
+    """Return the smaller of the velocity limits in URDF and parameters; 0 counts as unset."""
+    limits = robot.joint(joint).velocity_limit, parameters.limit(joint, 'velocity') or 0.0
+    return min((limit for limit in limits if 0 < limit < math.inf),
+               default=parameters.default_max_velocity)

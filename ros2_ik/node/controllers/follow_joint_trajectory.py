@@ -15,8 +15,8 @@ from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.command_topic import ANY
 from ros2_ik.node.controllers.controller import MAX_DELAY, USUAL_DELAY
-from ros2_ik.node.controllers.trajectories import duration_message
 from ros2_ik.node.controllers.trajectory_controller import (
+    duration_message,
     RECEIVE_DELAY,
     TrajectoryController,
     TrajectoryOutput,

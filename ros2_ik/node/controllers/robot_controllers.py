@@ -37,28 +37,21 @@ class RobotControllers:
             except IKError as error:
                 self.faults.append(f"controller '{name}' has no joints to move: {error}")
                 continue
+            if shared := self._sharing(joints):
+                self.faults.append(f"controller '{name}' is not used: it has joints of controller "
+                                   f"'{shared[0].name}'")
+                continue
             made = KINDS[context.parameters[f'{name}.kind']]
             self.controllers.append(made(name, joints, context.parameters[f'{name}.topic'],
                                          context))
 
-    def choose(self, joints: Collection[str]) -> list[Controller]:
-        """
-        Choose controllers for joints: the smallest controller with all joints, else several.
+    def _sharing(self, joints: Iterable[str]) -> list[Controller]:
+        return [one for one in self.controllers if not {*joints}.isdisjoint(one.joints)]
 
-        The chosen controllers have no common joint. Raises RequestError (CONTROL_FAILED) for a
-        joint without a controller.
-        """
-        left, chosen = set(joints), list[Controller]()
-        # one controller if possible, since several cannot start at exactly the same time
-        by_size = sorted(self.controllers, key=lambda one: len(one.joints))
-        whole = next((one for one in by_size if left <= set(one.joints)), None)
-        for controller in [whole] if whole else by_size:
-            # no joint is commanded by two controllers
-            taken = {joint for other in chosen for joint in other.joints}
-            if left & set(controller.joints) and not taken & set(controller.joints):
-                chosen.append(controller)
-                left -= set(controller.joints)
-        if left:
+    def choose(self, joints: Collection[str]) -> list[Controller]:
+        """Return the controllers of joints; RequestError for a joint without a controller."""
+        chosen = self._sharing(joints)
+        if left := {*joints} - {joint for one in chosen for joint in one.joints}:
             raise RequestError(Status.CONTROL_FAILED, self.lack(left))
         return chosen
 
@@ -74,17 +67,6 @@ class RobotControllers:
     def moves(self, joint: str) -> bool:
         """Return whether any controller moves a joint."""
         return any(joint in controller.joints for controller in self.controllers)
-
-    def sharing(self, joints: Iterable[str]) -> list[Controller]:
-        """Return the controllers that move any of the joints."""
-        wanted = tuple(joints)
-        return [one for one in self.controllers if one.shares(wanted)]
-
-    def cancel(self, joints: tuple[str, ...], but: list[Controller]) -> None:
-        """Cancel the motions of all controllers that move any of the joints, except `but`."""
-        for controller in self.controllers:
-            if controller not in but and controller.shares(joints):
-                controller.cancel()
 
     def close(self) -> None:
         """Destroy the publishers, clients and timers of all controllers."""

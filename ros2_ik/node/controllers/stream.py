@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.controller import braked, Controller, USUAL_DELAY
-from ros2_ik.node.controllers.trajectories import PERIOD
+from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.messages import Brake, Died, FromServo, Open, Play, Played, Shut
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 

@@ -1,6 +1,7 @@
 """Services ~/execute, which moves the robot to joint values, and ~/stop."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 import math
 import time
 from typing import Any
@@ -8,12 +9,11 @@ from typing import Any
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.node.endpoints.answering import answering, header
 from ros2_ik.node.endpoints.registry import Endpoint
-from ros2_ik.node.motion.path_checks import OwnScene
 from ros2_ik.srv import Execute as Service
 
 
@@ -44,13 +44,13 @@ class Execute(Endpoint):
         response.motion_seconds = float(outcome.motion_seconds)
 
     def _read(self, request: Service.Request) \
-            -> tuple[Robot, dict[str, Any], OwnScene | None, list[str]]:
-        """Return robot, goal positions, scene of the collision check and notes."""
+            -> tuple[Robot, dict[str, Any], Callable[[Scene], Scene], list[str]]:
+        """Return robot, goal positions, additions to the scene, and notes."""
         robot = self.description.current()
         goal = self.scene.of_state(request.goal, robot, 'goal', is_goal=True)
         _check_followers(robot, request.goal.joint_state, goal.given,
                          self.parameters.goal_tolerance)
-        own = OwnScene(goal.scene, self.scene.known.scene) if request.avoid_collisions else None
+        own = partial(goal.scene.rebased, self.scene.known.scene)
         return robot, goal.given, own, goal.notes
 
     @answering('stop')

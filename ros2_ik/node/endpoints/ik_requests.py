@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 import math
 import time
 from typing import Any, cast, NamedTuple
@@ -31,7 +32,6 @@ from ros2_ik.node.endpoints.answering import header
 from ros2_ik.node.endpoints.registry import Parts, publisher
 from ros2_ik.node.endpoints.straight_way import StraightWay
 from ros2_ik.node.motion.motion_execution import Outcome
-from ros2_ik.node.motion.path_checks import OwnScene
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.measured_joints import is_near
 from ros2_ik.node.state.planning_scene import StateInScene
@@ -264,7 +264,7 @@ class IKRequests(Parts):
         outcome = self._refusal(question, solution, cancelled()) or await self.motions.run(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', avoid_collisions=request.avoid_collisions,
-            own=OwnScene(question.scene, question.known) if question.scene else None,
+            own=partial(question.scene.rebased, question.known) if question.scene else None,
             cancelled=cancelled, stops=stops, who=who, assumed=request.seed, max_joint_change=(
                 request.options.max_joint_change if request.max_jump is None
                 else request.max_jump), way=question.way.motion if question.way else None)

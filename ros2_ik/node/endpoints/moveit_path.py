@@ -13,8 +13,8 @@ from ros2_ik.messages.frames import reference
 from ros2_ik.messages.moveit_requests import functions_of, joints_of_other_tips
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, wrong
-from ros2_ik.node.controllers.motion_limits import motion_limits
-from ros2_ik.node.controllers.trajectories import duration_message
+from ros2_ik.node.controllers.controller import motion_limits
+from ros2_ik.node.controllers.trajectory_controller import duration_message
 from ros2_ik.node.endpoints.answering import answering, header, set_status
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable

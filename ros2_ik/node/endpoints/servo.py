@@ -28,8 +28,7 @@ from ros2_ik.messages.frames import (
 )
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.controllers.controller import Controller
-from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.controller import Controller, motion_limits
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.endpoints.registry import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling

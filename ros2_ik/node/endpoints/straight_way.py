@@ -5,7 +5,7 @@ from dataclasses import replace
 from ros2_ik.core import Configuration, IKProblem, IKSolution, Motion, Status
 from ros2_ik.core.internals import largest_change, PathOptions, PathSearch, Search, TimedPath
 from ros2_ik.messages.request_error import wrong
-from ros2_ik.node.controllers.motion_limits import motion_limits
+from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.srv import ComputeIK

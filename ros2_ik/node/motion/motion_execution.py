@@ -1,6 +1,7 @@
 """Execution of one motion: sending, supervision, braking, and the outcome."""
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from enum import Enum
 import math
 from typing import Any, NamedTuple
@@ -13,10 +14,11 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import (
     Controller,
     MAX_DELAY,
+    motion_limits,
     N_PATH_SAMPLES,
+    position_bounds,
     USUAL_DELAY,
 )
-from ros2_ik.node.controllers.motion_limits import motion_limits, position_bounds
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
@@ -63,7 +65,7 @@ class MotionExecution:
                  measured: MeasuredJoints, parameters: Parameters,
                  cancelled: Cancelled | None) -> None:
         self.robot, self.controllers, self.goal = robot, controllers, goal
-        self.who = self.group = ''      # client and group of the request
+        self.who = ''      # client of the request
         self.joints = tuple(joint for one in controllers for joint in one.joints)
         self._measured, self._parameters = measured, parameters
         self._cancelled = cancelled or (lambda: '')
@@ -85,11 +87,6 @@ class MotionExecution:
         self._reason: Outcome | None = None   # reason of braking
         self._stopped_at = 0.0          # start of braking, motion clock [s]
         self._open_at = -np.inf         # last time with an unanswered goal, motion clock [s]
-
-    @property
-    def under_way(self) -> bool:
-        """True if the motion was sent and has not ended."""
-        return self.phase in (Phase.SENT, Phase.BRAKING)
 
     def now(self) -> float:
         """Return the time of the motion clock [s]."""
@@ -144,15 +141,10 @@ class MotionExecution:
         """Brake the motion; `supervise` returns `outcome` when the arm is at rest."""
         if self.phase is Phase.SENT:
             self.phase, self._reason, self._stopped_at = Phase.BRAKING, outcome, self.now()
-            defect = None
-            # brake all controllers, even if one of them raises
-            for one in self.controllers:
-                try:
-                    self._brake(one)
-                except Exception as error:
-                    defect = error
-            if defect:
-                raise defect
+            # brakes all controllers, even if one of them raises
+            with ExitStack() as stack:
+                for one in self.controllers:
+                    stack.callback(self._brake, one)
 
     def _brake(self, controller: Controller) -> None:
         """Brake a controller's joints, from their measured state if they lag or left the path."""
@@ -195,12 +187,8 @@ class MotionExecution:
                            + '; '.join(one.failure for one in self.controllers))
         if self.phase is Phase.SENT:
             return self._supervise_sent()
-        if self.phase is not Phase.BRAKING:
-            return None
-        if self.now() < self.end:
-            return None
         assert self._reason is not None
-        return self._outcome_at_rest(self._reason)
+        return self._outcome_at_rest(self._reason) if self.now() >= self.end else None
 
     def _supervise_sent(self) -> Outcome | None:
         if reason := self._measured.stale(self.joints):
@@ -297,10 +285,8 @@ class MotionExecution:
         limit, errors = self._parameters.goal_tolerance, self._end_errors(controllers)
         worst = int(np.argmax(errors))
         if errors[worst] > limit:
-            more = int((errors > limit).sum()) - 1
-            others = f' (and {more} more)' if more > 0 else ''
             at = self._measured.state(joints)[0][worst]
-            return (f"joint '{joints[worst]}'{others} is at {at:.4g}, {errors[worst]:.3g} from "
+            return (f"joint '{joints[worst]}' is at {at:.4g}, {errors[worst]:.3g} from "
                     f'{place}; goal_tolerance allows {limit:g}')
         return self._unanswered()
 
@@ -310,23 +296,16 @@ class MotionExecution:
             self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
             for one in controllers])
 
-    # -- reports --------------------------------------------------------------------------
-
     def log_line(self, outcome: Outcome) -> str:
-        """Return client, joints, largest displacement, duration and outcome of a sent motion."""
+        """Return client, controllers, largest displacement, duration and outcome of a motion."""
         assert self.motion is not None
         end = np.concatenate([one.commanded(self.now()).position for one in self.controllers])
         moved = np.abs(end - self.motion.at(0.0).position)
         k = int(np.argmax(moved))
-        group = f"group '{self.group}'" if self.group else f'{len(self.joints)} joints'
-        return (f'motion by {self.who} of {group} with {self._names}: '
-                f"joint '{self.joints[k]}' moved by {moved[k]:.3g}, the others less, in "
-                f'{self.now() - self.sent_at:.2f} s: {Status(outcome.status).name}: '
-                f'{outcome.message}')
-
-    @property
-    def _names(self) -> str:
-        return ', '.join(controller.name for controller in self.controllers)
+        names = ', '.join(controller.name for controller in self.controllers)
+        return (f"motion by {self.who} with {names}: joint '{self.joints[k]}' moved by "
+                f'{moved[k]:.3g}, the others less, in {self.now() - self.sent_at:.2f} s: '
+                f'{Status(outcome.status).name}: {outcome.message}')
 
 
 def _add_reason(outcome: Outcome, reason: str) -> Outcome:

@@ -1,6 +1,6 @@
 """Executes motions: assigns joints, plans, checks, sends and supervises."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 import time
 import traceback
@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from ros2_ik.core import Array, IKError, Motion, Robot, Status
+from ros2_ik.core import Array, IKError, Motion, Robot, Scene, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
-from ros2_ik.node.controllers.trajectories import PERIOD
+from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Outcome, Phase
-from ros2_ik.node.motion.path_checks import OwnScene, PathChecks
+from ros2_ik.node.motion.path_checks import PathChecks
 from ros2_ik.node.motion.planning import checked_scaling, planned_motion, read_goal
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.joint_states import JointStates
@@ -109,7 +109,7 @@ class MotionExecutor:
 
         Returns '' while a motion of this node, or the servo, is active.
         """
-        if self._servo_moves or any(execution.under_way for execution in self._executions):
+        if self._servo_moves or self.under_way:
             return ''
         # joints without a controller cannot be stopped by this node anyway
         for one in self._controllers.controllers:
@@ -125,7 +125,7 @@ class MotionExecutor:
         self.stop(Status.PREEMPTED, 'the node was stopped')
 
     async def run(self, robot: Robot, joints: Mapping[str, Any], group: str = '', *,
-                  avoid_collisions: bool = True, own: OwnScene | None = None,
+                  avoid_collisions: bool = True, own: Callable[[Scene], Scene] | None = None,
                   velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
                   stops: int | None = None, who: str = 'the node',
                   assumed: Mapping[str, Any] = MappingProxyType({}),
@@ -135,7 +135,7 @@ class MotionExecutor:
         Move joints (positions by name) of a robot, and return the outcome when the motion ends.
 
         - `group`: the joints that may move; '' means all.
-        - `own`: the scene of the request for the collision check; None means the node's scene.
+        - `own`: adds objects of the request to the node's scene for the collision check.
         - `velocity_scaling`: 0 means the parameter.
         - `cancelled`: polled until the end; returns a reason to stop, or ''.
         - `stops`: the value of `self.stops` when the request came; later stops reject the motion.
@@ -155,9 +155,9 @@ class MotionExecutor:
             execution = self._acquire_joints(robot, joints, group, cancelled, way)
             if execution is None:
                 return Outcome(Status.SUCCESS, 'all joints are at the goal already')
-            execution.who, execution.group = who, group
+            execution.who, execution.add_own = who, own or execution.add_own
             execution.max_change, execution.assumed = max_joint_change or {}, assumed
-            blocked = await self._plan_and_send(execution, scaling, avoid_collisions, own)
+            blocked = await self._plan_and_send(execution, scaling, avoid_collisions)
             return blocked or await self._supervise(execution)
         except IKError as error:
             if execution:
@@ -195,7 +195,8 @@ class MotionExecutor:
             self._measured.require(execution.joints)
             await self._prepare(execution)
             await self._wait_for_rest(execution)
-            self._controllers.cancel(execution.joints, [])
+            for controller in controllers:
+                controller.cancel()
         except Exception:
             self.servo = before
             raise
@@ -237,10 +238,6 @@ class MotionExecutor:
             raise RequestError(
                 Status.INVALID_ROBOT_STATE, 'the robot description has been replaced '
                 'since the request')
-        if self._context.clock.waiting:
-            raise RequestError(
-                Status.ROBOT_STATE_STALE, 'use_sim_time is true, but nothing has come '
-                'on /clock; nothing was moved')
 
     async def _prepare(self, execution: MotionExecution) -> None:
         """Wait until the controllers are available and prepared; raises RequestError."""
@@ -260,7 +257,7 @@ class MotionExecutor:
         return frozenset(joint for owner in owners for joint in owner.joints)
 
     async def _plan_and_send(self, execution: MotionExecution, scaling: float,
-                             avoid_collisions: bool, own: OwnScene | None) -> Outcome | None:
+                             avoid_collisions: bool) -> Outcome | None:
         """Plan, check and send; return a collision on the path, or None; raises RequestError."""
         await self._prepare(execution)
         await self._wait_for_rest(execution)
@@ -268,8 +265,8 @@ class MotionExecutor:
         motion = planned_motion(execution, start, scaling, self._parameters)
         if not avoid_collisions:
             execution.notes = ['the path was not checked for collisions']
-        elif blocked := await self._path_checks.check(execution, motion, own,
-                                                      self._joints_of_others(execution)):
+        elif blocked := await self._path_checks.check(
+                execution, motion, self._joints_of_others(execution)):
             return blocked
         # the check took time: the motion may have been stopped, or the joints moved
         execution.check()
@@ -281,7 +278,6 @@ class MotionExecutor:
             raise RequestError(
                 Status.CONTROL_FAILED, 'the robot moved away from the planned start while the '
                 'motion was checked; nothing was sent')
-        self._controllers.cancel(execution.joints, execution.controllers)
         join = float(np.sqrt(JOIN_FACTOR * np.abs(away) / execution.limits.acceleration).max())
         execution.send(motion, join if join > PERIOD else 0.0)
         return None
@@ -322,12 +318,12 @@ class MotionExecutor:
         measured.require(execution.joints)
         if moves := measured.moves(execution.joints):
             return RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
-        for controller in self._controllers.sharing(execution.joints):
-            joints = [joint for joint in controller.joints if joint in execution.joints]
+        for controller in execution.controllers:
+            joints = controller.joints
             # at the commanded rest positions
             if resting := controller.resting():
                 away = offset(execution.robot, joints, measured.state(joints)[0],
-                              np.array([resting[joint] for joint in joints]))
+                              np.array([*resting.values()]))
                 if np.abs(away).max() <= self._parameters.start_tolerance:
                     continue
             # at rest for REST_TIME, as measured after the last command

@@ -1,7 +1,5 @@
 """Collision checks of motions before their start and after changes of the scene."""
 
-from typing import NamedTuple
-
 from ros2_ik.core import Motion, Robot, Scene, Status
 from ros2_ik.core.internals import PathCollision, PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
@@ -14,17 +12,6 @@ SLICE = 1e-3            # computing time of a check before it yields to other ca
 RECHECK_SLICE = 5e-3    # computing time of a recheck per supervision step [s]
 
 
-class OwnScene(NamedTuple):
-    """The scene of a request, and the node's scene (`base`) from which it was made."""
-
-    scene: Scene
-    base: Scene
-
-    def on(self, present: Scene) -> Scene:
-        """Return scene `present` with the request's additions; raises InvalidSceneError."""
-        return self.scene.rebased(self.base, present)
-
-
 class PathChecks:
     """Collision checks of motions; `state` has the positions of joints outside of a motion."""
 
@@ -32,17 +19,14 @@ class PathChecks:
                  context: ControllerContext) -> None:
         self._state, self._scene, self._context = state, scene, context
 
-    async def check(self, execution: MotionExecution, motion: Motion, own: OwnScene | None,
+    async def check(self, execution: MotionExecution, motion: Motion,
                     beside: frozenset[str]) -> Outcome | None:
         """
         Return the first collision on a motion, or None; yields to other callbacks meanwhile.
 
-        `own` is the scene of the request, or None for the node's scene; `recheck` handles later
-        scene changes. `beside` are joints that other motions move: a check that depends on one of
-        them is refused. Raises RequestError or InvalidSceneError.
+        `recheck` handles later scene changes. `beside` are joints that other motions move: a check
+        that depends on one of them is refused. Raises RequestError or InvalidSceneError.
         """
-        if own:
-            execution.add_own = own.on
         scene = self._update_scene(execution)
         check = self._make_check(execution, motion, scene, beside)
         while check and not check.run(SLICE):

@@ -2,14 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-import math
 from typing import Any
 
 import numpy as np
 
 from ros2_ik.core import (
     Array,
-    Joint,
     Motion,
     MotionLimits,
     MotionState,
@@ -17,10 +15,10 @@ from ros2_ik.core import (
     Status,
     straight_motion,
 )
-from ros2_ik.core.errors import InvalidStateError, JointLimitError, UnknownJointError
+from ros2_ik.core.errors import InvalidStateError, JointLimitError
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
-from ros2_ik.node.controllers.trajectories import PERIOD
+from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
@@ -38,43 +36,30 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: 
     A joint outside of `group`, or without a controller, must be within `tolerance` of its goal
     already. Raises RequestError.
     """
-    if not joints:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint')
+    commanded = {name: value for name, value in joints.items() if name not in robot.mimics}
+    if not commanded:
+        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names no joint, or only '
+                           'mimic joints, which follow others')
     allowed = robot.group(group).joint_names if group else robot.joint_names
     goal = {}
-    for name, value in joints.items():
-        if name in robot.mimics:
-            continue
-        joint = _checked(robot, name, value)
-        if joint.name in allowed and controllers.moves(name):
+    for name, value in commanded.items():
+        joint = robot.joint(name)
+        if not joint.is_scalar:
+            raise RequestError(
+                Status.INVALID_ROBOT_STATE,
+                f"the goal: joint '{name}' is {joint.kind}; valid: joints with one position")
+        if not joint.lower - LIMIT_ROUNDING <= value <= joint.upper + LIMIT_ROUNDING:
+            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
+                               f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
+                               f'[{joint.lower:.6g}, {joint.upper:.6g}]')
+        if name in allowed and controllers.moves(name):
             goal[name] = float(value)
         elif not _is_at_goal(robot, name, value, measured, tolerance):
             if name in allowed:
                 raise RequestError(Status.CONTROL_FAILED, controllers.lack([name]))
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
                                f"'{group}', and not at its goal")
-    if joints.keys() <= robot.mimics.keys():
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, 'the goal names only mimic joints; '
-                           'name the joints that they follow')
     return goal
-
-
-def _checked(robot: Robot, name: str, value: Any) -> Joint:
-    try:
-        joint = robot.joint(name)
-    except UnknownJointError as error:
-        raise RequestError(Status.INVALID_ROBOT_STATE, f'the goal: {error}') from None
-    if not joint.is_scalar:
-        raise RequestError(
-            Status.INVALID_ROBOT_STATE,
-            f"the goal: joint '{name}' is {joint.kind}; valid: joints with one position")
-    if not math.isfinite(value):
-        raise RequestError(Status.INVALID_ROBOT_STATE, f"the goal: joint '{name}' is at {value}")
-    if not joint.lower - LIMIT_ROUNDING <= value <= joint.upper + LIMIT_ROUNDING:
-        raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                           f"the goal: joint '{name}' is at {value:.6g}, outside its limits "
-                           f'[{joint.lower:.6g}, {joint.upper:.6g}]')
-    return joint
 
 
 def _is_at_goal(robot: Robot, name: str, value: float, measured: MeasuredJoints,

@@ -55,11 +55,8 @@ class MotionClock:
         """Convert a time of the node's clock [ns] to the motion clock [s]."""
         return stamp * 1e-9 + self._offset
 
-    @property
-    def waiting(self) -> bool:
-        """True if time is simulated and /clock has not been received yet."""
-        clock = self._node.get_clock()
-        return bool(clock.ros_time_is_active) and not clock.now().nanoseconds
-
     def _read(self) -> float | None:
-        return None if self.waiting else self._node.get_clock().now().nanoseconds * 1e-9
+        """Return the time of the node's clock [s], None if simulated time has not started."""
+        clock = self._node.get_clock()
+        nanoseconds = clock.now().nanoseconds
+        return None if clock.ros_time_is_active and not nanoseconds else nanoseconds * 1e-9

@@ -137,8 +137,8 @@ def test_log_reports_a_motion(client, record, node):
     assert answer.status == Status.SUCCESS, answer.message
     assert 'the scene is empty' in node.text and 'scene:=floor' in node.text     # at the start
     line, = (line for line in node.text.splitlines() if 'moved by 0.9' in line)
-    assert ("motion by service execute of group 'arm' with arm_controller: joint "
-            "'panda_joint1' moved by 0.9") in line
+    assert ("motion by service execute with arm_controller: joint 'panda_joint1' moved by 0.9"
+            in line)
     assert 'SUCCESS: arrived after' in line
 
 
