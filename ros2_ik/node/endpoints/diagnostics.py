@@ -82,10 +82,10 @@ class Diagnostics(Endpoint):
 
     def _workers(self) -> tuple[bytes, str, Values]:
         pool = self.pool
-        values: Values = {'workers': pool.size, 'busy': pool.busy, 'open searches': pool.open_jobs,
+        values: Values = {'workers': pool.size, 'open searches': pool.open_jobs,
                           'replaced': pool.replaced}
         level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
-        return level, f'{pool.busy} of {pool.size} busy', values
+        return level, f'{pool.open_jobs} open searches', values
 
 
 class Ready(Endpoint):

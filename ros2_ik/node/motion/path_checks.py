@@ -102,27 +102,22 @@ class PathChecks:
 
 def _outcome(found: PathCollision, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:
     """Return the outcome for a collision at the start, at the goal or in between."""
-    contacts = _contacts(found)
-    if found.fraction == 0:
-        return Outcome(Status.START_STATE_IN_COLLISION, 'the robot is in contact at its current '
-                       f'state: {contacts}; nothing was moved (avoid_collisions: false moves '
-                       'without a check)', found.contacts, 0.0, scene)
-    if found.fraction == 1:
-        return Outcome(Status.GOAL_IN_COLLISION, f'the goal is in contact: {contacts}; nothing '
-                       'was moved', found.contacts, 0.0, scene)
-    return Outcome(Status.INVALID_MOTION_PLAN,
-                   f'the path is blocked after {found.fraction:.0%} of its time, at '
-                   f'{_positions(found, robot, joints)}: {contacts}; nothing was moved',
-                   found.contacts, 0.0, scene)
+    status, where = {
+        0: (Status.START_STATE_IN_COLLISION, 'the robot is in contact at its current state '
+            '(avoid_collisions: false moves without a check)'),
+        1: (Status.GOAL_IN_COLLISION, 'the goal is in contact')}.get(found.fraction, (
+            Status.INVALID_MOTION_PLAN, f'the path is blocked after {found.fraction:.0%} of its '
+            f'time, at {_positions(found, robot, joints)}'))
+    return Outcome(status, f'{where}: {_contacts(found)}; nothing was moved', found.contacts, 0.0,
+                   scene)
 
 
 def _contacts(found: PathCollision) -> str:
     said = [f"'{contact.first}' touches '{contact.second}', {contact.depth:.3g} m deep"
             for contact in found.contacts[:2]]
-    more = len(found.contacts) - 2
-    if more > 0:
-        said.append(f'{more} more contact{"s" * (more > 1)}')
-    return '; '.join(said) or 'unknown contact'
+    if (more := len(found.contacts) - 2) > 0:
+        said.append(f'{more} more')
+    return '; '.join(said)
 
 
 def _positions(found: PathCollision, robot: Robot, joints: tuple[str, ...]) -> str:

@@ -155,11 +155,6 @@ class Pool:
         """Number of open searches without `tell`."""
         return sum(job.tell is None for job in (*self._waiting, *self._assigned()))
 
-    @property
-    def busy(self) -> int:
-        """Number of workers with at least one search."""
-        return sum(bool(member.jobs) for member in self._members)
-
     def set_robot(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
         """
         Send a robot to all workers, including workers that start later.
