@@ -103,9 +103,9 @@ class PathChecks:
 def _outcome(found: PathCollision, robot: Robot, joints: tuple[str, ...], scene: Scene) -> Outcome:
     """Return the outcome for a collision at the start, at the goal or in between."""
     status, where = {
-        0: (Status.START_STATE_IN_COLLISION, 'the robot is in contact at its current state '
+        0.0: (Status.START_STATE_IN_COLLISION, 'the robot is in contact at its current state '
             '(avoid_collisions: false moves without a check)'),
-        1: (Status.GOAL_IN_COLLISION, 'the goal is in contact')}.get(found.fraction, (
+        1.0: (Status.GOAL_IN_COLLISION, 'the goal is in contact')}.get(found.fraction, (
             Status.INVALID_MOTION_PLAN, f'the path is blocked after {found.fraction:.0%} of its '
             f'time, at {_positions(found, robot, joints)}'))
     return Outcome(status, f'{where}: {_contacts(found)}; nothing was moved', found.contacts, 0.0,
