@@ -45,7 +45,8 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 FAULTS: dict[str, tuple[bool | float | str, str]] = {
     'publish_joint_states': (True, 'false: joint_states are not published; the joints still move'),
     'time_scale': (1.0, 'speed of the trajectory controllers, as by a speed slider'),
-    'blocked': (False, 'true: the joints are stuck; when released, they step to their commands'),
+    'blocked': (False, 'true: the joints are stuck; when released, they move to their commands at '
+                'their velocity limits'),
     'nan_joint': ('', 'a joint whose position and velocity are published as NaN'),
     'stamp': (True, 'false: joint_states have no header.stamp'),
     'clock_offset': (0.0, 'time by which header.stamp is ahead of the clock [s]'),

@@ -13,6 +13,21 @@ def shifted(mock, by):
     return [at[ARM[0]] + by, *(at[joint] for joint in ARM[1:])]
 
 
+def test_released_arm_catches_up_at_its_velocity_limit(mock):
+    goal = shifted(mock, 0.3)
+    start = positions(mock.states[-1])
+    assert mock.set('blocked', True) == ''
+    for _ in range(5):   # no sign that it arrived
+        mock.send(TOPIC, trajectory(ARM, (0.2, goal)), lambda: True, 'nothing')
+        assert mock.hear(10) == start
+    mock.hear(30)
+    first = len(mock.states) - 1
+    assert mock.set('blocked', False) == ''
+    mock.until(lambda: positions(mock.states[-1])[ARM[0]] == pytest.approx(goal[0]), 'the goal')
+    speeds = [state.velocity[state.name.index(ARM[0])] for state in mock.states[first:]]
+    assert max(map(abs, speeds)) == pytest.approx(2.175, rel=1e-6)     # of the URDF
+
+
 def test_time_scale_slows_the_controllers(mock):
     """The path is the same, and joint_states have the slower velocities."""
     goal = shifted(mock, 0.3)

@@ -18,7 +18,8 @@ class MockJoints:
 
     - `position`, `velocity`: state after the last `move`, by joint [rad, rad/s; m, m/s].
     - `commanded`: the last command of each joint.
-    - `blocked`: the joints are stuck; when released, they step to their commands.
+    - `blocked`: the joints are stuck. When released, they move to their commands at their velocity
+      limits.
     - `time_scale`: speed of the controllers' time, as set by a speed slider.
     - `behind`: delay of the controllers' time behind the clock [ns].
     """
@@ -33,6 +34,7 @@ class MockJoints:
         self.commanded = dict(self.position)
         self.time_scale, self.behind = 1.0, 0
         self.blocked = False
+        self._catching_up = set[str]()        # joints still moving to their commands after a block
         self._speeds: dict[str, float] = {}   # commanded velocities, by joint
         self._wrong: dict[str, str] = {}      # defects of the last cycle, by joint
 
@@ -64,15 +66,32 @@ class MockJoints:
         Returns texts on new defects of the motion, for the log.
         """
         before = self.position
-        self.position = dict(before if self.blocked else self.commanded)
+        if self.blocked:
+            self._catching_up.update(before)
+        self.position = {name: self._reached(name, seconds) for name in before}
         steps = {name: position - before[name] for name, position in self.position.items()}
-        self.velocity = {name: step / seconds for name, step in steps.items()}
-        if not self.blocked:
-            self.velocity |= self._speeds
+        # a commanded velocity counts as the measured one, unless the joint was stuck
+        self._speeds = {name: speed for name, speed in self._speeds.items()
+                        if name not in self._catching_up}
+        self.velocity = {name: step / seconds for name, step in steps.items()} | self._speeds
         # a defect that persists is reported once
         known, self._wrong = self._wrong, dict(self._defects(steps, seconds))
         self._speeds = {}
         return [text for name, text in self._wrong.items() if name not in known]
+
+    def _reached(self, name: str, seconds: float) -> float:
+        """Return the position of a joint after a cycle of `seconds`."""
+        position, commanded = self.position[name], self.commanded[name]
+        if self.blocked:
+            return position
+        if name not in self._catching_up:
+            return commanded
+        # a joint that was stuck moves at its velocity limit until it reaches its command
+        farthest = self._joints[name].velocity_limit * seconds
+        if abs(commanded - position) <= farthest:
+            self._catching_up.discard(name)
+            return commanded
+        return position + math.copysign(farthest, commanded - position)
 
     def _defects(self, steps: dict[str, float], seconds: float) -> Iterator[tuple[str, str]]:
         for name, joint in self._joints.items():
