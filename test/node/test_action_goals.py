@@ -1,6 +1,5 @@
 """Motions as goals of a stand-in for a controller's action, which answers late or never."""
 
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -69,13 +68,11 @@ class ActionClient:
 @pytest.fixture
 def goals(monkeypatch):
     """Return the recorded goals; control_msgs need not be installed."""
-    actions = SimpleNamespace(FollowJointTrajectory=SimpleNamespace(Goal=SimpleNamespace))
-    messages = SimpleNamespace(JointTolerance=SimpleNamespace)
-    for name, module in (('control_msgs', SimpleNamespace(action=actions, msg=messages)),
-                         ('control_msgs.action', actions), ('control_msgs.msg', messages)):
-        monkeypatch.setitem(sys.modules, name, module)
+    module = 'ros2_ik.node.controllers.follow_joint_trajectory'
+    monkeypatch.setattr(f'{module}.FollowJointTrajectory', SimpleNamespace(Goal=SimpleNamespace))
+    monkeypatch.setattr(f'{module}.JointTolerance', SimpleNamespace, raising=False)
+    monkeypatch.setattr(f'{module}.ActionClient', ActionClient)
     monkeypatch.setattr(ActionClient, 'goals', goals := [])
-    monkeypatch.setattr('rclpy.action.ActionClient', ActionClient)
     return goals
 
 

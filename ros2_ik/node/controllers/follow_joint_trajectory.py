@@ -2,11 +2,13 @@
 
 from dataclasses import dataclass
 import math
-from typing import Any, TYPE_CHECKING
+from typing import Any
 from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
 import numpy as np
+from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
 from rclpy.subscription import Subscription
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
@@ -22,9 +24,11 @@ from ros2_ik.node.controllers.trajectory_controller import (
     TrajectoryOutput,
 )
 
-if TYPE_CHECKING:
+try:
     from control_msgs.action import FollowJointTrajectory
-    from rclpy.action.client import ClientGoalHandle
+    from control_msgs.msg import JointTolerance
+except ImportError:
+    FollowJointTrajectory = None
 
 
 @dataclass(eq=False)
@@ -32,7 +36,7 @@ class SentGoal:
     """A goal that has not ended; `handle` is None until the goal is accepted."""
 
     sent_at: float      # on the motion clock [s]
-    handle: 'ClientGoalHandle | None' = None
+    handle: ClientGoalHandle | None = None
     unwanted: bool = False      # cancel the goal as soon as it is accepted
 
 
@@ -53,10 +57,6 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        from control_msgs.action import FollowJointTrajectory
-        from control_msgs.msg import JointTolerance
-        from rclpy.action import ActionClient
-        self._goal, self._tolerance = FollowJointTrajectory.Goal, JointTolerance
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
         self._goals: list[SentGoal] = []     # oldest first
@@ -73,12 +73,9 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     @classmethod
     def unavailable(cls) -> str:
-        try:
-            import control_msgs.action  # noqa: F401
-        except ImportError:
-            return ('control_msgs is not installed (apt install ros-$ROS_DISTRO-control-msgs); '
-                    'kind joint_trajectory does not need it')
-        return ''
+        return '' if FollowJointTrajectory else (
+            'control_msgs is not installed (apt install ros-$ROS_DISTRO-control-msgs); '
+            'kind joint_trajectory does not need it')
 
     def unavailable_reason(self) -> str:
         if not self._client.server_is_ready():
@@ -106,7 +103,7 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._sent_at, self._newest = sent.sent_at, sent
         self._goals.append(sent)
         self.own_goals.append(name)
-        goal = self._goal(trajectory=message)
+        goal = FollowJointTrajectory.Goal(trajectory=message)
         if not self._braking:
             self._set_tolerances(goal)
         self._client.send_goal_async(
@@ -116,17 +113,17 @@ class FollowJointTrajectoryController(TrajectoryController):
     def _set_tolerances(self, goal: 'FollowJointTrajectory.Goal') -> None:
         """Set the goal tolerances, and path tolerances that allow for the delay of the joints."""
         parameters = self.context.parameters
-        goal.goal_tolerance = [self._tolerance(name=joint, position=parameters.goal_tolerance)
+        goal.goal_tolerance = [JointTolerance(name=joint, position=parameters.goal_tolerance)
                                for joint in self.joints]
         goal.goal_time_tolerance = duration_message(parameters.arrival_timeout)
         if most := parameters.max_tracking_error:
             # a joint that is MAX_DELAY late is up to speed * MAX_DELAY behind
             fastest = np.abs([point.velocities for point in goal.trajectory.points]).max(axis=0)
             goal.path_tolerance = [
-                self._tolerance(name=joint, position=most + MAX_DELAY * speed)
+                JointTolerance(name=joint, position=most + MAX_DELAY * speed)
                 for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
-    def _on_response(self, sent: SentGoal, handle: 'ClientGoalHandle') -> None:
+    def _on_response(self, sent: SentGoal, handle: ClientGoalHandle) -> None:
         if sent is self._newest:
             self._took = self.context.now() - sent.sent_at
         if not handle.accepted:
