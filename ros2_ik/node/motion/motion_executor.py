@@ -109,7 +109,7 @@ class MotionExecutor:
 
         Returns '' while a motion of this node, or the servo, is active.
         """
-        if self._servo_moves or self.under_way:
+        if self._servo_moves or any(one.phase is not Phase.PLANNED for one in self._executions):
             return ''
         # joints without a controller cannot be stopped by this node anyway
         for one in self._controllers.controllers:
