@@ -7,10 +7,14 @@ import logging
 import os
 from pathlib import Path
 import sys
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from ros2_ik.core.errors import RobotDescriptionError, unknown_name
 from ros2_ik.core.strict_yaml import read_yaml
+
+if TYPE_CHECKING:
+    from ros2_ik.core.robot.robot import Robot
 
 _log = logging.getLogger('ros2_ik')
 
@@ -58,6 +62,11 @@ class ShippedRobot:
         folder = _data_folder()
         return (folder / self.urdf, [*self.package_dirs, folder.parents[1]],
                 self._srdf_text(folder))
+
+    def load(self) -> 'Robot':
+        """Return the robot, as `Robot.load` does."""
+        from ros2_ik.core.robot.robot import Robot
+        return Robot.load(self)
 
     def _srdf_text(self, folder: Path) -> str | None:
         """Return the SRDF with a group for each entry of `chains`; None if both are missing."""
