@@ -67,6 +67,9 @@ def run(args: argparse.Namespace) -> Exit:
                     if name in content})
     checker = make_checker(robot, scene or Scene(robot)) if needs_checker(goal) else None
     constraints, costs = read_constraints(goal, robot, checker)
+    for name in content:
+        if name in ('robot', 'scene') or not isinstance(name, str):
+            raise BadQuestion(f"'{args.file}' has the field {name!r}; valid: see docs/paths.md")
     tip, tool_path = content.pop('tip'), read_path(content.pop('path'))
     tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
     path = solve_path(robot, tip, tool_path, scene=scene, seed=start, constraints=constraints,

@@ -115,6 +115,8 @@ def _link_pose(scene: Scene, link: str, context: ConversionContext) -> pin.SE3:
 
 def _add(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
     item = _object(message, context)
+    if item.id in scene.attached:
+        context.note(f"an object '{item.id}' is attached to the robot, too")
     return scene.add(item.with_pose(frame_in_root(scene, message.header.frame_id, context)
                                     * item.pose))
 

@@ -120,6 +120,7 @@ def ends_without_a_trace(node, processes):
 def test_searches_and_goals_are_answered_before_the_node_ends(start_node, client, panda):
     node = start_node()
     client.describe(panda)
+    eventually(lambda: client.ik().status != Status.COLLISION_CHECKING_UNAVAILABLE, 'geometry')
     workers = node.started_workers()
     searches = [client.ik_later(targets=[unreachable()], timeout=LONG) for _ in range(3)]
     running = client.goal(targets=[unreachable()], timeout=LONG).searching()

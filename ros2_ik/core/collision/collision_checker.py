@@ -9,7 +9,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Mask
-from ros2_ik.core.checks import non_negative, one_of, vector
+from ros2_ik.core.checks import non_negative, one_of, vector, whole
 from ros2_ik.core.collision.collision_geometry import (
     CollisionGeometry,
     own_geometries,
@@ -197,6 +197,8 @@ class CollisionChecker:
         Meshes without convex parts are replaced by their hulls, see `make_parts`.
         """
         reach = non_negative(influence, 'influence', InvalidOptionError, math.inf)
+        if most is not None:
+            most = whole(most, 'most', InvalidOptionError)
         q, data, nearness = self._q(at), self.robot.scratch_data(), self.nearness
         pin.computeJointJacobians(self.robot.model, data, q)
         return nearness.distances(data, nearness.near_pairs.follow(q), reach, most)
@@ -307,6 +309,9 @@ def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tup
 def _may_touch(scene: Scene, one: str, other: str) -> bool:
     if scene.allowed.allowed(one, other):
         return True
+    # touch_links do not excuse world objects, and the world may have the id of an attached object
+    if {one, other} & scene.objects.keys():
+        return False
     for name, against in ((one, other), (other, one)):
         held = scene.attached.get(name)
         if held is not None and held.may_touch(scene.attached.get(against, against)):

@@ -69,7 +69,7 @@ def self_pairs(robot: Robot, geometry: RobotGeometry | None = None) -> SelfPairs
       than 1 mm. (MoveIt's setup assistant leaves out all pairs in contact there; here deeper
       contacts stay checked, as the neutral posture itself may collide.)
 
-    `geometry` defaults to the robot's geometry with hulls.
+    `geometry` defaults to the robot's geometry with exact meshes.
     """
     geometry = robot_geometry(robot) if geometry is None else geometry
     return _known.get((robot.key, geometry.key), lambda: _decide(robot, geometry))

@@ -299,7 +299,7 @@ Placement = Annotated[Pose, FieldType(
         value, name, InvalidConstraintError))]
 # one row of the function for each letter
 Axes = Annotated[str, FieldType("letters of 'xyz'", read_text, _axes)]
-Flag = Annotated[bool, FieldType('true or false', read_flag, lambda value, _: bool(value))]
+Flag = Annotated[bool, FieldType('true or false', read_flag, partial(checks.flag, **_ERROR))]
 Number = Annotated[float, FieldType(
     'a number', read_number, partial(checks.finite, **_ERROR))]
 Length = Annotated[float, FieldType(

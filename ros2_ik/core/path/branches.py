@@ -8,6 +8,7 @@ import time
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.comparisons import are_within
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.path.path import PathOptions
@@ -32,6 +33,7 @@ LIMIT_MARGIN = 2e-3
 START_ITERATIONS = 2000
 # timeout of a search after the deadline [s]
 MIN_TIMEOUT = 1e-3
+MAX_SAMPLES = 100_000   # of a path; each takes some 0.5 ms and 50 kB
 # parameters and configurations (nq,) in the order of the path
 Chain = list[tuple[float, Array]]
 
@@ -50,6 +52,10 @@ class Branches:
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
                  budget: Budget) -> None:
         self.given, self.path, self.options, self.budget = problem, path, options, budget
+        if path.length > MAX_SAMPLES * options.spacing:
+            raise InvalidOptionError(f'the path is {path.length:.4g} m long; at a spacing of '
+                                     f'{options.spacing:g} m, at most '
+                                     f'{MAX_SAMPLES * options.spacing:g} m are searched')
         self.problem = _with_narrower_limits(problem)
         self.needed = path.samples(options.spacing)
         self.samples = _thinned(self.needed, options.spacing)

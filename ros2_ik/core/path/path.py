@@ -53,6 +53,9 @@ class PathOptions:
         whole(self.starts, 'starts', InvalidOptionError, most=1000)
         whole(self.random_state, 'random_state', InvalidOptionError, 0)
         flag(self.hold_start, 'hold_start', InvalidOptionError)
+        if not (self.cancel is None or callable(self.cancel) or hasattr(self.cancel, 'is_set')):
+            raise InvalidOptionError('cancel must be an event or a callable, not '
+                                     f'{self.cancel!r}')
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ros2_ik.core.motion import blocked, Motion, MotionLimits, MotionState
 from ros2_ik.core.motion.motion import LIMIT_ROUNDING
 from ros2_ik.core.motion.timing import timed
 from ros2_ik.core.path.path import Path, PathOptions
-from ros2_ik.core.path.solve_path import follow_path
+from ros2_ik.core.path.solve_path import follow_path, start_reason
 from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, Waypoints
 from ros2_ik.core.problem import accept, IKProblem
 from ros2_ik.core.robot import Robot
@@ -175,13 +175,16 @@ class PathSearch:
         """Return the search as bytes for `of_question` in another process."""
         robot = self.problem.robot
         return pack((robot, self.problem.question(), self.poses, self.limits, self.tip_speed,
-                     self.options), robot.plain)
+                     self.options, self.budget.deadline), robot.plain)
 
     @classmethod
     def of_question(cls, robot: Robot, data: bytes) -> 'PathSearch':
         """Return a new search from the bytes of `question`."""
-        framed, question, *arguments = unpack(data, robot)
-        return cls(IKProblem(framed, **question), *arguments)
+        framed, question, *arguments, deadline = unpack(data, robot)
+        search = cls(IKProblem(framed, **question), *arguments)
+        # processes of one computer share the clock
+        search.budget = replace(search.budget, deadline=deadline)
+        return search
 
     def run(self, seconds: float = math.inf) -> bool:
         """Search for the motion; `seconds` is ignored. Returns True: the search is finished."""
@@ -190,6 +193,10 @@ class PathSearch:
             parts = _parts(self.poses)
             total = sum(part.length for part in parts)
             self._result = Status.SUCCESS, f'the whole path of {total:.4g} m is reached'
+            first = self.problem.again([self.poses[0]])
+            if not parts and not accept(first, q).accepted:
+                status, _, text = start_reason(first)
+                self._result = status, text
             # each part begins at the last configuration of the part before
             for part in parts:
                 left = max(self.budget.deadline - time.monotonic(), 1e-3)

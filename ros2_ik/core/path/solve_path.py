@@ -74,7 +74,7 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     tool_path = path if isinstance(path, ToolPath) else Waypoints(path)
     target, parts, search = ({name: options[name] for name in names if name in options}
                              for names in (TARGET_OPTIONS, PROBLEM_OPTIONS, SEARCH_OPTIONS))
-    if parts.get('collisions', True) is True:
+    if parts.get('collisions', True):
         parts['checker'] = (own_collisions(robot).checker if scene is None
                             else collision_checker(robot, scene))
     problem = IKProblem(robot, PoseTarget(tip, tool_path.pose(0.0), **target), start=seed, **parts)
@@ -207,14 +207,11 @@ def _advice(branches: Branches, reached: float) -> str:
 
 def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     """Return the reason why a chain, possibly empty, cannot be continued to the parameter s."""
-    if branches.budget.cancelled():
-        return Status.PREEMPTED, 'time', 'cancelled'
-    if branches.budget.over():
-        text = f'the timeout of {branches.options.timeout:g} s is over'
-        return Status.TIMED_OUT, 'time', text
+    if ended := _time_is_over(branches):
+        return ended
     problem, q = branches.at(s), chain[-1][1] if chain else branches.seed
     if not chain and branches.options.hold_start:
-        return _start(branches.first())
+        return start_reason(branches.first())
     # the descent along the branch ends in contact
     end = branches.descend(s, q)
     if chain and branches.is_step(q, end) and accept(problem, end).touches:
@@ -222,12 +219,23 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     # is the pose reachable at all, from any start?
     found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.left,
                   random_state=branches.options.random_state, cancel=branches.options.cancel)
+    if ended := _time_is_over(branches):
+        return ended
     if not found.success:
         return _unreached(problem, found, q, branches)
     return _unconnected(branches, problem, q, end, found)
 
 
-def _start(problem: IKProblem) -> Reason:
+def _time_is_over(branches: Branches) -> Reason | None:
+    if branches.budget.cancelled():
+        return Status.PREEMPTED, 'time', 'cancelled'
+    if branches.budget.over():
+        text = f'the timeout of {branches.options.timeout:.4g} s is over'
+        return Status.TIMED_OUT, 'time', text
+    return None
+
+
+def start_reason(problem: IKProblem) -> Reason:
     """Return the reason why the seed (`hold_start`) is not accepted at the first pose."""
     verdict = accept(problem, problem.start)
     if verdict.touches:

@@ -97,9 +97,9 @@ def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
     if not isinstance(path_or_text, (str, Path)) or not str(path_or_text).strip():
         raise InvalidSceneError(f'a scene is a file, a name or YAML, not {path_or_text!r}')
     path = Path(path_or_text)
-    if not path.exists():
-        path = shipped_scenes().get(str(path_or_text), path)
     try:
+        if not path.is_file():
+            path = shipped_scenes().get(str(path_or_text), path)
         return path.read_text('utf-8'), path
     except (OSError, ValueError) as error:
         raise InvalidSceneError(f'the scene cannot be read: {error}; '
@@ -288,7 +288,7 @@ def _written_allowed(scene: Scene) -> dict[str, list[str | list[str]]]:
     srdf = AllowedCollisions.of_robot(scene.robot).pairs
     known = {*scene.robot.tree.links, *scene.objects, *scene.attached}
     # a pair of the SRDF without an entry in the scene was removed: it is checked again
-    pairs = {**dict.fromkeys(srdf, False), **scene.allowed.pairs}
+    pairs = {**{pair: scene.allowed.allowed(*pair) for pair in srdf}, **scene.allowed.pairs}
     entries: list[tuple[str | list[str], bool]] = [
         (list(pair), flag) for pair, flag in sorted(pairs.items())
         if known.issuperset(pair) and srdf.get(pair) != flag]

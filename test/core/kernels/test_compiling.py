@@ -81,7 +81,7 @@ def test_copy_of_the_package_recompiles_only_if_its_sources_differ(tmp_path):
     kept = {'NUMBA_CACHE_DIR': str(tmp_path)}
     assert run(ONE, **kept)[0] == ['True', 'True']
     code = f'import sys; sys.path.insert(0, {str(tmp_path)!r})' + ONE
-    for edited, compiles in (('problem/program.py', 'False'), ('functions/gaze_angle.py', 'True')):
+    for edited, compiles in (('problem/program.py', 'False'), ('functions/angles.py', 'True')):
         with (tmp_path / 'ros2_ik/core' / edited).open('a', encoding='utf-8') as source:
             source.write('# edited\n')
         assert run(code, **kept)[0] == ['True', compiles]

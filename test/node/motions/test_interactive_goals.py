@@ -94,9 +94,10 @@ def test_arm_moves_only_after_execute_in_the_menu(rviz, record):
 
 def test_malformed_feedback_changes_nothing(rviz, record):
     bad = pin.SE3(np.eye(3), np.array([np.nan, 0, 0]))
-    eventually(lambda: np.allclose(rviz.place(TIP).homogeneous, tip_at(record.at()), rtol=0,
+    start = pin.SE3(tip_at(record.at()))
+    rviz.drag(TIP, start, release=True)
+    eventually(lambda: np.allclose(rviz.place(TIP).homogeneous, start.homogeneous, rtol=0,
                                    atol=1e-9), 'the marker at the arm')
-    start = rviz.place(TIP)
     rviz.drag(TIP, bad, release=True)
     rviz.tell('nobody', 1)
     rviz.tell(TIP, 2, entry=99)

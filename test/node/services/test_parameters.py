@@ -31,7 +31,6 @@ REFUSED = {
     'max_timeout': (-1.0, '0.0001 to 3600 s'),
     'default_timeout': (11.0, 'above max_timeout'),
     'workers': (3, 'read-only'),
-    'while_executing': ('wait', 'refuse, replace'),
 }
 
 
