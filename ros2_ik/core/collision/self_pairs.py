@@ -134,7 +134,7 @@ def _sampled(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]
              ) -> tuple[set[Pair], set[Pair]]:
     """Return pairs nearly always in contact, and pairs in shallow contact in the neutral state."""
     key = digest(robot.key, geometry.key, repr((SAMPLES, pairs)))
-    found = cached('self-pairs-4', key, lambda: _measure(robot, geometry, pairs))
+    found = cached('self-pairs-5', key, lambda: _measure(robot, geometry, pairs))
     always = found['shares'] >= ALWAYS
     shallow = (found['depths'] >= 0) & (found['depths'] <= SHALLOW)
     return ({pair for pair, chosen in zip(pairs, always, strict=True) if chosen},
@@ -149,8 +149,9 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
     is -1 for pairs without contact in the neutral state.
     """
     items = own_geometries(robot, geometry)
-    model = PairModel(robot, items, np.triu(np.array(
-        [[sorted_pair(one.name, other.name) in pairs for other in items] for one in items])))
+    chosen = np.array([[sorted_pair(one.name, other.name) in pairs for other in items]
+                       for one in items], dtype=bool).reshape(len(items), len(items))
+    model = PairModel(robot, items, np.triu(chosen))
     check, hulls = ContactCheck(model), DistanceCheck(model, of_parts=False)
 
     def depths_at(q: Array) -> dict[Pair, float]:

@@ -7,7 +7,7 @@ import pytest
 from scenes import ball_arm, ball_at, pair, pairs, scattered, solid, tool
 from scipy.spatial.transform import Rotation
 
-from ros2_ik.core import Robot
+from ros2_ik.core import Configuration, Robot
 from ros2_ik.core.collision import CollisionChecker, self_pairs
 from ros2_ik.core.scene import Capsule, HalfSpace, OcTree, Scene, SceneObject, Sphere
 
@@ -60,6 +60,23 @@ def test_attached_object_may_touch_its_touch_links_only(load):
     for names in found:
         allowed = allowed.allow(*names)
     assert CollisionChecker(robot, allowed).in_collision(q) == ()
+
+
+def test_touch_links_excuse_no_object_of_the_world(load):
+    """Past defects: one with the id of the attached object, and one named in touch_links."""
+    robot = load('panda')
+    q = robot.to_q({'panda_joint4': -1.5})
+    stick = tool(0.3)
+    beside = [*(f'panda_link{i}' for i in (4, 5, 6)), 'panda_hand', 'panda_leftfinger',
+              'panda_rightfinger', 'table']
+    scene = Scene(robot).attach(stick, 'panda_link7', beside)
+    place = Configuration(robot, q).placement('panda_link7')
+    ball = SceneObject('table', [Sphere(0.02)], place * scene.attached['stick'].object.pose)
+    hand = Configuration(robot, q).placement('panda_hand')
+    again = SceneObject('stick', [Sphere(0.02)], hand)
+    for added, names in ((ball, ('stick', 'table')), (again, ('stick', 'panda_hand'))):
+        checker = CollisionChecker(robot, scene.add(added))
+        assert pair(*names) in pairs(checker.in_collision(q))
 
 
 def test_attached_objects_of_two_links_collide_unless_allowed(load):

@@ -2,9 +2,11 @@
 
 from judge import pose, TreeJudge
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from ros2_ik.core import (
+    collision_checker,
     Configuration,
     IKProblem,
     Line,
@@ -12,7 +14,10 @@ from ros2_ik.core import (
     path_motion,
     PoseTarget,
     Robot,
+    Scene,
+    SceneObject,
     solve_path,
+    Sphere,
     Spline,
     Status,
     Waypoints,
@@ -137,6 +142,13 @@ def test_equal_poses_need_no_motion(panda):
     asked, _ = search(panda, [(0, 0, 0)] * 3)
     assert asked.run() and asked.solution().fraction == 1.0
     assert asked.solution().times.tolist() == [0.0]
+    # past defect: the start was not checked
+    wall = Scene(panda).add(SceneObject('wall', [Sphere(0.05)], pin.SE3(
+        asked.poses[0][:3, :3], asked.poses[0][:3, 3])))
+    problem = asked.problem.varied(checker=collision_checker(panda, wall))
+    touching = PathSearch(problem, asked.poses, LIMITS, 1.0, PathOptions())
+    assert touching.run()
+    assert touching.solution().status is Status.START_STATE_IN_COLLISION
 
 
 def test_search_that_was_not_run_reports_no_success(panda):

@@ -102,6 +102,9 @@ def test_path_ends_at_a_wall(ur5):
     scene = Scene(ur5).add(box('wall', (0.5, 0.05, 1.0), 0.5, 0.1, 0.3))
     path = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene)
     assert path.status is Status.GOAL_IN_COLLISION and not path
+    # past defect: the scene counted for True only
+    same = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene, collisions=np.True_)
+    assert same.status is Status.GOAL_IN_COLLISION
     assert 0.3 < path.fraction < 0.7 and path.broken_at.reason == 'contact'
     assert "touches 'wall'" in path.broken_at.text
     passes(ur5, 'tool0', path)
@@ -170,6 +173,9 @@ def test_timeout_and_cancellation_are_reported(ur5):
     ({'max_joint_step': -1}, InvalidOptionError, 'max_joint_step'),
     ({'starts': 0}, InvalidOptionError, 'starts must be a whole number from 1'),
     ({'hold_start': 1}, InvalidOptionError, 'hold_start is True or False'),
+    ({'cancel': 3}, InvalidOptionError, 'cancel must be an event or a callable, not 3'),
+    ({'path': Line(LEFT, pose((0.45, 2e3, 0.3), DOWN))}, InvalidOptionError,
+     'at most 1000 m are searched'),
     ({'spacin': 1}, InvalidOptionError, "unknown option 'spacin'; did you mean 'spacing'"),
     ({'tip': 'tool1'}, UnknownFrameError, "unknown frame 'tool1'; did you mean 'tool0'"),
     ({'path': 3}, InvalidTargetError, 'a path is a Line, Arc, Screw, .*, not 3'),
