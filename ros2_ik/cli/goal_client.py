@@ -42,8 +42,10 @@ def ask_goal(client: NodeClient, goal: SimpleNamespace, wait: float,
     message = fill(SolveConstrainedIK.Goal(), goal)
     if seed:
         fill_state(message.seed, seed, seed)
-    # if the node does not become ready, its answer has the reason
-    client.spin_until(lambda: client.is_ready, wait)
+    # If the node does not become ready, its answer has the reason. A motion is requested at once:
+    # a user may have stopped the robot meanwhile.
+    if not goal.execute:
+        client.spin_until(lambda: client.is_ready, wait)
     started = time.monotonic()
     active = _ActiveGoal(client, message, show)
     result = active.result(action)

@@ -9,6 +9,7 @@ from ros2_ik.cli.arguments import (
     BadQuestion,
     Commands,
     Exit,
+    in_range,
     load_robot,
     load_scene_of,
     make_checker,
@@ -44,6 +45,8 @@ def add_parser(commands: Commands) -> None:
     parser.add_argument('--output', metavar='FILE.csv',
                         help=f'write times [s] and joint values, one row every {PERIOD:g} s')
     parser.add_argument('--view', action='store_true', help='show path and robot in a browser')
+    parser.add_argument('--port', type=in_range(int, 1, 65535), default=PORT,
+                        help='of the page (default: %(default)s)')
     parser.set_defaults(run=run)
 
 
@@ -92,7 +95,7 @@ def _show(path: 'Path', tip: str, q: 'Array', scene: 'Scene', args: argparse.Nam
     from ros2_ik.view.page import PathOnPage
     from ros2_ik.view.session import Session
     arm = Arm(scene.robot, path.q[0] if len(path.q) else q, scene, read_problem_file)
-    serve(Session(arm, [tip], read_problem_file, solving_command(args)), PORT,
+    serve(Session(arm, [tip], read_problem_file, solving_command(args)), args.port,
           add=lambda page: PathOnPage(page, path, tip))
 
 

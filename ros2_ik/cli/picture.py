@@ -101,14 +101,19 @@ def _camera_direction(azimuth: float, elevation: float) -> 'Array':
 def _answers(args: argparse.Namespace, scene: 'Scene',
              q: 'Array') -> 'tuple[list[Panel], Exit]':
     """Search solutions from q (nq,); return a panel for each to be drawn, and the exit code."""
-    from ros2_ik.core import Configuration
+    from ros2_ik.core import Configuration, IKError
     from ros2_ik.view.arm import Arm
     from ros2_ik.view.picture import BLACK, Panel
     from ros2_ik.view.status import largest_change
     problem = {**goal_fields(args), 'follow_frames': True,
                'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1}
-    best = Arm(scene.robot, q, scene, read_problem_file).solve(problem, q)
-    request, _ = read_problem_file(problem, scene, q)
+    try:
+        best = Arm(scene.robot, q, scene, read_problem_file).solve(problem, q)
+        request, _ = read_problem_file(problem, scene, q)
+    except IKError as error:
+        raise BadQuestion(f'{error.status.name}: {error}') from None
+    for note in best.not_checked:
+        warn(note)
     robot, panels = scene.robot.with_frames(request.frames), []
     for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value

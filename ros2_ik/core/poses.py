@@ -39,6 +39,7 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
         pose.homogeneous if isinstance(pose, pin.SE3) else pose, what, wanted, fault))
     if T.shape != (4, 4):
         raise fault(f'{what} must be {wanted}, not of shape {T.shape}')
+    T = np.ascontiguousarray(T)
     if is_rigid.run(T, _ROUNDING, FARTHEST):
         return T
     R, p = T[:3, :3], T[:3, 3]

@@ -145,8 +145,6 @@ def _remove(scene: Scene, message: 'CollisionObject', _: ConversionContext) -> S
 def _attach(scene: Scene, message: 'AttachedCollisionObject', context: ConversionContext) -> Scene:
     item, link = message.object, message.link_name.removeprefix('/')
     touch = [str(name) for name in message.touch_links]
-    for name in {*touch}.difference(scene.robot.tree.links, scene.attached, scene.objects):
-        context.note(f"touch_links of '{item.id}' names '{name}', which is no link or object")
     # without shapes: the world object of that id is attached at its present pose
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
         known = link in scene.robot.frame_names

@@ -171,13 +171,14 @@ class Session:
         self.status = answer.message
 
     def _solve_drag(self, seed: Array) -> Answer:
-        content = self.content()
+        content = {**self.content(), 'solutions': 1}
         # first near the seed, so that the ghost jumps only if necessary
         answer = self.arm.solve({'max_joint_change': MAX_CHANGE, **content,
                                  'timeout': NEAR_TIMEOUT}, seed)
         if answer.accepted:
             return answer
         found = self.arm.solve({**content, 'timeout': DRAG_TIMEOUT}, seed)
+        found = replace(found, seconds=answer.seconds + found.seconds)
         # show the attempt near the seed: best attempts of restarts would make the ghost flicker
         return found if found.reached is not Reached.NO else replace(answer, message=found.message)
 

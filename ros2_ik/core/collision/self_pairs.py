@@ -149,7 +149,8 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
     is -1 for pairs without contact in the neutral state.
     """
     items = own_geometries(robot, geometry)
-    chosen = np.array([[sorted_pair(one.name, other.name) in pairs for other in items]
+    wanted = set(pairs)
+    chosen = np.array([[sorted_pair(one.name, other.name) in wanted for other in items]
                        for one in items], dtype=bool).reshape(len(items), len(items))
     model = PairModel(robot, items, np.triu(chosen))
     check, hulls = ContactCheck(model), DistanceCheck(model, of_parts=False)

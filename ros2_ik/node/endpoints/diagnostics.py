@@ -85,7 +85,7 @@ class Diagnostics(Endpoint):
         values: Values = {'workers': pool.size, 'open searches': pool.open_jobs,
                           'replaced': pool.replaced}
         level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
-        return level, f'{pool.open_jobs} open searches', values
+        return level, f'{pool.open_jobs} open searches of services', values
 
 
 class Ready(Endpoint):

@@ -69,11 +69,9 @@ class MotionExecutor:
         self._retired.append(self._controllers)
         self._controllers = RobotControllers(robot, self._context)
         if self._controllers.faults:
-            if robot.srdf:
-                self._log.error('; '.join(self._controllers.faults))
-            else:
-                self._log.info('waiting for an SRDF (robot_description_semantic), which defines '
-                               'the groups of controllers')
+            self._log.error('; '.join(self._controllers.faults) + (
+                '' if robot.srdf else '; an SRDF (robot_description_semantic), which defines the '
+                'groups of controllers, has not been received yet'))
         unknown = self._parameters.limited_joints() - set(robot.joint_names)
         if unknown:
             self._log.warning(f"joint_limits of '{sorted(unknown)[0]}' are ignored: robot "

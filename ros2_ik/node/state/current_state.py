@@ -108,8 +108,10 @@ class CurrentState:
         if reading is None:
             return (f"joint '{name}' is needed, but neither the request nor {source} has its "
                     'position')
+        # a pose of TF is found when it is needed
+        described = (f'{age:.3g} s old' if name == robot.base_joint else reading.described(age))
         return (f"joint '{name}' is needed, but not in the request, and its position from "
-                f'{source} is {reading.described(age)}; parameter joint_state_timeout allows '
+                f'{source} is {described}; parameter joint_state_timeout allows '
                 f'{limit:g} s')
 
 

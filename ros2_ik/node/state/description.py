@@ -60,6 +60,7 @@ class Description:
                         f'the {name.upper()} is {"no XML" if text.strip() else "empty"}')
             self._newest = newest
             if not newest['urdf']:
+                self.refused = ''
                 return
             robot = Robot.from_urdf(newest['urdf'], srdf=newest['srdf'] or None,
                                     root_joint=self._root_joint)

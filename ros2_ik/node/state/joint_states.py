@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 SETTLED = 1.0     # time for which readings must agree after a contradiction [s]
 NOISE = 0.01      # maximum difference of readings that agree [rad, m]
-JITTER = 0.02     # shorter intervals between readings count as this long, for jitter of stamps [s]
+JITTER = 0.05     # maximum error of the time between two readings [s]
+REVERSAL = 0.25   # two too fast steps, back and forth within this time, are a contradiction [s]
 MIN_SPACING = 10**7     # between two stored readings [ns]
 MAX_STORED = 128        # number of stored readings; at MIN_SPACING, they cover 1.28 s
 # maximum time in which motion may explain a deviating out-of-order reading [s]
@@ -85,7 +86,7 @@ class JointHistory:
     compared. `turning` means that the joint is continuous.
     """
 
-    __slots__ = '_past', '_rest', 'contradiction', 'reading', 'speed', 'turning'
+    __slots__ = '_fast_step', '_past', '_rest', 'contradiction', 'reading', 'speed', 'turning'
 
     def __init__(self, reading: Reading, speed: float | None = None,
                  turning: bool = False) -> None:
@@ -93,6 +94,8 @@ class JointHistory:
         self.reading = self._rest = reading
         self.speed, self.turning = speed, turning
         self.contradiction: Contradiction | None = None
+        # last step that was too fast: displacement, and time of receipt (steady clock [s])
+        self._fast_step: tuple[float, float] | None = None
         # stamps [ns], and values without jumps by whole turns
         self._past = deque[tuple[int, float]](maxlen=MAX_STORED)
 
@@ -108,8 +111,11 @@ class JointHistory:
         stamped = bool(reading.stamp and last.stamp)
         older = (stamped and reading.stamp < last.stamp
                  and reading.received - last.received < SETTLED)
-        wrong = (self.speed is not None and factor > 0
-                 and self._contradicts(reading, older, self.speed * factor))
+        wrong = False
+        if self.speed is not None and factor:
+            speed = self.speed * factor
+            wrong = (self._late_differs(reading, speed) if older
+                     else self._jumps(last, reading, speed))
         if older:
             return wrong
         # a repeated stamp is no new measurement, so the reading keeps its age
@@ -156,16 +162,32 @@ class JointHistory:
         difference = second - first
         return math.remainder(difference, math.tau) if self.turning else difference
 
-    def _contradicts(self, reading: Reading, older: bool, speed: float) -> bool:
-        """Compare a reading with the last one, or if it is older, with the one nearest in time."""
-        value, seconds = self.reading.value, _seconds(self.reading, reading)
-        if older and self._past:
-            stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
-            seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
-        moved = abs(self._difference(value, reading.value))
-        if moved <= NOISE + speed * max(seconds, JITTER):
+    def _jumps(self, last: Reading, reading: Reading, speed: float) -> bool:
+        """Return whether the step from the last reading is too fast for the joint."""
+        moved, seconds = self._difference(last.value, reading.value), _seconds(last, reading)
+        excess = abs(moved) - NOISE - speed * seconds
+        if excess <= 0:
             return False
-        self.contradiction = Contradiction(value, reading.value, seconds, reading.received)
+        # One small excess can be jitter of the stamps. A second one in the opposite direction
+        # shows two publishers that disagree.
+        before, self._fast_step = self._fast_step, (moved, reading.received)
+        back = (before is not None and before[0] * moved < 0
+                and reading.received - before[1] < REVERSAL)
+        return ((back or excess > speed * JITTER)
+                and self._contradict(last.value, reading, seconds))
+
+    def _late_differs(self, reading: Reading, speed: float) -> bool:
+        """Return whether an out-of-order reading contradicts the stored one of that time."""
+        # older than all: the clock of a simulation was restarted
+        if not self._past or reading.stamp < self._past[0][0]:
+            return False
+        stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
+        seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
+        return (abs(self._difference(value, reading.value)) > NOISE + speed * seconds
+                and self._contradict(value, reading, seconds))
+
+    def _contradict(self, first: float, reading: Reading, seconds: float) -> bool:
+        self.contradiction = Contradiction(first, reading.value, seconds, reading.received)
         return True
 
     def _store(self, reading: Reading) -> None:

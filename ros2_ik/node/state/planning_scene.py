@@ -279,10 +279,11 @@ def _first(text: str, items: Iterable[str]) -> list[str]:
 def moved_over(source: Scene, robot: Robot) -> Scene:
     """Return a scene for a changed description of its robot; raises IKError if it does not fit."""
     scene = Scene(robot).with_frames(source.frames).with_padding(source.padding)
-    for item in source.objects.values():
-        scene = scene.add(item)
+    # attached objects first: they would replace a world object of the same id
     for held in source.attached.values():
         scene = scene.attach(held.object, held.link, held.touch_links)
+    for item in source.objects.values():
+        scene = scene.add(item)
     # only those pairs that differ from the SRDF of the old description, or that a client removed
     default = AllowedCollisions.of_robot(source.robot).pairs
     changed = {pair: source.allowed.allowed(*pair) for pair in {**default, **source.allowed.pairs}

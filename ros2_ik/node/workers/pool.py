@@ -164,6 +164,9 @@ class Pool:
         """
         message = TakeRobot(robot.key, pickle.dumps(robot), geometry)
         with self._lock:
+            # the geometry of a robot that was replaced meanwhile
+            if geometry and self._robot and self._robot.key != robot.key:
+                return
             self._robot = message
             for member in self._members:
                 member.send(message)

@@ -226,7 +226,7 @@ def test_unknown_links_are_refused(client):
             said = refused(client, diff(holding=[attached(item, link)]))
             assert f"unknown link '{link}'" in said, said
     said = applied(client, diff(holding=[attached(change('a', ADD), touch=['panda_leftfingr'])]))
-    assert "'panda_leftfingr', which is no link or object" in said
+    assert "'panda_leftfingr', which is no link or attached object" in said
 
 
 def test_detach_by_id_by_link_and_of_all(client):

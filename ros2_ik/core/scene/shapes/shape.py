@@ -64,9 +64,8 @@ class Shape(ABC):
     kind: ClassVar[str]
 
     def __init_subclass__(cls, kind: str = '') -> None:
-        cls.kind = kind
         if kind:
-            _KINDS[kind] = cls
+            cls.kind, _KINDS[kind] = kind, cls
 
     def __post_init__(self) -> None:
         for name, check in _checks(type(self)).items():
