@@ -14,6 +14,7 @@ from ros2_ik.cli.arguments import (
     in_range,
     load_robot,
     load_scene_of,
+    make_checker,
     warn,
     with_options,
 )
@@ -107,13 +108,14 @@ def _answers(args: argparse.Namespace, scene: 'Scene',
     from ros2_ik.view.status import largest_change
     problem = {**goal_fields(args), 'follow_frames': True,
                'solutions': CANDIDATES * args.solutions if args.solutions > 1 else 1}
+    # refuses missing geometry, which the viewer only names
+    if not args.allow_collisions:
+        make_checker(scene.robot, scene)
     try:
         best = Arm(scene.robot, q, scene, read_problem_file).solve(problem, q)
         request, _ = read_problem_file(problem, scene, q)
     except IKError as error:
         raise BadQuestion(f'{error.status.name}: {error}') from None
-    for note in best.not_checked:
-        warn(note)
     robot, panels = scene.robot.with_frames(request.frames), []
     for number, answer in enumerate(_far_apart((best, *best.more), args.solutions), 1):
         color = None if answer.accepted else answer.reached.value

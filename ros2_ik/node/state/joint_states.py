@@ -178,8 +178,7 @@ class JointHistory:
 
     def _late_differs(self, reading: Reading, speed: float) -> bool:
         """Return whether an out-of-order reading contradicts the stored one of that time."""
-        # older than all: the clock of a simulation was restarted
-        if not self._past or reading.stamp < self._past[0][0]:
+        if not self._past:
             return False
         stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
         seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
