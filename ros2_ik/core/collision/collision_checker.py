@@ -19,7 +19,7 @@ from ros2_ik.core.collision.contact_check import ContactCheck
 from ros2_ik.core.collision.contacts import Contact, deepest, Distances
 from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
-from ros2_ik.core.collision.self_pairs import DISABLED, self_pairs
+from ros2_ik.core.collision.self_pairs import DISABLED, GUESSED, self_pairs
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
@@ -231,6 +231,11 @@ class CollisionChecker:
             self._known_nearness = None
 
     @property
+    def distances_are_coarse(self) -> bool:
+        """True if distances of some meshes are those of their hulls, see `make_parts`."""
+        return self.nearness.is_coarse
+
+    @property
     def nearness(self) -> DistanceCheck:
         """The distance check; it is replaced when convex parts of meshes become available."""
         known = self._known_nearness
@@ -302,8 +307,9 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
 def _link_pairs(robot: Robot, scene: Scene, geometry: RobotGeometry) -> list[tuple[str, str]]:
     """Return the checked pairs of links; the scene's allowed collisions override the SRDF."""
     found = self_pairs(robot, geometry)
-    disabled = {pair for pair, reason in found.allowed.items() if reason == DISABLED}
-    return [pair for pair in found.checked | disabled if not scene.allowed.allowed(*pair)]
+    allowed = {DISABLED} if scene.guess_pairs else {DISABLED, *GUESSED}
+    others = {pair for pair, reason in found.allowed.items() if reason in allowed}
+    return [pair for pair in found.checked | others if not scene.allowed.allowed(*pair)]
 
 
 def _may_touch(scene: Scene, one: str, other: str) -> bool:

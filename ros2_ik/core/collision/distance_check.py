@@ -42,6 +42,11 @@ class DistanceCheck:
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
 
+    @property
+    def is_coarse(self) -> bool:
+        """True if hulls replace meshes whose convex parts are missing."""
+        return bool(self._waiting)
+
     def is_outdated(self) -> bool:
         """Return whether missing convex parts are on disk now; checks once per LOOK_AGAIN."""
         if not self._waiting or time.monotonic() < self._looked + LOOK_AGAIN:

@@ -81,7 +81,7 @@ def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
                 'none)', bare),
         counted('link', 'cannot be checked, as meshes are not found or <collision> elements are '
                 'wrong (package_dirs names folders of meshes)', lost),
-        pairs.report()]
+        pairs.report() if checker.scene.guess_pairs else '']
     if ADJACENT in pairs.allowed.values():
         srdf = 'the SRDF disables no pair' if robot.srdf else 'no SRDF'
         found.append(f'collisions: adjacent links are not checked against each other ({srdf}); an '

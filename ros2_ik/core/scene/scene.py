@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
 
 from ros2_ik.core.arrays import Pose
-from ros2_ik.core.checks import entries, instance, non_negative
+from ros2_ik.core.checks import entries, flag, instance, non_negative
 from ros2_ik.core.errors import (
     InvalidOptionError,
     InvalidSceneError,
@@ -34,7 +34,7 @@ K = TypeVar('K')
 V = TypeVar('V')
 
 # the fields that `==` compares
-COMPARED = ('objects', 'attached', 'allowed', 'padding', 'named')
+COMPARED = ('objects', 'attached', 'allowed', 'padding', 'named', 'guess_pairs')
 
 
 def check_scene(value: object) -> None:
@@ -55,7 +55,8 @@ class Scene:
     `objects` have poses in the root frame, `attached` objects in the frame of their link.
     `allowed` starts with the pairs that the SRDF disables. `padding` maps link names to
     thicknesses [m] above 0. `frames` are named poses in the root frame. `version` is a unique
-    string; each change makes a new one, pickling keeps it.
+    string; each change makes a new one, pickling keeps it. If `guess_pairs` is True, pairs of
+    links that touch in most configurations are not checked, see `self_pairs`.
 
     Arguments that name a frame accept the robot's frames, object ids, 'id/subframe', the names in
     `frames`, and None for the root frame. A frame that moves with the robot needs the
@@ -68,12 +69,15 @@ class Scene:
     allowed: AllowedCollisions
     padding: Mapping[str, float]
     named: 'Mapping[str, pin.SE3]'    # the named frames; `frames` returns copies
+    guess_pairs: bool
     version: str
 
-    def __init__(self, robot: Robot) -> None:
+    def __init__(self, robot: Robot, guess_pairs: bool = True) -> None:
         instance(robot, Robot, 'the robot of a scene', InvalidSceneError)
         self._fill(robot=robot, objects={}, attached={}, padding={}, named={},
-                   allowed=AllowedCollisions.of_robot(robot), version=uuid4().hex)
+                   allowed=AllowedCollisions.of_robot(robot),
+                   guess_pairs=flag(guess_pairs, 'guess_pairs', InvalidSceneError),
+                   version=uuid4().hex)
 
     def _fill(self, **values: object) -> None:
         # a frozen dataclass; mappings are read-only views, so that scenes can share them
