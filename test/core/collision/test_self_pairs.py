@@ -2,6 +2,7 @@
 
 import pytest
 
+from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.collision.self_pairs import (
     ADJACENT,
     DISABLED,
@@ -11,6 +12,7 @@ from ros2_ik.core.collision.self_pairs import (
     TOUCHING,
 )
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.scene import Scene
 
 LIMIT = '<limit lower="-1" upper="1" effort="1" velocity="1"/><axis'
 BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
@@ -102,6 +104,14 @@ def test_possible_contact_is_checked(robot):
     """Of a posture, of arms beside the hips, or of pairs that an SRDF does not disable."""
     pairs = self_pairs(robot)
     assert pairs.checked == {('left', 'right')} and not pairs.guessed and not pairs.report()
+
+
+def test_guessed_pairs_can_be_checked():
+    robot = fingers(-4e-5)
+    for guess in (True, False):
+        scene = Scene(robot, guess_pairs=guess)
+        for one in (scene, scene.clear()):
+            assert CollisionChecker(robot, one).collides(robot.neutral) is not guess
 
 
 @pytest.mark.parametrize('name, guessed', [
