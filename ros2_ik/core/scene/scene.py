@@ -177,7 +177,7 @@ class Scene:
 
     def clear(self) -> 'Scene':
         """Return a scene with named frames only; `allowed` is reset to the SRDF's pairs."""
-        return Scene(self.robot)._with(named=self.named)
+        return Scene(self.robot, self.guess_pairs)._with(named=self.named)
 
     def with_allowed(self, allowed: AllowedCollisions) -> 'Scene':
         """Return the scene with another allowed collision matrix."""
