@@ -162,6 +162,12 @@ def flag(value: object, name: str, error: type[IKError]) -> bool:
     return bool(value)
 
 
+def check_cancel(value: object, error: type[IKError]) -> None:
+    """Raise `error` unless the value can cancel a search: an event, a callable, or None."""
+    if not (value is None or callable(value) or hasattr(value, 'is_set')):
+        raise error(f'cancel must be an event or a callable, not {value!r}')
+
+
 def listed(value: Any) -> list[Any] | None:
     """Return the items of a list, tuple, set or array; None for a string or a single value."""
     if isinstance(value, (str, bytes)):

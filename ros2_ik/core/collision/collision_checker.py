@@ -8,7 +8,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Mask
+from ros2_ik.core.arrays import Array, FLOAT, Mask
 from ros2_ik.core.checks import non_negative, one_of, vector, whole
 from ros2_ik.core.collision.collision_geometry import (
     CollisionGeometry,
@@ -211,7 +211,7 @@ class CollisionChecker:
                                         f"the checker is of robot '{self.robot.name}'")
             return at.q
         # solvers pass valid arrays often: a short check first
-        if (type(at) is np.ndarray and at.dtype is _FLOAT and at.shape == self._shape
+        if (type(at) is np.ndarray and at.dtype is FLOAT and at.shape == self._shape
                 and math.isfinite(at.dot(at))):
             return at
         return vector(at, 'q', self.robot.nq, InvalidStateError)
@@ -262,7 +262,6 @@ def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing
     return _checkers.get(key, lambda: CollisionChecker(robot, scene, meshes, missing, pair))
 
 
-_FLOAT = np.dtype(np.float64)
 # only 4: Pinocchio's data are 10 kB per pair, 140 MB for 1,200 objects round an arm
 _checkers: LRUCache[tuple[Hashable, ...], CollisionChecker] = LRUCache(4)
 

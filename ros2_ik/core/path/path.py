@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from threading import Event
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import between, flag, positive, whole
+from ros2_ik.core.checks import between, check_cancel, flag, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.path.tool_paths import ToolPath
 from ros2_ik.core.problem import IKProblem
@@ -53,9 +53,7 @@ class PathOptions:
         whole(self.starts, 'starts', InvalidOptionError, most=1000)
         whole(self.random_state, 'random_state', InvalidOptionError, 0)
         flag(self.hold_start, 'hold_start', InvalidOptionError)
-        if not (self.cancel is None or callable(self.cancel) or hasattr(self.cancel, 'is_set')):
-            raise InvalidOptionError('cancel must be an event or a callable, not '
-                                     f'{self.cancel!r}')
+        check_cancel(self.cancel, InvalidOptionError)
 
 
 @dataclass(frozen=True)

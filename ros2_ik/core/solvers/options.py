@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import positive, vector, whole
+from ros2_ik.core.checks import check_cancel, positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError
 
 # default timeout of a search [s]
@@ -60,9 +60,7 @@ class SolveOptions:
         self.timeout = positive(self.timeout, 'timeout', InvalidOptionError)
         if self.max_iterations is not None:
             self.max_iterations = whole(self.max_iterations, 'max_iterations', InvalidOptionError)
-        if not (self.cancel is None or callable(self.cancel) or hasattr(self.cancel, 'is_set')):
-            raise InvalidOptionError('cancel must be an event or a callable, not '
-                                     f'{self.cancel!r}')
+        check_cancel(self.cancel, InvalidOptionError)
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         if not (isinstance(self.select, str) and self.select in SELECTIONS):
             raise InvalidOptionError(f'select is {self.select!r}; valid: {", ".join(SELECTIONS)}')

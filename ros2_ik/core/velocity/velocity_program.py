@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, ArrayLike, Pose
+from ros2_ik.core.arrays import Array, ArrayLike, FLOAT, Pose
 from ros2_ik.core.checks import non_negative, positive, vector
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
@@ -38,7 +38,6 @@ DAMPING = 1e-9      # default weight of |dq|^2
 MAX_SEARCHES = 3    # maximum number of solves per step, while steps approach pairs without rows
 _STATUS = {kernel.DONE: VelocityStatus.SOLVED, kernel.RELAXED: VelocityStatus.RELAXED,
            kernel.NOT_FINITE: VelocityStatus.NO_STEP, kernel.INTERRUPTED: VelocityStatus.NO_STEP}
-_FLOAT = np.dtype(np.float64)
 _NO_INERTIA = np.zeros((0, 0))
 _VALUES = slice(row.VALUE, row.TARGET + 1)  # of the rows: values and targets
 _RANGE = slice(row.LEAST, row.MOST + 1)     # of the joints: smallest and largest possible step
@@ -285,7 +284,7 @@ class VelocityProgram:
     def _prepare(self, q: Array) -> Array:
         """Write the last velocity to the tables; return q, checked and normalized."""
         # a valid array, the usual case, skips the slower check of arbitrary input
-        if not (type(q) is np.ndarray and q.dtype is _FLOAT and q.shape == (self.robot.nq,)
+        if not (type(q) is np.ndarray and q.dtype is FLOAT and q.shape == (self.robot.nq,)
                 and math.isfinite(q.dot(q))):
             q = vector(q, 'q', self.robot.nq, InvalidStateError)
         # normalizes quaternions

@@ -58,7 +58,7 @@ START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [
 REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
 FRAME_TIME = 1.0        # time for which a requested frame is sent [s]
 MAX_FRAMES = 4          # number of frames that are sent at a time
-# of a mesh that is added while the servo is on; 5,000 take 30 ms to prepare
+# of all meshes that are added at once while the servo is on; 5,000 take 30 ms to prepare
 MAX_TRIANGLES = 5000
 DIED = 'its process has died: the controllers execute their last command'
 MOVEIT_MODES = {ServoCommandType.Request.JOINT_JOG: SwitchServo.Request.JOINT,
