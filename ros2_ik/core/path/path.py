@@ -53,7 +53,8 @@ class PathOptions:
         whole(self.starts, 'starts', InvalidOptionError, most=1000)
         whole(self.random_state, 'random_state', InvalidOptionError, 0)
         flag(self.hold_start, 'hold_start', InvalidOptionError)
-        check_cancel(self.cancel, InvalidOptionError)
+        if self.cancel is not None:
+            check_cancel(self.cancel, InvalidOptionError)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,8 @@ class SolveOptions:
         self.timeout = positive(self.timeout, 'timeout', InvalidOptionError)
         if self.max_iterations is not None:
             self.max_iterations = whole(self.max_iterations, 'max_iterations', InvalidOptionError)
-        check_cancel(self.cancel, InvalidOptionError)
+        if self.cancel is not None:
+            check_cancel(self.cancel, InvalidOptionError)
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         if not (isinstance(self.select, str) and self.select in SELECTIONS):
             raise InvalidOptionError(f'select is {self.select!r}; valid: {", ".join(SELECTIONS)}')

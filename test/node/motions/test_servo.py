@@ -147,8 +147,14 @@ def test_unmatched_subscriber_on_the_command_topic_keeps_the_servo_off(client, s
     """A subscriber of another type never matches, like a controller not discovered yet."""
     other = client.node.create_subscription(Bool, '/arm_controller/joint_trajectory',
                                             lambda _: None, 1)
+
+    def is_refused():
+        answer = servo.switch('joint')
+        if answer.success:      # the node had not discovered the subscriber: start anew
+            servo.switch('off')
+        return 'subscribers on /arm' in answer.message
     try:
-        eventually(lambda: 'subscribers on /arm' in servo.switch('joint').message, 'a refusal')
+        eventually(is_refused, 'a refusal')
     finally:
         client.node.destroy_subscription(other)
     eventually(lambda: servo.switch('joint').success, 'the servo')
