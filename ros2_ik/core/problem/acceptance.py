@@ -120,8 +120,7 @@ def _check_terms(problem: IKProblem, q: Array, in_limits: bool, violations: list
         violations.append(Violation('joint values', float('nan'), -np.inf, np.inf,
                                     '(not finite)'))
         return np.empty((0, 2)), ()
-    # the change bound of a planar or floating base limits a distance and an angle
-    if not in_limits or problem.change_bound is not None and problem.active.multi_value_joints:
+    if not in_limits:
         violations += _joint_violations(problem, q)
     # a user's function may overwrite the shared scratch data, so it gets its own data
     data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
@@ -167,25 +166,18 @@ def _target_errors(problem: IKProblem, data: pin.Data, violations: list[Violatio
 
 
 def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
-    """Return violations of locked joints that moved, of joint limits and of maximum changes."""
-    found, bound = list[Violation](), problem.change_bound
-    lower, upper = problem.lower, problem.upper
+    """Return violations of locked joints that moved, and of limits and maximum changes."""
+    found, lower, upper = list[Violation](), problem.lower.copy(), problem.upper.copy()
+    at_rest = problem.active.at_rest
+    lower[at_rest] = upper[at_rest] = problem.start[at_rest]
     for joint in problem.robot.joints:
-        part, unit = slice(joint.index, joint.index + joint.size), 'rad' if joint.rotary else 'm'
-        is_locked = problem.active.is_locked[joint.index]
-        wrong = (q[part] != problem.start[part] if is_locked
-                 else (q[part] < lower[part]) | (q[part] > upper[part]))
-        # the first wrong value of the joint, reported if there is one
-        i = joint.index + int(np.argmax(wrong))
-        value, start = float(q[i]), float(problem.start[i])
-        change = None if is_locked or bound is None else bound.exceeded(joint, q)
-        if change is not None and bound is not None:
-            found.append(Violation(f"change of joint '{joint.name}'", change.change, 0.0,
-                                   bound.most[joint.name], change.unit))
-        elif wrong.any() and is_locked:
-            found.append(Violation(f"locked joint '{joint.name}'", value, start, start, unit))
-        elif wrong.any():
-            found.append(Violation(f"joint '{joint.name}'", value, joint.lower, joint.upper, unit))
+        part = slice(joint.index, joint.index + joint.size)
+        wrong = (q[part] < lower[part]) | (q[part] > upper[part])
+        if wrong.any():
+            # only the first wrong value of a joint is reported
+            i, unit = joint.index + int(np.argmax(wrong)), 'rad' if joint.rotary else 'm'
+            name = f"{'locked ' * bool(problem.active.is_locked[i])}joint '{joint.name}'"
+            found.append(Violation(name, float(q[i]), float(lower[i]), float(upper[i]), unit))
     return found
 
 

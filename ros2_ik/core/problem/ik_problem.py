@@ -1,6 +1,7 @@
 """The IK problem: a robot, its active joints, targets, constraints and costs."""
 
 from collections.abc import Iterable, Mapping, Sequence
+import math
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,11 @@ class IKProblem:
     def _set_bound(self, bound: JointChangeBound | None) -> None:
         self.change_bound, self.active = bound, self.structure.active
         if bound is not None:
+            for joint in self.active.multi_value_joints:
+                if bound.most.get(joint.name, math.inf) < math.inf:
+                    raise InvalidOptionError(
+                        f"max_joint_change cannot bound '{joint.name}', a {joint.kind} joint; "
+                        'valid: bounds of the other joints by name')
             self.active = self.active.within(*bound.limits(self.robot))
         self.lower, self.upper = self.active.lower, self.active.upper
 

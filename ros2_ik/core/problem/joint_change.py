@@ -57,7 +57,11 @@ def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointCh
 
 @dataclass(frozen=True, eq=False)
 class JointChangeBound:
-    """Bounds `most` [rad, m], by joint name, on the joint changes from `origin` (nq,)."""
+    """
+    Bounds `most` [rad, m], by joint name, on the joint changes from `origin` (nq,).
+
+    Planar and floating joints that move cannot be bounded.
+    """
 
     origin: Array
     most: Mapping[str, float]
@@ -68,9 +72,8 @@ class JointChangeBound:
         Return the bound for a value of `max_joint_change`.
 
         The value is one number for all joints, an array of one number for each joint, or a mapping
-        from joint names; joints missing in a mapping have no bound. The bound of a planar or
-        floating joint applies both to its distance [m] and to its angle [rad]. Raises
-        InvalidOptionError or UnknownJointError.
+        from joint names; joints missing in a mapping have no bound. Raises InvalidOptionError or
+        UnknownJointError.
         """
         if isinstance(value, Mapping):
             given = {robot.joint(name).name: number for name, number in value.items()}
@@ -86,19 +89,10 @@ class JointChangeBound:
                             for name, number in given.items()})
 
     def limits(self, robot: Robot) -> tuple[Array, Array]:
-        """Return lower and upper bounds of q, (nq,) each; infinite for quaternions."""
-        most: list[float] = []
-        for joint in robot.joints:
-            each = self.most.get(joint.name, math.inf) * (1 - ROUNDING_MARGIN)
-            most += ([each] * 3 + [math.inf] * 4 if joint.kind == 'floating'
-                     else [each] * joint.size)
+        """Return lower and upper bounds of q, (nq,) each."""
+        most = np.array([self.most.get(joint.name, math.inf) * (1 - ROUNDING_MARGIN)
+                         for joint in robot.joints for _ in range(joint.size)])
         return self.origin - most, self.origin + most
-
-    def exceeded(self, joint: Joint, q: Array) -> JointChange | None:
-        """Return the first change of a joint at q (nq,) above its bound, or None."""
-        most = self.most.get(joint.name, math.inf)
-        return next((change for change in joint_changes(joint, self.origin, q)
-                     if not change.change <= most), None)
 
     def __str__(self) -> str:
         if len(set(self.most.values())) <= 1:

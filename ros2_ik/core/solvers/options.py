@@ -33,6 +33,7 @@ class SolveOptions:
     - `allow_restarts`: False tries only the seeds.
     - `approximate` (position [m], orientation [rad]): if there is no solution, return the best
       configuration with target errors within these bounds, with the status APPROXIMATE.
+      Planar and floating joints that move cannot be bounded.
     - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
       counted; one number, numbers by joint name, or one number for each joint of the robot.
     - `random_state`: an integer or numpy Generator; equal values draw equal starts.
