@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import check_cancel, positive, vector, whole
+from ros2_ik.core.checks import check_cancel, entries, flag, one_of, positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError
 
 # default timeout of a search [s]
 TIMEOUT = 0.05
 SELECTIONS = ('first', 'nearest', 'cost', 'manipulability')
-# option names by MATLAB's option names
-MATLAB_OPTIONS = {'max_time': 'timeout', 'allow_random_restart': 'allow_restarts'}
 
 
 @dataclass(slots=True)
@@ -33,9 +31,9 @@ class SolveOptions:
     - `allow_restarts`: False tries only the seeds.
     - `approximate` (position [m], orientation [rad]): if there is no solution, return the best
       configuration with target errors within these bounds, with the status APPROXIMATE.
-      Planar and floating joints that move cannot be bounded.
     - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
       counted; one number, numbers by joint name, or one number for each joint of the robot.
+      Planar and floating joints that move cannot be bounded.
     - `random_state`: an integer or numpy Generator; equal values draw equal starts.
     - `max_iterations`: bound on the iterations of all attempts together.
     - `cancel`: an event, or a callable that returns True to cancel the search.
@@ -64,14 +62,10 @@ class SolveOptions:
         if self.cancel is not None:
             check_cancel(self.cancel, InvalidOptionError)
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
-        if not (isinstance(self.select, str) and self.select in SELECTIONS):
-            raise InvalidOptionError(f'select is {self.select!r}; valid: {", ".join(SELECTIONS)}')
-        if not isinstance(self.allow_restarts, (bool, np.bool_)):
-            raise InvalidOptionError(f'allow_restarts is True or False, not '
-                                     f'{self.allow_restarts!r}')
-        if not isinstance(self.solver_options, Mapping):
-            raise InvalidOptionError('solver_options must be a mapping from names, not '
-                                     f'{self.solver_options!r}')
+        one_of(self.select, 'select', SELECTIONS, InvalidOptionError)
+        flag(self.allow_restarts, 'allow_restarts', InvalidOptionError)
+        self.solver_options = dict(entries(self.solver_options, 'solver_options',
+                                           InvalidOptionError))
         if not isinstance(self.random_state, (np.random.Generator, type(None))):
             self.random_state = whole(self.random_state, 'random_state', InvalidOptionError, 0,
                                       math.inf)
@@ -87,21 +81,17 @@ class SolveOptions:
         """Return the options for keyword arguments; unknown names become `solver_options`."""
         if not arguments:
             return DEFAULTS
-        own: dict[str, Any] = {}
-        others = dict(arguments.get('solver_options') or ())
+        own, others = dict[str, Any](), dict(entries(arguments.get('solver_options'),
+                                                     'solver_options', InvalidOptionError))
         for name, value in arguments.items():
-            ours = MATLAB_OPTIONS.get(name, name)
-            if ours != name and ours in arguments:
-                raise InvalidOptionError(f'{name} is another name of {ours}; valid: one of the '
-                                         'two')
-            if ours != 'solver_options':
-                (own if ours in OPTION_NAMES else others)[ours] = value
+            if name != 'solver_options':
+                (own if name in OPTION_NAMES else others)[name] = value
         return cls(**own, solver_options=others)
 
 
 OPTION_NAMES = tuple(each.name for each in fields(SolveOptions))
 # all keywords of `solve_pose`, to suggest the nearest for a misspelled keyword
-NAMES = (*OPTION_NAMES, *MATLAB_OPTIONS, 'relative_to', 'group', 'locked', 'weights',
-         'position_tolerance', 'orientation_tolerance', 'joint_limits',
-         'enforce_joint_limits', 'scene', 'meshes', 'missing_meshes', 'collisions')
+NAMES = (*OPTION_NAMES, 'relative_to', 'group', 'locked', 'weights', 'position_tolerance',
+         'orientation_tolerance', 'joint_limits', 'scene', 'meshes', 'missing_meshes',
+         'collisions')
 DEFAULTS = SolveOptions()

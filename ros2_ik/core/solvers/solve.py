@@ -31,8 +31,7 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
     """
     Solve a problem; descents begin at the seeds in order, by default at the problem's start.
 
-    The options are those of `SolveOptions` and of the solver. MATLAB's names `max_time` and
-    `allow_random_restart` stand for `timeout` and `allow_restarts`.
+    The options are those of `SolveOptions` and of the solver.
 
     If no solution is found, the status of the result gives the reason. Raises IKError for invalid
     arguments.
@@ -64,8 +63,8 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     move: by name (default `robot.neutral`) or as an array in the order of `robot.joint_names`.
     `group` names the group of joints that may move; by default all joints that move the tips.
     Joints in `locked` stay at the seed, even outside their limits; the message names those that
-    exceed a limit by more than 1e-3. `joint_limits` False (MATLAB's `enforce_joint_limits`)
-    ignores the limits of the other joints.
+    exceed a limit by more than 1e-3. `joint_limits` False ignores the limits of the other
+    joints.
 
     A solution has no contact of the robot with itself or the `scene`. The first call loads the
     geometry; `meshes` selects the collision geometry of mesh files, see `robot_geometry`. A
@@ -86,11 +85,6 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
 
     Raises IKError (a ValueError) for invalid arguments.
     """
-    if 'enforce_joint_limits' in options:
-        if joint_limits is not True:
-            raise InvalidOptionError('enforce_joint_limits is another name of joint_limits; '
-                                     'valid: one of the two')
-        joint_limits = options.pop('enforce_joint_limits')
     if isinstance(scene, Scene) and isinstance(robot, Robot):
         robot = scene.framed_robot(_frame_names(tip, relative_to), robot)
     question = (robot, _hashable(tip), _hashable(relative_to), group, _hashable(locked),

@@ -107,23 +107,10 @@ def test_locked_joints_outside_their_limits_are_a_warning(seed, words, there):
         assert solution.message.endswith(words) and 'held outside' in solution.message
 
 
-# -- MATLAB's names of options -----------------------------------------------------------------
+# -- without joint limits -----------------------------------------------------------------------
 
 HAND = 'panda_hand'
 T = pose((0.45, 0.1, 0.35), (2.4, 1.1, -0.4))
-
-
-@pytest.mark.parametrize('theirs, ours', [
-    ({'max_time': 0.5}, {'timeout': 0.5}),
-    ({'allow_random_restart': False}, {'allow_restarts': False}),
-    ({'enforce_joint_limits': False}, {'joint_limits': False})])
-def test_options_may_have_the_names_of_matlab(load, theirs, ours):
-    one, other = (solve_pose(load('panda'), HAND, T, random_state=0, **options)
-                  for options in (theirs, ours))
-    np.testing.assert_array_equal(one.best_q, other.best_q)
-    assert (one.success, one.restarts) == (other.success, other.restarts)
-    with pytest.raises(InvalidOptionError, match=next(iter(theirs))):
-        solve_pose(load('panda'), HAND, T, **theirs, **ours)
 
 
 def test_joint_limits_can_be_ignored(load, judge_of):
@@ -131,11 +118,11 @@ def test_joint_limits_can_be_ignored(load, judge_of):
     beyond = judge_of('panda').transform(
         dict.fromkeys(load('panda').joint_names, 0.0) | {'panda_joint4': 0.4}, HAND)
     seed = {'panda_joint4': 0.3}
-    free = solve_pose(load('panda'), HAND, beyond, seed, enforce_joint_limits=False,
-                      allow_random_restart=False, max_time=1.0)
+    free = solve_pose(load('panda'), HAND, beyond, seed, joint_limits=False, allow_restarts=False,
+                      timeout=1.0)
     assert free.success and free.joints['panda_joint4'] > 0
     with pytest.raises(InvalidOptionError, match='joint_limits'):
-        solve_pose(load('panda'), HAND, beyond, enforce_joint_limits='yes')
+        solve_pose(load('panda'), HAND, beyond, joint_limits='yes')
 
 
 # -- freed axes, weights and tolerances --------------------------------------------------------
