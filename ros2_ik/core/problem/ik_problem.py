@@ -139,20 +139,18 @@ class IKProblem:
         return self.varied(targets=[target for target in self.targets if target not in loose],
                            constraints=[*self.constraints, *within])
 
-    def approximated(self, position: float, orientation: float) -> 'IKProblem':
-        """
-        Return the problem that minimizes the target errors.
+    def widened(self, position: float, orientation: float) -> 'IKProblem':
+        """Return the problem with at least these tolerances [m] and [rad] of all targets."""
+        return self.varied(targets=[
+            target.varied(position_tolerance=max(position, target.position_tolerance),
+                          orientation_tolerance=max(orientation, target.orientation_tolerance))
+            for target in self.targets])
 
-        The errors may not exceed `position` [m] and `orientation` [rad], or a target's own
-        tolerances if these are larger.
-        """
-        wide = [target.varied(position_tolerance=max(position, target.position_tolerance),
-                              orientation_tolerance=max(orientation,
-                                                        target.orientation_tolerance))
-                for target in self.targets]
-        within = [one for target in wide for one in target.tolerance_constraints()]
+    def approximated(self) -> 'IKProblem':
+        """Return the problem that minimizes the target errors, within their tolerances."""
+        within = [one for target in self.targets for one in target.tolerance_constraints()]
         return self.varied(targets=(), constraints=[*self.constraints, *within],
-                           costs=[target.error_cost() for target in wide])
+                           costs=[target.error_cost() for target in self.targets])
 
     def varied(self, **parts: Any) -> 'IKProblem':
         """

@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues
-from ros2_ik.core.checks import FINEST, listed
+from ros2_ik.core.checks import listed
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
 from ros2_ik.core.functions import Manipulability
@@ -104,7 +104,7 @@ class Search:
                  options: SolveOptions | None = None, prepared: Solver | None = None,
                  **named: Any) -> None:
         self.options = chosen = options or SolveOptions.of(named)
-        _check(problem, chosen.select)
+        _check(problem, chosen)
         self.solver, self.reason = chosen_solver(chosen.solver, problem)
         self.seeds = [problem.start] if seeds is None else seeds_of(problem, seeds)
         if chosen.max_joint_change is not None:
@@ -115,12 +115,13 @@ class Search:
         if chosen.random_state is not None:
             self._state = generator_state(chosen.random_state)
             self._first_state = int(self._state[0])
+        self._widened = (None if chosen.approximate is None
+                         else problem.widened(*chosen.approximate))
         # True if the next attempt uses the problem with tolerances as constraints
         self._loosened_next = chosen.select in ('nearest', 'cost')
         compile_for_search(problem.checker is not None)
         self._is_loose = self.reason != NAMED and (
-            problem.structure.is_loose
-            or chosen.approximate is not None and 'targets' in problem.kinds)
+            problem.structure.is_loose or self._widened is not None)
         self._solver = prepared or make_solver(self.solver, problem, dict(chosen.solver_options))
         # the clock starts after compiling and binding
         now = time.monotonic()
@@ -273,8 +274,8 @@ class Search:
     @cached_property
     def _loosened(self) -> tuple[IKProblem, Solver]:
         """The problem with the tolerances as constraints, and its solver."""
-        near = self.options.approximate
-        problem = self.problem.loosened() if near is None else self.problem.approximated(*near)
+        problem = (self.problem.loosened() if self._widened is None
+                   else self._widened.approximated())
         return problem, make_solver(chosen_solver('auto', problem)[0], problem, {})
 
     def _descend(self, problem: IKProblem, solver: Solver) -> Attempt:
@@ -327,13 +328,14 @@ class Search:
         if verdict.accepted:
             if not (verdict.costs and self._costs_more_than_a_seed(sum(verdict.costs))):
                 self._add_solution(candidate)
-        elif self.options.approximate is not None and self._is_near_enough(candidate):
+        elif self._widened is not None:
+            near = accept(self._widened, attempt.q)
             # acceptance checks no contacts of a candidate with violations
-            checker = self.problem.checker
-            if checker is not None and checker.collides(attempt.q):
+            if near.touches:
                 return candidate._replace(verdict=verdict._replace(touches=True))
-            self.near_enough = min(self.near_enough or candidate, candidate,
-                                   key=self._squared_error)
+            if near.accepted:
+                self.near_enough = min(self.near_enough or candidate, candidate,
+                                       key=self._squared_error)
         return candidate
 
     def _add_solution(self, candidate: Candidate) -> None:
@@ -389,22 +391,13 @@ class Search:
             self.iterations += freed.iterations
             self._judge(freed)
 
-    def _is_near_enough(self, candidate: Candidate) -> bool:
-        """
-        Return whether a candidate is within the bounds of the option `approximate`.
-
-        For targets the bounds apply to the whole error, for constraints to the excess.
-        """
-        most = dict(zip(('m', 'rad'), self.options.approximate.tolist(), strict=True))
-        return all(
-            one.kind != 'joint' and (one.value if one.kind == 'target' else one.amount)
-            <= most.get(one.unit, 0.0) for one in candidate.verdict.violations)
-
     def _squared_error(self, candidate: Candidate) -> float:
         """Return the sum of squared target errors in units of the option `approximate`."""
-        m, rad = (max(float(most), FINEST) for most in self.options.approximate)
-        return sum((error.position / m)**2 + (error.orientation / rad)**2
-                   for error in candidate.verdict.errors)
+        assert self._widened is not None
+        return sum((error.position / target.position_tolerance)**2
+                   + (error.orientation / target.orientation_tolerance)**2
+                   for error, target in zip(candidate.verdict.errors, self._widened.targets,
+                                            strict=True))
 
     # -- the solution ---------------------------------------------------------------------
 
@@ -429,6 +422,8 @@ class Search:
     def _solution(self, candidate: Candidate, status: Status,
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
         solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status=status,
+    if options.approximate is not None and not problem.targets:
+        raise InvalidOptionError('approximate applies to targets, but the problem has none')
                                    best_q=candidate.attempt.q, alternatives=alternatives)
         # lazy fields read this search: if it continues and so changes, compute all of them now
         if self.ended is None:
@@ -436,7 +431,8 @@ class Search:
         return solution
 
 
-def _check(problem: object, select: str) -> None:
+def _check(problem: object, options: SolveOptions) -> None:
+    select = options.select
     if not isinstance(problem, IKProblem):
         raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
     if select == 'cost' and not problem.costs:
