@@ -39,7 +39,6 @@ from ros2_ik.core.solvers.starts import (
     chosen_turns,
     generator_state,
     N_NEAR,
-    OWN_STATE,
     Starts,
 )
 from ros2_ik.core.solvers.too_few_joints import spare_joints
@@ -111,15 +110,13 @@ class Search:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self.seeds[0],
                                                           chosen.max_joint_change))
         self.problem = problem
-        self._state, self._first_state = OWN_STATE, None
-        if chosen.random_state is not None:
-            self._state = generator_state(chosen.random_state)
-            self._first_state = int(self._state[0])
-        self._widened = (None if chosen.approximate is None
-                         else problem.widened(*chosen.approximate))
+        self._state = generator_state(chosen.random_state)
+        self._first_state = None if chosen.random_state is None else int(self._state[0])
         # True if the next attempt uses the problem with tolerances as constraints
         self._loosened_next = chosen.select in ('nearest', 'cost')
         compile_for_search(problem.checker is not None)
+        self._widened = (None if chosen.approximate is None
+                         else problem.widened(*chosen.approximate))
         self._is_loose = self.reason != NAMED and (
             problem.structure.is_loose or self._widened is not None)
         self._solver = prepared or make_solver(self.solver, problem, dict(chosen.solver_options))
@@ -141,17 +138,9 @@ class Search:
 
     @classmethod
     def of_question(cls, robot: Robot, data: bytes) -> 'Search':
-        """
-        Return a new search from the bytes of `question`, with the deadline of the original.
-
-        Raises InvalidOptionError for other bytes.
-        """
-        try:
-            framed, question, seeds, options, deadline, started = unpack(data, robot)
-            search = cls(IKProblem(framed, **question), seeds, options=options)
-        # unpickling arbitrary bytes may raise any exception
-        except Exception as error:
-            raise InvalidOptionError(f'data is not the question of a search: {error}') from error
+        """Return a new search from the bytes of `question`, with the deadline of the original."""
+        framed, question, seeds, options, deadline, started = unpack(data, robot)
+        search = cls(IKProblem(framed, **question), seeds, options=options)
         search.budget.deadline, search.budget.started = deadline, started
         return search
 
@@ -422,8 +411,6 @@ class Search:
     def _solution(self, candidate: Candidate, status: Status,
                   alternatives: tuple[IKSolution, ...] = ()) -> IKSolution:
         solution = IKSolution.lazy(partial(solution_field, self, candidate, status), status=status,
-    if options.approximate is not None and not problem.targets:
-        raise InvalidOptionError('approximate applies to targets, but the problem has none')
                                    best_q=candidate.attempt.q, alternatives=alternatives)
         # lazy fields read this search: if it continues and so changes, compute all of them now
         if self.ended is None:
@@ -435,6 +422,8 @@ def _check(problem: object, options: SolveOptions) -> None:
     select = options.select
     if not isinstance(problem, IKProblem):
         raise InvalidOptionError(f'problem must be an IKProblem, not {problem!r}')
+    if options.approximate is not None and not problem.targets:
+        raise InvalidOptionError('approximate applies to targets, but the problem has none')
     if select == 'cost' and not problem.costs:
         raise InvalidOptionError("select is 'cost', but the problem has no costs")
     if select == 'manipulability' and not problem.targets:

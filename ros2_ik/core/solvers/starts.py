@@ -2,7 +2,7 @@
 
 import math
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,11 +30,13 @@ class Starts(NamedTuple):
     state: Indices
 
 
-def generator_state(random_state: Any) -> Indices:
-    """Return the generator state (1,) for an integer or a numpy Generator."""
+def generator_state(random_state: int | np.random.Generator | None) -> Indices:
+    """Return a new state (1,) for a `random_state`; without one, the state of this process."""
+    if random_state is None:
+        return OWN_STATE
     if isinstance(random_state, np.random.Generator):
-        random_state = random_state.integers(2**62)
-    return np.array([int(random_state) % 2**62], dtype=np.int64)
+        random_state = int(random_state.integers(2**62))
+    return np.array([random_state % 2**62])
 
 
 def _reseed() -> None:

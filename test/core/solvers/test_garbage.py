@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import fields
-import pickle
 import random
 
 import numpy as np
@@ -22,7 +21,6 @@ from ros2_ik.core import (
     solve_pose,
     SolveOptions,
 )
-from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.internals import Search
 from ros2_ik.core.request import IKRequest, prepare, World
 
@@ -123,17 +121,8 @@ def ask_checker(robot, generator):
         lambda: checker.distances(robot.neutral, one(generator)),
         lambda: CollisionChecker(robot, one(generator)), lambda: CollisionChecker(one(generator)),
         lambda: CollisionChecker(robot, meshes=one(generator)),
-        lambda: IKProblem(robot, PoseTarget('tip', T), change_bound=one(generator)),
-        lambda: Search.of_question(robot, one(generator))])
+        lambda: IKProblem(robot, PoseTarget('tip', T), change_bound=one(generator))])
     return ask()
-
-
-@pytest.mark.parametrize('state', [
-    b'', b'abc', b'cos\nnothing\n.', b'cnomodule\nx\n.', pickle.dumps((1, 2)),
-    pickle.dumps(({}, {})), pickle.dumps(({'a': 1}, {})), b'\x80\x04h\x05.'])
-def test_malformed_bytes_of_a_search_are_refused(load, state):
-    with pytest.raises(InvalidOptionError, match='data is not the question of a search'):
-        Search.of_question(load('panda'), state)
 
 
 def ask_request(robot, generator):
