@@ -10,9 +10,8 @@ from ros2_ik.core.collision import CollisionChecker, Contact
 from ros2_ik.core.functions.collision_distances import KnownMinimumDistance
 from ros2_ik.core.kernels.self_motion import step_along
 from ros2_ik.core.problem import accept, Constraint, IKProblem
-from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
-from ros2_ik.core.solvers.solver import Attempt
+from ros2_ik.core.solvers.solver import Attempt, Budget
 from ros2_ik.core.solvers.sqp import SequentialQuadratic
 from ros2_ik.core.status import ExitFlag
 
@@ -71,7 +70,7 @@ class Clearance:
         return SequentialQuadratic(problem, attempt_iterations=15)
 
     @cached_property
-    def _motion(self) -> SelfMotion | None:
+    def _motion(self) -> 'SelfMotion | None':
         if not self._problem.kinds <= {'targets'}:
             return None
         motion = SelfMotion(self._problem, self._checker)

@@ -7,10 +7,9 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import all_positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.lm import Screw, screw_to
 from ros2_ik.core.solvers.problem_rows import ProblemRows
-from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
 from ros2_ik.core.status import ExitFlag
 
 

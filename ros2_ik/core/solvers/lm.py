@@ -17,10 +17,9 @@ from ros2_ik.core.kernels.pose_search import find_poses
 from ros2_ik.core.kernels.source import formula
 from ros2_ik.core.problem import IKProblem, PoseTarget
 from ros2_ik.core.robot.tree import se3_to_array
-from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.parts import Parts
 from ros2_ik.core.solvers.problem_rows import ProblemRows
-from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
 from ros2_ik.core.solvers.starts import Starts
 from ros2_ik.core.status import ExitFlag
 

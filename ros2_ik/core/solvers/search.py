@@ -29,12 +29,11 @@ from ros2_ik.core.problem import (
     out_of_reach,
 )
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, tip_contacts
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, solution_field
 from ros2_ik.core.solvers.serialization import pack, unpack
-from ros2_ik.core.solvers.solver import Attempt, make_solver, Solver
+from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver
 from ros2_ik.core.solvers.starts import (
     chosen_turns,
     generator_state,

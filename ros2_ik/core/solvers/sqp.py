@@ -12,9 +12,8 @@ from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.sqp import FAR, find_feasible, lower_cost
 from ros2_ik.core.problem import IKProblem
-from ros2_ik.core.solvers.budget import Budget
 from ros2_ik.core.solvers.problem_rows import ProblemRows
-from ros2_ik.core.solvers.solver import Attempt, register_solver, Solver
+from ros2_ik.core.solvers.solver import Attempt, Budget, register_solver, Solver
 from ros2_ik.core.solvers.starts import draw_starts, Starts
 from ros2_ik.core.status import ExitFlag
 

@@ -5,8 +5,7 @@ import math
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem import accept, IKProblem, PoseTarget
-from ros2_ik.core.solvers.budget import Budget
-from ros2_ik.core.solvers.solver import make_solver
+from ros2_ik.core.solvers.solver import Budget, make_solver
 from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
 
 # limits of the trial search with free axes, which takes a few milliseconds

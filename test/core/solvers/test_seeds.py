@@ -2,7 +2,7 @@
 
 from example_data import data_folder
 from hypothesis import given, settings, strategies as st
-from judge import check, pose, random_pose, TreeJudge
+from judge import check, random_pose, TreeJudge
 import numpy as np
 import pytest
 from search_questions import FAR, problem
