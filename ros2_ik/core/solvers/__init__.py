@@ -1,7 +1,7 @@
 """Local solvers, the search that restarts them, and the entry points `solve` and `solve_pose`."""
 
 # importing the modules registers their solvers
-from ros2_ik.core.solvers import clik, lm, scipy_solvers, sqp
+from ros2_ik.core.solvers import clik, lm, scipy_solvers, sqp  # noqa: F401
 from ros2_ik.core.solvers.inverse_kinematics import InverseKinematics
 from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.search import Search
@@ -17,6 +17,5 @@ from ros2_ik.core.solvers.solver import (
 
 __all__ = [
     'Attempt', 'Budget', 'InverseKinematics', 'PoseSolver', 'Search', 'SolveOptions', 'Solver',
-    'clik', 'lm', 'make_solver', 'register_solver', 'scipy_solvers', 'solve', 'solve_pose',
-    'solver_names', 'sqp',
+    'make_solver', 'register_solver', 'solve', 'solve_pose', 'solver_names',
 ]
