@@ -24,7 +24,7 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers import Budget, solve
-from ros2_ik.core.solvers.too_few_joints import ROTATIONS
+from ros2_ik.core.solvers.report import ROTATIONS
 from ros2_ik.core.status import Status
 
 TARGET_OPTIONS = ('relative_to', 'weights', 'position_tolerance', 'orientation_tolerance')

@@ -1,14 +1,18 @@
 """Status, message and other fields of a solution, computed from a search."""
 
 from collections.abc import Callable, Iterable
+from itertools import chain, combinations
+import math
 from typing import Any, TYPE_CHECKING
 
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
-from ros2_ik.core.problem import IKProblem, JointChange, largest_change
+from ros2_ik.core.problem import accept, IKProblem, JointChange, largest_change
 from ros2_ik.core.robot import LIMIT_TOLERANCE, Robot
 from ros2_ik.core.robot.srdf import sorted_pair
-from ros2_ik.core.solvers.too_few_joints import axes_to_free
+from ros2_ik.core.solvers.solver import Budget, make_solver
+from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
 from ros2_ik.core.status import ExitFlag, Status
 
 if TYPE_CHECKING:
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
 _WHICH = {'cost': 'cheapest', 'manipulability': 'most manipulable'}
 # maximum number of joints or pairs in one message
 _NAMED = 3
+# limits of a trial search with free axes, which takes a few milliseconds
+RESTARTS, ITERATIONS = 20, 2000
+# rotation axes by their index in the weights of a target
+ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}
 
 
 def failure_status(search: 'Search') -> Status:
@@ -107,7 +115,7 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
              Status.TIMED_OUT: f'not finished {after}: ',
              Status.APPROXIMATE: f'only an approximate solution found {after}: '}.get(
                  status, f'no solution{within} found {after}: ')
-    axes = '' if search.out_of_reach else axes_to_free(problem, candidate.attempt.q)
+    axes = '' if search.out_of_reach else _axes_to_free(problem, candidate.attempt.q)
     return began + '; '.join([
         _violated(problem, candidate), *search.out_of_reach, *([axes] if axes else []),
         *larger])
@@ -123,6 +131,43 @@ def _violated(problem: IKProblem, candidate: 'Candidate') -> str:
         f'its target (allowed {target.position_tolerance:.3g} m and '
         f'{target.orientation_tolerance:.3g} rad)'
         for error, target in zip(verdict.errors, problem.targets, strict=False))
+
+
+def spare_joints(problem: IKProblem) -> float:
+    """
+    Return the number of active columns minus the number of target rows that count.
+
+    Infinite if the problem has constraints or costs.
+    """
+    if problem.kinds != {'targets'}:
+        return math.inf
+    return len(problem.active.columns) - sum(int(one.counted.sum()) for one in problem.targets)
+
+
+def _axes_to_free(problem: IKProblem, q: Array) -> str:
+    """
+    Return a sentence on the rotation axes to free so that the target is reached, or ''.
+
+    Short searches from q (nq,), contacts ignored, try each axis, each pair of axes, then all three.
+    """
+    if spare_joints(problem) >= 0 or len(problem.targets) != 1:
+        return ''
+    target, = problem.targets
+    counted = [axis for axis in ROTATIONS if target.counted[axis]]
+    for axes in chain.from_iterable(combinations(counted, count) for count in (1, 2, 3)):
+        weights = target.weights.copy()
+        weights[list(axes)] = 0.0
+        if not weights.any():
+            break
+        eased = problem.varied(targets=[target.varied(weights=weights)])
+        starts = Starts(q, 0, N_NEAR + RESTARTS, generator_state(0))
+        end, *_ = make_solver('lm', eased, {}).find(eased, starts, Budget(iterations=ITERATIONS))
+        if not accept(eased, end.q).violations:
+            names = ' and '.join(ROTATIONS[axis] for axis in axes)
+            numbers = ' '.join(f'{weight:g}' for weight in weights)
+            return (f'{len(problem.active.columns)} joints cannot meet all axes of the target; '
+                    f'with {names} free (weights {numbers}) they reach the target')
+    return ''
 
 
 def _attempts(search: 'Search') -> str:

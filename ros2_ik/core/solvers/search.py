@@ -31,7 +31,7 @@ from ros2_ik.core.problem import (
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.solvers.clearance import Clearance, lasting_contacts, tip_contacts
 from ros2_ik.core.solvers.options import SolveOptions
-from ros2_ik.core.solvers.report import failure_status, solution_field
+from ros2_ik.core.solvers.report import failure_status, solution_field, spare_joints
 from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver
 from ros2_ik.core.solvers.starts import (
@@ -40,7 +40,6 @@ from ros2_ik.core.solvers.starts import (
     N_NEAR,
     Starts,
 )
-from ros2_ik.core.solvers.too_few_joints import spare_joints
 from ros2_ik.core.status import ExitFlag, Status
 
 # attempts after which the search ends for an arm with fewer joints than target rows; reachable
