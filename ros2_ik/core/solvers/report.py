@@ -1,6 +1,6 @@
 """Status, message and other fields of a solution, computed from a search."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import chain, combinations
 import math
 from typing import Any, TYPE_CHECKING
@@ -9,8 +9,7 @@ from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.collision.contacts import deepest
 from ros2_ik.core.problem import accept, IKProblem, JointChange, largest_change
-from ros2_ik.core.robot import LIMIT_TOLERANCE, Robot
-from ros2_ik.core.robot.srdf import sorted_pair
+from ros2_ik.core.robot import LIMIT_TOLERANCE
 from ros2_ik.core.solvers.solver import Budget, make_solver
 from ros2_ik.core.solvers.starts import generator_state, N_NEAR, Starts
 from ros2_ik.core.status import ExitFlag, Status
@@ -85,15 +84,13 @@ def _found(search: 'Search') -> str:
 
 def _failed(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     """Return the message of a failure: the proof that no solution exists, or the violations."""
-    problem = search.problem
     if status is Status.GOAL_CONSTRAINTS_VIOLATED:
         return f'there is no solution: {search.conflict}'
     # without depths: only a lower bound of the depth is known
     if search.tip_contacts:
-        pairs = [(contact.first, contact.second) for contact in search.tip_contacts]
         return ('there is no solution without contact: at its target '
-                + '; '.join(f"'{first}' touches '{second}'" for first, second in pairs)
-                + _adjacent_hint(problem.robot, pairs))
+                + '; '.join(f"'{contact.first}' touches '{contact.second}'"
+                            for contact in search.tip_contacts))
     if search.lasting_contacts:
         return ('there is no solution without contact: at the seed, '
                 + '; '.join(str(contact) for contact in search.lasting_contacts)
@@ -148,7 +145,7 @@ def _axes_to_free(problem: IKProblem, q: Array) -> str:
     """
     Return a sentence on the rotation axes to free so that the target is reached, or ''.
 
-    Short searches from q (nq,), contacts ignored, try each axis, each pair of axes, then all three.
+    Short searches from q (nq,), contacts ignored, try each axis, each pair, then all three.
     """
     if spare_joints(problem) >= 0 or len(problem.targets) != 1:
         return ''
@@ -199,17 +196,9 @@ def _listed(texts: list[str]) -> str:
 
 def _blocked(search: 'Search', candidate: 'Candidate') -> str:
     """Return a sentence on the pairs in contact in the best attempt."""
-    pairs = [(contact.first, contact.second) for contact in _contacts(search, candidate)[:_NAMED]]
-    names = ', '.join(f"'{first}' and '{second}'" for first, second in pairs)
-    return f'contacts of the best attempt: {names}{_adjacent_hint(search.problem.robot, pairs)}'
-
-
-def _adjacent_hint(robot: Robot, pairs: Iterable[tuple[str, str]]) -> str:
-    """Return advice on the first pair of adjacent links, or '' if there is none."""
-    connected = {sorted_pair(joint.parent, joint.child) for joint in robot.tree.joints.values()}
-    return next((f"; '{first}' and '{second}' are adjacent links: an SRDF entry "
-                 '(disable_collisions, reason Adjacent) turns the check of the pair off'
-                 for first, second in pairs if sorted_pair(first, second) in connected), '')
+    return 'contacts of the best attempt: ' + ', '.join(
+        f"'{contact.first}' and '{contact.second}'"
+        for contact in _contacts(search, candidate)[:_NAMED])
 
 
 def _at_limits(search: 'Search', candidate: 'Candidate') -> tuple[str, ...]:
