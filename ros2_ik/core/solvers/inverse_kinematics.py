@@ -14,7 +14,6 @@ from ros2_ik.core.collision import collision_checker, CollisionChecker, own_coll
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import (
     AngleBetweenVectors,
-    CenterOfMass,
     FrameOrientation,
     FramePosition,
     GazeAngle,
@@ -25,10 +24,9 @@ from ros2_ik.core.functions import (
     PointToLineDistance,
     PointToPointDistance,
     Polyhedron,
-    SupportPolygon,
     UserFunction,
 )
-from ros2_ik.core.functions.fields import Matrix, Points
+from ros2_ik.core.functions.fields import Matrix
 from ros2_ik.core.problem import (
     Constraint,
     Cost,
@@ -206,25 +204,6 @@ class InverseKinematics:
                                          f'objects, not {geometry_pair!r}')
         return self._added(Constraint(PairDistance(self._checker, *pair), distance_lower,
                                       distance_upper))
-
-    def add_center_of_mass_constraint(self, lower: 'ArrayLike', upper: 'ArrayLike',
-                                      relative_to: str | None = None,
-                                      links: Sequence[str] | None = None, axes: str = 'xyz',
-                                      A: 'Matrix | None' = None) -> Constraint:
-        """
-        Keep the centre of mass c within bounds [m].
-
-        c is that of the named `links`, by default of all moving links. `axes` selects the bounded
-        coordinates; with A (m, 3), the bounds apply to A c.
-        """
-        return self.add_constraint(CenterOfMass(links, relative_to, axes, A), lower, upper)
-
-    def add_support_polygon_constraint(
-            self, corners: 'Points', margin: float = 0.0, relative_to: str | None = None,
-            up: Vector = (0.0, 0.0, 1.0), links: Sequence[str] | None = None) -> Constraint:
-        """Keep the centre of mass at least `margin` [m] inside the hull of `corners` (n, 3)."""
-        return self.add_constraint(SupportPolygon(corners, relative_to, up, links),
-                                   finite(margin, 'margin', InvalidConstraintError))
 
     def add_joint_constraint(self, names: str | Sequence[str] | None, lower: 'ArrayLike',
                              upper: 'ArrayLike') -> Constraint:

@@ -149,7 +149,7 @@ def test_humanoid_stays_balanced(load):
         ik = InverseKinematics(robot, collisions=False)
         for sole, T in zip(soles, feet, strict=True):
             ik.add_pose_target(sole, T)
-        ik.add_support_polygon_constraint(corners, 0.03)
+        ik.add_constraint(SupportPolygon(corners), 0.03)
         ik.add_position_constraint(hand, [0, 0, 0], None, ahead, ahead)
         solution = ik.solve(robot.neutral, random_state=0, timeout=60.0,
                             max_iterations=500)
