@@ -175,8 +175,7 @@ def bind_request(request: IKRequest, world: World) -> BoundRequest:
     active = active_names(
         robot, [(target.tip, target.relative_to if request.follow_frames else None)
                 for target in request.targets],
-        [*(constraint.function.joints(robot) for constraint in request.constraints),
-         *(cost.joints(robot) for cost in request.costs)],
+        [term.function.joints(robot) for term in (*request.constraints, *request.costs)],
         group or None, locked)
     checked = checker.moving_joints - active if checker else frozenset[str]()
     joints = active, needed_names(request, robot, active), checked

@@ -12,7 +12,7 @@ from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, UserFunction
 from ros2_ik.core.problem.constraint import bound_array, check_bounds, FunctionTerm, spread
-from ros2_ik.core.robot import Configuration, Robot
+from ros2_ik.core.robot import Configuration
 
 # default target, compared by identity to detect an omitted argument
 ZERO = 0.0
@@ -26,10 +26,6 @@ class Cost(FunctionTerm, ABC):
     @abstractmethod
     def value(self, at: Configuration) -> float:
         """Return the cost of a configuration, weight included."""
-
-    def joints(self, robot: Robot) -> frozenset[str]:
-        """Return the names of the joints that change the cost."""
-        return self.function.joints(robot)
 
 
 class LeastSquares(Cost):
@@ -112,11 +108,6 @@ class ScalarCost(Cost):
 
     def value(self, at: Configuration) -> float:
         return self.weight * float(self.function.value(at)[0])
-
-    def gradient(self, at: Configuration) -> Array:
-        """Return the gradient of the cost in the tangent space (nv,), weight included."""
-        g: Array = self.weight * self.function.jacobian(at)[0]
-        return g
 
 
 def _row(gradient: Callable[[Configuration], 'ArrayLike'], at: Configuration) -> Array:
