@@ -9,7 +9,7 @@ import re
 import numpy as np
 
 from ros2_ik.core import Array, Robot
-from ros2_ik.core.internals import joint_changes, written_kinds
+from ros2_ik.core.internals import largest_change as core_largest_change, written_kinds
 from ros2_ik.view.arm import Reached
 from ros2_ik.view.session import Session
 from ros2_ik.view.surfaces import Color
@@ -82,8 +82,7 @@ def kinds_html() -> str:
 
 def largest_change(robot: Robot, before: Array, after: Array) -> str:
     """Return a text about the largest joint change between two q (nq,), '' without joints."""
-    changes = [change for joint in robot.joints for change in joint_changes(joint, before, after)]
-    most = max(changes, key=lambda change: change.change, default=None)
+    most = core_largest_change(robot.joints, before, after)
     if most is None:
         return ''
     if most.unit == 'rad':

@@ -274,7 +274,7 @@ def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
     limited = [joint.name for joint in problem.active.joints
                if not problem.lower[joint.index] + AT_LIMIT < end[joint.index]
                < problem.upper[joint.index] - AT_LIMIT]
-    change = largest_change(problem.active, q, found.best_q)
+    change = largest_change(problem.active.joints, q, found.best_q)
     text = f'the nearest other configuration found is {change} away'
     if limited and not accept(problem, end).accepted:
         names = ', '.join(f"'{name}'" for name in limited)

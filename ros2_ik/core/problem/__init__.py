@@ -11,12 +11,7 @@ from ros2_ik.core.problem.conflicts import conflict, out_of_reach
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
-from ros2_ik.core.problem.joint_change import (
-    joint_changes,
-    JointChange,
-    JointChangeBound,
-    largest_change,
-)
+from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound, largest_change
 from ros2_ik.core.problem.pose_target import (
     ALL_AXES,
     ORIENTATION_TOLERANCE,
@@ -29,6 +24,5 @@ __all__ = [
     'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'IKProblem', 'IKSolution',
     'JointChange', 'JointChangeBound', 'LeastSquares', 'ORIENTATION_TOLERANCE',
     'POSITION_TOLERANCE', 'PoseTarget', 'ScalarCost', 'TargetError', 'Violation',
-    'accept', 'conflict', 'error_norm', 'joint_changes', 'largest_change',
-    'out_of_reach',
+    'accept', 'conflict', 'error_norm', 'largest_change', 'out_of_reach',
 ]

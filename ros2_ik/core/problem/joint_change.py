@@ -1,6 +1,6 @@
-"""Changes of joints between two configurations, and bounds on these changes."""
+"""The largest change of a joint between two configurations, and bounds on changes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 import math
 from typing import NamedTuple
@@ -10,7 +10,6 @@ import numpy as np
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.checks import floats, non_negative
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Joint, Robot
 
 # relative amount by which solvers narrow a bound, so that rounding never exceeds the bound
@@ -28,30 +27,14 @@ class JointChange(NamedTuple):
         return f'{self.change:.3g} {self.unit} ({self.joint})'
 
 
-def joint_changes(joint: Joint, before: Array, after: Array) -> list[JointChange]:
+def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> JointChange | None:
     """
-    Return the changes of a joint between two configurations (nq,), full turns counted.
+    Return the largest change between two configurations (nq,), full turns counted.
 
-    A floating or planar joint has two changes: a distance [m] and an angle [rad].
+    Planar and floating joints are left out; None without any other joint.
     """
-    part = slice(joint.index, joint.index + joint.size)
-    a, b = before[part].tolist(), after[part].tolist()
-    if joint.is_scalar:
-        return [JointChange(joint.name, abs(b[0] - a[0]), 'rad' if joint.rotary else 'm')]
-    if joint.kind == 'planar':
-        return [JointChange(joint.name, math.dist(a[:2], b[:2]), 'm'),
-                JointChange(joint.name, abs(b[2] - a[2]), 'rad')]
-    # angle of unit quaternions by their chord: accurate for small angles, unlike acos of their dot
-    # product; q and -q are the same rotation
-    chord = min(math.dist(a[3:], b[3:]), math.dist(a[3:], [-value for value in b[3:]]))
-    angle = 4 * math.asin(min(1.0, chord / 2))
-    return [JointChange(joint.name, math.dist(a[:3], b[:3]), 'm'),
-            JointChange(joint.name, angle, 'rad')]
-
-
-def largest_change(active: ActiveJoints, before: Array, after: Array) -> JointChange | None:
-    """Return the largest change of the active joints, or None if no joint is active."""
-    changes = (change for joint in active.joints for change in joint_changes(joint, before, after))
+    changes = [JointChange(joint.name, abs(float(after[joint.index] - before[joint.index])),
+                           'rad' if joint.rotary else 'm') for joint in joints if joint.is_scalar]
     return max(changes, key=lambda change: change.change, default=None)
 
 

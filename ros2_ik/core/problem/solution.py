@@ -24,7 +24,7 @@ class IKSolution:
     none. They may be an approximate solution only if the options allow it. `best_q` and
     `best_joints` are the best values found, set also without success. `errors`, `violations`,
     `costs` and `contacts` belong to `best_q`. `travel` is the largest change of an active joint
-    from the first seed to `best_q`.
+    from the first seed to `best_q`, planar and floating joints left out.
 
     `pose_error_norm` is the norm of all errors as one vector, metres and radians mixed as in
     MATLAB. `alternatives` are further solutions, best first, if several were requested.

@@ -70,7 +70,7 @@ def _message(search: 'Search', candidate: 'Candidate', status: Status) -> str:
 
 
 def _travel(search: 'Search', candidate: 'Candidate') -> JointChange | None:
-    return largest_change(search.problem.active, search.seeds[0], candidate.attempt.q)
+    return largest_change(search.problem.active.joints, search.seeds[0], candidate.attempt.q)
 
 
 def _found(search: 'Search') -> str:

@@ -56,7 +56,8 @@ class StraightWay:
         if len(found.times) > 1:
             self.motion = Motion.spline(found.joints, found.times, found.states[:, 0],
                                         found.states[:, 1])
-        solution, change = check.solution(), largest_change(problem.active, problem.start, q)
+        solution = check.solution()
         if not solution.success:
             return solution
+        change = largest_change(problem.active.joints, problem.start, q)
         return replace(solution, message=f'{found.message}; largest joint change {change}')
