@@ -179,7 +179,7 @@ class Branches:
         `last` (nq,) is the configuration at which the branch from q stopped.
         """
         lower, upper, found = self.problem.lower, self.problem.upper, list[Array]()
-        for index in self.problem.angles:
+        for index in self.problem.structure.angles:
             turn = TURN if last[index] - lower[index] < upper[index] - last[index] else -TURN
             turned = q.copy()
             turned[index] += turn

@@ -123,7 +123,7 @@ def _check_terms(problem: IKProblem, q: Array, in_limits: bool, violations: list
     if not in_limits:
         violations += _joint_violations(problem, q)
     # a user's function may overwrite the shared scratch data, so it gets its own data
-    data = robot.model.createData() if problem.runs_user_code else robot.scratch_data()
+    data = robot.model.createData() if problem.structure.runs_user_code else robot.scratch_data()
     # `to_q` normalizes quaternions
     unit = robot.to_q(q) if robot.has_floating_joints else q
     # a Configuration also computes joint Jacobians, which target errors alone do not need

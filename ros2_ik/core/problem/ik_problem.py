@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.checks import flag, instances, listed
+from ros2_ik.core.checks import flag, instance, instances, listed
 from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked, own_collisions
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.constraint import Constraint
@@ -32,8 +32,7 @@ class IKProblem:
     `collisions` False allows all contacts. `not_checked` lists the gaps of the collision check.
 
     `targets` relative to a frame that no active joint moves become targets in the root frame;
-    `poses` (t, 4, 4) are the poses of all targets. For `kinds`, `runs_user_code` and `angles` see
-    `Structure`.
+    `poses` (t, 4, 4) are the poses of all targets. For `kinds` see `Structure`.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError if a tip cannot move, or
     InvalidConstraintError if there are no targets, constraints or costs.
@@ -50,10 +49,9 @@ class IKProblem:
         self.joint_limits = flag(joint_limits, 'joint_limits', InvalidOptionError)
         self.collisions = flag(collisions, 'collisions', InvalidOptionError)
         self.checker = self._valid_checker(checker)
-        if not isinstance(change_bound, (JointChangeBound, type(None))):
-            raise InvalidOptionError('change_bound must be a JointChangeBound (see its method '
-                                     f'of), not {change_bound!r}')
-        self.locked_joints, self.change_bound = _locked(robot, locked), change_bound
+        if change_bound is not None:
+            instance(change_bound, JointChangeBound, 'change_bound', InvalidOptionError)
+        self.locked_joints = _locked(robot, locked)
         asked = instances([targets] if isinstance(targets, PoseTarget) else targets, PoseTarget,
                           'targets', InvalidTargetError)
         self.constraints, self.costs = (
@@ -67,8 +65,7 @@ class IKProblem:
         self.start = robot.to_q(start, what='seed')
         self.start.setflags(write=False)
         self.structure = self._structure(asked)
-        self.kinds, self.runs_user_code = self.structure.kinds, self.structure.runs_user_code
-        self.angles = self.structure.angles
+        self.kinds = self.structure.kinds
         self._set_bound(change_bound)
         self._set_targets(asked)
 
@@ -224,9 +221,7 @@ class IKProblem:
 
 def _locked(robot: Robot, names: Iterable[str]) -> frozenset[str]:
     found = listed(names)
-    if isinstance(names, Mapping):
-        raise InvalidOptionError('locked is a list of joint names, not a mapping: they stay '
-                                 f'where the seed or start has them, not at {dict(names)}')
-    if found is None:
-        raise InvalidOptionError(f'locked is a list of joint names, not {names!r}')
+    if found is None or isinstance(names, Mapping):
+        raise InvalidOptionError(f'locked is a list of joint names, not {names!r}: they stay '
+                                 'where the seed or start has them')
     return frozenset([robot.joint(name).name for name in found])

@@ -202,13 +202,11 @@ class Search:
 
     def _costs_more_than_a_seed(self, cost: float) -> bool:
         """Return whether a first solution of this cost is worse than an acceptable seed."""
-        if self.options.select != 'first':
-            return False
         # descents from acceptable seeds only lower the costs
-        if self.attempts <= len(self.seeds) and not (self._is_loose or self.n_touching):
-            return False
-        return any(seed.cost * (1 + SAME_COST) + SAME_COST < cost
-                   for seed in self._acceptable_seeds)
+        began_at_seed = self.attempts <= len(self.seeds) and not (self._is_loose
+                                                                  or self.n_touching)
+        return self.options.select == 'first' and not began_at_seed and any(
+            seed.cost * (1 + SAME_COST) + SAME_COST < cost for seed in self._acceptable_seeds)
 
     @property
     def is_hopeless(self) -> bool:
@@ -286,12 +284,11 @@ class Search:
         # an approximate solution is the best end of any descent: check the end of each descent
         batch = 1 if options.approximate is not None else solver.batch_size
         # descend from a seed; near and random starts may follow the last seed in the same call
-        if number < len(seeds):
+        if number < len(seeds) or not options.allow_restarts:
             alone = (not finds or len(seeds) > 1 or not options.allow_restarts or batch == 1
                      or time.monotonic() >= self.budget.deadline)
-            return Starts(seeds[number], 0, 0 if alone else N_NEAR + batch, self._state)
-        if not options.allow_restarts:
-            return Starts(seeds[0], 0, 0, self._state)
+            return Starts(seeds[number % len(seeds)], 0, 0 if alone else N_NEAR + batch,
+                          self._state)
         # start 1 is the seed with joint limits close to it, which only solvers that draw their own
         # starts apply; other solvers would repeat the first descent
         first = max(self.following, 1 if finds else 2)
@@ -337,7 +334,7 @@ class Search:
 
     def _is_same_solution(self, a: Array, b: Array) -> bool:
         """Return whether two configurations (nq,) are equal up to full turns and SAME_SOLUTION."""
-        a, angles = a.copy(), self.problem.angles
+        a, angles = a.copy(), self.problem.structure.angles
         a[angles] += TURN * np.round((b[angles] - a[angles]) / TURN)
         return float(np.abs(self._difference(a, b)).max(initial=0.0)) < SAME_SOLUTION
 
@@ -396,11 +393,9 @@ class Search:
             # still a solution
             is_solution = best is self.best and best.verdict.accepted
             return self._solution(best, Status.SUCCESS if is_solution else failure_status(self))
-        if len(self.accepted) > 1:
-            self.accepted = sorted(self.accepted, key=lambda one: one.rank)
-        return self._solution(self.accepted[0], Status.SUCCESS, tuple(
-            self._solution(one, Status.SUCCESS)
-            for one in self.accepted[1:self.options.solutions]))
+        first, *others = sorted(self.accepted, key=lambda one: one.rank)[:self.options.solutions]
+        return self._solution(first, Status.SUCCESS, tuple(
+            self._solution(one, Status.SUCCESS) for one in others))
 
     def _seed_candidate(self) -> Candidate:
         q = self.problem.within_limits(self.seeds[0])
