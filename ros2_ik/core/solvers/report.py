@@ -106,28 +106,18 @@ def _not_found(search: 'Search', candidate: 'Candidate', status: Status) -> str:
     larger = [] if bound is None or search.out_of_reach else [
         'a larger max_joint_change may have one']
     if status is Status.GOAL_IN_COLLISION:
+        pairs = ', '.join(f"'{contact.first}' and '{contact.second}'"
+                          for contact in _contacts(search, candidate)[:_NAMED])
         return '; '.join([f'no solution without contact{within} found {after}', *larger,
-                          _blocked(search, candidate)])
+                          f'contacts of the best attempt: {pairs}'])
     began = {Status.PREEMPTED: f'cancelled {after}: ',
              Status.TIMED_OUT: f'not finished {after}: ',
              Status.APPROXIMATE: f'only an approximate solution found {after}: '}.get(
                  status, f'no solution{within} found {after}: ')
     axes = '' if search.out_of_reach else _axes_to_free(problem, candidate.attempt.q)
     return began + '; '.join([
-        _violated(problem, candidate), *search.out_of_reach, *([axes] if axes else []),
-        *larger])
-
-
-def _violated(problem: IKProblem, candidate: 'Candidate') -> str:
-    """Return the errors of all targets if one is missed, otherwise all violations."""
-    verdict = candidate.verdict
-    if not any(violation.kind == 'target' for violation in verdict.violations):
-        return '; '.join(f'violated: {violation}' for violation in verdict.violations)
-    return '; '.join(
-        f"'{error.tip}' stays {error.position:.3g} m and {error.orientation:.3g} rad from "
-        f'its target (allowed {target.position_tolerance:.3g} m and '
-        f'{target.orientation_tolerance:.3g} rad)'
-        for error, target in zip(verdict.errors, problem.targets, strict=False))
+        *(f'violated: {violation}' for violation in candidate.verdict.violations),
+        *search.out_of_reach, *([axes] if axes else []), *larger])
 
 
 def spare_joints(problem: IKProblem) -> float:
@@ -172,33 +162,16 @@ def _attempts(search: 'Search') -> str:
 
 
 def _outside_limits(search: 'Search') -> str:
-    """Return a sentence on joints outside their limits: locked there, or moved by the search."""
-    problem = search.problem
-    start, held, moved = problem.locked(search.seeds[0]), list[str](), list[str]()
+    """Return a sentence on joints that the seed has outside their limits, or ''."""
+    problem, found = search.problem, list[str]()
+    start = problem.locked(search.seeds[0])
     for joint in problem.robot.joints if problem.joint_limits else ():
         value = float(start[joint.index])
         if not joint.lower - LIMIT_TOLERANCE <= value <= joint.upper + LIMIT_TOLERANCE:
-            text = f"'{joint.name}' at {value:.6g}"
-            if joint.name in problem.joint_names:
-                moved.append(text + (' rad' if joint.rotary else ' m'))
-            else:
-                held.append(f'{text} (limits {joint.lower:.6g} .. {joint.upper:.6g})')
-    whose = 'its' if len(held) == 1 else 'their'
-    return (f'; held outside {whose} limits: {_listed(held)}' if held else '') + (
-        f'; the seed had {_listed(moved)}, outside the limits; the search started within them'
-        if moved else '')
-
-
-def _listed(texts: list[str]) -> str:
-    more = f' and {len(texts) - _NAMED} more' if len(texts) > _NAMED else ''
-    return ', '.join(texts[:_NAMED]) + more
-
-
-def _blocked(search: 'Search', candidate: 'Candidate') -> str:
-    """Return a sentence on the pairs in contact in the best attempt."""
-    return 'contacts of the best attempt: ' + ', '.join(
-        f"'{contact.first}' and '{contact.second}'"
-        for contact in _contacts(search, candidate)[:_NAMED])
+            found.append(f"'{joint.name}' at {value:.6g} "
+                         f'(limits {joint.lower:.6g} .. {joint.upper:.6g})')
+    more = f' and {len(found) - _NAMED} more' if len(found) > _NAMED else ''
+    return f'; outside the limits in the seed: {", ".join(found[:_NAMED])}{more}' if found else ''
 
 
 def _at_limits(search: 'Search', candidate: 'Candidate') -> tuple[str, ...]:

@@ -34,8 +34,8 @@ def test_seed_outside_the_limits_is_refused_by_its_joint(small):
     robot = small('zero_links')
     T = Configuration(robot, robot.neutral).transform('tip')
     solution = solve_pose(robot, 'tip', T, {'elbow': -120.0}, timeout=1.0, random_state=0)
-    assert "the seed had 'elbow' at -120 rad, outside the limits" in solution.message
-    assert 'the seed had' not in solve_pose(robot, 'tip', T, timeout=1.0).message
+    assert "outside the limits in the seed: 'elbow' at -120 (limits" in solution.message
+    assert 'in the seed' not in solve_pose(robot, 'tip', T, timeout=1.0).message
 
 
 def test_seed_of_wrong_length_is_refused_with_the_joint_names(small):
