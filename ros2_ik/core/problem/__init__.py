@@ -11,14 +11,14 @@ from ros2_ik.core.problem.conflicts import conflict, out_of_reach
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost, LeastSquares, ScalarCost
 from ros2_ik.core.problem.ik_problem import IKProblem
-from ros2_ik.core.problem.joint_change import JointChange, JointChangeBound, largest_change
 from ros2_ik.core.problem.pose_target import (
     ALL_AXES,
     ORIENTATION_TOLERANCE,
     PoseTarget,
     POSITION_TOLERANCE,
 )
-from ros2_ik.core.problem.solution import IKSolution
+from ros2_ik.core.problem.solution import IKSolution, JointChange, largest_change
+from ros2_ik.core.problem.structure import JointChangeBound
 
 __all__ = [
     'ALL_AXES', 'AcceptanceReport', 'Constraint', 'Cost', 'IKProblem', 'IKSolution',

@@ -12,9 +12,13 @@ from ros2_ik.core.collision import CollisionChecker, COLLISIONS_OFF, not_checked
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError, InvalidTargetError
 from ros2_ik.core.problem.constraint import Constraint
 from ros2_ik.core.problem.cost import Cost
-from ros2_ik.core.problem.joint_change import JointChangeBound
 from ros2_ik.core.problem.pose_target import PoseTarget
-from ros2_ik.core.problem.structure import FunctionUse, Structure, structure_of
+from ros2_ik.core.problem.structure import (
+    FunctionUse,
+    JointChangeBound,
+    Structure,
+    structure_of,
+)
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 
 

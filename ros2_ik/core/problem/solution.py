@@ -1,16 +1,38 @@
 """The result type of all solvers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.problem.acceptance import error_norm, TargetError, Violation
-from ros2_ik.core.problem.joint_change import JointChange
+from ros2_ik.core.robot import Joint
 from ros2_ik.core.status import ExitFlag, Status
 
 if TYPE_CHECKING:
     from ros2_ik.core.collision import Contact
+
+
+class JointChange(NamedTuple):
+    """Absolute change of a joint in `unit`, 'rad' or 'm'."""
+
+    joint: str
+    change: float
+    unit: str
+
+    def __str__(self) -> str:
+        return f'{self.change:.3g} {self.unit} ({self.joint})'
+
+
+def largest_change(joints: Iterable[Joint], before: Array, after: Array) -> JointChange | None:
+    """
+    Return the largest change between two configurations (nq,), full turns counted.
+
+    Planar and floating joints are left out; None without any other joint.
+    """
+    changes = [JointChange(joint.name, abs(float(after[joint.index] - before[joint.index])),
+                           'rad' if joint.rotary else 'm') for joint in joints if joint.is_scalar]
+    return max(changes, key=lambda change: change.change, default=None)
 
 
 # eq=False: solutions compare by identity, because arrays have no single truth value.

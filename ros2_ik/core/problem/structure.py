@@ -1,18 +1,24 @@
-"""The active joints of a problem, and the data shared by problems that differ only in numbers."""
+"""The active joints of a problem, bounds on their changes, and data of equal structures."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import dataclass
 from functools import lru_cache
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.errors import UnmovedTipError
+from ros2_ik.core.checks import floats, non_negative
+from ros2_ik.core.errors import InvalidOptionError, UnmovedTipError
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
 from ros2_ik.core.robot import Joint, Robot
+
+# relative amount by which solvers narrow a bound, so that rounding never exceeds the bound
+ROUNDING_MARGIN = 1e-9
 
 
 class ActiveJoints:
@@ -68,6 +74,51 @@ class ActiveJoints:
         result.lower, result.upper = self.lower.copy(), self.upper.copy()
         result.lower[q_slice], result.upper[q_slice] = result.limits
         return result
+
+
+@dataclass(frozen=True, eq=False)
+class JointChangeBound:
+    """
+    Bounds `most` [rad, m], by joint name, on the joint changes from `origin` (nq,).
+
+    Planar and floating joints that move cannot be bounded.
+    """
+
+    origin: Array
+    most: Mapping[str, float]
+
+    @classmethod
+    def of(cls, robot: Robot, origin: Array, value: object) -> 'JointChangeBound':
+        """
+        Return the bound for a value of `max_joint_change`.
+
+        The value is one number for all joints, an array of one number for each joint, or a mapping
+        from joint names; joints missing in a mapping have no bound. Raises InvalidOptionError or
+        UnknownJointError.
+        """
+        if isinstance(value, Mapping):
+            given = {robot.joint(name).name: number for name, number in value.items()}
+        else:
+            names = robot.joint_names
+            wanted = f'one number, one for each of the {len(names)} joints, or numbers by name'
+            numbers = floats(value, 'max_joint_change', wanted, InvalidOptionError)
+            if numbers.shape not in ((), (len(names),)):
+                raise InvalidOptionError(f'max_joint_change must be {wanted}, not {value!r}')
+            given = dict(zip(names, np.broadcast_to(numbers, len(names)).tolist(), strict=True))
+        return cls(origin, {name: non_negative(number, f"max_joint_change of '{name}'",
+                                               InvalidOptionError, math.inf)
+                            for name, number in given.items()})
+
+    def limits(self, robot: Robot) -> tuple[Array, Array]:
+        """Return lower and upper bounds of q, (nq,) each."""
+        most = np.array([self.most.get(joint.name, math.inf) * (1 - ROUNDING_MARGIN)
+                         for joint in robot.joints for _ in range(joint.size)])
+        return self.origin - most, self.origin + most
+
+    def __str__(self) -> str:
+        if len(set(self.most.values())) <= 1:
+            return f'{next(iter(self.most.values()), math.inf):g}'
+        return ', '.join(f'{name}: {most:g}' for name, most in sorted(self.most.items()))
 
 
 def active_names(robot: Robot, tips: Iterable[tuple[str, str | None]],
