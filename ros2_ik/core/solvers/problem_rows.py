@@ -14,7 +14,6 @@ from ros2_ik.core.problem.program import Program
 
 # descents aim at this share of a tolerance, which leaves a margin for the acceptance check
 SHARE = 0.5
-POSE_ROWS = 6   # rows of one target
 
 OfTarget: TypeAlias = Callable[[PoseTarget], KinematicFunction]
 
@@ -47,12 +46,10 @@ class ProblemRows:
 
     def _bounds(self, targets: Sequence[PoseTarget]) -> Array:
         """Return lower bound, upper bound, tolerance and scale of all hard rows, (4, m)."""
-        problem, places = self.problem, self.hard.rows
-        cache = problem.structure.solvers
-        if (of_targets := cache.get('bounds')) is None:
-            of_targets = cache['bounds'] = _target_bounds(targets)
-        bounds = np.empty((4, self.hard.size))
-        bounds[:, :of_targets.shape[1]] = of_targets
+        problem, places, bounds = self.problem, self.hard.rows, np.zeros((4, self.hard.size))
+        largest = max([float(target.weights.max()) for target in targets], default=1.0)
+        for target, rows in zip(targets, places, strict=False):
+            _bound_target(target, largest, bounds[:, rows])
         for constraint, rows in zip(problem.constraints, places[len(targets):], strict=True):
             bounds[0, rows], bounds[1, rows] = constraint.form[1:]
             bounds[2, rows], bounds[3, rows] = SHARE * constraint.tolerance, 1.0
@@ -97,16 +94,6 @@ class ProblemRows:
         away: Array = np.minimum(np.maximum(f, self.lower), self.upper) - f
         # clamp, because squares of very large numbers overflow
         return np.minimum(np.maximum(away, -FARTHEST), FARTHEST)
-
-
-def _target_bounds(targets: Sequence[PoseTarget]) -> Array:
-    """Return the bounds (4, m) of all rows of targets, which do not depend on their poses."""
-    bounds = np.zeros((4, POSE_ROWS * len(targets)))
-    largest = max([float(target.weights.max()) for target in targets], default=1.0)
-    for target, rows in zip(targets, np.split(bounds, len(targets), axis=1) if targets else (),
-                            strict=True):
-        _bound_target(target, largest, rows)
-    return bounds
 
 
 def _bound_target(target: PoseTarget, largest: float, bounds: Array) -> None:
