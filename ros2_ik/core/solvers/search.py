@@ -45,8 +45,6 @@ from ros2_ik.core.status import ExitFlag, Status
 # attempts after which the search ends for an arm with fewer joints than target rows; reachable
 # poses take tens of attempts, and 1000 attempts take 10 ms
 MANY_ATTEMPTS = 1000
-# solutions in contact after which the search ends for an arm without redundant joints
-MANY_TOUCHING = 300
 # solutions closer than this in every joint are one solution [rad, m]
 SAME_SOLUTION = 1e-2
 # relative and absolute difference below which two costs are equal
@@ -221,12 +219,9 @@ class Search:
 
     @property
     def _is_exhausted(self) -> bool:
-        """True if an arm without redundant joints has failed in many attempts."""
-        if self.accepted or self._is_loose:
-            return False
-        if self.n_touching:
-            return self.n_touching >= MANY_TOUCHING and spare_joints(self.problem) <= 0
-        return self.attempts >= MANY_ATTEMPTS and spare_joints(self.problem) < 0
+        """True if an arm with too few joints for its target has failed in many attempts."""
+        return (self.attempts >= MANY_ATTEMPTS and spare_joints(self.problem) < 0
+                and not (self.accepted or self._is_loose or self.n_touching))
 
     @property
     def seconds(self) -> float:

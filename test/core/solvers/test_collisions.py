@@ -128,21 +128,6 @@ def test_checker_of_another_robot_is_refused(load):
                   checker=CollisionChecker(load('panda')))
 
 
-def test_search_ends_early_if_all_solutions_collide(load):
-    """An arm of six joints has few solutions: all collide after some samples."""
-    robot = load('ur5')
-    T = Configuration(robot, [0.3, -1.2, 1.4, -0.9, -1.3, 0.4]).transform('tool0')
-    elbows = {tuple(np.round(solve_pose(robot, 'tool0', T, random_state=i, collisions=False,
-                                        seed=robot.random_q(np.random.default_rng(i))).q, 2))
-              for i in range(30)}
-    assert len(elbows) > 2
-    scene = Scene(robot).add(SceneObject('round the shoulder', [Sphere(0.2)], pose((0, 0, 0.3))))
-    solution = solve_pose(robot, 'tool0', T, timeout=60, scene=scene, random_state=0)
-    assert solution.status is Status.GOAL_IN_COLLISION and not solution.impossible
-    assert 'no solution without contact found' in solution.message
-    assert 100 < solution.restarts < 5000
-
-
 LINK_BALL = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
 OFF = 'collisions: not checked'
 FREE_AXES = (1, 1, 1, 0, 0, 0)
