@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Iterator
 import math
-from typing import NamedTuple
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,17 +14,8 @@ from ros2_ik.core.robot import sphere_of_reach
 EPSILON = 1e-9
 # a target at more than this multiple of the reach was probably given in millimetres
 UNIT_MISTAKE_RATIO = 10
-
-
-class Interval(NamedTuple):
-    """Bounds on one number."""
-
-    name: str
-    lower: float
-    upper: float
-
-    def __str__(self) -> str:
-        return f'{self.name} in [{self.lower:.6g}, {self.upper:.6g}]'
+# key of the bounded number, name of the bound, lower and upper end
+Bound: TypeAlias = tuple[Hashable, str, float, float]
 
 
 def conflict(problem: IKProblem) -> str | None:
@@ -34,18 +25,19 @@ def conflict(problem: IKProblem) -> str | None:
     Compares all bounds of one joint (limits, `max_joint_change`, constraints) and all constraints
     on the same function. None does not prove that a solution exists.
     """
-    intervals: dict[Hashable, list[Interval]] = {}
-    for key, interval in (*_joint_bounds(problem), *_function_bounds(problem)):
-        for other in intervals.setdefault(key, []):
-            low, high = max(other.lower, interval.lower), min(other.upper, interval.upper)
-            rounding = EPSILON * (1 + abs(low) + abs(high)) if math.isfinite(low - high) else 0.0
-            if low > high + rounding:
-                return f'{other} and {interval} exclude each other'
-        intervals[key].append(interval)
+    bounds: dict[Hashable, list[tuple[str, float, float]]] = {}
+    for key, name, lower, upper in (*_joint_bounds(problem), *_function_bounds(problem)):
+        for other, low, high in bounds.setdefault(key, []):
+            most, least = min(upper, high), max(lower, low)
+            rounding = EPSILON * (1 + abs(least) + abs(most)) if math.isfinite(least - most) else 0
+            if least > most + rounding:
+                return (f'{other} in [{low:.6g}, {high:.6g}] and {name} in [{lower:.6g}, '
+                        f'{upper:.6g}] exclude each other')
+        bounds[key].append((name, lower, upper))
     return None
 
 
-def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
+def _joint_bounds(problem: IKProblem) -> Iterator[Bound]:
     """Yield each bound on a single joint, with the joint's index in q as the key."""
     # q indices by column of the tangent space
     bound, q_indices = problem.change_bound, dict[int, int]()
@@ -53,14 +45,14 @@ def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
         index = q_indices[joint.velocity_index] = joint.index
         if joint.name not in problem.joint_names:
             fixed = float(problem.start[index])
-            yield index, Interval(f"joint '{joint.name}', which does not move,", fixed, fixed)
+            yield index, f"joint '{joint.name}', which does not move,", fixed, fixed
             continue
         if problem.joint_limits:
-            yield index, Interval(f"limits of '{joint.name}'", joint.lower, joint.upper)
+            yield index, f"limits of '{joint.name}'", joint.lower, joint.upper
         if bound is not None and joint.name in bound.most:
             origin, most = float(bound.origin[index]), bound.most[joint.name]
-            yield index, Interval(f"max_joint_change {most:g} of '{joint.name}'", origin - most,
-                                  origin + most)
+            yield (index, f"max_joint_change {most:g} of '{joint.name}'", origin - most,
+                   origin + most)
     # constraints f = A (q - reference) + offset with one joint in a row
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
@@ -74,12 +66,12 @@ def _joint_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
             index, ratio = q_indices[columns[0]], float(ratios[columns[0]])
             # solve ratio * q + shift = bound for q; a negative ratio swaps the ends
             shift = float(function.offset[i]) - ratio * float(function.reference[index])
-            ends = sorted((float(bound) - shift) / ratio for bound in (
+            low, high = sorted((float(bound) - shift) / ratio for bound in (
                 constraint.lower[i] - slack, constraint.upper[i] + slack))
-            yield index, Interval(constraint.name, *ends)
+            yield index, constraint.name, low, high
 
 
-def _function_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
+def _function_bounds(problem: IKProblem) -> Iterator[Bound]:
     """Yield a key and the bounds of each constraint row; rows of equal functions share a key."""
     for constraint in problem.constraints:
         function, slack = constraint.function, constraint.tolerance
@@ -90,9 +82,8 @@ def _function_bounds(problem: IKProblem) -> Iterator[tuple[Hashable, Interval]]:
         elif masses := function.masses(problem.robot):
             key = masses.frames, masses.relative_to, masses.parameters.tobytes()
         for i, label in enumerate(constraint.labels if key else ()):
-            yield (key, label), Interval(
-                f'{constraint.name} ({label})', float(constraint.lower[i]) - slack,
-                float(constraint.upper[i]) + slack)
+            yield ((key, label), f'{constraint.name} ({label})',
+                   float(constraint.lower[i]) - slack, float(constraint.upper[i]) + slack)
 
 
 def out_of_reach(problem: IKProblem) -> list[str]:

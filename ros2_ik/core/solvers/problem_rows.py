@@ -63,8 +63,6 @@ class ProblemRows:
         stacked roots (r, m) of the least-squares weights.
         """
         size, places = self.program.size, self.program.rows[len(self.hard.rows):]
-        if not places:
-            return np.zeros((2, size)), np.zeros(size), np.zeros((0, size))
         wanted, linear, first = np.zeros((2, size)), np.zeros(size), 0
         squares = [cost for cost in self.problem.costs if isinstance(cost, LeastSquares)]
         factor = np.zeros((sum(len(cost.factor) for cost in squares), size))
