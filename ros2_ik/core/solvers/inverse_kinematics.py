@@ -88,6 +88,7 @@ class InverseKinematics:
         self.scene, self._alone = Scene(robot) if scene is None else scene, scene is None
         self.locked = {robot.joint(name).name: value for name, value in (locked or {}).items()}
         self._parts: list[Constraint | Cost | PoseTarget] = []
+        self._last: IKProblem | None = None
         self._best_q = self._start(None)
 
     @property
@@ -335,9 +336,16 @@ class InverseKinematics:
         targets = [part for part in parts if isinstance(part, PoseTarget)]
         constraints = [part for part in parts if isinstance(part, Constraint)]
         costs = [part for part in parts if isinstance(part, Cost)]
-        return IKProblem(self.robot, targets, None, start, tuple(self.locked), constraints, costs,
-                         self.with_joint_limits, self._checked if self.collisions else None,
-                         self.collisions)
+        last = self._last
+        # reuse the checks and the checker of the last problem if only parts and start differ
+        if last is not None and (last.joint_limits, last.collisions, last.locked_joints) == (
+                self.with_joint_limits, self.collisions, frozenset(self.locked)):
+            self._last = last.with_parts(targets, constraints, costs, start)
+        else:
+            self._last = IKProblem(self.robot, targets, None, start, tuple(self.locked),
+                                   constraints, costs, self.with_joint_limits,
+                                   self._checked if self.collisions else None, self.collisions)
+        return self._last
 
     @cached_property
     def _checked(self) -> CollisionChecker | None:

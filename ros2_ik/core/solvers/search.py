@@ -38,6 +38,7 @@ from ros2_ik.core.solvers.starts import (
     chosen_turns,
     generator_state,
     N_NEAR,
+    OWN_STATE,
     Starts,
 )
 from ros2_ik.core.status import ExitFlag, Status
@@ -106,8 +107,10 @@ class Search:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self.seeds[0],
                                                           chosen.max_joint_change))
         self.problem = problem
-        self._state = generator_state(chosen.random_state)
-        self._first_state = None if chosen.random_state is None else int(self._state[0])
+        self._state, self._first_state = OWN_STATE, None
+        if chosen.random_state is not None:
+            self._state = generator_state(chosen.random_state)
+            self._first_state = int(self._state[0])
         # True if the next attempt uses the problem with tolerances as constraints
         self._loosened_next = chosen.select in ('nearest', 'cost')
         compile_for_search(problem.checker is not None)

@@ -30,10 +30,8 @@ class Starts(NamedTuple):
     state: Indices
 
 
-def generator_state(random_state: int | np.random.Generator | None) -> Indices:
-    """Return a new state (1,) for a `random_state`; without one, the state of this process."""
-    if random_state is None:
-        return OWN_STATE
+def generator_state(random_state: int | np.random.Generator) -> Indices:
+    """Return the generator state (1,) for an integer or a numpy Generator."""
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**62))
     return np.array([random_state % 2**62])
