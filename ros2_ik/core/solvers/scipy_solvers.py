@@ -8,7 +8,7 @@ import pinocchio as pin
 import scipy
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import positive, whole
+from ros2_ik.core.checks import positive
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.problem_rows import ProblemRows
@@ -17,6 +17,10 @@ from ros2_ik.core.status import ExitFlag
 
 # iteration limit passed to SciPy: no limit, because LocalDescent counts the iterations
 UNLIMITED = 10**6
+# maximum number of iterations of a descent, costs included
+ITERATIONS = 1500
+# tolerance `ftol` of SciPy's SLSQP for costs
+COST_TOLERANCE = 1e-10
 
 
 class Stopped(Exception):
@@ -58,9 +62,9 @@ class LocalDescent:
     the hard rows, otherwise the smallest violation.
     """
 
-    def __init__(self, rows: ProblemRows, start: Array, budget: Budget, limit: int) -> None:
+    def __init__(self, rows: ProblemRows, start: Array, budget: Budget) -> None:
         self._rows, self._start, self._budget = rows, start, budget
-        self._limit, self.iterations = min(limit, budget.iterations), 0
+        self._limit, self.iterations = min(ITERATIONS, budget.iterations), 0
         active, problem = rows.problem.active, rows.problem
         low, high = ((bound - start)[active.q_of_columns]
                      for bound in (problem.lower, problem.upper))
@@ -99,7 +103,7 @@ class LocalDescent:
         return self._minimize('L-BFGS-B', Point.violation, until_held=True, ftol=0.0,
                               gtol=gradient_tolerance, maxfun=UNLIMITED)
 
-    def minimize_costs(self, ftol: float) -> ExitFlag:
+    def minimize_costs(self) -> ExitFlag:
         """Minimize the costs under the hard rows as constraints; return the exit flag."""
         # write equalities as two inequalities: SLSQP fails on dependent equality constraints
         sides = ((np.flatnonzero(np.isfinite(bound)), sign, bound)
@@ -112,7 +116,7 @@ class LocalDescent:
         # scale the costs so that no component of the first gradient exceeds 1
         unit = max(float(np.abs(self.best.gradient).max(initial=0.0)), 1e-12)
         return self._minimize('SLSQP', lambda point: (point.cost / unit, point.gradient / unit),
-                              held, ftol=ftol)
+                              held, ftol=COST_TOLERANCE)
 
     def _minimize(self, method: str, objective: Callable[[Point], tuple[float, Array]],
                   constraints: Sequence[Mapping[str, object]] = (), until_held: bool = False,
@@ -145,7 +149,7 @@ class BFGSGradientProjection(Solver):
     L-BFGS-B in the tangent space of the start, the counterpart of MATLAB's BFGS solver.
 
     Minimizes 1/2 |violation|^2 of the weighted hard rows, MATLAB's objective. A descent takes at
-    most `attempt_iterations`, and ends where no component of the gradient, projected on the
+    most ITERATIONS, and ends where no component of the gradient, projected on the
     limits, exceeds `gradient_tolerance`.
 
     Source: Byrd et al., "A limited memory algorithm for bound constrained optimization", SIAM J.
@@ -154,18 +158,15 @@ class BFGSGradientProjection(Solver):
 
     kinds = frozenset(('targets', 'constraints'))
 
-    def __init__(self, problem: IKProblem, gradient_tolerance: float = 1e-10,
-                 attempt_iterations: int = 1500) -> None:
+    def __init__(self, problem: IKProblem, gradient_tolerance: float = 1e-10) -> None:
         super().__init__(problem)
         self.gradient_tolerance = positive(gradient_tolerance, 'gradient_tolerance',
                                            InvalidOptionError)
-        self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
-                                        InvalidOptionError)
         self.rows = ProblemRows(problem)
 
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,)."""
-        local = LocalDescent(self.rows, start, budget, self.attempt_iterations)
+        local = LocalDescent(self.rows, start, budget)
         flag, best = self._descend(local), local.best
         return Attempt(best.q, best.error, local.iterations, flag, best.cost, best.holds)
 
@@ -179,23 +180,18 @@ class SLSQP(BFGSGradientProjection):
     SciPy's sequential least-squares programming (SLSQP) in the tangent space of the start.
 
     An attempt begins as one of `bfgs`. If there are costs and the hard rows hold, SLSQP then
-    minimizes the costs with the hard rows as constraints. `ftol` is SciPy's, for costs divided by
-    the largest component of their first gradient. An attempt takes at most `attempt_iterations`.
+    minimizes the costs with the hard rows as constraints, until they change by less than
+    COST_TOLERANCE, divided by the largest component of their first gradient.
 
     Source: Kraft, "A software package for sequential quadratic programming", DFVLR-FB 88-28, 1988.
     """
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
 
-    def __init__(self, problem: IKProblem, ftol: float = 1e-10,
-                 attempt_iterations: int = 150) -> None:
-        super().__init__(problem, attempt_iterations=attempt_iterations)
-        self.ftol = positive(ftol, 'ftol', InvalidOptionError)
-
     def _descend(self, local: LocalDescent) -> ExitFlag:
         flag = super()._descend(local)
         if flag is ExitFlag.CONVERGED and self.problem.costs:
-            flag = local.minimize_costs(self.ftol)
+            flag = local.minimize_costs()
             if flag is ExitFlag.ERROR_CHANGE_TOO_SMALL:
                 return ExitFlag.CONVERGED
         return flag

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import all_positive, all_whole
+from ros2_ik.core.checks import whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.kernels.descents import MANY
 from ros2_ik.core.kernels.sqp import FAR, find_feasible, lower_cost
@@ -21,6 +21,12 @@ from ros2_ik.core.status import ExitFlag
 MAX_STALLED_ITERATIONS = 4
 # progress: squared violation below this multiple of its best value
 DROP = 0.8
+# largest change of a joint in a step [rad, m]
+TRUST = 0.7
+# damping of phase 1, relative to the squared violation
+DAMPING = 1e-2
+# maximum number of iterations of phase 2
+COST_ITERATIONS = 60
 # product of active columns and starts in a batch, about 0.5 ms of work
 BATCH_COLUMNS = 56
 # number of position columns of a base joint, which come before the rotation
@@ -36,9 +42,9 @@ class SequentialQuadratic(Solver):
 
         1/2 |dq|^2 + 1/(2 rho) |slack|^2  with  lower <= f + J dq + slack <= upper,
 
-    dq within the joint limits and the trust region `trust` [rad, m], and rho = `damping`
-    |violation|^2 + 1e-9. The slack makes every step feasible; an infeasible problem ends at a
-    local minimum of the violation.
+    dq within the joint limits and the trust region TRUST, and rho = DAMPING |violation|^2 + 1e-9.
+    The slack makes every step feasible; an infeasible problem ends at a local minimum of the
+    violation. There are at most `attempt_iterations`.
 
     Phase 2, if there are costs: the same with the Gauss-Newton matrix of the costs and a
     Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,
@@ -48,13 +54,10 @@ class SequentialQuadratic(Solver):
 
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
 
-    def __init__(self, problem: IKProblem, damping: float = 1e-2, trust: float = 0.7,
-                 attempt_iterations: int = 40, cost_iterations: int = 60) -> None:
+    def __init__(self, problem: IKProblem, attempt_iterations: int = 40) -> None:
         super().__init__(problem)
-        self.damping, self.trust = all_positive(InvalidOptionError, damping=damping, trust=trust)
-        self.attempt_iterations, self.cost_iterations = all_whole(
-            InvalidOptionError, attempt_iterations=attempt_iterations,
-            cost_iterations=cost_iterations)
+        self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
+                                        InvalidOptionError)
         self.rows = ProblemRows(problem)
         self._q_slice = problem.active.q_slice
         self.batch_size = 1 if problem.costs else max(1, BATCH_COLUMNS // max(
@@ -67,7 +70,7 @@ class SequentialQuadratic(Solver):
     def _trust_region(self) -> Array:
         """Return the largest step of each active column (n,); unbounded for base positions."""
         active = self.problem.active
-        largest = np.full(len(active.columns), self.trust)
+        largest = np.full(len(active.columns), TRUST)
         for joint in active.multi_value_joints:
             first = int(np.searchsorted(active.columns, joint.velocity_index))
             largest[first:first + _POSITIONS[joint.kind]] = FAR
@@ -97,7 +100,7 @@ class SequentialQuadratic(Solver):
         x = np.array(starts[:, self._q_slice], order='C')
         error, flag, row, iterations, used = rows.hard.run(
             self._feasible_loop, None if stop else budget.interrupted, x, rows.limits, rows.rows,
-            rows.bounds, self._step_limits, self.damping, self.attempt_iterations,
+            rows.bounds, self._step_limits, DAMPING, self.attempt_iterations,
             MAX_STALLED_ITERATIONS, DROP, most)
         # the compiled loop only returns INTERRUPTED; the budget has the reason
         if flag != ExitFlag.CONVERGED:
@@ -117,7 +120,7 @@ class SequentialQuadratic(Solver):
         left = budget.iterations - begin.iterations
         stop = budget.interrupted()
         cost, cost_of_last, iterations, flag = self._run_phase_2(
-            x, last, 0 if stop else int(min(self.cost_iterations, left)),
+            x, last, 0 if stop else int(min(COST_ITERATIONS, left)),
             None if stop else budget.interrupted)
         flag = budget.flag or flag
         attempt = Attempt(self._with_active(begin.q, x), begin.error,

@@ -114,7 +114,7 @@ def tall(at):
 
 
 @pytest.mark.parametrize('arguments', [
-    {'select': 'cost'}, {'solver_options': {'trust': 0.3}}])
+    {'select': 'cost'}, {'solver_options': {'attempt_iterations': 30}}])
 def test_constrained_search_in_another_process_gives_the_same_solution(robot, arguments):
     p = np.array([0.3, -0.2, 0.4])
     asked = IKProblem(

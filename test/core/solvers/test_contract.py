@@ -212,7 +212,7 @@ def test_unknown_solver_is_refused_by_its_name(question, name):
 @pytest.mark.parametrize('solver, options', [
     ('lm', {'damping': np.nan}), ('lm', {'attempt_iterations': 10**400}), ('clik', {'eps': 0.0}),
     ('clik', {'dt': np.inf}), ('clik', {'damp': -1.0}), ('clik', {'it_max': 'x'}),
-    ('sqp', {'trust': np.nan}), ('sqp', {'damping': -1})])
+    ('sqp', {'attempt_iterations': 0}), ('bfgs', {'gradient_tolerance': np.nan})])
 def test_solver_options_out_of_range_are_refused(question, solver, options):
     with pytest.raises(InvalidOptionError) as caught:
         solve(question, solver=solver, **options)
