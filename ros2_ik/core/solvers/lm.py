@@ -1,6 +1,6 @@
 """The solver `lm`: Levenberg-Marquardt steps that respect the joint limits."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 import math
 from typing import Any
@@ -98,14 +98,6 @@ class LevenbergMarquardt(Solver):
             active.active_angles, self.options, self.attempt_iterations, starts.first, starts.last,
             int(min(budget.iterations, MANY)), starts.state, q)
         return Attempt(q, error, iterations, FLAGS[flag]), used, following
-
-    def attempt(self, start: Array, budget: Budget) -> Attempt:
-        """Descend from `start` (nq,); if the budget is used up, only evaluate the start."""
-        stop = budget.interrupted()
-        starts = Starts(start, 0, 0, np.zeros(1, dtype=np.int64))
-        attempt = self.find(self.problem, starts,
-                            replace(budget, iterations=0) if stop else budget)[0]
-        return attempt._replace(exit_flag=stop) if stop and not attempt.reached else attempt
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """Interface and registry of solvers, and the budget of a search."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
@@ -9,6 +8,8 @@ import math
 from threading import Event
 import time
 from typing import ClassVar, NamedTuple, TypeVar
+
+import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
@@ -75,14 +76,15 @@ class Attempt(NamedTuple):
         return self.holds or self.exit_flag is ExitFlag.CONVERGED
 
 
-class Solver(ABC):
+class Solver:
     """
     Base class of local solvers, which descend from a start.
 
-    A solver is made for one problem; its options are keyword arguments of __init__. Restarts,
-    selection and collisions are left to `Search`, and success to `accept`. `kinds` are the kinds
-    of `IKProblem.kinds` that the solver supports. `batch_size` is the best number of starts for
-    one call of `find`. `finds_starts` is True if `find` draws starts and chooses full turns.
+    A solver is made for one problem; its options are keyword arguments of __init__. It overrides
+    `attempt`, or `find` if it descends from several starts in one call. Restarts, selection and
+    collisions are left to `Search`, and success to `accept`. `kinds` are the kinds of
+    `IKProblem.kinds` that the solver supports. `batch_size` is the best number of starts for one
+    call of `find`. `finds_starts` is True if `find` draws starts and chooses full turns.
     """
 
     name: ClassVar[str]
@@ -97,9 +99,9 @@ class Solver(ABC):
             raise InvalidOptionError(f"solver '{self.name}' cannot use {kind}; of the built-in "
                                      f'ones these can: {", ".join(able) or "none"}')
 
-    @abstractmethod
     def attempt(self, start: Array, budget: Budget) -> Attempt:
         """Descend from `start` (nq,) until the descent converges, stalls or exceeds the budget."""
+        return self.find(self.problem, Starts(start, 0, 0, np.zeros(1, dtype=np.int64)), budget)[0]
 
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:

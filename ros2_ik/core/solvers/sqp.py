@@ -76,21 +76,13 @@ class SequentialQuadratic(Solver):
             largest[first:first + _POSITIONS[joint.kind]] = FAR
         return largest
 
-    def attempt(self, start: Array, budget: Budget) -> Attempt:
-        """Descend from `start` (nq,)."""
-        return self._descend_from(start[None], budget)[0]
-
     def find(self, problem: IKProblem, starts: Starts, budget: Budget
              ) -> tuple[Attempt, int, int]:
         """Descend from `starts`, one after another, until the hard rows hold."""
-        attempt, used = self._descend_from(draw_starts(self.problem, starts), budget)
-        return attempt, used, starts.first + used
-
-    def _descend_from(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
-        attempt, used = self._find_feasible(starts, budget)
+        attempt, used = self._find_feasible(draw_starts(self.problem, starts), budget)
         if attempt.exit_flag is ExitFlag.CONVERGED and self.problem.costs:
             attempt = self._minimize_costs(attempt, budget)
-        return attempt, used
+        return attempt, used, starts.first + used
 
     def _find_feasible(self, starts: Array, budget: Budget) -> tuple[Attempt, int]:
         """Run phase 1 from `starts` (k, nq) in order; return the best attempt and starts used."""
