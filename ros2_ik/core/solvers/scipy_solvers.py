@@ -1,10 +1,9 @@
-"""The solvers `bfgs` and `slsqp`: SciPy's L-BFGS-B and SLSQP in the tangent space of the start."""
+"""The solvers `bfgs` and `slsqp`: SciPy's L-BFGS-B and SLSQP; floating joints are refused."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pinocchio as pin
 import scipy
 
 from ros2_ik.core.arrays import Array
@@ -54,28 +53,20 @@ class Point(NamedTuple):
 
 class LocalDescent:
     """
-    A descent in x (n,), the displacement of the active columns from the start.
+    A descent in the active values x (n,).
 
-    `low` and `high` (n,) are the limits of x. The rotation vector of a floating joint is limited
-    to pi in each component: all orientations remain possible, but not a full turn, at which x is
-    singular. `best` is the best point evaluated: the lowest cost of the points that meet
-    the hard rows, otherwise the smallest violation.
+    `best` is the best point evaluated: the lowest cost of the points that meet the hard rows,
+    otherwise the smallest violation.
     """
 
     def __init__(self, rows: ProblemRows, start: Array, budget: Budget) -> None:
-        self._rows, self._start, self._budget = rows, start, budget
-        self._limit, self.iterations = min(ITERATIONS, budget.iterations), 0
-        active, problem = rows.problem.active, rows.problem
-        low, high = ((bound - start)[active.q_of_columns]
-                     for bound in (problem.lower, problem.upper))
-        for joint in active.multi_value_joints:
-            # the position has no limits; the rotation vector is limited to pi
-            if joint.kind == 'floating':
-                high[joint.columns] = [np.inf] * 3 + [np.pi] * 3
-                low[joint.columns] = -high[joint.columns]
+        self._rows, self._budget, self.iterations = rows, budget, 0
+        self._limit = min(ITERATIONS, budget.iterations)
         # SciPy requires low <= high; limits that exclude each other are reported by `conflict`
-        self.low, self.high = low[active.v_slice], np.maximum(low, high)[active.v_slice]
-        self.now = self.best = self._point(np.zeros(len(self.low)))
+        low, high = rows.limits
+        self._bounds = list(zip(low, np.maximum(low, high), strict=True))
+        self._q = rows.problem.within_limits(start)
+        self.now = self.best = self._point(self._q[rows.problem.active.q_slice].copy())
 
     def at(self, x: Array) -> Point:
         """Return the point at x (n,); the last point is cached."""
@@ -86,17 +77,13 @@ class LocalDescent:
         return self.now
 
     def _point(self, x: Array) -> Point:
-        rows, problem = self._rows, self._rows.problem
-        active, model = problem.active, problem.robot.model
-        v = np.zeros(model.nv)
-        v[active.v_slice] = x
-        q = problem.within_limits(pin.integrate(model, self._start, v))
-        # derivative of the tangent step at q with respect to x, (n, n)
-        D = pin.dIntegrate(model, self._start, v, pin.ARG1)[active.columns][:, active.columns]
+        rows, q = self._rows, self._q.copy()
+        # rounding in SciPy may exceed the limits
+        q[rows.problem.active.q_slice] = np.clip(x, *rows.limits)
         f, J, (cost, gradient) = rows.evaluate(q)
         away = rows.outside(f)
-        return Point(x, q, f, J @ D, away, float(away @ away),
-                     bool((np.abs(away) <= rows.tolerance).all()), cost, gradient @ D)
+        return Point(x, q, f, J, away, float(away @ away),
+                     bool((np.abs(away) <= rows.tolerance).all()), cost, gradient)
 
     def meet_hard_rows(self, gradient_tolerance: float) -> ExitFlag:
         """Minimize the squared violation until the hard rows hold; return the exit flag."""
@@ -130,13 +117,13 @@ class LocalDescent:
                 raise Stopped(flag)
             if self.iterations >= self._limit:
                 raise Stopped(ExitFlag.ITERATION_LIMIT)
-            if not len(self.low):
+            if not self._bounds:
                 raise Stopped(ExitFlag.STEP_TOO_SMALL)
         try:
             look(None)
             success = scipy.optimize.minimize(
                 lambda x: objective(self.at(x)), self.best.x, jac=True, method=method,
-                bounds=list(zip(self.low, self.high, strict=True)), constraints=constraints,
+                bounds=self._bounds, constraints=constraints,
                 callback=look, options={'maxiter': UNLIMITED, **options}).success
         except Stopped as stopped:
             return stopped.flag
@@ -146,7 +133,7 @@ class LocalDescent:
 @register_solver('bfgs')
 class BFGSGradientProjection(Solver):
     """
-    L-BFGS-B in the tangent space of the start, the counterpart of MATLAB's BFGS solver.
+    L-BFGS-B on the active joints, the counterpart of MATLAB's BFGS solver.
 
     Minimizes 1/2 |violation|^2 of the weighted hard rows, MATLAB's objective. A descent takes at
     most ITERATIONS, and ends where no component of the gradient, projected on the
@@ -160,6 +147,9 @@ class BFGSGradientProjection(Solver):
 
     def __init__(self, problem: IKProblem, gradient_tolerance: float = 1e-10) -> None:
         super().__init__(problem)
+        if not problem.active.vector_space:
+            raise InvalidOptionError(f"solver '{self.name}' moves no floating joints; valid: lock "
+                                     "them, or use 'lm' or 'sqp'")
         self.gradient_tolerance = positive(gradient_tolerance, 'gradient_tolerance',
                                            InvalidOptionError)
         self.rows = ProblemRows(problem)
@@ -177,7 +167,7 @@ class BFGSGradientProjection(Solver):
 @register_solver('slsqp')
 class SLSQP(BFGSGradientProjection):
     """
-    SciPy's sequential least-squares programming (SLSQP) in the tangent space of the start.
+    SciPy's sequential least-squares programming (SLSQP) on the active joints.
 
     An attempt begins as one of `bfgs`. If there are costs and the hard rows hold, SLSQP then
     minimizes the costs with the hard rows as constraints, until they change by less than
