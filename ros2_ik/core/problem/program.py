@@ -14,7 +14,7 @@ from ros2_ik.core.functions import BoundJoints, KinematicFunction, RelativeFunct
 from ros2_ik.core.kernels.rows import evaluate, LINEAR, MASSES, PYTHON
 from ros2_ik.core.kernels.source import Formula
 from ros2_ik.core.problem.structure import ActiveJoints
-from ros2_ik.core.robot import Configuration, Joint, Robot
+from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.tree import FLOATING, locked_q_indices, Tree, tree_of
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class _Layout:
     def _table(self, frame_numbers: dict[str | None, int], ends: list[int]) -> Indices:
         """Return the integers of the layout, in the order in which `layout_of` reads them."""
         shapes, tree = self.shapes, self._tree(self.robot.neutral)
-        columns, floating = _columns([self.robot.joint(name) for name in self._names])
+        columns, floating = _columns(ActiveJoints(self.robot, self._names))
         numbers = {formula: number for number, formula in enumerate(self._formulas)}
         frames = [frame_numbers[shape.frame] for shape in shapes]
         relative = [frame_numbers[shape.relative] for shape in shapes]
@@ -256,22 +256,17 @@ def _sums(sizes: Iterable[int]) -> list[int]:
     return [0, *accumulate(sizes)]
 
 
-def _columns(joints: Sequence[Joint]) -> tuple[list[int], list[int]]:
+def _columns(active: ActiveJoints) -> tuple[list[int], list[int]]:
     """
     Return for each active column its index in the active values x, -1 for floating joints.
 
     The second list has, for each floating joint, its first index in x and its first column.
     """
-    columns: list[int] = []
-    floating: list[int] = []
-    index = 0
-    for joint in joints:
-        if joint.size == joint.velocity_size:
-            columns += range(index, index + joint.size)
-        else:
-            floating += [index, len(columns)]
-            columns += [-1] * joint.velocity_size
-        index += joint.size
+    columns = np.searchsorted(active.indices, active.q_of_columns[active.columns]).tolist()
+    floating = [number for first in active.floating_starts.tolist()
+                for number in (first, columns.index(first))]
+    for column in floating[1::2]:
+        columns[column:column + 6] = [-1] * 6
     return columns, floating
 
 
