@@ -50,7 +50,7 @@ def solution_field(search: 'Search', candidate: 'Candidate', status: Status, nam
     """Return the field `name` of the solution for a candidate of a search and its status."""
     if name == 'message':
         return _message(search, candidate, status)
-    return _FIELDS[name](search, candidate)
+    return _FIELDS[name](search, candidate) if name in _FIELDS else getattr(search, name)
 
 
 def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
@@ -184,7 +184,8 @@ def _at_limits(search: 'Search', candidate: 'Candidate') -> tuple[str, ...]:
         and not joint.lower + 1e-6 < q[joint.index] < joint.upper - 1e-6)
 
 
-# functions of a search and a candidate that compute the fields of a solution
+# functions of a search and a candidate that compute the fields of a solution; the other fields
+# are attributes of the search
 _FIELDS: dict[str, Callable[[Any, Any], object]] = {
     'best_joints': lambda search, one: search.problem.robot.to_joints(one.attempt.q,
                                                                       include_mimic=True),
@@ -193,11 +194,7 @@ _FIELDS: dict[str, Callable[[Any, Any], object]] = {
     'costs': lambda search, one: tuple((cost.name, value) for cost, value in zip(
         search.problem.costs, one.verdict.costs, strict=False)),
     'contacts': _contacts,
-    'iterations': lambda search, one: search.iterations,
     'restarts': lambda search, one: max(0, search.attempts - len(search.seeds)),
-    'seconds': lambda search, one: search.seconds,
-    'solver': lambda search, one: search.solver,
-    'solver_reason': lambda search, one: search.reason,
     'exit_flag': lambda search, one: one.attempt.exit_flag,
     'at_limits': _at_limits,
     'impossible': lambda search, one: not one.verdict.accepted and bool(

@@ -96,7 +96,7 @@ class Search:
                  **named: Any) -> None:
         self.options = chosen = options or SolveOptions.of(named)
         _check(problem, chosen)
-        self.solver, self.reason = chosen_solver(chosen.solver, problem)
+        self.solver, self.solver_reason = chosen_solver(chosen.solver, problem)
         self.seeds = [problem.start] if seeds is None else seeds_of(problem, seeds)
         if chosen.max_joint_change is not None:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self.seeds[0],
@@ -109,7 +109,7 @@ class Search:
         compile_for_search(problem.checker is not None)
         self._widened = (None if chosen.approximate is None
                          else problem.widened(*chosen.approximate))
-        self._is_loose = self.reason != NAMED and (
+        self._is_loose = self.solver_reason != NAMED and (
             problem.structure.is_loose or self._widened is not None)
         self._solver = prepared or make_solver(self.solver, problem, dict(chosen.solver_options))
         # the clock starts after compiling and binding
@@ -170,8 +170,11 @@ class Search:
         # without restarts the seed is tried with loose tolerances, too
         is_seed_left = (self._is_loose and self.attempts <= len(self.seeds)
                         and not self.accepted)
+        # an arm with too few joints for its target has failed in many attempts
+        is_exhausted = (self.attempts >= MANY_ATTEMPTS and spare_joints(self.problem) < 0
+                        and not (self.accepted or self._is_loose or self.n_touching))
         if self.attempts >= len(self.seeds) and (
-                self.is_hopeless or self._is_exhausted
+                self.is_hopeless or is_exhausted
                 or not options.allow_restarts and not is_seed_left):
             return True
         return self.budget.over()
@@ -212,12 +215,6 @@ class Search:
     def out_of_reach(self) -> list[str]:
         """Sentences about targets beyond the maximum reach."""
         return out_of_reach(self.problem)
-
-    @property
-    def _is_exhausted(self) -> bool:
-        """True if an arm with too few joints for its target has failed in many attempts."""
-        return (self.attempts >= MANY_ATTEMPTS and spare_joints(self.problem) < 0
-                and not (self.accepted or self._is_loose or self.n_touching))
 
     @property
     def seconds(self) -> float:
