@@ -176,8 +176,9 @@ def _joint_violations(problem: IKProblem, q: Array) -> list[Violation]:
         if wrong.any():
             # only the first wrong value of a joint is reported
             i, unit = joint.index + int(np.argmax(wrong)), 'rad' if joint.rotary else 'm'
-            name = f"{'locked ' * bool(problem.active.is_locked[i])}joint '{joint.name}'"
-            found.append(Violation(name, float(q[i]), float(lower[i]), float(upper[i]), unit))
+            kind = 'joint' if joint.name in problem.joint_names else 'locked joint'
+            found.append(Violation(f"{kind} '{joint.name}'", float(q[i]), float(lower[i]),
+                                   float(upper[i]), unit))
     return found
 
 

@@ -171,7 +171,8 @@ def _linear_parameters(function: BoundJoints, active: ActiveJoints, start: Array
     The compiled counterpart is `linear_rows`.
     """
     # fold the joints that do not move into the constant: f = slopes x + constant
-    at_rest = np.where(active.is_locked, start, 0.0) - function.reference
+    at_rest = start - function.reference
+    at_rest[active.indices] = -function.reference[active.indices]
     slopes = function.A[:, active.v_slice]
     parameters = np.empty((len(slopes), 2 + slopes.shape[1]))
     parameters[:, 0] = function.turns

@@ -28,7 +28,7 @@ class ActiveJoints:
     `indices` (n,) are the indices in q of the values of these joints, `columns` (m,) their columns
     in the tangent space; `q_slice` and `v_slice` are the same indices, as slices if contiguous.
     `q_of_columns` (nv,) has the index in q of each column of the robot. `at_rest` are the indices
-    in q of all other joints; `is_locked` (nq,) is True at these indices.
+    in q of all other joints.
 
     `limits` (2, n) are the lower and upper limits of the active values, `lower` and `upper` (nq,)
     the limits of q; all are infinite if limits are off. `ranges` (4, n) are `limits`, then the
@@ -55,9 +55,7 @@ class ActiveJoints:
         self.ranges = np.array([bound[self.q_slice] for bound in (
             self.lower, self.upper, robot.lower, robot.upper)])
         self.limits = self.ranges[:2]
-        self.is_locked = np.ones(robot.nq, dtype=bool)
-        self.is_locked[self.indices] = False
-        self.at_rest = np.flatnonzero(self.is_locked)
+        self.at_rest = np.setdiff1d(np.arange(robot.nq), self.indices)
         self.floating_starts = np.searchsorted(self.indices, np.array(
             [j.index for j in self.multi_value_joints if j.kind == 'floating'], dtype=np.int64))
         self.angles = np.array([j.index for j in self.joints if _is_angle(j, robot)],
