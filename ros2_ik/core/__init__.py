@@ -27,7 +27,7 @@ Solving: one pose, problems, paths
 Scenes, shapes and collisions
     AllowedCollisions, AttachedObject, Box, Capsule, collision_checker, CollisionChecker, Cone,
     Contact, ConvexHull, Cylinder, Distances, HalfSpace, load_scene, Mesh, OcTree, Plane,
-    save_scene, Scene, SceneObject, self_pairs, SelfPairs, Shape, shipped_scenes, Sphere
+    Scene, SceneObject, self_pairs, SelfPairs, Shape, shipped_scenes, Sphere
 
 Velocity IK: tasks, limits and barriers
     AccelerationLimit, axis_align_task, Barrier, CartesianVelocityLimit, CollisionBarrier,
@@ -72,8 +72,8 @@ __all__ = [
     'Solver', 'solver_names', 'Spline', 'ToolPath', 'Waypoints',
     'AllowedCollisions', 'AttachedObject', 'Box', 'Capsule', 'collision_checker',
     'CollisionChecker', 'Cone', 'Contact', 'ConvexHull', 'Cylinder', 'Distances', 'HalfSpace',
-    'load_scene', 'Mesh', 'OcTree', 'Plane', 'save_scene', 'Scene',
-    'SceneObject', 'self_pairs', 'SelfPairs', 'Shape', 'shipped_scenes', 'Sphere',
+    'load_scene', 'Mesh', 'OcTree', 'Plane', 'Scene', 'SceneObject',
+    'self_pairs', 'SelfPairs', 'Shape', 'shipped_scenes', 'Sphere',
     'AccelerationLimit', 'axis_align_task', 'Barrier', 'CartesianVelocityLimit',
     'CollisionBarrier', 'com_task', 'ConfigurationLimit', 'damping_task', 'distance_task',
     'frame_task', 'joint_coupling_task', 'joint_velocity_task', 'linear_holonomic_task',

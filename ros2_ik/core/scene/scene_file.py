@@ -1,5 +1,5 @@
 """
-Reading and writing of scenes as YAML; errors contain the location in the file.
+Reader of scenes written in YAML; errors contain the location in the file.
 
     objects:                # read in this order; a frame may be on an object listed earlier
       - id: cup
@@ -31,13 +31,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pinocchio as pin
-import yaml
 
 from ros2_ik.core.checks import direction, vector
 from ros2_ik.core.errors import IKError, InvalidSceneError, nearest
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.robot.shipped import config_folder
-from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.scene import Scene
 from ros2_ik.core.scene.scene_object import scene_placement, SceneObject, ShapeInstance
 from ros2_ik.core.scene.shapes import Mesh, Shape, shape_kinds
@@ -105,8 +103,6 @@ def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
         raise InvalidSceneError(f'the scene cannot be read: {error}; '
                                 f'shipped: {", ".join(shipped_scenes())}') from None
 
-
-# -- reading ------------------------------------------------------------------------------------
 
 def _at(place: str, read: Callable[..., T], *arguments: object) -> T:
     """Call `read(*arguments)`; errors get `place`, the location in the file, as a prefix."""
@@ -227,72 +223,3 @@ def _shape(shape: type[Shape], item: Any, folder: Path) -> Shape:
     members = fields(shape)  # type: ignore[arg-type]   # all shapes are dataclasses
     return shape(**_keys(item, [member.name for member in members],
                          [member.name for member in members if member.default is MISSING]))
-
-
-# -- writing ------------------------------------------------------------------------------------
-
-def save_scene(scene: Scene, path: str | Path | None = None) -> str:
-    """
-    Return the scene as YAML; if `path` is given, write the YAML to that file.
-
-    Poses of objects are written in the root frame, meshes with all their triangles. Entries of
-    `allowed` for names that are not in the scene are not written.
-    """
-    written: dict[str, object] = {
-        'frames': {name: _written_pose(pose) for name, pose in scene.frames.items()},
-        'objects': [_written_object(item) for item in scene.objects.values()],
-        'attached': [{**_written_object(held.object), 'link': held.link,
-                      'touch_links': sorted(held.touch_links - {held.link})}
-                     for held in scene.attached.values()],
-        **_written_allowed(scene), 'padding': dict(scene.padding)}
-    # an empty scene is written as 'objects: []', which is clearer than '{}'
-    content = {key: value for key, value in written.items() if value} or {'objects': []}
-    text: str = yaml.safe_dump(content, sort_keys=False, default_flow_style=None, width=99)
-    if path is not None:
-        Path(path).write_text(text, encoding='utf-8')
-    return text
-
-
-def _written_object(item: SceneObject) -> dict[str, object]:
-    written = {'id': item.id, 'pose': _written_pose(item.pose),
-               'color': None if item.color is None else list(item.color),
-               'shapes': [_written_part(part) for part in item.parts],
-               'subframes': {name: _written_pose(pose) for name, pose in item.subframes.items()}}
-    return {key: value for key, value in written.items() if value}
-
-
-def _written_part(part: ShapeInstance) -> dict[str, object]:
-    shape = {}
-    for member in fields(part.shape):  # type: ignore[arg-type]   # shapes are dataclasses
-        value = getattr(part.shape, member.name)
-        if isinstance(value, np.ndarray):
-            shape[member.name] = value.tolist()
-        elif member.default is MISSING or value != member.default:
-            shape[member.name] = value
-    pose = _written_pose(part.pose)
-    return {part.shape.kind: shape, **({'pose': pose} if pose else {})}
-
-
-def _written_pose(pose: pin.SE3) -> dict[str, list[float]]:
-    """Return the keys of a pose; a zero translation and a unit rotation are not written."""
-    written = {}
-    if pose.translation.any():
-        written['xyz'] = pose.translation.tolist()
-    if not np.array_equal(pose.rotation, np.eye(3)):
-        written['quat_xyzw'] = pin.Quaternion(pose.rotation).coeffs().tolist()
-    return written
-
-
-def _written_allowed(scene: Scene) -> dict[str, list[str | list[str]]]:
-    """Return the sections 'allowed' and 'checked': the entries that differ from the SRDF's."""
-    srdf = AllowedCollisions.of_robot(scene.robot).pairs
-    known = {*scene.robot.tree.links, *scene.objects, *scene.attached}
-    # a pair of the SRDF without an entry in the scene was removed: it is checked again
-    pairs = {**{pair: scene.allowed.allowed(*pair) for pair in srdf}, **scene.allowed.pairs}
-    entries: list[tuple[str | list[str], bool]] = [
-        (list(pair), flag) for pair, flag in sorted(pairs.items())
-        if known.issuperset(pair) and srdf.get(pair) != flag]
-    entries += [(name, flag) for name, flag in sorted(scene.allowed.defaults.items())
-                if name in known]
-    return {'allowed': [names for names, flag in entries if flag],
-            'checked': [names for names, flag in entries if not flag]}

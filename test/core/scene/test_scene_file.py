@@ -1,4 +1,4 @@
-"""Scene files: content, positions of errors, shipped files, and saving."""
+"""Scene files: content, positions of errors, and shipped files."""
 
 import coal
 from example_data import data_folder
@@ -12,7 +12,6 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.scene import (
     AllowedCollisions,
     load_scene,
-    save_scene,
     shipped_scenes,
 )
 from ros2_ik.core.scene.shapes import Box, Cylinder, Mesh, shape_kinds
@@ -109,7 +108,6 @@ def test_each_shape_can_be_written_in_a_scene_file():
     for kind in shape_kinds():
         scene = load_scene(f'objects: [{{id: a, shapes: [{{{kind}: {words[kind]}}}]}}]', ROBOT)
         assert scene.objects['a'].parts[0].shape.kind == kind
-        assert load_scene(save_scene(scene), ROBOT) == scene
 
 
 def one(shape='{sphere: {radius: 1}}', **keys):
@@ -155,28 +153,6 @@ def test_errors_name_their_place_in_the_file(text, said):
 def test_yaml_tags_create_no_python_objects():
     with pytest.raises(InvalidSceneError, match='no YAML'):
         load_scene('objects: !!python/object/apply:os.getcwd []', ROBOT)
-
-
-# -- saving -------------------------------------------------------------------------------
-
-def test_saved_and_loaded_scene_is_the_same(tmp_path):
-    scene = load_scene(FULL, ROBOT, AT)
-    text = save_scene(scene, tmp_path / 'scene.yaml')
-    assert (tmp_path / 'scene.yaml').read_text() == text
-    again = load_scene(tmp_path / 'scene.yaml', ROBOT)
-    for name in ('objects', 'attached'):
-        before, after = getattr(scene, name), getattr(again, name)
-        assert list(before) == list(after)
-    for id, item in scene.objects.items():
-        assert close(again.objects[id].pose, item.pose)
-        assert [p.shape for p in again.objects[id].parts] == [p.shape for p in item.parts]
-        assert set(again.objects[id].subframes) == set(item.subframes)
-    for id, held in scene.attached.items():
-        assert close(again.attached[id].object.pose, held.object.pose)
-        assert again.attached[id].touch_links == held.touch_links
-    for name in ('allowed', 'padding', 'colors'):
-        assert getattr(again, name) == getattr(scene, name)
-    assert close(again.frames['camera'], scene.frames['camera'])
 
 
 # -- the shipped ones ---------------------------------------------------------------------
