@@ -27,7 +27,6 @@ from ros2_ik.core.errors import (
     UnknownNameError,
 )
 from ros2_ik.core.lru_cache import LRUCache
-from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import check_robot, Configuration, Robot
 from ros2_ik.core.scene.robot_geometry import robot_geometry, RobotGeometry
 from ros2_ik.core.scene.scene import check_scene, Scene
@@ -251,14 +250,14 @@ class CollisionChecker:
 def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing: str = 'refuse',
                       pair: tuple[str, str] | None = None) -> CollisionChecker:
     """
-    Return a cached checker for a robot, its mesh files and a version of a scene.
+    Return a cached checker for a Robot object and a version of a scene.
 
     See `CollisionChecker` for the arguments.
     """
     check_robot(robot)
     check_scene(scene)
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
-    key = geometry_key(robot), scene.version, meshes, missing, pair
+    key = robot.plain, scene.version, meshes, missing, pair
     return _checkers.get(key, lambda: CollisionChecker(robot, scene, meshes, missing, pair))
 
 

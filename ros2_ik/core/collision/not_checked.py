@@ -8,7 +8,6 @@ from ros2_ik.core.collision.collision_checker import CollisionChecker
 from ros2_ik.core.collision.self_pairs import ADJACENT, counted, listed, self_pairs
 from ros2_ik.core.errors import InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
-from ros2_ik.core.meshes.mesh_paths import geometry_key
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.scene.robot_geometry import MISSING
 from ros2_ik.core.scene.scene import Scene
@@ -30,7 +29,7 @@ class OwnCollisions:
 def own_collisions(robot: Robot, meshes: str = 'exact',
                    missing_meshes: str = 'refuse') -> OwnCollisions:
     """
-    Return the self-collision checker of a robot, cached for each state of its mesh files.
+    Return the self-collision checker of a robot, cached per Robot object.
 
     `meshes` is as in `robot_geometry`. Collision elements that cannot be read, or whose mesh is
     not found, raise InvalidSceneError with `missing_meshes` 'refuse'; with 'skip' they are left
@@ -38,7 +37,7 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
-    own = _alone.get((geometry_key(robot), meshes), lambda: _own_collisions(robot.plain, meshes))
+    own = _alone.get((robot.plain, meshes), lambda: _own_collisions(robot.plain, meshes))
     if own.refusal and missing_meshes == 'refuse':
         raise InvalidSceneError(own.refusal)
     return own

@@ -1,48 +1,14 @@
-"""Paths of the mesh files that a URDF names, and versions of a robot's mesh files."""
+"""Paths of the mesh files that a URDF names."""
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 import re
 from urllib.parse import unquote
-from weakref import WeakKeyDictionary
 from xml.sax.saxutils import quoteattr, unescape
 
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.packages import package_candidates
-
-MeshFiles = tuple[tuple[str | int, ...], ...]
-_files: WeakKeyDictionary[Robot, MeshFiles] = WeakKeyDictionary()
-
-
-def mesh_files(robot: Robot) -> MeshFiles:
-    """
-    Return path, size [bytes] and time of the last change [ns] of each collision mesh file found.
-
-    The files are searched once per Robot object; robots with added frames share the result.
-    """
-    robot = robot.plain
-    if robot not in _files:
-        _files[robot] = _current_files(robot)
-    return _files[robot]
-
-
-def geometry_key(robot: Robot) -> tuple[Hashable, ...]:
-    """Return a key that identifies a robot's geometry, for caches."""
-    # `robot.key` is a digest of URDF and SRDF; the content of mesh files is not part of it
-    return robot.key, mesh_files(robot), robot.package_dirs
-
-
-def adopt_mesh_files(robot: Robot, files: MeshFiles) -> None:
-    """Set `mesh_files(robot)` to the result of another process, so that cache keys agree."""
-    _files[robot] = files
-
-
-def _current_files(robot: Robot) -> MeshFiles:
-    meshes = robot.tree.element.findall('link/collision/geometry/mesh')
-    names = dict.fromkeys(mesh.get('filename', '') for mesh in meshes)
-    paths = [path for name in names if (path := _find(name, robot.package_dirs))]
-    return tuple((str(path), path.stat().st_size, path.stat().st_ctime_ns) for path in paths)
 
 
 def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:

@@ -13,7 +13,7 @@ from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
-from ros2_ik.core.meshes.mesh_paths import find_mesh, geometry_key
+from ros2_ik.core.meshes.mesh_paths import find_mesh
 from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.urdf import numbers, read_origin
@@ -158,7 +158,7 @@ class RobotGeometry:
 
 def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse') -> RobotGeometry:
     """
-    Return the robot's collision geometry; cached per robot and version of its mesh files.
+    Return the robot's collision geometry; cached per Robot object.
 
     `meshes` selects how meshes are represented, 'exact' or 'hull', see `Mesh`. With `missing`
     'refuse' an element that is malformed, or whose mesh cannot be found or read, raises
@@ -167,7 +167,7 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     """
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing, 'missing', MISSING, InvalidOptionError)
-    return _cache.get((geometry_key(robot), meshes, missing),
+    return _cache.get((robot.plain, meshes, missing),
                       lambda: _collision_geometry(robot, meshes, missing))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.meshes.mesh_paths import adopt_mesh_files, mesh_files, MeshFiles
 from ros2_ik.core.robot import Robot
 
 _packed: WeakKeyDictionary[CollisionChecker, bytes] = WeakKeyDictionary()
@@ -31,7 +30,7 @@ class _Pickler(pickle.Pickler):
         # cached: checkers are immutable, and pickling their scene is the slowest part
         if item not in _packed:
             _packed[item] = pack(item.__reduce__(), self._robot)
-        return _packed[item], mesh_files(item.robot)
+        return _packed[item]
 
 
 class _Unpickler(pickle.Unpickler):
@@ -41,12 +40,11 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, persistent_id: Any) -> Any:
         """Return the robot or checker for a persistent ID in the pickle."""
-        return self._robot if persistent_id is True else _checker(*persistent_id, self._robot)
+        return self._robot if persistent_id is True else _checker(persistent_id, self._robot)
 
 
 @lru_cache(maxsize=4)
-def _checker(data: bytes, files: MeshFiles, robot: Robot) -> CollisionChecker:
-    adopt_mesh_files(robot, files)
+def _checker(data: bytes, robot: Robot) -> CollisionChecker:
     make, arguments = unpack(data, robot)
     checker: CollisionChecker = make(*arguments)
     return checker

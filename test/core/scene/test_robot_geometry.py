@@ -251,12 +251,12 @@ def test_changed_mesh_file_is_read_by_a_new_robot(again, meshes, tmp_path):
     scene = Scene(robot).add(SceneObject('post', [Box([0.2] * 3)], pose((0.7, 0, 0.8))))
 
     def touches(robot):
+        worker = pickle.loads(pickle.dumps(robot))
         sent = unpack(pack(collision_checker(robot, scene, meshes), robot), worker)
         checkers = [CollisionChecker(robot, scene, meshes).only('tip', 'post'),
                     collision_checker(robot, scene, meshes).only('tip', 'post'),
                     sent.only('tip', 'post'), own_collisions(robot, meshes).checker]
         return [checker.collides(robot.neutral) for checker in checkers]
-    worker = pickle.loads(pickle.dumps(robot))    # a worker keeps its robot
     assert touches(robot) == [False] * 4
     write_cube(tmp_path / 'a.stl', 2.0)
     assert touches(again(robot)) == [True] * 4
