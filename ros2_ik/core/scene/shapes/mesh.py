@@ -21,7 +21,7 @@ from ros2_ik.core.meshes.meshes import (
     read_triangles,
     triangle_tree,
 )
-from ros2_ik.core.scene.shapes.shape import Points, Shape
+from ros2_ik.core.scene.shapes.shape import Shape
 
 if TYPE_CHECKING:
     import coal
@@ -47,7 +47,7 @@ class Mesh(Shape, kind='mesh'):
     are cached on disk. Before `convex_parts` have been computed, distances use the hull.
     """
 
-    vertices: Points
+    vertices: Array
     triangles: Indices
     detail: str = 'exact'
 

@@ -1,10 +1,10 @@
-"""Base class and registry of shapes, and the checked types of their fields."""
+"""Base class and registry of shapes, and the checks of their dimensions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import fields
-from functools import cached_property, lru_cache
-from typing import Annotated, ClassVar, get_origin, get_type_hints, TYPE_CHECKING
+from functools import cached_property
+from typing import ClassVar, TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -47,9 +47,10 @@ def _restored(shape: 'type[Shape]', digest: str, values: tuple[object, ...]) -> 
     return _living.get(digest) or _living.setdefault(digest, shape(*values))
 
 
-Length = Annotated[float, _length]      # [m]
-Lengths = Annotated[Array, _lengths]    # (3,) [m]
-Points = Annotated[Array, _points]      # (n, 3) [m]
+# checks of the fields of shapes, by the name of the field
+_CHECKS: dict[str, Callable[[object, str], object]] = {
+    'radius': _length, 'length': _length, 'resolution': _length, 'size': _lengths,
+    'points': _points, 'vertices': _points}
 
 
 class Shape(ABC):
@@ -57,8 +58,8 @@ class Shape(ABC):
     Base class of shapes, which are frozen dataclasses.
 
     `class Box(Shape, kind='box')` registers a shape under its kind, the name in scene files.
-    Fields of type Length, Lengths and Points are checked when a shape is created. Raises
-    InvalidSceneError for invalid dimensions.
+    Fields with a name in _CHECKS are checked when a shape is created. Raises InvalidSceneError
+    for invalid dimensions.
     """
 
     kind: ClassVar[str]
@@ -68,8 +69,9 @@ class Shape(ABC):
             cls.kind, _KINDS[kind] = kind, cls
 
     def __post_init__(self) -> None:
-        for name, check in _checks(type(self)).items():
-            self._set(**{name: check(getattr(self, name), self.called(name))})
+        for name, check in _CHECKS.items():
+            if name in vars(self):
+                self._set(**{name: check(getattr(self, name), self.called(name))})
 
     def called(self, field: str) -> str:
         """Return the name of a field in error texts, such as 'the size of a box'."""
@@ -107,14 +109,6 @@ class Shape(ABC):
     def _set(self, **values: object) -> None:
         for name, value in values.items():
             object.__setattr__(self, name, value)
-
-
-@lru_cache(maxsize=64)
-def _checks(shape: type[Shape]) -> dict[str, Callable[[object, str], object]]:
-    # the check of a field is the metadata of its Annotated type, see Length
-    hints = get_type_hints(shape, include_extras=True)
-    return {name: hint.__metadata__[0] for name, hint in hints.items()
-            if get_origin(hint) is Annotated}
 
 
 def created(kind: str, *lengths: object, **options: object) -> tuple[Array, Indices]:

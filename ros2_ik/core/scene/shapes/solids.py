@@ -12,13 +12,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.meshes import cached_hull, Hull
-from ros2_ik.core.scene.shapes.shape import (
-    created,
-    Length,
-    Lengths,
-    Points,
-    Shape,
-)
+from ros2_ik.core.scene.shapes.shape import created, Shape
 
 SIDES = 48              # sides of the polygon that is drawn for a circle
 EPSILON = 1e-15         # replaces zero components of a unit normal, without effect on distances
@@ -30,7 +24,7 @@ DRAWN_THICKNESS = 1e-3  # thickness of that part [m]
 class Box(Shape, kind='box'):
     """A box; `size` (3,) are its full edge lengths along x, y, z [m]."""
 
-    size: Lengths
+    size: Array
 
     @cached_property
     def geometry(self) -> coal.Box:
@@ -44,7 +38,7 @@ class Box(Shape, kind='box'):
 class Sphere(Shape, kind='sphere'):
     """A ball of `radius` [m]."""
 
-    radius: Length
+    radius: float
 
     @cached_property
     def geometry(self) -> coal.Capsule:
@@ -59,8 +53,8 @@ class Sphere(Shape, kind='sphere'):
 class Cylinder(Shape, kind='cylinder'):
     """A cylinder along z, of `radius` and `length` [m]."""
 
-    radius: Length
-    length: Length
+    radius: float
+    length: float
 
     @cached_property
     def geometry(self) -> coal.Cylinder:
@@ -74,8 +68,8 @@ class Cylinder(Shape, kind='cylinder'):
 class Cone(Shape, kind='cone'):
     """A cone along z: its tip at z = length / 2, its base of `radius` at z = -length / 2 [m]."""
 
-    radius: Length
-    length: Length
+    radius: float
+    length: float
 
     @cached_property
     def geometry(self) -> coal.Cone:
@@ -91,8 +85,8 @@ class Cone(Shape, kind='cone'):
 class Capsule(Shape, kind='capsule'):
     """A cylinder along z with hemispherical caps; `length` is that of the cylinder [m]."""
 
-    radius: Length
-    length: Length
+    radius: float
+    length: float
 
     @cached_property
     def geometry(self) -> coal.Capsule:
@@ -106,7 +100,7 @@ class Capsule(Shape, kind='capsule'):
 class ConvexHull(Shape, kind='convex_hull'):
     """Convex hull of `points` (n, 3) [m]; flat hulls are made 0.1 mm thicker on each side."""
 
-    points: Points
+    points: Array
 
     @cached_property
     def hull(self) -> Hull:
@@ -179,8 +173,8 @@ class OcTree(Shape, kind='octree'):
     Represented by coal.OcTree, whose distance queries are slow.
     """
 
-    points: Points
-    resolution: Length
+    points: Array
+    resolution: float
 
     def __post_init__(self) -> None:
         super().__post_init__()
