@@ -20,7 +20,6 @@ from ros2_ik.core.meshes.mesh_files import FILE_KINDS, parse_mesh
 
 MAX_HULL_POINTS = 4000      # number of vertices above which a hull is simplified
 MAX_NEIGHBOURS = 255        # largest number of neighbours of a vertex, which coal has in one byte
-MIN_DISK_POINTS = 1000      # number of points above which reading a hull is faster than computing
 THICKNESS = 1e-4            # added to each side of flat hulls [m]
 # corners of a cube
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
@@ -83,14 +82,6 @@ def hull_of(points: Array) -> Hull:
     if len(hull.vertices) > MAX_HULL_POINTS or most > MAX_NEIGHBOURS:
         hull = _outward(_qhull(_simplified(hull.vertices)))
     return hull
-
-
-def cached_hull(points: Array) -> Hull:
-    """Return `hull_of(points)`; cached by the content of `points` (n, 3) if they are many."""
-    if len(points) <= MIN_DISK_POINTS:
-        return hull_of(points)
-    key = digest(np.ascontiguousarray(points).tobytes())
-    return cached_hulls('hulls-4', key, lambda: [hull_of(points)])[0]
 
 
 def cached_hulls(namespace: str, key: str, make: Callable[[], list[Hull]]) -> list[Hull]:

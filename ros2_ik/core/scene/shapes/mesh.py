@@ -14,13 +14,7 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest, is_cached
 from ros2_ik.core.meshes.convex_pieces import convex_pieces, HULL_TOLERANCE, MAX_PIECES
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
-from ros2_ik.core.meshes.meshes import (
-    cached_hull,
-    cached_hulls,
-    Hull,
-    read_triangles,
-    triangle_tree,
-)
+from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, read_triangles, triangle_tree
 from ros2_ik.core.scene.shapes.shape import Shape
 
 if TYPE_CHECKING:
@@ -43,8 +37,8 @@ class Mesh(Shape, kind='mesh'):
     `detail` selects the geometry that is checked. With 'exact' a body is in contact if it touches
     the triangles or the volume that they enclose; distances and penetration depths are those of
     convex parts that contain the mesh. With 'hull' the convex hull is checked, which fills bins
-    and holes. Meshes of more than 500,000 triangles always use the hull. Hulls and convex parts
-    are cached on disk. Before `convex_parts` have been computed, distances use the hull.
+    and holes. Meshes of more than 500,000 triangles always use the hull. Convex parts are cached
+    on disk; before they have been computed, distances use the hull.
     """
 
     vertices: Array
@@ -81,7 +75,7 @@ class Mesh(Shape, kind='mesh'):
     @cached_property
     def hull(self) -> Hull:
         """The convex hull of the vertices that triangles use."""
-        return cached_hull(self.vertices[np.unique(self.triangles)])
+        return hull_of(self.vertices[np.unique(self.triangles)])
 
     @cached_property
     def convex_parts(self) -> list[Hull]:

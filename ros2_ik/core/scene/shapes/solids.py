@@ -11,7 +11,7 @@ import pinocchio as pin
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.checks import direction, finite, vector
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.meshes import cached_hull, Hull
+from ros2_ik.core.meshes.meshes import Hull, hull_of
 from ros2_ik.core.scene.shapes.shape import created, Shape
 
 SIDES = 48              # sides of the polygon that is drawn for a circle
@@ -105,7 +105,7 @@ class ConvexHull(Shape, kind='convex_hull'):
     @cached_property
     def hull(self) -> Hull:
         """Vertices and faces of the hull."""
-        return cached_hull(self.points)
+        return hull_of(self.points)
 
     @cached_property
     def geometry(self) -> coal.Convex:
