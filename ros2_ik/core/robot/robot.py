@@ -63,8 +63,8 @@ class Robot:
         self.urdf, self.srdf = urdf, srdf
         self.package_dirs, self.root_joint = package_dirs, root_joint
         self.tree = tree = parse_urdf(urdf)
-        semantics = parse_srdf(srdf, tree, f'SRDF {srdf_file}'.strip()) if srdf else Semantics()
-        self.name, self.warnings = tree.name, tree.warnings + semantics.warnings
+        semantics = parse_srdf(srdf or '<robot/>', tree, f'SRDF {srdf_file}'.strip())
+        self.name, self.warnings = tree.name, (*tree.warnings, *semantics.warnings)
         base = _base(tree, semantics, root_joint)
         self.root_frame = base.parent if base else tree.root
         self._world_frame = semantics.world_frame if root_joint == 'fixed' else None

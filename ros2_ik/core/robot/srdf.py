@@ -6,28 +6,11 @@ adds a warning for each ignored element. Reference: srdfdom, https://github.com/
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.robot.urdf import numbers, parse_xml, RobotTree
-
-
-@dataclass
-class Semantics:
-    """The content of an SRDF."""
-
-    # joints (fixed and mimic joints included) and tips of each group
-    groups: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
-    # group -> state -> joint -> values
-    states: dict[str, dict[str, dict[str, list[float]]]] = field(default_factory=dict)
-    disabled_pairs: frozenset[tuple[str, str]] = frozenset()
-    passive_joints: frozenset[str] = frozenset()
-    # name and parent frame
-    virtual_joint: tuple[str, str] | None = None
-    # parent frame of a fixed virtual joint
-    world_frame: str | None = None
-    warnings: tuple[str, ...] = ()
 
 
 def sorted_pair(one: str, other: str) -> tuple[str, str]:
@@ -35,7 +18,7 @@ def sorted_pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
 
 
-def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> Semantics:
+def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> 'Semantics':
     """
     Parse the SRDF of the robot in `tree`; `what` names the text in warnings and errors.
 
@@ -45,46 +28,52 @@ def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> Semantics:
     if root.find('link') is not None:
         raise RobotDescriptionError(f'the {what} has <link> elements, as a URDF has; an SRDF has '
                                     'groups, group states and disabled collisions')
-    found = _Reader(root, tree).read()
+    found = Semantics(root, tree)
     if (name := root.get('name', tree.name)) != tree.name:
-        found.warnings = (f"it is of robot '{name}', the URDF of '{tree.name}'", *found.warnings)
-    found.warnings = tuple(f'{what}: {warning}' for warning in found.warnings)
+        found.warnings.insert(0, f"it is of robot '{name}', the URDF of '{tree.name}'")
+    found.warnings = [f'{what}: {warning}' for warning in dict.fromkeys(found.warnings)]
     return found
 
 
-class _Reader:
-    def __init__(self, root: Element, tree: RobotTree) -> None:
-        self.root, self.tree = root, tree
-        self.warnings: list[str] = []
-        self.groups = {element.get('name', ''): element for element in root.findall('group')}
-        # only a virtual joint of the root link connects the robot to the world
-        self.virtual = [element for element in root.findall('virtual_joint')
-                        if element.get('child_link') == tree.root]
-        self.links = set(tree.links)
-        self.joints = {*tree.joints, *(element.get('name', '') for element in self.virtual)}
+class Semantics:
+    """
+    The content of an SRDF.
 
-    def read(self) -> Semantics:
-        found = Semantics()
-        for name in self.groups:
+    `groups` has the joints (fixed and mimic joints included) and the tips of each group. `states`
+    maps group, state and joint to values. `virtual_joint` is name and parent frame of the joint
+    between world and root link; `world_frame` is this parent frame if the joint is fixed.
+    """
+
+    def __init__(self, root: Element, tree: RobotTree) -> None:
+        self.tree, self.warnings = tree, list[str]()
+        # only a virtual joint of the root link connects the robot to the world
+        virtual = [element for element in root.findall('virtual_joint')
+                   if element.get('child_link') == tree.root]
+        self._links = set(tree.links)
+        self._joints = {*tree.joints, *(element.get('name', '') for element in virtual)}
+        self.virtual_joint: tuple[str, str] | None = None
+        self.world_frame: str | None = None
+        for element in virtual[:1]:
+            self.virtual_joint = (element.get('name', 'root_joint'),
+                                  element.get('parent_frame', 'world'))
+            if element.get('type') == 'fixed':
+                self.world_frame = self.virtual_joint[1]
+        self._elements = {element.get('name', ''): element for element in root.findall('group')}
+        self.groups: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        for name in self._elements:
             joints, tips = self._members(name)
             if joints:
-                found.groups[name] = tuple(sorted(joints)), tips
+                self.groups[name] = tuple(sorted(joints)), tips
             else:
                 self.warnings.append(f"group '{name}' has no joints and is left out")
-        self._end_effectors(found)
-        for element in self.root.findall('group_state'):
-            self._state(element, found)
-        for element in self.virtual[:1]:
-            found.virtual_joint = (element.get('name', 'root_joint'),
-                                   element.get('parent_frame', 'world'))
-            if element.get('type') == 'fixed':
-                found.world_frame = found.virtual_joint[1]
-        found.disabled_pairs = self._pairs()
-        found.passive_joints = frozenset(
-            self._known(element.get('name', ''), self.joints, 'passive joint')
-            for element in self.root.findall('passive_joint')) - {''}
-        found.warnings = tuple(dict.fromkeys(self.warnings))
-        return found
+        self._set_end_effectors(root)
+        self.states: dict[str, dict[str, dict[str, list[float]]]] = {}
+        for element in root.findall('group_state'):
+            self._add_state(element)
+        self.disabled_pairs = self._pairs(root)
+        self.passive_joints = frozenset(
+            self._known(element.get('name', ''), self._joints, 'passive joint')
+            for element in root.findall('passive_joint')) - {''}
 
     def _known(self, name: str, names: Collection[str], what: str) -> str:
         if name in names:
@@ -96,65 +85,65 @@ class _Reader:
         """Return joints and tips of a group and all its subgroups; subgroups may be circular."""
         # `reached` grows while the loop reads it: subgroups are appended once each
         joints, tips, reached, seen = set[str](), dict[str, None](), [group], {'', group}
-        for element in (element for part in reached for element in self.groups[part]):
+        for element in (element for part in reached for element in self._elements[part]):
             name = element.get('name', '')
             if element.tag == 'joint':
-                joints.add(self._known(name, self.joints, 'joint'))
+                joints.add(self._known(name, self._joints, 'joint'))
             elif element.tag == 'link':
-                link = self._known(name, self.links, 'link')
+                link = self._known(name, self._links, 'link')
                 joints.add(self.tree.parent_joint.get(link, ''))
             elif element.tag == 'chain':
-                base, tip = (self._known(element.get(f'{end}_link', ''), self.links,
+                base, tip = (self._known(element.get(f'{end}_link', ''), self._links,
                                          'link of a chain') for end in ('base', 'tip'))
                 # the joints between both links, through their common ancestor
                 if base and tip:
                     joints |= set(self.tree.chain(base)) ^ set(self.tree.chain(tip))
                     tips[tip] = None
             elif element.tag == 'group':
-                subgroup = self._known(name, self.groups, 'subgroup')
+                subgroup = self._known(name, self._elements, 'subgroup')
                 reached += [subgroup] if subgroup not in seen else []
                 seen.add(subgroup)
         return joints - {''}, tuple(tips)
 
-    def _end_effectors(self, found: Semantics) -> None:
+    def _set_end_effectors(self, root: Element) -> None:
         """Set the tip of a group without a chain to the parent link of its end effector."""
-        for element in self.root.findall('end_effector'):
+        for element in root.findall('end_effector'):
             what = f"parent link of end effector '{element.get('name', '')}'"
-            link = self._known(element.get('parent_link', ''), self.links, what)
+            link = self._known(element.get('parent_link', ''), self._links, what)
             group = element.get('parent_group', '')
-            joints, tips = found.groups.get(group, ((), ()))
+            joints, tips = self.groups.get(group, ((), ()))
             if link and joints and not tips:
-                found.groups[group] = joints, (link,)
+                self.groups[group] = joints, (link,)
 
-    def _state(self, element: Element, found: Semantics) -> None:
+    def _add_state(self, element: Element) -> None:
         name, group = element.get('name', ''), element.get('group', '')
-        if group not in found.groups:
+        if group not in self.groups:
             self.warnings.append(f"state '{name}' is of the unknown group '{group}' "
                                  'and is left out')
             return
         values = {}
         for joint in element.findall('joint'):
-            key = self._known(joint.get('name', ''), self.joints, f"joint of state '{name}'")
+            key = self._known(joint.get('name', ''), self._joints, f"joint of state '{name}'")
             try:
                 values[key] = numbers(joint.get('value', ''), None, key)
             except RobotDescriptionError:
                 self.warnings.append(f"state '{name}': value of '{key}' is no finite number")
         values.pop('', None)
-        found.states.setdefault(group, {})[name] = values
+        self.states.setdefault(group, {})[name] = values
 
-    def _pairs(self) -> frozenset[tuple[str, str]]:
+    def _pairs(self, root: Element) -> frozenset[tuple[str, str]]:
         """Return the pairs of links whose collisions are disabled."""
         pairs: dict[str, set[tuple[str, str]]] = {'enable': set(), 'disable': set()}
         for kind, found in pairs.items():
-            for element in self.root.findall(f'{kind}_collisions'):
-                ends = [self._known(element.get(key, ''), self.links,
+            for element in root.findall(f'{kind}_collisions'):
+                ends = [self._known(element.get(key, ''), self._links,
                                     f'link of {kind}_collisions') for key in ('link1', 'link2')]
                 if all(ends):
                     found.add(sorted_pair(*ends))
         # disable_default_collisions disables all pairs of a link that are not enabled explicitly
-        for element in self.root.findall('disable_default_collisions'):
-            link = self._known(element.get('link', ''), self.links, 'link of disable_default')
-            mine = {sorted_pair(link, other) for other in self.links - {link} if link}
+        for element in root.findall('disable_default_collisions'):
+            link = self._known(element.get('link', ''), self._links, 'link of disable_default')
+            mine = {sorted_pair(link, other) for other in self._links - {link} if link}
             pairs['disable'] |= mine - pairs['enable']
         return frozenset(pairs['disable'])
 
