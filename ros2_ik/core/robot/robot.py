@@ -128,9 +128,6 @@ class Robot:
         `shipped_robots()` has all names. Raises UnknownRobotError, or RobotDescriptionError if the
         files of the robot are not installed or do not match its config file.
         """
-        if isinstance(robot, str) and robot.endswith(('.urdf', '.xacro')):
-            raise RobotDescriptionError(f"'{robot}' is a file: use Robot.from_urdf; valid for "
-                                        'Robot.load: names of shipped robots')
         shipped = (robot if isinstance(robot, ShippedRobot)
                    else _look_up(shipped_robots(), robot, UnknownRobotError))
         urdf, folders, srdf = shipped.sources()
@@ -186,17 +183,13 @@ class Robot:
         if not frames:
             return self
         for name, at in frames.items():
-            if not isinstance(name, str):
-                raise InvalidOptionError(f'frames are named by text, not {name!r}')
-            if name in self.frame_names:
-                raise InvalidOptionError(f"frame '{name}': the robot has a frame of this name; "
-                                         'valid: another name')
+            if not isinstance(name, str) or name in self.frame_names:
+                raise InvalidOptionError(f'{name!r} cannot name a frame; valid: a text that is no '
+                                         'frame of the robot')
             if not (isinstance(at, tuple) and len(at) == 2 and _is_rigid(at[1])
-                    and (at[0] is None or isinstance(at[0], str))):
-                raise InvalidOptionError(f"frame '{name}' takes a pair of the name of the frame "
-                                         'that it is fixed to (None: the root frame) and a '
-                                         'pinocchio.SE3 of finite numbers and a rotation, not '
-                                         f'{at!r}')
+                    and isinstance(at[0], str | None)):
+                raise InvalidOptionError(f"frame '{name}' takes a pair of a frame (None: the root "
+                                         f'frame) and a rigid pinocchio.SE3, not {at!r}')
         plain, added = self.plain, {**self.added_frames, **frames}
         return _framed.get((plain, _frames_key(added)), lambda: plain._with_added(added))
 
@@ -461,13 +454,9 @@ def _read(text_or_path: str | Path, what: str) -> str:
         return text_or_path
     try:
         return Path(text_or_path).read_text('utf-8')
-    except UnicodeDecodeError:
-        raise RobotDescriptionError(f'the {what} {text_or_path} is no text; valid: '
-                                    f'{"URDF or xacro" if what == "URDF" else what}') from None
     except (OSError, ValueError, TypeError) as error:
-        if not str(text_or_path).strip():
-            raise RobotDescriptionError(f'the {what} is empty') from None
-        raise RobotDescriptionError(f'the {what} cannot be read: {error}') from None
+        raise RobotDescriptionError(
+            f'the {what} {text_or_path!r} is neither XML nor a readable file: {error}') from None
 
 
 def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> JointElement | None:
@@ -493,13 +482,11 @@ def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> 
     if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == (size,) \
             and math.hypot(*values.tolist()) < SQUARABLE:
         return values.copy()
-    wanted = f'{size} value{"s" * (size != 1)}'
+    wanted = f'{size} number{"s" * (size != 1)} below {SQUARABLE:g}'
     array = floats(values, what, wanted, InvalidStateError).reshape(-1)
-    if array.size != size:
-        order = f'; in this order: {", ".join(names)}' if names else ''
-        raise InvalidStateError(f'{what} takes {wanted}, {array.size} given{order}')
-    if not are_finite(array):
-        raise InvalidStateError(f'{what} is not finite, or its square is not: {array.tolist()}')
+    if array.size != size or not are_finite(array):
+        order = f' of {", ".join(names)}' if names else ''
+        raise InvalidStateError(f'{what} must be {wanted}{order}, not {array.tolist()}')
     return array
 
 

@@ -21,9 +21,6 @@ from ros2_ik.core.errors import RobotDescriptionError
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 # magnitude from which a joint limit means no limit [rad, m]
 _NO_LIMIT = 1e15
-_LIMITS = {'lower', 'upper'}
-# maximum of 1 - |z| for a unit axis that counts as parallel to z
-PARALLEL = 1e-6
 
 
 class Mimic(NamedTuple):
@@ -97,8 +94,7 @@ def parse_urdf(text: str) -> RobotTree:
     by_name = {joint.name: joint for joint in joints}
     _check_mimics(by_name)
     return RobotTree(root.get('name') or 'robot', tuple(links), by_name, _root(links, joints),
-                     root, {joint.child: joint.name for joint in joints},
-                     _limit_warnings(root) + _planar_warnings(joints))
+                     root, {joint.child: joint.name for joint in joints}, _warnings(joints))
 
 
 def parse_xml(text: str, what: str) -> Element:
@@ -167,7 +163,7 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
     velocity = values.get('velocity', math.inf)
     if velocity < 0:
         raise RobotDescriptionError(f"joint '{name}': velocity limit {velocity:g} is negative")
-    if kind not in ('revolute', 'prismatic') or not _LIMITS & set(values):
+    if kind not in ('revolute', 'prismatic') or not {'lower', 'upper'} & values.keys():
         return -math.inf, math.inf, velocity
     # a missing limit is 0 if the other one is present, by the URDF specification
     lower, upper = values.get('lower', 0.0), values.get('upper', 0.0)
@@ -188,24 +184,14 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
     return lower, upper, velocity
 
 
-def _planar_warnings(joints: list[JointElement]) -> tuple[str, ...]:
-    """Return a warning for each planar joint whose axis is not parallel to z."""
-    return tuple(f"joint '{joint.name}': a planar joint moves in x and y and turns about z, as in "
-                 f'MoveIt; its axis {joint.axis} is not used' for joint in joints
-                 if joint.kind == 'planar' and abs(joint.axis[2]) < 1 - PARALLEL)
-
-
-def _limit_warnings(root: Element) -> tuple[str, ...]:
+def _warnings(joints: list[JointElement]) -> tuple[str, ...]:
     """Return a warning about joints without limits, which count as unlimited."""
     # the specification has 0 and 0 for absent limits, but files of real robots mean no limits
-    names = [f"'{element.get('name')}'" for element in root.findall('joint')
-             if element.get('type') in ('revolute', 'prismatic') and element.find('mimic') is None
-             and not _LIMITS & set(getattr(element.find('limit'), 'attrib', ()))]
-    if not names:
-        return ()
-    joints = f'joint {names[0]} has' if len(names) == 1 else f'joints {", ".join(names)} have'
-    return (f'{joints} no lower and no upper limit: taken as unlimited, though in the URDF '
-            'specification both are 0 by default',)
+    names = [f"'{joint.name}'" for joint in joints
+             if joint.kind in ('revolute', 'prismatic') and joint.mimic is None
+             and math.isinf(joint.lower) and math.isinf(joint.upper)]
+    return (f'no limits: joint {", ".join(names)}: taken as unlimited, though by the URDF '
+            'specification absent limits are 0',) if names else ()
 
 
 def _mimic(element: Element, name: str, kind: str) -> Mimic | None:

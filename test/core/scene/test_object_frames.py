@@ -121,13 +121,13 @@ def test_attached_object_in_collision_at_each_solution_is_reported(panda, scene)
 def test_unknown_frames_and_malformed_poses_are_refused(load, panda, scene):
     with pytest.raises(UnknownFrameError, match="'peg/tp'; did you mean 'peg/tip'"):
         solve_pose(panda, 'peg/tp', T_BIN, scene=scene)
-    with pytest.raises(InvalidOptionError, match="'panda_hand': the robot has a frame"):
+    with pytest.raises(InvalidOptionError, match="'panda_hand' cannot name a frame"):
         panda.with_frames({HAND: (None, T_BIN)})
     with pytest.raises(UnknownFrameError, match='panda_hnd'):
         panda.with_frames({'tool': ('panda_hnd', T_BIN)})
-    with pytest.raises(InvalidOptionError, match='frames are named by text, not 3'):
+    with pytest.raises(InvalidOptionError, match='3 cannot name a frame'):
         panda.with_frames({3: (HAND, T_BIN)})
-    with pytest.raises(InvalidOptionError, match="frame 'tool' takes a pair of the name"):
+    with pytest.raises(InvalidOptionError, match="frame 'tool' takes a pair of a frame"):
         panda.with_frames({'tool': ([HAND], T_BIN)})
     with pytest.raises(InvalidSceneError, match="of robot 'panda', not of the robot 'ur5'"):
         scene.framed_robot(['bin'], load('ur5'))
