@@ -1,6 +1,7 @@
 """Conversion of PlanningScene messages, which are a whole scene or a diff."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Pose, TransformStamped
@@ -95,8 +96,8 @@ def _cleared(scene: Scene, keep_attached: bool) -> Scene:
     """Remove objects, padding, colours and allowed collisions; fixed frames stay."""
     cleared = scene.clear().with_allowed(AllowedCollisions())
     for held in scene.attached.values() if keep_attached else ():
-        cleared = cleared.attach(held.object, held.link, held.touch_links)
-    return cleared.with_colors(dict.fromkeys(cleared.colors))
+        cleared = cleared.attach(replace(held.object, color=None), held.link, held.touch_links)
+    return cleared
 
 
 def _without_attached(scene: Scene) -> Scene:
@@ -160,7 +161,7 @@ def _with_colors(scene: Scene, colors: Iterable[ObjectColor]) -> Scene:
     for index, item in enumerate(colors):
         color = item.color
         with error_context(f'object_colors[{index}]'):
-            scene = scene.with_colors({item.id: (color.r, color.g, color.b, color.a)})
+            scene = scene.with_color(item.id, (color.r, color.g, color.b, color.a))
     return scene
 
 

@@ -19,7 +19,6 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene.allowed_collisions import AllowedCollisions
 from ros2_ik.core.scene.scene_object import (
-    as_color,
     AttachedObject,
     named_placements,
     OCTOMAP,
@@ -219,25 +218,16 @@ class Scene:
         """Copies of the named frames: poses in the root frame, by name."""
         return {name: pose.copy() for name, pose in self.named.items()}
 
-    def with_colors(self, colors: Mapping[str, Sequence[float] | None]) -> 'Scene':
-        """Return the scene with new colours of objects, by id; None removes a colour."""
+    def with_color(self, id: str, color: tuple[float, ...] | None) -> 'Scene':
+        """Return the scene with another colour of an object: red, green, blue, alpha, or None."""
         objects, attached = dict(self.objects), dict(self.attached)
-        for id, color in entries(colors, 'colors', InvalidSceneError):
-            if id not in objects and id not in attached:
-                raise UnknownObjectError(id, [*objects, *attached])
-            rgba = None if color is None else as_color(color, f"the colour of object '{id}'")
-            if id in objects:
-                objects[id] = replace(objects[id], color=rgba)
-            if id in attached:
-                attached[id] = replace(attached[id],
-                                       object=replace(attached[id].object, color=rgba))
+        if id not in objects and id not in attached:
+            raise UnknownObjectError(id, [*objects, *attached])
+        if id in objects:
+            objects[id] = replace(objects[id], color=color)
+        if id in attached:
+            attached[id] = replace(attached[id], object=replace(attached[id].object, color=color))
         return self._with(objects=objects, attached=attached)
-
-    @property
-    def colors(self) -> dict[str, tuple[float, ...]]:
-        """Colours (red, green, blue, alpha) by id, of the objects that have a colour."""
-        items = [*self.objects.values(), *(held.object for held in self.attached.values())]
-        return {item.id: item.color for item in items if item.color is not None}
 
     def frame_pose(self, frame: str | None, at: Configuration | None = None) -> 'pin.SE3':
         """
@@ -321,23 +311,13 @@ class Scene:
         return at.placement(link)
 
     def rebased(self, base: 'Scene', other: 'Scene') -> 'Scene':
-        """
-        Return `other` with the changes between `base` and this scene applied to it.
-
-        Raises InvalidSceneError if one side attaches an object whose id the other side adds.
-        """
+        """Return `other` with the changes between `base` and this scene applied to it."""
         if other is base:
             return self
         if not self.robot.key == base.robot.key == other.robot.key:
             raise InvalidSceneError('scenes of different robots have no difference')
         changed = {name: _merged(*(getattr(scene, name) for scene in (self, base, other)))
                    for name in ('objects', 'attached', 'padding', 'named')}
-        twice = sorted((changed['objects'].keys() & changed['attached'].keys())
-                       - (self.objects.keys() & self.attached.keys())
-                       - (other.objects.keys() & other.attached.keys()))
-        if twice:
-            raise InvalidSceneError(f"object '{twice[0]}' is attached, and another object of that "
-                                    'id was added to the scene')
         # matrices are merged entry by entry, as both sides may have changed different pairs
         allowed = (scene.allowed for scene in (self, base, other))
         return other._with(**changed, allowed=AllowedCollisions(*(
@@ -368,17 +348,12 @@ class Scene:
     # -- checks of arguments --------------------------------------------------------------
 
     def _checked(self, item: SceneObject) -> SceneObject:
-        """Check a new object; one without colour gets the colour of the object it replaces."""
+        """Check a new object."""
         instance(item, SceneObject, 'an object', InvalidSceneError)
         if item.id in self.robot.frame_names:
             raise InvalidSceneError(f"the id '{item.id}' is a frame of the robot: give the object "
                                     'another id')
-        if item.color:
-            return item
-        # the colour of an attached object overrides that of a world object of the same id
-        held, old = self.attached.get(item.id), self.objects.get(item.id)
-        color = (held and held.object.color) or (old and old.color)
-        return replace(item, color=color) if color else item
+        return item
 
     def _world_object(self, id: str) -> SceneObject:
         if isinstance(id, str) and id in self.objects:

@@ -112,7 +112,11 @@ class SceneObject:
         what = f"object '{self.id}'"
         object.__setattr__(self, 'parts', as_parts(self.parts, what))
         if self.color is not None:
-            object.__setattr__(self, 'color', as_color(self.color, f'the colour of {what}'))
+            rgba = vector(self.color, f'the colour of {what}', 4, InvalidSceneError).tolist()
+            if not all(0 <= value <= 1 for value in rgba):
+                raise InvalidSceneError(f'the colour of {what} must be red, green, blue, alpha '
+                                        f'in [0, 1], not {rgba}')
+            object.__setattr__(self, 'color', tuple(rgba))
         if self.id == OCTOMAP and not all(isinstance(p.shape, OcTree) for p in self.parts):
             raise InvalidSceneError(f"the id '{OCTOMAP}' is reserved for an octree")
 
@@ -177,15 +181,6 @@ def as_parts(parts: object, what: str) -> tuple[ShapeInstance, ...]:
     if not given:
         raise InvalidSceneError(f'{what} needs at least one part, not {parts!r}')
     return tuple(_part(part, f'{what}, part {index}') for index, part in enumerate(given))
-
-
-def as_color(color: object, what: str) -> tuple[float, ...]:
-    """Check a colour: red, green, blue, alpha in [0, 1]; raises InvalidSceneError."""
-    rgba: tuple[float, ...] = tuple(vector(color, what, 4, InvalidSceneError).tolist())
-    if not all(0 <= value <= 1 for value in rgba):
-        raise InvalidSceneError(f'{what} must be red, green, blue, alpha in [0, 1], '
-                                f'not {list(rgba)}')
-    return rgba
 
 
 def _part(part: Any, what: str) -> ShapeInstance:

@@ -74,7 +74,7 @@ def test_scene_file_with_each_field_is_read():
                                                                     Cylinder(0.05, 0.4)]
     assert close(scene.objects['table'].pose, table)
     assert scene.objects['table'].parts[1].pose == down
-    assert scene.colors == {'table': (1, 0.5, 0, 1)}
+    assert scene.objects['table'].color == (1, 0.5, 0, 1)
     assert close(scene.objects['cup'].pose, table * pin.SE3(np.eye(3), np.array([.1, 0, .075])))
     assert close(scene.frame_pose('camera'), pin.SE3(np.diag([-1.0, 1, -1]), np.array([1., 0, 1])))
     assert close(scene.attached['tool'].object.pose, pin.SE3.Identity())
