@@ -32,17 +32,16 @@ class CollisionGeometry(NamedTuple):
     mesh: Mesh | None = None
 
     @property
-    def bodies(self) -> Array:
-        """Points (k, n, 3) of k connected bodies; the first point of each is in or on the body."""
+    def body_points(self) -> Array:
+        """One point (k, 3) in or on each of k connected bodies."""
         if self.mesh is not None:
-            return self.mesh.extremes
+            return self.mesh.surface_points
         # the centres of an octree's cells
         if isinstance(self.geometry, coal.OcTree):
-            return np.array([[box[:3]] for box in self.geometry.toBoxes()])
+            return np.array(self.geometry.toBoxes())[:, :3]
         if isinstance(self.geometry, coal.ConvexBase):
-            points: Array = np.reshape(self.geometry.points(), (1, -1, 3))
-            return np.asarray(points.mean(axis=1, keepdims=True))
-        return np.zeros((1, 1, 3))      # primitives are centred
+            return np.asarray(self.geometry.points().mean(axis=0, keepdims=True))
+        return np.zeros((1, 3))      # primitives are centred
 
 
 def _geometry_of(name: str, joint: int, placement: 'pin.SE3', shape: Shape) -> CollisionGeometry:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,9 +23,6 @@ DETAILS = ('exact', 'hull')
 NAMESPACE = 'pieces-7'      # folder of convex parts in the cache; rename it if they change
 # above this number a mesh is checked as its hull: coal's tree of a million triangles takes 4 GB
 MAX_EXACT_TRIANGLES = 500_000
-# towards the 6 faces, 12 edges and 8 corners of a cube
-_DIRECTIONS = np.array([signs for signs in product((-1, 0, 1), repeat=3) if any(signs)],
-                       dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,32 +109,22 @@ class Mesh(Shape, kind='mesh'):
         return self.convex_parts if self.has_parts else [self.hull]
 
     @cached_property
-    def extremes(self) -> Array:
-        """Extreme vertices of each connected surface along 26 directions, (surfaces, 26, 3)."""
-        triangles, labels, closed = outward_surfaces(self.vertices, self.triangles)
-        corners = (self.vertices[np.unique(triangles[labels == label])]
-                   for label in range(len(closed)))
-        return np.array([points[(points @ _DIRECTIONS.T).argmax(axis=0)] for points in corners])
+    def surface_points(self) -> Array:
+        """One vertex of each connected surface, (surfaces, 3)."""
+        triangles, labels, _ = outward_surfaces(self.vertices, self.triangles)
+        return self.vertices[triangles[np.unique(labels, return_index=True)[1], 0]]
 
-    def holds(self, bodies: Array) -> bool:
-        """
-        Return whether any of k bodies is inside the volume that the triangles enclose.
-
-        `bodies` (k, n, 3) are points of the bodies, whose surfaces must not cross the triangles.
-        """
-        # cheap tests first: a body is inside only if all its points are in the bounding box ...
+    def holds(self, points: Array) -> bool:
+        """Return whether any of the points (n, 3) is inside the volume of the triangles."""
+        # cheap tests first: points inside are in the bounding box ...
         box = self.geometry.aabb_local
-        near = bodies[((bodies >= box.min_) & (bodies <= box.max_)).all(axis=(1, 2))]
-        if not len(near):
-            return False
-        # ... and in the convex parts, which contain the enclosed volume
-        contained = np.zeros(near.shape[:2], dtype=bool)
-        for hull in self.convex_solids:
+        near = points[((points >= box.min_) & (points <= box.max_)).all(axis=1)]
+        # ... and in one of the convex parts
+        contained = np.zeros(len(near), dtype=bool)
+        for hull in self.convex_solids if len(near) else ():
             normals, offsets = hull.half_spaces
-            contained |= (near @ normals.T <= offsets + HULL_TOLERANCE).all(axis=2)
-        # no surface crosses the triangles, so one point decides for the whole body
-        return any(solid.contains(body[0]) for body in near[contained.all(axis=1)]
-                   for solid in self._solids)
+            contained |= (near @ normals.T <= offsets + HULL_TOLERANCE).all(axis=1)
+        return any(solid.contains(point) for point in near[contained] for solid in self._solids)
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
