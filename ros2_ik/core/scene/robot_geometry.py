@@ -61,17 +61,17 @@ GeometryElement = ElementOf[Shape | MeshFile]
 LinkGeometry = ElementOf[Shape]
 
 
-def _elements(robot: Robot, tag: str, missing: str, warnings: list[str],
-              shapes: Callable[[GeometryElement], list[tuple[S, Color]]]
-              ) -> tuple[tuple[ElementOf[S], ...], tuple[str, ...]]:
+def _elements(robot: Robot, tag: str, missing: str,
+              shapes: Callable[[GeometryElement, list[str]], list[tuple[S, Color]]]
+              ) -> tuple[tuple[ElementOf[S], ...], tuple[str, ...], tuple[str, ...]]:
     """
-    Return the elements of one `tag`, 'collision' or 'visual', and the links with an unusable one.
+    Return the elements of one `tag`, 'collision' or 'visual', warnings, and links left out.
 
-    `shapes(element)` returns the shapes of an element, with colours; it may raise an IKError. With
-    `missing` 'refuse' an element that cannot be used raises InvalidSceneError; with 'skip' it is
-    named in `warnings`.
+    `shapes(element, warnings)` returns the shapes of an element, with colours; it may raise an
+    IKError. With `missing` 'refuse' an element that cannot be used raises InvalidSceneError; with
+    'skip' it becomes a warning, and its link is left out.
     """
-    root, left_out = robot.tree.element, list[str]()
+    root, warnings, left_out = robot.tree.element, list[str](), dict[str, None]()
     found: list[ElementOf[S]] = []
     colors = {material.get('name'): _rgb(material) for material in root.findall('material')}
     for link in root.findall('link'):
@@ -84,7 +84,7 @@ def _elements(robot: Robot, tag: str, missing: str, warnings: list[str],
                 whole = GeometryElement(body, name, _shape(element, robot.package_dirs),
                                         read_origin(element), color)
                 found += [ElementOf(body, name, shape, whole.in_link, color)
-                          for shape, color in shapes(whole)]
+                          for shape, color in shapes(whole, warnings)]
             except IKError as error:
                 mesh = element.find('geometry/mesh')
                 file = '' if mesh is None else f", mesh {mesh.get('filename')!r}"
@@ -92,10 +92,10 @@ def _elements(robot: Robot, tag: str, missing: str, warnings: list[str],
                 if missing == 'refuse':
                     raise InvalidSceneError(text) from None
                 warnings.append(f'{text}; it is left out')
-                left_out.append(body)
+                left_out[body] = None
     if not found and not left_out:
         warnings.append(f"robot '{robot.name}' has no {tag} elements")
-    return tuple(found), tuple(dict.fromkeys(left_out))
+    return tuple(found), tuple(warnings), tuple(left_out)
 
 
 def _shape(element: Element, package_dirs: tuple[str, ...]) -> Shape | MeshFile:
@@ -168,15 +168,9 @@ def robot_geometry(robot: Robot, meshes: str = 'exact', missing: str = 'refuse')
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing, 'missing', MISSING, InvalidOptionError)
     return _cache.get((robot.plain, meshes, missing),
-                      lambda: _collision_geometry(robot, meshes, missing))
-
-
-def _collision_geometry(robot: Robot, meshes: str, missing: str) -> RobotGeometry:
-    warnings: list[str] = []
-    bodies, left_out = _elements(
-        robot, 'collision', missing, warnings,
-        lambda element: [(_collision_shape(element, meshes, warnings), None)])
-    return RobotGeometry(bodies, tuple(warnings), left_out)
+                      lambda: RobotGeometry(*_elements(
+                          robot, 'collision', missing, lambda element, warnings: [
+                              (_collision_shape(element, meshes, warnings), None)])))
 
 
 def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str]) -> Shape:
@@ -201,28 +195,24 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
 
 def visual_elements(robot: Robot) -> tuple[GeometryElement, ...]:
     """Return the <visual> elements that can be drawn; mesh files must exist, but are not read."""
-    return _elements(robot, 'visual', 'skip', [],
-                     lambda element: [(element.shape, element.color)])[0]
+    return _elements(robot, 'visual', 'skip', lambda element, _: [
+        (element.shape, element.color)])[0]
 
 
 def visual_geometry(robot: Robot) -> RobotGeometry:
     """
     Return the robot's visual geometry, in bodies of one colour each.
 
-    Links with a visual element that cannot be read, and robots without visual elements, are
-    replaced by their collision elements; `warnings` list these links.
+    Links with a visual element that cannot be read, and robots without visual elements, have
+    their collision elements, too; `warnings` list the elements that cannot be read.
     """
-    warnings: list[str] = []
-    bodies, left_out = _elements(robot, 'visual', 'skip', warnings, _visual_shapes)
-    substitutes = [body for body in robot_geometry(robot, missing='skip').bodies
-                   if body.link in left_out or not bodies]
-    if names := ', '.join(dict.fromkeys(body.link for body in substitutes)):
-        warnings.append(f'drawn by their collision elements: {names}')
-    drawn = [body for body in bodies if body.link not in left_out]
-    return RobotGeometry((*drawn, *substitutes), tuple(warnings), left_out)
+    bodies, warnings, left_out = _elements(robot, 'visual', 'skip', _visual_shapes)
+    substitutes = (body for body in robot_geometry(robot, missing='skip').bodies
+                   if body.link in left_out or not bodies)
+    return RobotGeometry((*bodies, *substitutes), warnings, left_out)
 
 
-def _visual_shapes(element: GeometryElement) -> list[tuple[Shape, Color]]:
+def _visual_shapes(element: GeometryElement, _: list[str]) -> list[tuple[Shape, Color]]:
     """Return one shape per colour; as in RViz the URDF's colour overrides the mesh file's."""
     if isinstance(element.shape, Shape):
         return [(element.shape, element.color)]
