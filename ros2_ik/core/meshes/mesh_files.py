@@ -5,7 +5,6 @@ coal's reader (assimp) is not used: it loses the vertex offset of all parts of a
 first. COLLADA's <up_axis> and <unit> are not applied, as in MoveIt and Pinocchio.
 """
 
-from functools import partial
 from io import BytesIO
 import re
 from typing import TYPE_CHECKING
@@ -25,8 +24,6 @@ FILE_KINDS = ('.stl', '.obj', '.dae')
 _MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
                     rb'|<unit\b[^>]*?\b(meter\s*=\s*["\'](?![\d.]*[1-9])[^"\']*["\'])',
             '.stl': rb'vertex\s[^\n]*?\b(nan|inf)\b', '.obj': rb'^f[^\n]*?\s(-\d+|0+\b)'}
-
-_MATERIALS = re.compile(rb'<(library_(?:effects|materials|images)|bind_material)\b.*?</\1>', re.S)
 
 
 def parse_mesh(kind: str, content: bytes) -> 'Arrays':
@@ -64,15 +61,8 @@ def _loaded(kind: str, content: bytes) -> 'tuple[list[trimesh.Trimesh], float]':
     import trimesh  # here, as its import takes as long as that of ros2_ik.core
 
     # process=False: trimesh would merge vertices and drop triangles by rules of its own
-    load = partial(trimesh.load_scene, file_type=kind[1:], process=False, ignore_broken=False,
-                   skip_materials=True)
-    try:
-        scene = load(BytesIO(content))
-    except Exception:
-        if kind != '.dae':
-            raise
-        # again without materials: a missing texture must not prevent the reading of triangles
-        scene = load(BytesIO(_MATERIALS.sub(b'', content)))
+    scene = trimesh.load_scene(BytesIO(content), file_type=kind[1:], process=False,
+                               ignore_broken=False, skip_materials=True)
     return ([mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)],
             trimesh.units.unit_conversion(scene.units or 'meters', 'meters'))
 

@@ -59,14 +59,6 @@ class AllowedCollisions:
         flags = [self.defaults[name] for name in (first, second) if name in self.defaults]
         return bool(flags) and all(flags)
 
-    def with_entry(self, first: str, second: str | None,
-                   allowed: bool = True) -> 'AllowedCollisions':
-        """Return the matrix with one entry set: for a pair, or a default if `second` is None."""
-        if second is None:
-            return AllowedCollisions(self.pairs, {**self.defaults, first: allowed})
-        pair = sorted_pair(_name(first), _name(second))
-        return AllowedCollisions({**self.pairs, pair: allowed}, self.defaults)
-
     def updated(self, other: 'AllowedCollisions') -> 'AllowedCollisions':
         """Return this matrix with all entries of `other` added; entries of `other` win."""
         return AllowedCollisions({**self.pairs, **other.pairs},

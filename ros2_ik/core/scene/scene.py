@@ -198,7 +198,9 @@ class Scene:
         for name in (first,) if second is None else (first, second):
             if not isinstance(name, str) or name not in valid:
                 raise UnknownNameError(name, valid)
-        return self._with(allowed=self.allowed.with_entry(first, second, allowed))
+        entry = (AllowedCollisions(defaults={first: allowed}) if second is None
+                 else AllowedCollisions({(first, second): allowed}))
+        return self._with(allowed=self.allowed.updated(entry))
 
     def with_padding(self, padding: Mapping[str, float]) -> 'Scene':
         """Set the padding [m], >= 0, of links by name; a link gets thicker on all sides."""

@@ -101,8 +101,6 @@ def files():
         'solids.stl': ''.join(trimesh.exchange.stl.export_stl_ascii(box) + '\n'
                               for box in boxes()),
         'primitives.dae': dae({'g': parts}, here.replace('/></node>', BOUND)),
-        'broken_material.dae': dae({'g': parts}, here.replace('/></node>', BOUND)).replace(
-            '#red-e', '#gone'),
         'nodes.dae': dae(apart, ''.join(f'<node>{instance(name)}</node>' for name in apart)),
         'nested.dae': dae(apart, f'<node>{instance("one")}<node><node>{instance("other")}'
                                  '</node></node></node>'),
@@ -165,6 +163,7 @@ BAD = {
     'entity.dae': ('<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/hostname">]>'
                    + box_dae(HERE + '<node>&b;</node>'), 'Entity|entity'),
     'index.dae': (box_dae(HERE).replace('<p>', '<p>0 1 99 '), '99'),
+    'material.dae': (FILES['primitives.dae'].replace('#red-e', '#gone'), 'gone'),
     'other.dae': ('<robot/>', '')}
 
 

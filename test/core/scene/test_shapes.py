@@ -137,7 +137,7 @@ def test_malformed_allowed_defaults_are_refused(defaults):
 
 def test_changed_matrix_is_a_new_one():
     old = AllowedCollisions({('b', 'a'): True}, {'c': True})
-    new = old.with_entry('c', 'a', False).with_entry('b', None).with_entry('c', None, False)
+    new = old.updated(AllowedCollisions({('c', 'a'): False}, {'b': True, 'c': False}))
     assert (dict(old.pairs), dict(old.defaults)) == ({('a', 'b'): True}, {'c': True})
     assert dict(new.pairs) == {('a', 'b'): True, ('a', 'c'): False}
     assert dict(new.defaults) == {'b': True, 'c': False}

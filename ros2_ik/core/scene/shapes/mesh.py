@@ -110,7 +110,7 @@ class Mesh(Shape, kind='mesh'):
 
     @cached_property
     def surface_points(self) -> Array:
-        """One vertex of each connected surface, (surfaces, 3)."""
+        """A vertex of each connected surface, (surfaces, 3)."""
         triangles, labels, _ = outward_surfaces(self.vertices, self.triangles)
         return self.vertices[triangles[np.unique(labels, return_index=True)[1], 0]]
 
