@@ -1,5 +1,5 @@
 """
-Cache of slow results in memory and on disk; the key is a digest of the input.
+Cache of slow results on disk; the key is a digest of the input.
 
 The folder is $XDG_CACHE_HOME/ros2_ik (default: ~/.cache/ros2_ik). If the folder cannot be written
 or a file cannot be read, the result is computed again. There are no locks: a forked process could
@@ -17,10 +17,7 @@ import zipfile
 import numpy as np
 import numpy.typing as npt
 
-from ros2_ik.core.lru_cache import LRUCache
-
 Arrays = dict[str, npt.NDArray[Any]]
-_memory: LRUCache[str, Arrays] = LRUCache(512)
 
 
 def digest(*parts: bytes | str) -> str:
@@ -36,45 +33,37 @@ def digest(*parts: bytes | str) -> str:
 
 def cached(namespace: str, key: str, make: Callable[[], Arrays]) -> Arrays:
     """
-    Return the cached arrays of an entry, or the result of `make`; the arrays are read-only.
+    Return the arrays of an entry on disk, or the result of `make`; the arrays are read-only.
 
     `namespace` is a folder of the cache; rename it when the content or format of its files
     changes.
     """
-    def read_only() -> Arrays:
-        arrays = _from_disk(_path(name), make)
-        for array in arrays.values():
-            array.setflags(write=False)
-        return arrays
-    name = f'{namespace}/{key}'
-    return _memory.get(name, read_only)
+    path = _path(namespace, key)
+    try:
+        # SystemError: in CPython 3.11 numpy's header parser fails if two threads use it at the
+        # same time ("AST constructor recursion depth mismatch")
+        with np.load(path, allow_pickle=False) as content:
+            arrays = dict(content)
+    except (OSError, ValueError, EOFError, KeyError, SystemError, zipfile.BadZipFile):
+        arrays = make()
+        _write(path, arrays)
+    for array in arrays.values():
+        array.setflags(write=False)
+    return arrays
 
 
 def is_cached(namespace: str, key: str) -> bool:
-    """Return whether the entry `namespace`/`key` is in memory or on disk."""
-    name = f'{namespace}/{key}'
-    return name in _memory or _path(name).exists()
+    """Return whether the entry `namespace`/`key` is on disk."""
+    return _path(namespace, key).exists()
 
 
-def _path(name: str) -> Path:
+def _path(namespace: str, key: str) -> Path:
     try:
         home = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache')
     # Path.home() fails for a user without a home directory, as in some containers
     except RuntimeError:
         home = Path(tempfile.gettempdir())
-    return home / 'ros2_ik' / f'{name}.npz'
-
-
-def _from_disk(path: Path, make: Callable[[], Arrays]) -> Arrays:
-    try:
-        # SystemError: in CPython 3.11 numpy's header parser fails if two threads use it at the
-        # same time ("AST constructor recursion depth mismatch")
-        with np.load(path, allow_pickle=False) as content:
-            return dict(content)
-    except (OSError, ValueError, EOFError, KeyError, SystemError, zipfile.BadZipFile):
-        made = make()
-    _write(path, made)
-    return made
+    return home / 'ros2_ik' / namespace / f'{key}.npz'
 
 
 def _write(path: Path, arrays: Arrays) -> None:

@@ -85,8 +85,8 @@ class Mesh(Shape, kind='mesh'):
 
     @property
     def has_parts(self) -> bool:
-        """True if the convex parts are in the cache."""
-        return is_cached(NAMESPACE, self._key)
+        """True if the convex parts are loaded or on disk."""
+        return 'convex_parts' in vars(self) or is_cached(NAMESPACE, self._key)
 
     @cached_property
     def _key(self) -> str:
