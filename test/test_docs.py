@@ -168,7 +168,7 @@ def test_scene_file_on_the_collisions_page_loads():
     written = text.partition('```yaml\n')[2].partition('```')[0]
     robot = Robot.load('panda')
     scene = load_scene(written, robot, Configuration(robot, robot.neutral))
-    assert [*scene.attached] == ['cup'] and scene.padding == {'panda_hand': 0.01}
+    assert [*scene.attached] == ['pen'] and scene.padding == {'panda_hand': 0.01}
     named = text.partition('Shapes are ')[2].partition('\n\n')[0]
     assert {word for word in re.findall(r'\w+', named) if word in shape_kinds()} == {
         *shape_kinds()}

@@ -11,9 +11,9 @@ Reader of scenes written in YAML; errors contain the location in the file.
           - mesh: {file: handle.stl, scale: 0.001}     # relative to the folder of this file
             pose: {xyz: [0.05, 0, 0]}
         subframes: {rim: {xyz: [0, 0, 0.05]}}
-    attached:               # without shapes: the object of that id; with shapes: a new object,
-                            # its pose in the link frame
-      - {id: cup, link: hand, touch_links: [left_finger, right_finger]}
+    attached:               # objects on links; poses in the link frame
+      - {id: pen, link: hand, touch_links: [left_finger, right_finger],
+         shapes: [capsule: {radius: 0.01, length: 0.1}]}
     allowed: [[cup, table], camera]                    # pairs; or one name with any other
     checked: [[hand, table]]                           # pairs to check although the SRDF allows
                                                        # them; or one name with any other
@@ -46,6 +46,7 @@ MAPPINGS, LISTS = ('frames', 'padding'), ('objects', 'attached', 'allowed', 'che
 T = TypeVar('T')
 
 OBJECT_KEYS = ('id', 'frame', 'pose', 'shapes', 'subframes', 'color')
+ATTACHED_KEYS = ('id', 'link', 'touch_links', 'pose', 'shapes', 'subframes', 'color')
 
 
 def load_scene(path_or_text: str | Path, robot: Robot,
@@ -53,8 +54,8 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     """
     Load a scene: from a YAML file, from YAML text, or a shipped scene by its name.
 
-    The configuration `at` is needed if an object is placed in a frame that moves with the robot,
-    or if a world object is attached to such a frame. Raises InvalidSceneError with the location.
+    The configuration `at` is needed if an object is placed in a frame that moves with the robot.
+    Raises InvalidSceneError with the location.
     """
     content, folder, file = _content(path_or_text)
     scene = Scene(robot)
@@ -142,23 +143,12 @@ def _add(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Sce
     return scene.add(_object(item, folder), item.get('frame'), at)
 
 
-def _attach(scene: Scene, item: Any, folder: Path, at: Configuration | None) -> Scene:
-    held = _keys(item, ('link', 'touch_links', *OBJECT_KEYS), ('id', 'link'))['id']
-    if 'shapes' in item:
-        held = _object(item, folder)
-        if held.id in scene.objects:
-            raise InvalidSceneError(f"there is an object '{held.id}' in the world; remove the "
-                                    'shapes to attach that object')
-        # in another frame than the link's: add the object to the world, then attach it there
-        if item.get('frame') not in (None, item['link']):
-            scene, held = scene.add(held, item['frame'], at), held.id
-    elif item.keys() & {'frame', 'pose', 'subframes', 'color'}:
-        raise InvalidSceneError(f"without shapes, the object '{held}' is attached at its current "
-                                'pose; frame, pose, subframes and color are for new shapes')
-    if item['id'] in [*scene.attached]:
-        raise InvalidSceneError(f"there is an attached object '{item['id']}' already")
+def _attach(scene: Scene, item: Any, folder: Path, *_: object) -> Scene:
+    held = _object(_keys(item, ATTACHED_KEYS, ('id', 'link', 'shapes')), folder)
+    if held.id in (*scene.objects, *scene.attached):
+        raise InvalidSceneError(f"there is an object '{held.id}' already")
     touch_links = _collection(item.get('touch_links'), list, 'touch_links')
-    return scene.attach(held, item['link'], touch_links, at)
+    return scene.attach(held, item['link'], touch_links)
 
 
 def _allow(flag: bool, scene: Scene, item: Any, *_: object) -> Scene:

@@ -51,8 +51,8 @@ objects:
     frame: left_hand
     shapes: [{sphere: {radius: 0.02}}]
 attached:
-  - {id: tool, link: left_hand, touch_links: [left_e]}
   - id: pen
+    touch_links: [left_e]
     link: right_hand
     pose: {xyz: [0, 0, 0.1]}
     shapes: [{capsule: {radius: 0.01, length: 0.1}}]
@@ -77,8 +77,8 @@ def test_scene_file_with_each_field_is_read():
     assert scene.objects['table'].color == (1, 0.5, 0, 1)
     assert close(scene.objects['cup'].pose, table * pin.SE3(np.eye(3), np.array([.1, 0, .075])))
     assert close(scene.frame_pose('camera'), pin.SE3(np.diag([-1.0, 1, -1]), np.array([1., 0, 1])))
-    assert close(scene.attached['tool'].object.pose, pin.SE3.Identity())
-    assert scene.attached['tool'].touch_links == {'left_hand', 'left_e'}
+    assert close(scene.objects['tool'].pose, AT.placement('left_hand'))
+    assert scene.attached['pen'].touch_links == {'right_hand', 'left_e'}
     assert scene.attached['pen'].object.pose.translation.tolist() == [0, 0, 0.1]
     assert scene.allowed == AllowedCollisions(
         {('cup', 'table'): True, ('left_a', 'left_b'): False}, {'tool': True, 'pen': False})
@@ -136,11 +136,9 @@ def one(shape='{sphere: {radius: 1}}', **keys):
     ('attached: [{id: a}]', r"attached\[0\]: 'link' is missing"),
     ('attached: [{id: a, link: base, touch_links: chest, shapes: [{sphere: {radius: 1}}]}]',
      r'attached\[0\]: touch_links: must be a list'),
-    (one() + '\nattached: [{id: a, link: base, pose: {}}]', r'attached\[0\]: without shapes'),
+    (one() + '\nattached: [{id: a, link: base}]', r"attached\[0\]: 'shapes' is missing"),
     (one() + '\nattached: [{id: a, link: base, shapes: [{sphere: {radius: 1}}]}]',
-     r"attached\[0\]: there is an object 'a' in the world"),
-    (one() + '\nattached: [{id: a, link: base}, {id: a, link: base}]',
-     r"attached\[1\]: there is an attached object 'a'"),
+     r"attached\[0\]: there is an object 'a' already"),
     ('allowed: [[base, chst]]', r"allowed\[0\]: unknown name 'chst'; did you mean 'chest'"),
     ('allowed: [[base, chest, left_a]]', r'allowed\[0\]: must be a name or two'),
     ('padding: {bse: 1}', "padding.bse: unknown link 'bse'; did you mean 'base'"),
