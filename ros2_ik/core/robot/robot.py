@@ -295,12 +295,10 @@ class Robot:
     @cached_property
     def neutral(self) -> Array:
         """Default joint values (nq,): 0, or if 0 exceeds a limit, the middle or only limit."""
-        q = np.zeros(self.nq)
-        # joints for which 0 is not allowed
-        outside = (self.lower > 0) | (self.upper < 0)
-        lower, upper = self.lower[outside], self.upper[outside]
-        only = np.where(np.isfinite(lower), lower, upper)
-        q[outside] = np.where(np.isfinite(lower + upper), (lower + upper) / 2, only)
+        q = np.clip(0.0, self.lower, self.upper)
+        # joints with two limits for which 0 is not allowed
+        outside = (q != 0) & np.isfinite(self.upper - self.lower)
+        q[outside] = (self.lower[outside] + self.upper[outside]) / 2
         for joint in self.joints:
             if joint.kind == 'floating':
                 q[joint.index + 6] = 1.0

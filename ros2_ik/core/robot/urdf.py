@@ -156,31 +156,30 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
 
     The soft limits of a <safety_controller> narrow the limits, as in MoveIt.
     """
-    limit = element.find('limit')
-    values = {} if limit is None else {
-        key: numbers(limit.get(key, ''), 1, f"joint '{name}', limit {key}")[0]
-        for key in ('lower', 'upper', 'velocity') if limit.get(key) is not None}
-    velocity = values.get('velocity', math.inf)
+    given = {tag: {} if (found := element.find(tag)) is None else found.attrib
+             for tag in ('limit', 'safety_controller')}
+
+    def number(tag: str, key: str, absent: float = 0.0) -> float:
+        text = given[tag].get(key)
+        return absent if text is None else numbers(text, 1, f"joint '{name}', {tag} {key}")[0]
+
+    velocity = number('limit', 'velocity', math.inf)
     if velocity < 0:
         raise RobotDescriptionError(f"joint '{name}': velocity limit {velocity:g} is negative")
-    if kind not in ('revolute', 'prismatic') or not {'lower', 'upper'} & values.keys():
+    if kind not in ('revolute', 'prismatic') or not {'lower', 'upper'} & given['limit'].keys():
         return -math.inf, math.inf, velocity
     # a missing limit is 0 if the other one is present, by the URDF specification
-    lower, upper = values.get('lower', 0.0), values.get('upper', 0.0)
+    lower, upper = number('limit', 'lower'), number('limit', 'upper')
     # exporters write a huge number for an absent limit
     lower = -math.inf if lower <= -_NO_LIMIT else lower
     upper = math.inf if upper >= _NO_LIMIT else upper
     if lower > upper:
         raise RobotDescriptionError(f"joint '{name}': lower limit {lower:g} is above "
                                     f'upper limit {upper:g}')
-    safety = element.find('safety_controller')
-    if safety is not None:
-        where = f"joint '{name}', soft limit"
-        soft = [numbers(safety.get(f'soft_{side}_limit', '0'), 1, where)[0]
-                for side in ('lower', 'upper')]
-        # ignore soft limits that leave no range; absent ones are 0 and 0
-        if soft[0] < soft[1] and max(lower, soft[0]) <= min(upper, soft[1]):
-            lower, upper = max(lower, soft[0]), min(upper, soft[1])
+    # ignore soft limits that leave no range; absent ones are 0 and 0
+    soft = [number('safety_controller', f'soft_{side}_limit') for side in ('lower', 'upper')]
+    if soft[0] < soft[1] and max(lower, soft[0]) <= min(upper, soft[1]):
+        lower, upper = max(lower, soft[0]), min(upper, soft[1])
     return lower, upper, velocity
 
 
@@ -208,15 +207,12 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
 def _check_mimics(joints: dict[str, JointElement]) -> None:
     """Raise RobotDescriptionError for a missing, fixed, multi-value or mimic leader."""
     for joint in joints.values():
-        if joint.mimic is not None:
-            leader = joints.get(joint.mimic.leader)
-            if leader is None or leader.kind not in ('revolute', 'continuous', 'prismatic'):
-                raise RobotDescriptionError(f"joint '{joint.name}' mimics '{joint.mimic.leader}', "
-                                            'which is not a moving joint of one value')
-            if leader.mimic is not None:
-                raise RobotDescriptionError(
-                    f"joint '{joint.name}' mimics '{leader.name}', which mimics "
-                    f"'{leader.mimic.leader}'; valid: a joint that mimics no other")
+        leader = joints.get(joint.mimic.leader) if joint.mimic else None
+        if joint.mimic and (leader is None or leader.mimic
+                            or leader.kind not in ('revolute', 'continuous', 'prismatic')):
+            raise RobotDescriptionError(
+                f"joint '{joint.name}' mimics '{joint.mimic.leader}'; valid: a revolute, "
+                'continuous or prismatic joint that mimics no other')
 
 
 def _root(links: list[str], joints: list[JointElement]) -> str:
