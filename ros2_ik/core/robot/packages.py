@@ -1,14 +1,20 @@
-"""Search for the folders of ROS packages, and expansion of xacro files, which refer to them."""
+"""Search for ROS packages and for the mesh files of a URDF; expansion of xacro files."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 import os
 from pathlib import Path
 import re
 import threading
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
 from xml.parsers.expat import ExpatError
+from xml.sax.saxutils import quoteattr, unescape
 
-from ros2_ik.core.errors import RobotDescriptionError
+from ros2_ik.core.errors import IKError, InvalidSceneError, RobotDescriptionError
+
+if TYPE_CHECKING:
+    from ros2_ik.core.robot.robot import Robot
 
 # number of parent folders whose subfolders are searched
 LEVELS = 3
@@ -17,7 +23,7 @@ _NAME = re.compile(r'<name>\s*([^<]+?)\s*</name>')
 _xacro_lock = threading.Lock()
 
 
-def package_candidates(package: str, near: Sequence[str]) -> Iterator[Path]:
+def _package_candidates(package: str, near: Sequence[str]) -> Iterator[Path]:
     """
     Yield folders that may be the package, existing or not.
 
@@ -41,6 +47,54 @@ def _declared_name(folder: Path) -> str:
     except (OSError, ValueError):
         return ''
     return found[1] if found else ''
+
+
+def _first(candidates: Iterator[Path], exists: Callable[[Path], bool], what: str,
+           error: type[IKError]) -> Path:
+    """Return the first path that exists; raises an error that lists the paths tried."""
+    tried = []
+    for path in candidates:
+        if exists(path):
+            return path
+        tried.append(str(path))
+    raise error(f'{what}; package_dirs and AMENT_PREFIX_PATH name more folders; looked for: '
+                f'{", ".join(tried) or "nothing"}')
+
+
+def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
+    """
+    Return the path of a mesh file given as a package://, model:// or file:// URI or as a path.
+
+    Packages are searched in `package_dirs`, their parents and siblings, by folder name or by the
+    name in package.xml, then on AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. Relative paths are
+    searched in `package_dirs`. Raises InvalidSceneError that lists the paths tried.
+    """
+    return _first(_mesh_candidates(name, package_dirs), Path.is_file, 'it cannot be found; valid: '
+                  'a path, file://, package:// or model://', InvalidSceneError)
+
+
+def _mesh_candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:
+    """Yield the paths at which a mesh file is searched, in the order of the search."""
+    scheme, separator, rest = name.partition('://')
+    if not separator:
+        folders = (*(['/'] if name.startswith('/') else []), *package_dirs)
+        yield from (Path(folder) / name for folder in folders)
+    elif scheme == 'file':
+        yield Path(unquote(rest))
+    elif scheme in ('package', 'model'):
+        package, _, inside = rest.partition('/')
+        yield from (place / inside for place in _package_candidates(package, package_dirs))
+
+
+def urdf_for_others(robot: 'Robot') -> str:
+    """Return the URDF with absolute paths of the meshes that only `package_dirs` locates."""
+    def located(found: re.Match[str]) -> str:
+        # a name that is found without package_dirs stays: other programs find the mesh, too
+        alone, path = (
+            next(filter(Path.is_file, _mesh_candidates(unescape(found[2]), folders)), None)
+            for folders in ((), robot.package_dirs))
+        return f'{found[1]}{quoteattr(f"file://{path}")}' if path and not alone else found[0]
+    return re.sub(r'(<mesh\b[^>]*?\bfilename=)"([^"]*)"', located, robot.urdf)
 
 
 def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str, str]) -> str:
@@ -71,9 +125,5 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
 
 def _find(near: Sequence[str], package: str) -> str:
     """Return the folder of a package; raises RobotDescriptionError."""
-    candidates = list(package_candidates(package, near))
-    if found := next(filter(Path.is_dir, candidates), None):
-        return str(found)
-    raise RobotDescriptionError(f"package '{package}' is not found; searched: "
-                                f'{", ".join(map(str, candidates))}; add its folder to '
-                                'package_dirs')
+    return str(_first(_package_candidates(package, near), Path.is_dir,
+                      f"package '{package}' cannot be found", RobotDescriptionError))

@@ -13,9 +13,9 @@ from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
-from ros2_ik.core.meshes.mesh_paths import find_mesh
 from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit
 from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot.packages import find_mesh
 from ros2_ik.core.robot.urdf import numbers, read_origin
 from ros2_ik.core.scene.shapes import Box, Capsule, Cylinder, Mesh, Shape, Sphere
 from ros2_ik.core.scene.shapes.mesh import DETAILS

@@ -10,7 +10,7 @@ import pytest
 from ros2_ik.core import Configuration, Robot, shipped_robots, ShippedRobot
 from ros2_ik.core.errors import RobotDescriptionError, UnknownRobotError
 from ros2_ik.core.internals import urdf_for_others
-from ros2_ik.core.meshes.mesh_paths import find_mesh
+from ros2_ik.core.robot.packages import find_mesh
 
 NAMES = ['baxter', 'kinova', 'panda', 'talos', 'ur5', 'xarm7']
 JOINTS = {'baxter': 17, 'kinova': 6, 'panda': 8, 'talos': 32, 'ur5': 6, 'xarm7': 7}
@@ -162,7 +162,7 @@ def test_xacro_file_is_expanded_with_arguments_and_neighbouring_packages(package
 def test_xacro_error_names_the_file_and_the_package(package):
     file = package / 'urdf/arm.urdf.xacro'
     file.write_text(XACRO.replace('$(find my_arm)', '$(find nowhere)'))
-    with pytest.raises(RobotDescriptionError, match="arm.urdf.xacro: package 'nowhere' is not"):
+    with pytest.raises(RobotDescriptionError, match="arm.urdf.xacro: package 'nowhere' cannot"):
         Robot.from_urdf(file)
 
 
