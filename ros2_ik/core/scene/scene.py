@@ -1,7 +1,7 @@
 """The scene: objects in the world, objects attached to links, allowed collisions, padding."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 from uuid import uuid4
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 K = TypeVar('K')
 V = TypeVar('V')
 
-# the fields that `==` compares
-COMPARED = ('objects', 'attached', 'allowed', 'padding', 'named', 'guess_pairs')
-
 
 def check_scene(value: object) -> None:
     """Raise InvalidOptionError unless the value is a Scene."""
@@ -43,7 +40,7 @@ def check_scene(value: object) -> None:
                                  f'{value!r}')
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False)
 class Scene:
     """
     The surroundings of a robot: world objects, attached objects, allowed collisions, padding.
@@ -62,14 +59,14 @@ class Scene:
     configuration `at`.
     """
 
-    robot: Robot
+    robot: Robot = field(compare=False)
     objects: Mapping[str, SceneObject]
     attached: Mapping[str, AttachedObject]
     allowed: AllowedCollisions
     padding: Mapping[str, float]
     named: 'Mapping[str, pin.SE3]'    # the named frames; `frames` returns copies
     guess_pairs: bool
-    version: str
+    version: str = field(compare=False)
 
     def __init__(self, robot: Robot, guess_pairs: bool = True) -> None:
         instance(robot, Robot, 'the robot of a scene', InvalidSceneError)
@@ -334,14 +331,6 @@ class Scene:
 
     def __setstate__(self, state: dict[str, object]) -> None:
         self._fill(**state)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Scene):
-            return NotImplemented
-        return self.robot.key == other.robot.key and all(
-            getattr(self, name) == getattr(other, name) for name in COMPARED)
-
-    __hash__ = None  # type: ignore[assignment]   # equal scenes may have different versions
 
     def __repr__(self) -> str:
         return (f"Scene('{self.robot.name}', objects={list(self.objects)}, "

@@ -35,36 +35,29 @@ def named_placements(poses_by_name: Mapping[str, Pose] | None, what: str, of: st
 
 class PoseField:
     """
-    Descriptor for the pose of a frozen dataclass: assignment converts with `scene_placement`.
+    Descriptor of a frozen dataclass for a pose, or for `subframes`, poses by name.
 
-    Reading the field returns a copy, because a pinocchio.SE3 can be changed in place. Error texts
-    contain the `id` of the dataclass instance, if there is one.
+    Assignment converts poses with `scene_placement`. Reading the field returns copies, because a
+    pinocchio.SE3 can be changed in place. Error texts contain the `id` of the dataclass instance,
+    if there is one.
     """
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     # read on the class (instance None): dataclasses take the result as the default of the field
-    def __get__(self, instance: object, owner: type | None = None) -> pin.SE3 | None:
-        return None if instance is None else vars(instance)[self.name].copy()
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        value = None if instance is None else vars(instance)[self.name]
+        if isinstance(value, dict):
+            return {name: pose.copy() for name, pose in value.items()}
+        return None if value is None else value.copy()
 
-    def __set__(self, instance: object, pose: Pose) -> None:
+    def __set__(self, instance: object, value: Any) -> None:
         owner = getattr(instance, 'id', None)
-        what = self.name if owner is None else f"{self.name} of object '{owner}'"
-        vars(instance)[self.name] = scene_placement(pose, what)
-
-
-class SubframesField(PoseField):
-    """Like `PoseField`, for a mapping from names to poses, converted by `named_placements`."""
-
-    def __get__(self, instance: object,
-                owner: type | None = None) -> dict[str, pin.SE3] | None:
-        return None if instance is None else {
-            name: pose.copy() for name, pose in vars(instance)[self.name].items()}
-
-    def __set__(self, instance: Any, subframes: Any) -> None:
-        vars(instance)[self.name] = named_placements(
-            subframes, 'subframe', f" of object '{instance.id}'")
+        of = '' if owner is None else f" of object '{owner}'"
+        vars(instance)[self.name] = (named_placements(value, 'subframe', of)
+                                     if self.name == 'subframes'
+                                     else scene_placement(value, f'{self.name}{of}'))
 
 
 @dataclass(frozen=True)
@@ -101,7 +94,7 @@ class SceneObject:
     id: str
     parts: tuple[ShapeInstance, ...]
     pose: pin.SE3 = PoseField()
-    subframes: Any = SubframesField()
+    subframes: Any = PoseField()
     color: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
