@@ -45,16 +45,6 @@ class Hull:
         convex.computeLocalAABB()
         return convex
 
-    @cached_property
-    def half_spaces(self) -> tuple[Array, Array]:
-        """Outward unit normals n (f, 3) of the faces and offsets d (f,) [m]: n.x <= d inside."""
-        normals = area_vectors(self.vertices[self.faces])
-        lengths = np.linalg.norm(normals, axis=1)
-        # qhull's triangulation of flat facets can have triangles without an area
-        wide = lengths > 5e-16
-        normals = normals[wide] / lengths[wide, None]
-        return normals, np.einsum('ij,ij->i', self.vertices[self.faces[wide, 0]], normals)
-
 
 def triangle_tree(vertices: Array, triangles: Indices) -> coal.BVHModelOBBRSS:
     """Return coal's bounding volume hierarchy of the triangles."""

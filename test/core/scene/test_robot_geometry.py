@@ -55,8 +55,9 @@ def packages(tmp_path):
 
 def sticking_out(hull, points):
     """Return the distance [m] of points (n, 3) outside a hull."""
-    normals, offsets = hull.half_spaces
-    return (points @ normals.T - offsets).max(axis=1)
+    solid = trimesh.Trimesh(hull.vertices, hull.faces, process=False)
+    normals, at = solid.face_normals, solid.triangles_center
+    return (points @ normals.T - np.einsum('ij,ij->i', at, normals)).max(axis=1)
 
 
 @pytest.mark.parametrize('name', ROBOTS)

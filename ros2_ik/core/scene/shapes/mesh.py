@@ -11,7 +11,7 @@ from ros2_ik.core.arrays import Array, ArrayLike, Indices
 from ros2_ik.core.checks import matrix, one_of, one_or_each
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest, is_cached
-from ros2_ik.core.meshes.convex_pieces import convex_pieces, HULL_TOLERANCE, MAX_PIECES
+from ros2_ik.core.meshes.convex_pieces import convex_pieces, MAX_PIECES
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
 from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, read_triangles, triangle_tree
 from ros2_ik.core.scene.shapes.shape import Shape
@@ -116,15 +116,10 @@ class Mesh(Shape, kind='mesh'):
 
     def holds(self, points: Array) -> bool:
         """Return whether any of the points (n, 3) is inside the volume of the triangles."""
-        # cheap tests first: points inside are in the bounding box ...
+        # a cheap test first, for all points: those inside are in the bounding box
         box = self.geometry.aabb_local
         near = points[((points >= box.min_) & (points <= box.max_)).all(axis=1)]
-        # ... and in one of the convex parts
-        contained = np.zeros(len(near), dtype=bool)
-        for hull in self.convex_solids if len(near) else ():
-            normals, offsets = hull.half_spaces
-            contained |= (near @ normals.T <= offsets + HULL_TOLERANCE).all(axis=1)
-        return any(solid.contains(point) for point in near[contained] for solid in self._solids)
+        return any(solid.contains(point) for point in near for solid in self._solids)
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
