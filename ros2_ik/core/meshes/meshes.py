@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import coal
 import numpy as np
@@ -105,46 +106,34 @@ def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
     return volume if gap < 1e-4 * area and volume > 0 else None
 
 
-def read_triangles(path: str | Path) -> tuple[Array, Indices]:
+class MeshContent(NamedTuple):
     """
-    Read the vertices (n, 3) and triangles (m, 3) of an stl, obj or dae file; cached by content.
+    The vertices (n, 3) and triangles (m, 3) in a mesh file, their colors (m, 3), and its unit [m].
+
+    A color is red, green, blue in [0, 1], -1 if the file names no color. The unit, by default 1,
+    is not applied to the vertices.
+    """
+
+    vertices: Array
+    triangles: Indices
+    colors: Array
+    unit: Array
+
+
+def read_mesh(path: str | Path) -> MeshContent:
+    """
+    Read an stl, obj or dae file; cached by content.
 
     Raises InvalidSceneError if the file is missing, of another kind or malformed.
     """
-    mesh = _read(path)
-    return mesh['vertices'], mesh['triangles']
-
-
-def read_colored_triangles(path: str | Path) -> list[tuple[Array, Indices, Array | None]]:
-    """
-    Read a mesh file as parts of one color each: vertices (n, 3), triangles (m, 3), color (3,).
-
-    A color is red, green, blue in [0, 1], None if the file names no color. Raises the errors of
-    `read_triangles`.
-    """
-    mesh, parts = _read(path), []
-    colors, part_of = np.unique(mesh['colors'], axis=0, return_inverse=True)
-    for number, color in enumerate(colors):
-        used, faces = np.unique(mesh['triangles'][part_of.reshape(-1) == number],
-                                return_inverse=True)
-        parts.append((mesh['vertices'][used], faces.reshape(-1, 3),
-                      color if color.min() >= 0 else None))
-    return parts
-
-
-def read_unit(path: str | Path) -> float:
-    """Return the unit [m] in a mesh file, default 1; `read_triangles` does not apply the unit."""
-    return float(_read(path)['unit'])
-
-
-def _read(path: str | Path) -> Arrays:
     kind = Path(path).suffix.lower()
     if kind not in FILE_KINDS:
         raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
                                 f'valid: {", ".join(FILE_KINDS)}')
     try:
         content = Path(path).read_bytes()
-        return cached('triangles-4', digest(kind, content), lambda: parse_mesh(kind, content))
+        return MeshContent(**cached('triangles-4', digest(kind, content),
+                                    lambda: parse_mesh(kind, content)))
     except (OSError, ValueError) as error:
         reason = getattr(error, 'strerror', None) or error
         raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None

@@ -13,7 +13,7 @@ from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
-from ros2_ik.core.meshes.meshes import read_colored_triangles, read_unit
+from ros2_ik.core.meshes.meshes import read_mesh
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.packages import find_mesh
 from ros2_ik.core.robot.urdf import numbers, read_origin
@@ -178,7 +178,7 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
     if isinstance(element.shape, Shape):
         return element.shape
     file, scale = element.shape
-    unit, what = read_unit(file), f"link '{element.link}': its mesh '{file.name}'"
+    unit, what = float(read_mesh(file).unit), f"link '{element.link}': its mesh '{file.name}'"
     # RViz applies the unit: with a unit above 1 m, contacts that RViz shows would not be found
     if unit > 1:
         raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
@@ -217,9 +217,14 @@ def _visual_shapes(element: GeometryElement, _: list[str]) -> list[tuple[Shape, 
     if isinstance(element.shape, Shape):
         return [(element.shape, element.color)]
     file, scale = element.shape
+    mesh, shapes = read_mesh(file), list[tuple[Shape, Color]]()
     # RViz and Gazebo apply the unit of the file, unlike the collision geometry
-    factors = read_unit(file) * np.array(scale)
+    factors = mesh.unit * np.array(scale)
     # a mirroring scale reverses the orientation of the faces
-    return [(Mesh(points * factors, faces[:, ::-1] if factors.prod() < 0 else faces),
-             element.color or (None if color is None else tuple(color.tolist())))
-            for points, faces, color in read_colored_triangles(file)]
+    triangles = mesh.triangles[:, ::-1] if factors.prod() < 0 else mesh.triangles
+    colors, number_of = np.unique(mesh.colors, axis=0, return_inverse=True)
+    for number, color in enumerate(colors):
+        used, faces = np.unique(triangles[number_of.reshape(-1) == number], return_inverse=True)
+        shapes.append((Mesh(mesh.vertices[used] * factors, faces.reshape(-1, 3)),
+                       element.color or (tuple(color.tolist()) if color.min() >= 0 else None)))
+    return shapes

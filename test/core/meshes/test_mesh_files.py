@@ -8,7 +8,7 @@ import pytest
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.meshes import read_colored_triangles, read_triangles
+from ros2_ik.core.meshes.meshes import read_mesh
 from ros2_ik.core.scene import Mesh
 
 FAR = [0.5, 0, 0]
@@ -127,7 +127,7 @@ def written(folder, name):
 
 @pytest.mark.parametrize('name', FILES)
 def test_parts_of_a_file_are_at_their_poses(name, tmp_path):
-    vertices, triangles = read_triangles(written(tmp_path, name))
+    vertices, triangles = read_mesh(written(tmp_path, name))[:2]
     solid = trimesh.Trimesh(vertices, triangles, process=False)
     assert solid.bounds == pytest.approx(np.array([[-0.05] * 3, [0.55, 0.05, 0.05]]))
     assert solid.area == pytest.approx(0.12) and solid.volume == pytest.approx(0.002)
@@ -135,15 +135,16 @@ def test_parts_of_a_file_are_at_their_poses(name, tmp_path):
 
 
 def test_materials_of_a_dae_file_color_its_parts(tmp_path):
-    parts = read_colored_triangles(written(tmp_path, 'primitives.dae'))
-    found = {tuple(np.round(color, 2)): vertices.mean(axis=0)[0] for vertices, _, color in parts}
+    mesh = read_mesh(written(tmp_path, 'primitives.dae'))
+    corners, colors = mesh.vertices[mesh.triangles], mesh.colors.round(2)
+    found = {tuple(color): corners[(colors == color).all(axis=1)].mean(axis=(0, 1))[0]
+             for color in colors.tolist()}
     assert found == pytest.approx({(0.8, 0.2, 0.0): 0.0, (0.0, 0.0, 1.0): 0.5})
 
 
 @pytest.mark.parametrize('name', ['materials.obj', 'solids.stl', 'nodes.dae'])
 def test_files_without_materials_have_no_color(name, tmp_path):
-    (vertices, triangles, color), = read_colored_triangles(written(tmp_path, name))
-    assert color is None and len(vertices) == 16 and len(triangles) == 24
+    assert (read_mesh(written(tmp_path, name)).colors == -1).all()
 
 
 SQUARE = 'v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n'

@@ -13,7 +13,7 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest, is_cached
 from ros2_ik.core.meshes.convex_pieces import convex_pieces, MAX_PIECES
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
-from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, read_triangles, triangle_tree
+from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, read_mesh, triangle_tree
 from ros2_ik.core.scene.shapes.shape import Shape
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Mesh(Shape, kind='mesh'):
         factors = one_or_each(scale, 'the scale of a mesh', 3, InvalidSceneError)
         if not factors.all():
             raise InvalidSceneError(f'the scale of a mesh must not be zero: {scale!r}')
-        vertices, triangles = read_triangles(path)
+        vertices, triangles = read_mesh(path)[:2]
         # mirroring turns the surface inside out: reverse the order of the corners
         if factors.prod() < 0:
             triangles = triangles[:, ::-1]
