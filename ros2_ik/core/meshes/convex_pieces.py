@@ -11,7 +11,8 @@ and are cut separately. The effort limit counts triangles, not time, so results 
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cache
+from itertools import combinations, product
 
 import numpy as np
 
@@ -219,26 +220,19 @@ def _merged(hulls: list[Hull], max_loss: float) -> list[Hull]:
 
     `max_loss` is the volume that all merges together may add [m^3].
     """
-    def merge(i: int, j: int) -> tuple[float, Hull]:
-        both = hull_of(np.concatenate([hulls[i].vertices, hulls[j].vertices]))
-        return both.volume - _least_union(hulls[i], hulls[j]), both
+    @cache
+    def merge(one: Hull, other: Hull) -> tuple[float, Hull]:
+        both = hull_of(np.concatenate([one.vertices, other.vertices]))
+        return both.volume - _least_union(one, other), both
 
-    hulls = list(hulls)
-    # the common hulls of all pairs; after a merge those of the new piece with all others
-    merges = {(i, j): merge(i, j) for j in range(len(hulls)) for i in range(j)}
-    gone: set[int] = set()
-    while merges:
-        i, j = min(merges, key=lambda pair: (merges[pair][0], pair))
-        loss, both = merges[i, j]
+    while len(hulls) > 1:
+        pair = min(combinations(hulls, 2), key=lambda pair: merge(*pair)[0])
+        loss, both = merge(*pair)
         max_loss -= max(loss, 0.0)
         if max_loss < 0:
             break
-        gone |= {i, j}
-        merges = {pair: merged for pair, merged in merges.items() if not {i, j} & set(pair)}
-        hulls.append(both)
-        new = len(hulls) - 1
-        merges.update({(k, new): merge(k, new) for k in range(new) if k not in gone})
-    return [hull for index, hull in enumerate(hulls) if index not in gone]
+        hulls = [*(hull for hull in hulls if hull not in pair), both]
+    return hulls
 
 
 def _least_union(one: Hull, other: Hull) -> float:

@@ -277,9 +277,7 @@ class Scene:
                                     f"'{robot.name}' given")
         missing = [name for name in (self.frame_names if names is None else names)
                    if name not in robot.frame_names]
-        if not missing:
-            return robot
-        placed = self._placed_frames()
+        placed = self._placed_frames() if missing else {}
         for name in missing:
             if name not in placed:
                 raise UnknownFrameError(name, tuple(dict.fromkeys((*robot.frame_names,
