@@ -65,10 +65,8 @@ class AllowedCollisions:
                                  {**self.defaults, **other.defaults})
 
     def without(self, *names: str) -> 'AllowedCollisions':
-        """Return the matrix without the entries of these names, or self if there are none."""
-        gone = {_name(name) for name in names}
-        if gone.isdisjoint(self.names):
-            return self
+        """Return the matrix without the entries of these names."""
+        gone = set(names)
         return AllowedCollisions(
             {pair: allowed for pair, allowed in self.pairs.items() if gone.isdisjoint(pair)},
             {name: allowed for name, allowed in self.defaults.items() if name not in gone})

@@ -117,11 +117,7 @@ def _rgb(material: Element) -> Color:
     color = material.find('color')
     if color is None:
         return None
-    try:
-        rgba = numbers(color.get('rgba', ''), 4, 'material color')
-    except IKError:
-        # the element is still drawn, in the default colour
-        return None
+    rgba = numbers(color.get('rgba', ''), 4, f"material '{material.get('name')}', color")
     return tuple(min(max(value, 0.0), 1.0) for value in rgba[:3])
 
 

@@ -57,7 +57,14 @@ def load_scene(path_or_text: str | Path, robot: Robot,
     The configuration `at` is needed if an object is placed in a frame that moves with the robot.
     Raises InvalidSceneError with the location.
     """
-    content, folder, file = _content(path_or_text)
+    text, path = _text(path_or_text)
+    # the folder of relative mesh paths, and the prefix of errors
+    folder, file = (path.parent, f'{path}: ') if path else (Path(), '')
+    try:
+        content = read_yaml(text)
+    except ValueError as error:
+        raise InvalidSceneError(f'{file}the scene is no YAML: {error}') from None
+    _at(f'{file}the scene', _keys, content, ('description', *MAPPINGS, *LISTS))
     scene = Scene(robot)
     for section in MAPPINGS:
         for name, value in _collection(content.get(section), dict, f'{file}{section}').items():
@@ -71,18 +78,6 @@ def load_scene(path_or_text: str | Path, robot: Robot,
 def shipped_scenes() -> dict[str, Path]:
     """Files of the scenes that come with the package, by name."""
     return {path.stem: path for path in sorted((config_folder() / 'scenes').glob('*.yaml'))}
-
-
-def _content(path_or_text: str | Path) -> tuple[dict[str, Any], Path, str]:
-    """Return the sections, the folder of the file, and the prefix of errors: 'FILE: ' or ''."""
-    text, path = _text(path_or_text)
-    file = f'{path}: ' if path else ''
-    try:
-        content = read_yaml(text)
-    except ValueError as error:
-        raise InvalidSceneError(f'{file}the scene is no YAML: {error}') from None
-    keys = 'description', *MAPPINGS, *LISTS
-    return (_at(f'{file}the scene', _keys, content, keys), path.parent if path else Path(), file)
 
 
 def _text(path_or_text: str | Path) -> tuple[str, Path | None]:
