@@ -49,8 +49,8 @@ def run(args: argparse.Namespace) -> Exit:
         for j in robot.joints]))
     for name, mimic in robot.mimics.items():
         print(f'{name} = {mimic.multiplier:g} * {mimic.leader} + {mimic.offset:g}')
-    print('\n' + table(('group', 'joints', 'base', 'tips', 'states'), [
-        (group.name, str(len(group.joint_names)), group.base, ' '.join(group.tips),
+    print('\n' + table(('group', 'joints', 'tips', 'states'), [
+        (group.name, str(len(group.joint_names)), ' '.join(group.tips),
          ' '.join(sorted(robot.group_states.get(group.name, {}))))
         for group in robot.groups.values()]))
     frames = f'{len(robot.frame_names)} frames: {" ".join(robot.frame_names)}'

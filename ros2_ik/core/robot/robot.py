@@ -109,8 +109,6 @@ class Robot:
         """
         if isinstance(package_dirs, (str, Path)):
             package_dirs = [package_dirs]
-        if not isinstance(package_dirs, Iterable):
-            raise RobotDescriptionError(f'package_dirs are folders, not {package_dirs!r}')
         folders = [str(folder) for folder in package_dirs]
         is_xacro = str(text_or_path).endswith('.xacro')
         urdf = (expand_xacro(Path(text_or_path), folders, xacro_args) if is_xacro

@@ -154,14 +154,12 @@ class Group:
     A group of joints: an SRDF group or, without an SRDF, the chain to a leaf link.
 
     `joint_names` are the joints of the group that can be commanded (no fixed, mimic or passive
-    joints), in the robot's order. `tips` are the links at the ends of the group, `base` is the
-    link at its beginning.
+    joints), in the robot's order. `tips` are the links at the ends of the group.
     """
 
     name: str
     joint_names: tuple[str, ...]
     tips: tuple[str, ...]
-    base: str
 
 
 def find_groups(tree: RobotTree, semantics: Semantics,
@@ -178,15 +176,9 @@ def find_groups(tree: RobotTree, semantics: Semantics,
             elements = [tree.joints[joint] for joint in joints if joint in tree.joints]
             parents = {element.parent for element in elements}
             ends = tips or tuple(e.child for e in elements if e.child not in parents)
-            # the parent link nearest to the root; a group of only the base joint has no parent
-            base = min(parents, key=lambda link: (len(tree.chain(link)), link), default=tree.root)
-            groups[name] = Group(name, moving, _outer(ends, moving, tree) or tips or (tree.root,),
-                                 base)
+            # only ends that carry no moving joint of the group
+            carrying = {tree.joints[above].parent for joint in moving if joint in tree.joints
+                        for above in tree.chain(tree.joints[joint].child)}
+            outer = tuple(end for end in ends if end not in carrying)
+            groups[name] = Group(name, moving, outer or tips or (tree.root,))
     return groups
-
-
-def _outer(tips: tuple[str, ...], moving: tuple[str, ...], tree: RobotTree) -> tuple[str, ...]:
-    """Return the tips that carry no moving joint of the group."""
-    carrying = {tree.joints[above].parent for joint in moving if joint in tree.joints
-                for above in tree.chain(tree.joints[joint].child)}
-    return tuple(tip for tip in tips if tip not in carrying)

@@ -67,7 +67,6 @@ def test_without_srdf_each_leaf_has_a_chain():
     assert {name: g.joint_names for name, g in robot.groups.items()} == {
         'left_hand': ('torso', *LEFT), 'right_hand': ('torso', *RIGHT)}
     assert robot.group('left_hand').tips == ('left_hand',)
-    assert robot.group('left_hand').base == 'base'
 
 
 def test_unknown_joints_of_group_states_are_ignored_with_a_warning():
