@@ -1,6 +1,6 @@
 """The robot: its joints, links, frames, limits and groups, from a URDF and an SRDF."""
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 import hashlib
 import math
@@ -460,16 +460,10 @@ def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> JointElemen
     if root_joint == 'fixed':
         return None
     name, frame = semantics.virtual_joint or ('root_joint', 'world')
-    return JointElement(_unused(name, tree.joints),
+    # names that the URDF uses are changed
+    return JointElement(f'{name}_of_base' if name in tree.joints else name,
                         'planar' if root_joint == 'planar' else 'floating',
-                        _unused(frame, tree.links), tree.root)
-
-
-def _unused(name: str, taken: Collection[str]) -> str:
-    """Return the name, with '_of_base' appended until no name in `taken` equals it."""
-    while name in taken:
-        name = f'{name}_of_base'
-    return name
+                        f'{frame}_of_base' if frame in tree.links else frame, tree.root)
 
 
 def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> Array:

@@ -174,18 +174,18 @@ def _collision_shape(element: GeometryElement, meshes: str, warnings: list[str])
     if isinstance(element.shape, Shape):
         return element.shape
     file, scale = element.shape
-    unit, what = float(read_mesh(file).unit), f"link '{element.link}': its mesh '{file.name}'"
+    unit = float(read_mesh(file).unit)
     # RViz applies the unit: with a unit above 1 m, contacts that RViz shows would not be found
     if unit > 1:
         raise InvalidSceneError(f'its unit is {unit:g} m; valid: up to 1 m')
     if unit < 1:
-        warnings.append(f'{what} has the unit {unit:g} m, which is ignored, as in MoveIt: its '
-                        'numbers are metres. RViz and Gazebo apply the unit: write the scale into '
-                        '<mesh> instead')
+        warnings.append(f"link '{element.link}': its mesh '{file.name}' has the unit {unit:g} m, "
+                        'which is ignored, as in MoveIt: its numbers are metres. RViz and Gazebo '
+                        'apply the unit: write the scale into <mesh> instead')
     mesh = Mesh.from_file(file, scale, meshes)
     if mesh.detail != meshes:
-        warnings.append(f'{what} has {len(mesh.triangles)} triangles: its convex hull is used '
-                        'instead')
+        warnings.append(f"link '{element.link}': its mesh '{file.name}' has "
+                        f'{len(mesh.triangles)} triangles: its convex hull is used instead')
     return mesh
 
 

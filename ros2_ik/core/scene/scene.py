@@ -233,7 +233,7 @@ class Scene:
         Return the pose of a frame in the root frame, a new pinocchio.SE3.
 
         If several frames have that name, the order is: robot, attached and world objects, their
-        subframes, named frames. A leading slash is ignored, as in MoveIt.
+        subframes, named frames.
         """
         if frame is None:
             return scene_placement(None, '')
@@ -249,12 +249,10 @@ class Scene:
         if not isinstance(frame, str):
             raise InvalidSceneError(f'a frame is a name, not {frame!r}')
         placed = self._placed_frames()
-        # first the exact name, as the id of an object may begin with a slash
-        for name in (frame, frame.removeprefix('/')):
-            if name in self.robot.frame_names:
-                return name, scene_placement(None, '')
-            if name in placed:
-                return placed[name]
+        if frame in self.robot.frame_names:
+            return frame, scene_placement(None, '')
+        if frame in placed:
+            return placed[frame]
         raise UnknownFrameError(frame, self.frame_names)
 
     @property

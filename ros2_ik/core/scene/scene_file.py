@@ -114,9 +114,8 @@ def _keys(value: object, known: Collection[str], needed: Collection[str] = ()) -
         raise InvalidSceneError(f'must have the keys {", ".join(known)}, not {brief(value)}')
     for key in value:
         if key not in known:
-            hint = ("did you mean 'id'?" if key == 'name' and 'id' in known
-                    else nearest(key, known) or f'valid: {", ".join(known)}')
-            raise InvalidSceneError(f'unknown key {key!r}; {hint}')
+            raise InvalidSceneError(f'unknown key {key!r}; '
+                                    f'{nearest(key, known) or "valid: " + ", ".join(known)}')
     for key in needed:
         if key not in value:
             raise InvalidSceneError(f"'{key}' is missing")
