@@ -47,17 +47,6 @@ class Hull:
         return convex
 
 
-def triangle_tree(vertices: Array, triangles: Indices) -> coal.BVHModelOBBRSS:
-    """Return coal's bounding volume hierarchy of the triangles."""
-    tree = coal.BVHModelOBBRSS()
-    tree.beginModel(len(triangles), len(vertices))
-    tree.addVertices(vertices)
-    tree.addTriangles(triangles)
-    tree.endModel()
-    tree.computeLocalAABB()
-    return tree
-
-
 def hull_of(points: Array) -> Hull:
     """
     Return the convex hull of points (n, 3).

@@ -54,10 +54,8 @@ class Configuration:
 
     def placement(self, frame: str) -> pin.SE3:
         """Return the pose of a frame in the root frame; raises UnknownFrameError."""
-        return self._placement(frame).copy()
-
-    def _placement(self, frame: str) -> pin.SE3:
-        return pin.updateFramePlacement(self.robot.model, self._data, self.robot.frame_id(frame))
+        return pin.updateFramePlacement(self.robot.model, self._data,
+                                        self.robot.frame_id(frame)).copy()
 
     def transform(self, frame: str, relative_to: str | None = None) -> Array:
         """
@@ -65,9 +63,9 @@ class Configuration:
 
         `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
-        placement = self._placement(frame)
+        placement = self.placement(frame)
         if relative_to is not None:
-            placement = self._placement(relative_to).actInv(placement)
+            placement = self.placement(relative_to).actInv(placement)
         return np.array(placement.homogeneous)
 
     def jacobian(self, frame: str, relative_to: str | None = None) -> Array:

@@ -57,27 +57,23 @@ class ShippedRobot:
         """
         Return the path of the URDF, the folders of packages, and the text of the SRDF.
 
-        Raises RobotDescriptionError if example-robot-data is not installed.
+        The SRDF has a group for each entry of `chains`; it is None if there are neither. Raises
+        RobotDescriptionError if example-robot-data is not installed.
         """
         folder = _data_folder()
-        return (folder / self.urdf, [*self.package_dirs, folder.parents[1]],
-                self._srdf_text(folder))
-
-    def load(self) -> 'Robot':
-        """Return the robot, as `Robot.load` does."""
-        from ros2_ik.core.robot.robot import Robot
-        return Robot.load(self)
-
-    def _srdf_text(self, folder: Path) -> str | None:
-        """Return the SRDF with a group for each entry of `chains`; None if both are missing."""
-        if not self.srdf and not self.chains:
-            return None
         root = (ElementTree.parse(folder / self.srdf).getroot() if self.srdf
                 else ElementTree.Element('robot', name=self.name))
         for name, (base, tip) in self.chains.items():
             group = ElementTree.SubElement(root, 'group', name=name)
             ElementTree.SubElement(group, 'chain', base_link=base, tip_link=tip)
-        return ElementTree.tostring(root, encoding='unicode')
+        text = ElementTree.tostring(root, encoding='unicode')
+        return (folder / self.urdf, [*self.package_dirs, folder.parents[1]],
+                text if self.srdf or self.chains else None)
+
+    def load(self) -> 'Robot':
+        """Return the robot, as `Robot.load` does."""
+        from ros2_ik.core.robot.robot import Robot
+        return Robot.load(self)
 
 
 @lru_cache(maxsize=1)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import coal
 import numpy as np
 
 from ros2_ik.core.arrays import Array, ArrayLike, Indices
@@ -13,11 +13,8 @@ from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest, is_cached
 from ros2_ik.core.meshes.convex_pieces import convex_pieces, MAX_PIECES
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
-from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, read_mesh, triangle_tree
+from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, read_mesh
 from ros2_ik.core.scene.shapes.shape import Shape
-
-if TYPE_CHECKING:
-    import coal
 
 DETAILS = ('exact', 'hull')
 NAMESPACE = 'pieces-7'      # folder of convex parts in the cache; rename it if they change
@@ -93,10 +90,17 @@ class Mesh(Shape, kind='mesh'):
         return digest(self.vertices.tobytes(), self.triangles.tobytes())
 
     @cached_property
-    def geometry(self) -> 'coal.CollisionGeometry':
+    def geometry(self) -> coal.CollisionGeometry:
         """Tree of the triangles ('exact') or convex hull ('hull'), as a coal geometry."""
-        return triangle_tree(self.vertices, self.triangles) if self.detail == 'exact' \
-            else self.hull.geometry
+        if self.detail == 'hull':
+            return self.hull.geometry
+        tree = coal.BVHModelOBBRSS()
+        tree.beginModel(len(self.triangles), len(self.vertices))
+        tree.addVertices(self.vertices)
+        tree.addTriangles(self.triangles)
+        tree.endModel()
+        tree.computeLocalAABB()
+        return tree
 
     def surface(self) -> tuple[Array, Indices]:
         return self.vertices, self.triangles
