@@ -91,7 +91,6 @@ class IKNode(Node):
         self._load_from_parameters()
         for note in start_notes(parameters):
             log.info(note)
-        self._pool.start()
         self._reminder = timer(self, REMINDER_PERIOD, self._remind)
 
     def _simulated(self) -> bool:

@@ -1,40 +1,30 @@
-"""The pool of worker processes: starts them, assigns searches, and replaces dead workers."""
+"""The pool of worker processes: assigns searches to them, and replaces dead workers."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-import math
 import multiprocessing
 from multiprocessing.connection import wait
 import os
 import pickle
-from queue import SimpleQueue
 import signal
 import threading
 import time
 from typing import Any
 
 from ros2_ik.core import Robot, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.process import ensure_fork_server
-from ros2_ik.node.workers.serve import (
-    Answer,
-    AnySearch,
-    Cancel,
-    Job,
-    Progress,
-    Result,
-    serve,
-    TakeRobot,
-)
+from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, serve, TakeRobot
 
-CHECK_PERIOD = 0.5      # maximum time between checks for overdue searches and dead workers [s]
+CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.15   # for the answer of a cancelled search [s]
 # time beyond the time budget of a search until it fails unanswered; a worker may have to start,
 # or to create the geometry of a robot [s]
 OVERDUE = 5.0
 EXIT_TIMEOUT = 1.0      # for the fork server to report a process's exit code [s]
-UNKNOWN = 255    # exit code that Python reports if the fork server has died
 
 Done = Callable[[Answer | Exception], None]
 Tell = Callable[[Any], None]
@@ -44,23 +34,18 @@ class WorkerError(RuntimeError):
     """A search failed in its worker, or its worker died."""
 
 
-class UnansweredError(WorkerError):
-    """A search was cancelled or timed out, and its worker did not answer."""
-
-    def __init__(self, status: Status, message: str) -> None:
-        super().__init__(message)
-        self.status = status
+class UnansweredError(RequestError):
+    """A search was cancelled or timed out, and no worker has answered."""
 
 
 @dataclass(eq=False)
 class OpenJob:
     """
-    A job that has not ended; its answer is due at `due` on the steady clock [s].
+    A job of a worker; its answer is due at `due` on the steady clock [s].
 
     `done` is called once, with the result or an exception; `tell` with each progress report.
     """
 
-    job: Job
     due: float
     done: Done
     tell: Tell | None = None
@@ -73,19 +58,13 @@ class OpenJob:
             self.ended = True
             self.done(answer)
 
-    def end_unanswered(self) -> None:
-        """End the job with an UnansweredError."""
-        self.end(UnansweredError(Status.PREEMPTED, 'cancelled; no worker process has answered')
-                 if self.cancelled else UnansweredError(
-                     Status.TIMED_OUT, 'busy: no worker process had time to answer'))
-
 
 class Member:
     """
     A worker process, the pipe to it, and its jobs by number.
 
-    A thread writes to the pipe, so that `send` never blocks. The worker counts as alive while its
-    end of the pipe is open; the fork server, which reports exit codes, may itself be dead.
+    The worker counts as alive while its end of the pipe is open; the fork server, which reports
+    exit codes, may itself be dead.
     """
 
     def __init__(self, context: Any) -> None:
@@ -94,39 +73,27 @@ class Member:
         self.process.start()
         # closed here, so that only the worker keeps its end of the pipe open
         there.close()
-        self._outbox = SimpleQueue[TakeRobot | Job | Cancel | None]()
-        self.send = self._outbox.put    # a message is dropped if the worker has died
         self.jobs: dict[int, OpenJob] = {}
-        threading.Thread(target=self._send_all, name='to a worker', daemon=True).start()
+        self._sender = ThreadPoolExecutor(1, 'to a worker')
 
-    def _send_all(self) -> None:
-        message = self._outbox.get()
-        try:
-            while message is not None:
-                self.connection.send(message)
-                message = self._outbox.get()
-        # the worker has died: discard messages until `close`
-        except OSError:
-            while self._outbox.get() is not None:
-                continue
-        self.connection.close()
+    def send(self, message: TakeRobot | Job | Cancel) -> None:
+        """Send a message by a thread, since the pipe may be full; no-op if the worker is dead."""
+        self._sender.submit(self.connection.send, message)
 
     def kill(self) -> None:
         """Kill the process if it is alive."""
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, signal.SIGKILL)
 
-    def close(self) -> str:
-        """Close the pipe of an ended process; return ' (exit code N)', or '' if unknown."""
-        self._outbox.put(None)
-        self.process.join(EXIT_TIMEOUT)
-        code = self.process.exitcode
-        return '' if code in (None, UNKNOWN) else f' (exit code {code})'
+    def close(self) -> None:
+        """Close the pipe of a dead worker, after the messages under way."""
+        self._sender.submit(self.connection.close)
+        self._sender.shutdown(wait=False)
 
 
 class Pool:
     """
-    `size` worker processes, and a thread that starts them and receives their messages.
+    `size` worker processes, and a thread that receives their messages.
 
     Call all methods but `set_robot` in the node's thread. Callbacks `done` and `tell` run
     in the pool's thread.
@@ -138,22 +105,16 @@ class Pool:
         self._numbers = count()
         self._robot: TakeRobot | None = None    # also for workers that start later
         self._lock = threading.Lock()
-        self._wake, self._waker = self._context.Pipe(duplex=False)
-        self._ending = False
-        self._closing = threading.Event()
+        self._ending = self._closing = False
         self._members: list[Member] = []
-        self._waiting: list[OpenJob] = []       # jobs from before the first worker process
         self.replaced = 0                       # number of workers that died
-
-    def start(self) -> None:
-        """Start the worker processes, which are ready after about a second."""
-        self._waker.send_bytes(b'.')
+        self._start_missing()
         threading.Thread(target=self._watch, name='workers', daemon=True).start()
 
     @property
     def open_jobs(self) -> int:
         """Number of open searches without `tell`."""
-        return sum(job.tell is None for job in (*self._waiting, *self._assigned()))
+        return sum(job.tell is None for job in self._open())
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
         """
@@ -180,14 +141,14 @@ class Pool:
         """
         job = Job(next(self._numbers), search.problem.robot.key, search.question(),
                   tell is not None, time.monotonic(), type(search))
-        # at shutdown, answer with the best attempt of the node's own thread
-        if self._ending:
-            search.budget.cancel = lambda: True
-            done(search.solution())
-            return job.number
         with self._lock:
-            self._waiting.append(OpenJob(job, search.budget.deadline + OVERDUE, done, tell))
-            self._assign()
+            if self._members and not self._ending:
+                member = min(self._members, key=lambda member: len(member.jobs))
+                member.jobs[job.number] = OpenJob(search.budget.deadline + OVERDUE, done, tell)
+                member.send(job)
+                return job.number
+        done(RequestError(Status.PREEMPTED, 'the node is being stopped') if self._ending else
+             UnansweredError(Status.TIMED_OUT, 'busy: no worker process is running; ask again'))
         return job.number
 
     def cancel(self, number: int | None = None) -> None:
@@ -196,63 +157,35 @@ class Pool:
 
         `done` gets the best result, or UnansweredError after CANCEL_TIMEOUT.
         """
+        due = time.monotonic() + CANCEL_TIMEOUT
         with self._lock:
-            for job in [job for job in self._waiting if number in (None, job.job.number)]:
-                self._waiting.remove(job)
-                job.cancelled = True
-                job.end_unanswered()
             for member in self._members:
-                for job in [*member.jobs.values()]:
-                    if number in (None, job.job.number):
-                        job.cancelled, job.due = True, time.monotonic() + CANCEL_TIMEOUT
-                        member.send(Cancel(job.job.number))
-        self._waker.send_bytes(b'.')
+                for each, job in member.jobs.items():
+                    if number in (None, each):
+                        job.due, job.cancelled = due, True
+                        member.send(Cancel(each))
 
     def end(self) -> None:
-        """Cancel all searches, including searches that are submitted later."""
+        """Cancel all searches, and refuse searches that are submitted later."""
         self._ending = True
         self.cancel()
 
     def close(self) -> None:
         """Kill all processes; `done` is not called for open searches."""
-        self._closing.set()
-        self._waker.send_bytes(b'.')
+        self._closing = True
         with self._lock:
             for member in self._members:
                 member.kill()
 
-    def _assigned(self) -> list[OpenJob]:
+    def _open(self) -> list[OpenJob]:
         """Return the open jobs of all workers."""
-        return [job for member in list(self._members) for job in list(member.jobs.values())
-                if not job.ended]
-
-    def _assign(self) -> None:
-        """Send each waiting job to the worker with the fewest jobs, if there is any worker."""
-        while self._members and self._waiting:
-            job = self._waiting.pop(0)
-            member = min(self._members, key=lambda member: len(member.jobs))
-            member.jobs[job.job.number] = job
-            member.send(job.job)
-
-    # -- in the pool's thread -------------------------------------------------------------
-
-    def _watch(self) -> None:
-        while not self._closing.is_set():
-            try:
-                self._receive()
-                self._end_overdue()
-                # last, since this may raise and must not block the existing workers
-                self._start_missing()
-            # for example, the fork server died, or the limit of processes was reached
-            except Exception as error:
-                if not self._closing.wait(CHECK_PERIOD):
-                    self._log.error(f'no worker process can be started or read: '
-                                    f'{type(error).__name__}: {error}',
-                                    throttle_duration_sec=30.0)
+        with self._lock:
+            return [job for member in self._members for job in member.jobs.values()
+                    if not job.ended]
 
     def _start_missing(self) -> None:
         """Start missing workers, and the fork server if it was killed."""
-        while len(self._members) < self.size and not self._closing.is_set():
+        while len(self._members) < self.size and not self._closing:
             ensure_fork_server()
             # blocks until the fork server has started; not under the lock
             member = Member(self._context)
@@ -260,54 +193,61 @@ class Pool:
                 if self._robot is not None:
                     member.send(self._robot)
                 self._members.append(member)
-                self._assign()
+
+    # -- in the pool's thread -------------------------------------------------------------
+
+    def _watch(self) -> None:
+        while not self._closing:
+            try:
+                self._receive()
+                for job in self._open():
+                    if job.due <= time.monotonic():
+                        job.end(UnansweredError(Status.PREEMPTED, 'cancelled; no worker process '
+                                                'has answered') if job.cancelled else
+                                UnansweredError(Status.TIMED_OUT, 'busy: no worker process had '
+                                                'time to answer'))
+                # last, since this may raise and must not block the existing workers
+                self._start_missing()
+            # for example, the fork server died, or the limit of processes was reached
+            except Exception as error:
+                self._log.error('no worker process can be started or read: '
+                                f'{type(error).__name__}: {error}', throttle_duration_sec=30.0)
+                time.sleep(CHECK_PERIOD)
 
     def _receive(self) -> None:
-        """Wait for messages of the workers until the next deadline; replace dead workers."""
-        due = min((job.due for job in self._assigned()), default=math.inf)
-        timeout = max(0.02, min(CHECK_PERIOD, due - time.monotonic()))
-        ready = set(wait([self._wake, *(member.connection for member in self._members)],
-                         timeout))
-        # a byte in this pipe only ends the wait above
-        while self._wake.poll():
-            self._wake.recv_bytes()
-        for member in [*self._members]:
-            # `close` has killed the workers
-            if self._closing.is_set():
-                return
+        """Handle the messages of the workers that come within CHECK_PERIOD."""
+        ready = wait([member.connection for member in self._members], CHECK_PERIOD)
+        for member in [one for one in self._members if one.connection in ready]:
             try:
-                while member.connection in ready and member.connection.poll():
+                while member.connection.poll():
                     self._handle(member, member.connection.recv())
             except (EOFError, OSError):
-                self._replace(member)
+                # `close` kills the workers
+                if not self._closing:
+                    self._remove(member)
 
-    def _handle(self, member: Member, message: Progress | Result) -> None:
-        if isinstance(message, Progress):
-            job = member.jobs[message.number]
+    def _handle(self, member: Member, message: Result) -> None:
+        job = member.jobs[message.number]
+        if not message.is_final:
             if job.tell and not job.ended:
                 job.tell(message.solution)
+            return
+        with self._lock:
+            del member.jobs[message.number]
+        if message.solution is not None:
+            job.end(message.solution)
         else:
-            job = member.jobs.pop(message.number)
-            if message.solution is not None:
-                job.end(message.solution)
-            else:
-                self._log.error(f'a search failed:\n{message.failure}')
-                job.end(WorkerError(message.failure.strip().splitlines()[-1]))
+            self._log.error(f'a search failed:\n{message.failure}')
+            job.end(WorkerError(message.failure.strip().splitlines()[-1]))
 
-    def _replace(self, member: Member) -> None:
+    def _remove(self, member: Member) -> None:
         """Remove a dead worker, and end its jobs with WorkerError."""
         with self._lock:
             self._members.remove(member)
-            self.replaced += 1
-        how = f'died{member.close()}'
+        self.replaced += 1
+        member.close()
+        member.process.join(EXIT_TIMEOUT)
+        how = f'died (exit code {member.process.exitcode})'
         self._log.error(f'a worker process {how}; another one takes its place')
         for job in member.jobs.values():
             job.end(WorkerError(f'the worker process of this search {how}'))
-
-    def _end_overdue(self) -> None:
-        """End searches whose worker did not answer in time, or that got no worker in time."""
-        for job in (*self._waiting, *self._assigned()):
-            if job.due <= time.monotonic():
-                job.end_unanswered()
-        with self._lock:
-            self._waiting = [job for job in self._waiting if not job.ended]

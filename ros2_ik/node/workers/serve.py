@@ -61,19 +61,18 @@ class Cancel(NamedTuple):
     number: int
 
 
-class Progress(NamedTuple):
-    """To the node: the best result so far of a watched job, about ten times per second."""
-
-    number: int
-    solution: Answer
-
-
 class Result(NamedTuple):
-    """To the node: the result of a job; without a solution, `failure` has the traceback."""
+    """
+    To the node: the result of a job; without a solution, `failure` has the traceback.
+
+    For a watched job, messages that are not final have the best result so far, about ten times per
+    second.
+    """
 
     number: int
     solution: Answer | None
     failure: str = ''
+    is_final: bool = True
 
 
 @dataclass
@@ -130,7 +129,8 @@ class Worker:
             elif chosen.watched and (
                     now := time.monotonic()) > chosen.reported_at + PROGRESS_PERIOD:
                 chosen.reported_at = now
-                self._connection.send(Progress(number, chosen.search.solution()))
+                self._connection.send(
+                    Result(number, chosen.search.solution(), is_final=False))
         except Exception:
             self._fail(number)
 
