@@ -11,24 +11,24 @@ import os
 import threading
 import time
 import traceback
-from typing import Any, NamedTuple
+from typing import Any
 
-from ros2_ik.core import collision_checker, IKError, Mesh, Robot, Scene, self_pairs, Status
+from ros2_ik.core import (
+    collision_checker,
+    CollisionChecker,
+    IKError,
+    Mesh,
+    Robot,
+    Scene,
+    self_pairs,
+    Status,
+)
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.process import end_with_parent, ensure_fork_server
 
-SRDF_DELAY = 1.0         # time after a URDF within which an SRDF is expected [s]
 GEOMETRY_TIMEOUT = 2.0   # time for which requests wait for a new robot's geometry [s]
 NICENESS = 10            # of the process that computes convex parts
 N_THREADS = 2    # so that the next robot does not wait for a robot whose geometry takes long
-
-
-class _Geometry(NamedTuple):
-    """Number of bodies and omitted collision elements, or the fault that prevented geometry."""
-
-    fault: str = ''
-    bodies: int = 0
-    left_out: tuple[str, ...] = ()
 
 
 class CollisionGeometry:
@@ -42,8 +42,7 @@ class CollisionGeometry:
     def __init__(self, log: Any, ready: Callable[[Robot, tuple[str, str]], None]) -> None:
         self._log, self._ready = log, ready
         self._executor = ThreadPoolExecutor(N_THREADS, 'collision geometry')
-        self._future: Future[_Geometry] | None = None
-        self._robot: Robot | None = None
+        self._future: Future[CollisionChecker] | None = None
         self._since = 0.0
         self.options = 'exact', 'refuse'
 
@@ -51,12 +50,8 @@ class CollisionGeometry:
         """Start to create the geometry of a robot."""
         if self._future:
             self._future.cancel()
-        self._robot, self._since, self.options = robot, time.monotonic(), (meshes, missing)
+        self._since, self.options = time.monotonic(), (meshes, missing)
         self._future = self._executor.submit(self._make, robot, self.options)
-
-    @property
-    def _made(self) -> _Geometry:
-        return self._future.result() if self._future and self._future.done() else _Geometry()
 
     @property
     def is_making(self) -> bool:
@@ -68,61 +63,44 @@ class CollisionGeometry:
         """True in the first GEOMETRY_TIMEOUT seconds of the creation, while requests wait."""
         return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
 
-    @property
-    def usable(self) -> bool:
-        """True if collisions of the robot can be checked now."""
-        return self._made.bodies > 0
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """Texts on the collision elements that cannot be read."""
-        return self._made.left_out
-
-    def check(self) -> bool:
-        """Return whether the robot has geometry; RequestError if still being made or faulty."""
+    def made(self) -> CollisionChecker:
+        """Return a checker with the robot's geometry; RequestError if still made, or faulty."""
+        assert self._future is not None
         if self.is_making:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                "the robot's collision geometry is still being made, for "
                                f'{time.monotonic() - self._since:.0f} s so far; ask again')
-        made = self._made
-        if made.fault:
+        if fault := self._future.exception():
             raise RequestError(
                 Status.COLLISION_CHECKING_UNAVAILABLE,
-                f"collisions cannot be checked: {made.fault} (parameter missing_meshes 'skip' "
+                f"collisions cannot be checked: {fault} (parameter missing_meshes 'skip' "
                 'omits the element, avoid_collisions: false disables the check)')
-        return made.bodies > 0
+        return self._future.result()
 
     # -- in a thread ----------------------------------------------------------------------
 
-    def _make(self, robot: Robot, options: tuple[str, str]) -> _Geometry:
+    def _make(self, robot: Robot, options: tuple[str, str]) -> CollisionChecker:
         try:
             checker = collision_checker(robot, Scene(robot), *options)
             checker.nearness    # noqa: B018 - loads convex parts into the cache of all checkers
             geometry = checker.geometry
-            pairs = self_pairs(robot, geometry)
+            report = self_pairs(robot, geometry).report()
         except Exception as error:
             if not isinstance(error, IKError):
                 self._log.error(traceback.format_exc())
             self._log.error(f"collisions of robot '{robot.name}' cannot be checked: {error}")
-            return _Geometry(str(error) or type(error).__name__)
+            raise
         for text in geometry.warnings:
             self._log.warning(f'collision geometry: {text}')
-        # unless another robot was set meanwhile
-        if geometry.bodies and robot is self._robot:
+        # no warning: the SRDF that names the pairs usually follows the URDF
+        if report:
+            self._log.info(f"robot '{robot.name}': {report}")
+        if geometry.bodies:
             self._ready(robot, options)
-        # delayed, since an SRDF that names the pairs usually follows the URDF
-        if report := pairs.report():
-            threading.Timer(SRDF_DELAY, self._warn_of_pairs, (robot, report)).start()
         if meshes := geometry.without_parts:
             threading.Thread(target=self._refine, args=(robot, meshes), daemon=True,
                              name='convex parts').start()
-        return _Geometry('', len(geometry.bodies), tuple(
-            text for text in geometry.warnings if text.endswith('left out')))
-
-    def _warn_of_pairs(self, robot: Robot, report: str) -> None:
-        """Log the unchecked pairs, unless the robot was replaced meanwhile, e.g. by an SRDF."""
-        if robot is self._robot:
-            self._log.warning(f"robot '{robot.name}': {report}")
+        return checker
 
     def _refine(self, robot: Robot, meshes: Sequence[Mesh]) -> None:
         """Compute the convex parts that are not on disk, in another process; log the result."""

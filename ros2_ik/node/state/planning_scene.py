@@ -1,6 +1,7 @@
 """The node's planning scene: reads, queues and applies changes."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 import time
@@ -66,37 +67,33 @@ class PlanningScene:
         self._parameters, self._state, self._transforms = parameters, state, transforms
         self.geometry, self._log = geometry, log
         self.receivers: list[Callable[[SceneState], None]] = []
-        self._post, self._wait, self._waiting = post, wait, 0
+        self._post, self._wait = post, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
         self._known: SceneState | None = None
-        self._newest: SceneState | None = None      # of the second thread
+        # changes that are not applied yet; the second thread computes the first of them
+        self._changes = deque[tuple[PlanningSceneMessage, Done]]()
         self.fault = ''          # why the scene of parameter `scene` was not loaded, or ''
 
     def set_robot(self, robot: Robot) -> None:
         """Adopt another robot; keep the scene if name and root frame of the robot are the same."""
         old, self._known = self._known, SceneState(Scene(robot))
         self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes)
-        if old and (kept := self._moved_over(old, robot)):
-            self._put(kept)
-        else:
-            self._put(self._loaded(robot, self._parameters.scene))
+        kept = self._moved_over(old, robot) if old else None
+        self._put(kept or self._loaded(robot, self._parameters.scene))
 
     def _moved_over(self, old: SceneState, robot: Robot) -> SceneState | None:
         """Return the old scene for a changed description of the same robot, else None."""
-        before, fault, full = old.scene.robot, self.fault, old.scene.objects or old.scene.attached
+        before, fault, held = old.scene.robot, self.fault, contents(old.scene)
         if (before.name, before.root_frame) == (robot.name, robot.root_frame) and not fault:
             try:
                 scene = moved_over(old.scene, robot)
             except IKError as error:
                 fault = f': {error}'
             else:
-                if full:
-                    self._log.info(f"robot '{robot.name}' is described anew; the scene stays, "
-                                   f'with {contents(scene)}')
+                self._log.info(f"robot '{robot.name}' is described anew; the scene stays, "
+                               f'with {held}')
                 return SceneState(scene, old.name, old.octomap)
-        if full:
-            self._log.warning(f"the scene of robot '{before.name}' is gone, with "
-                              f'{contents(old.scene)}{fault}')
+        self._log.warning(f"the scene of robot '{before.name}' is gone, with {held}{fault}")
         return None
 
     def _loaded(self, robot: Robot, scene: str) -> SceneState:
@@ -145,17 +142,19 @@ class PlanningScene:
         """
         if self.fault:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE, self.fault)
+        geometry = self.geometry.made().geometry
+        lost = [text for text in geometry.warnings if text.endswith('left out')]
         # a robot without collision elements needs no checker only if the scene is empty
-        if not self.geometry.check():
+        if not geometry.bodies:
             reason = f"robot '{scene.robot.name}' has no collision elements" + ''.join(
-                _first(' that could be read: ', self.geometry.left_out))
+                _first(' that could be read: ', lost))
             if scene.objects or scene.attached:
                 raise RequestError(
                     Status.COLLISION_CHECKING_UNAVAILABLE,
                     f'{reason}, so it cannot be checked against {contents(scene)} of '
                     'the scene (avoid_collisions: false disables the check)')
             return None, [f'not checked for collisions: {reason}']
-        return self._checker(scene), _first('not checked for collisions: ', self.geometry.left_out)
+        return self._checker(scene), _first('not checked for collisions: ', lost)
 
     def _checker(self, scene: Scene) -> CollisionChecker:
         return collision_checker(scene.robot, scene, *self.geometry.options)
@@ -200,11 +199,12 @@ class PlanningScene:
         if self.fault:
             raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
                                f'{self.fault}: start the node with another scene, or without')
-        if self._waiting >= MAX_WAITING:
+        if len(self._changes) >= MAX_WAITING:
             raise RequestError(Status.FAILURE, f'busy: the maximum of {MAX_WAITING} changes of '
                                f"the scene of robot '{robot.name}' is waiting")
-        self._waiting += 1
-        self._thread.submit(self._change, self.known, message, done)
+        self._changes.append((message, done))
+        if len(self._changes) == 1:
+            self._compute_first()
 
     async def in_thread(self, make: Callable[[], T]) -> T:
         """Return the result of a function that is called in the second thread."""
@@ -216,40 +216,36 @@ class PlanningScene:
         """Apply no further changes; `done` is not called for waiting ones."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _finish(self, new: SceneState, message: PlanningSceneMessage, done: Done,
-                result: Applied | Exception) -> None:
-        """Adopt a computed scene; compute the change again if the robot was replaced meanwhile."""
-        if new.scene.robot is not self.known.scene.robot:
-            self._thread.submit(self._change, self.known, message, done)
+    def _compute_first(self) -> None:
+        self._thread.submit(self._compute, self.known, self._changes[0][0])
+
+    def _finish(self, base: SceneState, result: tuple[SceneState, list[str]] | Exception) -> None:
+        """Adopt the scene after the first change; compute it again if the robot was replaced."""
+        if base is not self._known:
+            self._compute_first()
             return
-        self._waiting -= 1
-        # the newest one, since the executor may run `_finish` of a later change first
-        newest = self._newest
-        if newest and newest is not self._known and newest.scene.robot is new.scene.robot:
-            self._put(newest)
-        done(result)
+        _, done = self._changes.popleft()
+        if not isinstance(result, Exception) and result[0] is not base:
+            self._put(result[0])
+        if self._changes:
+            self._compute_first()
+        done(result if isinstance(result, Exception) else Applied(result[0].scene, result[1]))
 
     # -- changes: in the second thread ----------------------------------------------------
 
-    def _change(self, asked: SceneState, message: PlanningSceneMessage, done: Done) -> None:
-        """Apply a change to the newest scene of the robot that was current when it was asked."""
-        base = self._newest
-        if base is None or base.scene.robot is not asked.scene.robot:
-            base = asked
+    def _compute(self, base: SceneState, message: PlanningSceneMessage) -> None:
         try:
-            base, notes = self._changed(message, base)
-            result: Applied | Exception = Applied(base.scene, notes)
+            result: tuple[SceneState, list[str]] | Exception = self._changed(message, base)
         except Exception as error:
             result = error
-        self._newest = base
-        self._post(self._finish, base, message, done, result)
+        self._post(self._finish, base, result)
 
     def _changed(self, message: PlanningSceneMessage,
                  base: SceneState) -> tuple[SceneState, list[str]]:
         """Apply a change; retry while it is refused for a transform that may still arrive."""
         robot = base.scene.robot
         while True:
-            began, notes = time.monotonic(), list[str]()
+            notes = list[str]()
             try:
                 given = joint_values(message.robot_state, robot, 'robot_state')
                 new = changed_scene(base, message, self.now(robot, given, notes))
@@ -257,21 +253,25 @@ class PlanningScene:
                 if new.scene is not base.scene:
                     self._prepare(new.scene)
                 return (base if new == base else new), notes
-            except RequestError as error:
-                if not self._transforms.may_pass(error, began):
+            except RequestError:
+                if not self._transforms.starting:
                     raise
             time.sleep(RETRY_PERIOD)
 
     def _prepare(self, scene: Scene) -> None:
         """Create and cache a scene's collision checker; raises IKError for invalid geometry."""
-        if self.geometry.usable:
+        try:
+            has_bodies = self.geometry.made().geometry.bodies
+        # the change is applied, and requests are refused
+        except RequestError:
+            return
+        if has_bodies:
             with error_context('the scene'):
                 self._checker(scene).moving_joints   # noqa: B018 - cached for later requests
 
 
-def _first(text: str, items: Iterable[str]) -> list[str]:
+def _first(text: str, items: list[str]) -> list[str]:
     """Return [text with the first item and the number of further items], [] without items."""
-    items = list(items)
     more = f' (and {len(items) - 1} more)' if len(items) > 1 else ''
     return [f'{text}{items[0]}{more}'] if items else []
 

@@ -1,7 +1,6 @@
 """Parses requests once collision geometry and TF are ready."""
 
 from collections.abc import Awaitable, Callable
-import time
 from typing import TypeVar
 
 from ros2_ik.messages.request_error import RequestError
@@ -24,16 +23,15 @@ class Settled:
         """
         Await the first robot and the collision geometry of a new one, then return `read()`.
 
-        Shortly after the start of the TF subscription, `read` is retried if it raises RequestError
-        for a missing transform; after a short timeout, the error is final.
+        Shortly after the start of the TF subscription, `read` is retried if it raises
+        RequestError, which may be due to a missing transform.
         """
         while self._description.is_awaited or self._scene.geometry.settling:
             await self._sleep(RETRY_PERIOD)
         while True:
-            began = time.monotonic()
             try:
                 return read()
-            except RequestError as error:
-                if not self._transforms.may_pass(error, began):
+            except RequestError:
+                if not self._transforms.starting:
                     raise
             await self._sleep(RETRY_PERIOD)

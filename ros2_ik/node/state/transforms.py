@@ -18,10 +18,9 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.time import Time
 
-from ros2_ik.core import Robot, Status
+from ros2_ik.core import Robot
 from ros2_ik.messages.frames import Lookup, OldTransformError, Reference
 from ros2_ik.messages.poses import placement
-from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.joint_states import Reading
 
@@ -68,9 +67,7 @@ def _spin(node: Node, _: object) -> None:
 
 # time after the subscription in which missing transforms may still arrive [s]
 TRANSFORM_TIMEOUT = 1.0
-# statuses of requests that are retried within that time
-RETRIED_STATUSES = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)
-RETRY_PERIOD = 0.02    # between two retries [s]
+RETRY_PERIOD = 0.02    # between two tries of a request within that time [s]
 
 
 class Transforms:
@@ -127,15 +124,11 @@ class Transforms:
             raise LookupError(f'TF: {error}') from None
         return Reading.of(place, message.header.stamp)
 
-    def may_pass(self, refusal: RequestError, moment: float) -> bool:
-        """
-        Return whether a request refused at `moment` (steady clock [s]) should be retried.
-
-        A retry makes sense within TRANSFORM_TIMEOUT after the TF subscription, when transforms
-        may be missing.
-        """
-        return (refusal.status in RETRIED_STATUSES and self._buffer is not None
-                and moment < self._since + TRANSFORM_TIMEOUT)
+    @property
+    def starting(self) -> bool:
+        """True in the first second of the TF subscription, when transforms may be missing."""
+        return (self._buffer is not None
+                and time.monotonic() < self._since + TRANSFORM_TIMEOUT)
 
     def _fresh(self, reading: Reading, frame: str, parameter: str) -> pin.SE3:
         """Return the pose of a transform that is not stale; raises OldTransformError."""
