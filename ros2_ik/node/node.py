@@ -35,7 +35,7 @@ from ros2_ik.node.servo.process import ServoProcess
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
-from ros2_ik.node.state.joint_states import JointStates, publishers
+from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.planning_scene import PlanningScene
 from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
@@ -60,14 +60,10 @@ class IKNode(Node):
         self._own_parameters = parameters = Parameters(self)
         self._waiting = 0
         self._statistics, self._pool = Statistics(), Pool(parameters.workers, log)
-        transforms = self._transforms = Transforms(self, parameters, self._now)
+        transforms = self._transforms = Transforms(self, parameters)
         joint_states = self._joint_states = JointStates(
-            lambda text: log.warning(text, throttle_duration_sec=5.0), self._now,
-            lambda: publishers(self, self.resolve_topic_name('joint_states')),
-            lambda: parameters.joint_state_speed, self._simulated)
-        state = CurrentState(parameters, joint_states, transforms,
-                             lambda text: log.warning(text, throttle_duration_sec=5.0),
-                             self.get_clock())
+            self, self.resolve_topic_name('joint_states'), lambda: parameters.joint_state_speed)
+        state = CurrentState(parameters, joint_states, transforms, log)
         # reliable and latched matches every subscriber; QoS events, which slow services, are off
         self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
         geometry = CollisionGeometry(log, self._pool.set_robot)
@@ -93,13 +89,6 @@ class IKNode(Node):
             log.info(note)
         self._reminder = timer(self, REMINDER_PERIOD, self._remind)
 
-    def _simulated(self) -> bool:
-        return bool(self.get_clock().ros_time_is_active)
-
-    def _now(self) -> int:
-        now: int = self.get_clock().now().nanoseconds
-        return now
-
     def _load_from_parameters(self) -> None:
         """Load the robot and the scene that parameters name; raises ParameterError."""
         parameters, description = self._own_parameters, self._description
@@ -114,7 +103,7 @@ class IKNode(Node):
     def _remind(self) -> None:
         """Log a warning about missing inputs, and an error about another node of this name."""
         log = self.get_logger()
-        if self.get_parameter('use_sim_time').value and not self._now():
+        if self.get_parameter('use_sim_time').value and not self.get_clock().now().nanoseconds:
             log.warning('use_sim_time is true, but nothing has come on /clock: the age of data is '
                         'unknown, and nothing is moved', throttle_duration_sec=60.0)
         name = self.get_name(), self.get_namespace()

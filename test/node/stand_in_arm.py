@@ -49,7 +49,7 @@ class Values(dict):
 
 
 class StandInNode:
-    """The methods of a ROS node that controllers call; `publish` receives serialized messages."""
+    """The methods of a ROS node that are called; `publish` receives serialized messages."""
 
     def __init__(self, publish, clock):
         self._publish, self.get_clock = publish, clock
@@ -66,6 +66,12 @@ class StandInNode:
 
     def count_publishers(self, topic):
         return 0
+
+    def get_publishers_info_by_topic(self, topic):
+        return []
+
+    def get_logger(self):
+        return SimpleNamespace(warning=lambda *_, **__: True)
 
 
 class Positions(Stream):
@@ -129,8 +135,7 @@ class Arm:
 
     def forget(self):
         """Drop all joint_states."""
-        self.states = JointStates(lambda _: True, lambda: round(self.stamp * 1e9),
-                                  simulated=lambda: bool(self.simulated))
+        self.states = JointStates(self.context.node, 'joint_states', lambda: 1.5)
         self.states.set_robot(self.robot)
         self.measured = MeasuredJoints(self.states, self.parameters, self.context.clock)
 

@@ -46,13 +46,11 @@ class Diagnostics(Endpoint):
         newest = self.joint_states.newest
         if newest is None:
             return DiagnosticStatus.WARN, 'none received', {}
-        clock = self.node.get_clock()
-        age = newest.age(clock.now().nanoseconds, bool(clock.ros_time_is_active))
+        age = self.joint_states.age(newest)
         values: Values = {'age [s]': f'{age:.3f}',
                           'age counted from': 'header.stamp' if newest.stamp else 'receipt'}
         if wrong := self.joint_states.contradictions():
-            values |= {'contradictory joints': ', '.join(wrong)}
-            return DiagnosticStatus.ERROR, self.joint_states.contradiction(wrong[0]), values
+            return DiagnosticStatus.ERROR, wrong[0], values
         if age > (self.parameters.joint_state_timeout or float('inf')):
             return DiagnosticStatus.STALE, f'the newest is {age:.3g} s old', values
         return DiagnosticStatus.OK, 'fresh', values

@@ -59,7 +59,7 @@ from ros2_ik.node.servo.player import Player
 from ros2_ik.node.servo.process import Names
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.servo.speed_scaling import SpeedScaling
-from ros2_ik.node.state.joint_states import JointStates, publishers
+from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
 
@@ -139,10 +139,8 @@ class Loop:
         self._executor = SingleThreadedExecutor()
         self._executor.add_node(node)
         self._values = SimpleNamespace(joint_state_speed=1.5)
-        self._joint_states = JointStates(
-            lambda text: self._log.warning(text, throttle_duration_sec=5.0), self._now_ns,
-            lambda: publishers(node, names.joint_states), lambda: self._values.joint_state_speed,
-            lambda: bool(node.get_clock().ros_time_is_active))
+        self._joint_states = JointStates(node, names.joint_states,
+                                         lambda: self._values.joint_state_speed)
         node.create_subscription(JointState, names.joint_states, self._joint_states.take,
                                  qos_profile_sensor_data)
         self._clock = MotionClock(node)

@@ -1,12 +1,12 @@
 """The start state of a request, from its joint values, joint_states and the base pose."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from rclpy.clock import Clock
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_ik.core import Array, Joint, Robot, Status
 from ros2_ik.messages.request_error import RequestError
@@ -26,12 +26,12 @@ class Start(NamedTuple):
 
 
 class CurrentState:
-    """Current joint positions and base pose; `clock`, the node's, measures ages of readings."""
+    """Current joint positions and base pose."""
 
     def __init__(self, parameters: Parameters, joint_states: JointStates, transforms: Transforms,
-                 warn: Callable[[str], None], clock: Clock) -> None:
-        self._parameters, self._transforms, self._warn = parameters, transforms, warn
-        self._joint_states, self._clock = joint_states, clock
+                 log: RcutilsLogger) -> None:
+        self._parameters, self._transforms, self._log = parameters, transforms, log
+        self._joint_states = joint_states
 
     def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
               free: frozenset[str] = NONE, checked: frozenset[str] = NONE) -> Start:
@@ -43,7 +43,6 @@ class CurrentState:
           A stale reading, or else the neutral position, is used and noted.
         """
         limit = self._parameters.joint_state_timeout or float('inf')
-        now, simulated = self._clock.now().nanoseconds, bool(self._clock.ros_time_is_active)
         values, lacking = dict(given), defaultdict[str, list[str]](list)
         for joint in robot.joints:
             name = joint.name
@@ -52,7 +51,7 @@ class CurrentState:
             reading = self._reading(robot, joint)
             if reading is not None:
                 values[name] = reading.value
-            age = float('inf') if reading is None else reading.age(now, simulated)
+            age = float('inf') if reading is None else self._joint_states.age(reading)
             if reading is None or age > limit:
                 if name in needed:
                     raise RequestError(Status.ROBOT_STATE_STALE,
@@ -97,7 +96,7 @@ class CurrentState:
         try:
             found = self._transforms.find(robot.root_frame, link)
         except LookupError as error:
-            self._warn(f'the base pose is unknown: {error}')
+            self._log.warning(f'the base pose is unknown: {error}', throttle_duration_sec=5.0)
             return None
         return found._replace(value=joint_pose(base, found.value))
 

@@ -1,7 +1,7 @@
 """Readings of the joints from messages on joint_states: age, velocity, time at rest, faults."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 import math
 import statistics
 import time
@@ -27,7 +27,6 @@ MIN_SPAN, MAX_SPAN = 0.1, 0.35    # time that these readings must cover [s]
 MAX_GAP = 1.5     # maximum interval between equal readings to count as continuous rest [s]
 MAX_POSITION = 1e6   # of a valid reading [rad, m]
 UNLIMITED = 10.0     # maximum speed of joints without a limit [rad/s, m/s]
-FACTOR = 1.5         # maximum plausible speed of a joint, as a multiple of its limit
 
 
 class Reading(NamedTuple):
@@ -43,20 +42,6 @@ class Reading(NamedTuple):
         nanoseconds = stamp.sec * 10**9 + stamp.nanosec if stamp is not None else 0
         return cls(value, nanoseconds, time.monotonic())
 
-    def age(self, now: int, simulated: bool = False) -> float:
-        """
-        Return the age of the reading at time `now` of the node clock [ns], in seconds.
-
-        The age counts from the stamp, but is at least the time since receipt. A stamp in the
-        future shows that clocks differ; the age is then the difference. In `simulated` time, which
-        can be paused, only the stamp counts. Without a stamp, the age is the time since receipt.
-        """
-        waited = time.monotonic() - self.received
-        if not self.stamp:
-            return waited
-        age = abs(now - self.stamp) * 1e-9
-        return age if simulated else max(age, waited)
-
     def described(self, age: float) -> str:
         """Return a text on the age [s]; it exceeds the time since receipt if clocks differ."""
         return f'{age:.3g} s old (received {time.monotonic() - self.received:.2g} s ago)'
@@ -69,15 +54,6 @@ def _seconds(last: Reading, reading: Reading) -> float:
     return max(reading.received - last.received, 0.0)
 
 
-class Contradiction(NamedTuple):
-    """Two contradictory values, the time between them [s], and the time of receipt `at` [s]."""
-
-    first: float
-    second: float
-    seconds: float
-    at: float
-
-
 class JointHistory:
     """
     The recent readings of a joint, its velocity, and contradictions between readings.
@@ -86,14 +62,16 @@ class JointHistory:
     compared. `turning` means that the joint is continuous.
     """
 
-    __slots__ = '_fast_step', '_past', '_rest', 'contradiction', 'reading', 'speed', 'turning'
+    __slots__ = ('_fast_step', '_past', '_rest', 'contradiction', 'contradiction_at', 'reading',
+                 'speed', 'turning')
 
     def __init__(self, reading: Reading, speed: float | None = None,
                  turning: bool = False) -> None:
         # _rest: the reading since which all readings have shown the current position
         self.reading = self._rest = reading
         self.speed, self.turning = speed, turning
-        self.contradiction: Contradiction | None = None
+        # text on the last contradiction, and when it was received (steady clock [s])
+        self.contradiction, self.contradiction_at = '', -math.inf
         # last step that was too fast: displacement, and time of receipt (steady clock [s])
         self._fast_step: tuple[float, float] | None = None
         # stamps [ns], and values without jumps by whole turns
@@ -154,10 +132,6 @@ class JointHistory:
                 break
         return window
 
-    def contradictory(self, now: float) -> bool:
-        """Return whether a contradiction occurred less than SETTLED before `now` (steady [s])."""
-        return self.contradiction is not None and now - self.contradiction.at < SETTLED
-
     def _difference(self, first: float, second: float) -> float:
         difference = second - first
         return math.remainder(difference, math.tau) if self.turning else difference
@@ -186,7 +160,10 @@ class JointHistory:
                 and self._contradict(value, reading, seconds))
 
     def _contradict(self, first: float, reading: Reading, seconds: float) -> bool:
-        self.contradiction = Contradiction(first, reading.value, seconds, reading.received)
+        self.contradiction = (f'at {first:.4g} and, {seconds:.3g} s apart, at '
+                              f'{reading.value:.4g}, while its maximum velocity is '
+                              f'{self.speed:.3g}/s')
+        self.contradiction_at = reading.received
         return True
 
     def _store(self, reading: Reading) -> None:
@@ -205,16 +182,12 @@ class JointStates:
     """
     The readings of each joint; several publishers can each publish some of the joints.
 
-    `now` returns the node clock's time [ns], `publishers` the names of the publishing nodes,
-    `factor` the argument `factor` of JointHistory.take, and `simulated` whether time is simulated.
+    `topic` is the resolved name of joint_states, and `factor` returns the argument `factor` of
+    JointHistory.take.
     """
 
-    def __init__(self, warn: Callable[[str], object], now: Callable[[], int] = time.time_ns,
-                 publishers: Callable[[], Sequence[str]] = tuple,
-                 factor: Callable[[], float] = lambda: FACTOR,
-                 simulated: Callable[[], bool] = lambda: False) -> None:
-        self._warn, self._now, self._publishers, self._factor = warn, now, publishers, factor
-        self._simulated = simulated
+    def __init__(self, node: 'Node', topic: str, factor: Callable[[], float]) -> None:
+        self._node, self._topic, self._factor = node, topic, factor
         self._joints: dict[str, JointHistory] = {}
         # by joint: maximum speed [rad/s, m/s], and whether the joint is continuous
         self._limits: dict[str, tuple[float, bool]] = {}
@@ -265,32 +238,35 @@ class JointStates:
         """Return the readings of a joint; there must be one."""
         return self._joints[name]
 
-    def age(self, name: str) -> float:
-        """Return the age of a joint's last reading, inf if there is none [s]."""
-        joint = self._joints.get(name)
-        return joint.reading.age(self._now(), self._simulated()) if joint else math.inf
+    def age(self, reading: Reading) -> float:
+        """
+        Return the age of a reading now [s].
+
+        The age counts from the stamp, but is at least the time since receipt. A stamp in the
+        future shows that clocks differ; the age is then the difference. In simulated time, which
+        can be paused, only the stamp counts. Without a stamp, the age is the time since receipt.
+        """
+        waited, clock = time.monotonic() - reading.received, self._node.get_clock()
+        if not reading.stamp:
+            return waited
+        age: float = abs(clock.now().nanoseconds - reading.stamp) * 1e-9
+        return age if clock.ros_time_is_active else max(age, waited)
 
     # -- faults ---------------------------------------------------------------------------
 
     def contradiction(self, name: str) -> str:
         """Return an error text if readings of a joint contradict each other, or ''."""
         joint = self._joints.get(name)
-        if joint is None or joint.contradiction is None or not joint.contradictory(
-                time.monotonic()):
+        if joint is None or time.monotonic() - joint.contradiction_at >= SETTLED:
             return ''
-        first, second, seconds, _ = joint.contradiction
-        names = self._publishers()
-        return (f"joint_states contradict each other: joint '{name}' at {first:.4g} and, "
-                f'{seconds:.3g} s apart, at {second:.4g}, while its maximum velocity is '
-                f'{joint.speed:.3g}/s' + (f'; publishers: {", ".join(names)}' if names else ''))
+        names = sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}'
+                       for info in self._node.get_publishers_info_by_topic(self._topic))
+        return (f"joint_states contradict each other: joint '{name}' {joint.contradiction}; "
+                f'publishers: {", ".join(names)}')
 
     def contradictions(self) -> list[str]:
-        """Return the names of the joints whose readings contradict each other."""
-        now = time.monotonic()
-        return [name for name, joint in self._joints.items() if joint.contradictory(now)]
+        """Return the error texts of all joints whose readings contradict each other."""
+        return [text for name in self._joints if (text := self.contradiction(name))]
 
-
-def publishers(node: 'Node', topic: str) -> list[str]:
-    """Return the full name of the node of each publisher on a topic, as discovered by `node`."""
-    return sorted(f'{info.node_namespace.rstrip("/")}/{info.node_name}'
-                  for info in node.get_publishers_info_by_topic(topic))
+    def _warn(self, text: str) -> None:
+        self._node.get_logger().warning(text, throttle_duration_sec=5.0)

@@ -34,8 +34,7 @@ class MeasuredJoints:
             if not reading.stamp:
                 return (f"joint_states of joint '{joint}' have no header.stamp, so that their age "
                         'is unknown; the driver must set it to the time of measurement')
-            age = states.age(joint)
-            if age > limit:
+            if (age := states.age(reading)) > limit:
                 return (f"joint_states of joint '{joint}' are {reading.described(age)}; parameter "
                         f'execute_state_timeout allows {limit:g} s')
         return ''

@@ -74,15 +74,13 @@ class Transforms:
     """
     Poses of TF frames that are not links of the robot.
 
-    `now` returns the time of the node clock [ns]. `listen` is `listen_to_tf` or a replacement. TF
-    is subscribed to at the first lookup only, since each TF message costs time and most robots
-    never need a foreign frame.
+    `listen` is `listen_to_tf` or a replacement. TF is subscribed to at the first lookup only,
+    since each TF message costs time and most robots never need a foreign frame.
     """
 
-    def __init__(self, node: Node, parameters: Parameters, now: Callable[[], int],
+    def __init__(self, node: Node, parameters: Parameters,
                  listen: 'Callable[[Node], tf2_ros.Buffer]' = listen_to_tf) -> None:
-        self._node, self._listen, self._now = node, listen, now
-        self._parameters = parameters
+        self._node, self._listen, self._parameters = node, listen, parameters
         self._buffer: Any = None
         self._since = 0.0       # time of the subscription (steady clock [s])
         self._start_lock = threading.Lock()
@@ -132,7 +130,8 @@ class Transforms:
 
     def _fresh(self, reading: Reading, frame: str, parameter: str) -> pin.SE3:
         """Return the pose of a transform that is not stale; raises OldTransformError."""
-        limit, ahead = getattr(self._parameters, parameter), reading.stamp - self._now()
+        limit = getattr(self._parameters, parameter)
+        ahead = reading.stamp - self._node.get_clock().now().nanoseconds
         # transforms of /tf_static have no stamp, and so no age
         if limit and reading.stamp and abs(ahead) * 1e-9 > limit:
             what = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
