@@ -9,14 +9,15 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+
+from ament_index_python.packages import get_package_prefix
 
 from ros2_ik.cli.arguments import BadQuestion, Exit
 from ros2_ik.cli.command import explanation
-
-if TYPE_CHECKING:
-    from ros2_ik.cli.node_client import NodeClient
-    from ros2_ik.demo.check import Cell
+from ros2_ik.cli.node_client import NodeClient
+from ros2_ik.cli.values import components
+from ros2_ik.demo.check import Cell
+from ros2_ik.mock.controlled_groups import node_parameters
 
 # faster than the node's defaults, which are for real arms
 SCALING = {'velocity_scaling': 0.5, 'acceleration_scaling': 0.5}
@@ -25,65 +26,40 @@ END_TIMEOUT = 3.0       # for the programs to end [s]
 
 
 class Demo:
-    """The demo's two programs; methods raise BadQuestion, or KeyboardInterrupt after a signal."""
+    """The demo's two programs; methods raise BadQuestion for wrong input, or if one has ended."""
 
     def __init__(self) -> None:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
-        self.stopping = False
+        self.stopping = False    # True after a signal
 
-    def run(self, cell: 'Cell', once: bool, view: bool) -> int:
+    def run(self, name: str, scene: str, once: bool, view: bool) -> int:
         """
         Start the mock robot and the node, and send a first request; return the exit code.
 
         `once`: end after the check of the answer. `view`: serve the viewer page. Otherwise run
         until a signal or until a program ends.
         """
-        self._check_domain()
-        self._start(cell)
-        try:
-            with self._client() as client:
-                answer = cell.ask(client)
-                if once:
-                    return 0 if cell.holds(answer) else 1
-                if view:
-                    from ros2_ik.cli.view import node_session, PORT, serve
-                    serve(node_session(client, [cell.tip], None), PORT, ended=self._is_over)
-        # if a program has died, report that instead of the failed request
-        except BadQuestion:
-            self._check()
-            raise
+        cell = Cell(name, scene)
+        with NodeClient('/ros2_ik', self.is_over) as client:
+            _check_domain(client)
+            self._start(cell)
+            answer = cell.ask(client)
+            if once:
+                return 0 if cell.holds(answer) else 1
+            if view:
+                from ros2_ik.cli.view import node_session, PORT, serve
+                serve(node_session(client, [cell.tip], None), PORT, ended=self.is_over)
         print(hints(cell), flush=True)
-        while True:
-            self._check()
+        while not self.is_over():
             time.sleep(0.1)
+        raise BadQuestion(self.ended())
 
-    def _client(self) -> 'NodeClient':
-        from ros2_ik.cli.node_client import NodeClient
-        self._check()
-        return NodeClient('/ros2_ik', self._is_over)
-
-    def _check_domain(self) -> None:
-        """Raise BadQuestion if the domain has a robot or a node /ros2_ik, which could answer."""
-        domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-        with self._client() as client:
-            node = client.node
-            if client.spin_until(lambda: node.count_publishers('/robot_description')
-                                 or node.count_services('/ros2_ik/compute_ik'), DISCOVERY_TIME):
-                raise BadQuestion(
-                    f'ROS domain {domain} has a robot_description or a node /ros2_ik already: end '
-                    f'it, or use another domain: ROS_DOMAIN_ID={int(domain) + 1} tools/demo')
-
-    def _start(self, cell: 'Cell') -> None:
-        from ament_index_python.packages import get_package_prefix
-
-        from ros2_ik.mock.controlled_groups import node_parameters
-        self._check()
+    def _start(self, cell: Cell) -> None:
         name = cell.shipped.name
         print(f'ros2_ik: starting {name} and the node, scene {cell.scene or "empty"}; motions at '
               'half of the limits (a node by itself: a tenth)', file=sys.stderr, flush=True)
         folder = Path(get_package_prefix('ros2_ik'), 'lib', 'ros2_ik')
-        parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {
-            'scene': cell.scene}
+        parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {'scene': cell.scene}
         given = [word for key, value in parameters.items()
                  for word in ('-p', f'{key}:={json.dumps(value)}')]
         # the log of both programs goes to stderr; stdout has the answer only
@@ -93,16 +69,14 @@ class Demo:
                 [sys.executable, folder / program, *words], stdin=subprocess.DEVNULL,
                 stdout=sys.stderr)
 
-    def _is_over(self) -> bool:
-        """Return whether a signal was received or a program has ended."""
-        return self.stopping or any(child.poll() is not None for child in self._programs.values())
+    def ended(self) -> str:
+        """Return which program has ended, or ''."""
+        return '; '.join(f'{name} has ended with exit code {child.returncode}'
+                         for name, child in self._programs.items() if child.poll() is not None)
 
-    def _check(self) -> None:
-        if self.stopping:
-            raise KeyboardInterrupt
-        for name, child in self._programs.items():
-            if child.poll() is not None:
-                raise BadQuestion(f'{name} has ended with exit code {child.returncode}')
+    def is_over(self) -> bool:
+        """Return whether a signal was received or a program has ended."""
+        return self.stopping or bool(self.ended())
 
     def close(self) -> None:
         """Terminate all programs; kill them after END_TIMEOUT."""
@@ -115,9 +89,18 @@ class Demo:
                 child.kill()
 
 
-def hints(cell: 'Cell') -> str:
+def _check_domain(client: NodeClient) -> None:
+    """Raise BadQuestion if the domain has a robot or a node /ros2_ik, which could answer."""
+    node, domain = client.node, os.environ.get('ROS_DOMAIN_ID') or '0'
+    if client.spin_until(lambda: node.count_publishers('/robot_description')
+                         or node.count_services('/ros2_ik/compute_ik'), DISCOVERY_TIME):
+        raise BadQuestion(
+            f'ROS domain {domain} has a robot_description or a node /ros2_ik already: end '
+            f'it, or use another domain: ROS_DOMAIN_ID={int(domain) + 1} tools/demo')
+
+
+def hints(cell: Cell) -> str:
     """Return example commands for a second terminal, with a reachable pose."""
-    from ros2_ik.cli.values import components
     domain = os.environ.get('ROS_DOMAIN_ID')
     ik = f'{"" if domain is None else f"ROS_DOMAIN_ID={domain} "}tools/run ros2_ik'
     pose = components(cell.target)
@@ -150,12 +133,13 @@ def main() -> int:
         signal.signal(number, lambda *_: setattr(demo, 'stopping', True))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
     try:
-        from ros2_ik.demo.check import Cell
-        return demo.run(Cell(args.robot, args.scene), args.once, args.view)
+        return demo.run(args.robot, args.scene, args.once, args.view)
     except KeyboardInterrupt:
         return 0
     except Exception as error:
-        print(f'ros2_ik: {explanation(error)}', file=sys.stderr)
+        if demo.stopping:
+            return 0
+        print(f'ros2_ik: {demo.ended() or explanation(error)}', file=sys.stderr)
         return Exit.BAD_QUESTION
     finally:
         demo.close()

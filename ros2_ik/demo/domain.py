@@ -17,39 +17,31 @@ def unused_domain() -> int:
     for i in range(100):
         # consecutive process ids start at different domains
         domain = 1 + (7 * os.getpid() + i) % 100
-        if not inhabited(domain) and _claim(domain):
+        # a participant binds its unicast discovery port (RTPS specification 2.5, 9.6.2.3)
+        if all(_is_free(7410 + 250 * domain + 2 * participant)
+               for participant in range(MAX_PARTICIPANTS)) and _claim(domain):
             return domain
     raise RuntimeError('every ROS domain from 1 to 100 is in use on this machine')
 
 
 def _claim(domain: int) -> bool:
     """Claim a domain for this process; return False if another process has claimed it."""
-    if domain in _claims:
-        return True
-    # only one process can bind a socket of this name
-    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    try:
-        # an abstract socket, which the kernel removes when the process ends
-        claim.bind(f'\0ros2_ik_domain_{domain}')
-    except OSError:
-        claim.close()
-        return False
-    _claims[domain] = claim
+    if domain not in _claims:
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            # an abstract socket, which the kernel removes when the process ends
+            claim.bind(f'\0ros2_ik_domain_{domain}')
+        except OSError:
+            claim.close()
+            return False
+        _claims[domain] = claim
     return True
 
 
-def inhabited(domain: int) -> bool:
-    """Return whether a ROS process of this machine uses a domain (a discovery port is bound)."""
-    # port numbers of the RTPS specification 2.5, section 9.6.2.3
-    return any(_bound(7410 + 250 * domain + 2 * participant)
-               for participant in range(MAX_PARTICIPANTS))
-
-
-def _bound(port: int) -> bool:
-    # a DDS participant binds its unicast discovery port exclusively
+def _is_free(port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.bind(('', port))
         except OSError:
-            return True
-    return False
+            return False
+    return True
