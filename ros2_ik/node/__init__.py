@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import sys
+from typing import NoReturn
 
 from ros2_ik.node.process import ensure_fork_server, SIGNALS
 
@@ -16,26 +17,13 @@ os.environ.setdefault('PYTHONSAFEPATH', '1')
 # The node writes the library's warnings to the ROS log. This handler keeps Python from printing
 # them to stderr as well, once per worker.
 logging.getLogger('ros2_ik').addHandler(logging.NullHandler())
-USAGE = """\
-usage: ik_node [--ros-args [-p NAME:=VALUE] [--params-file FILE] [-r FROM:=TO] ...]
-
-The inverse-kinematics node, ros2_ik. It waits for a robot on topic robot_description, or takes it
-from the parameter of that name.
-
-  ros2 param list /ros2_ik              its parameters, while it runs
-  ros2 param describe /ros2_ik NAME     what one means
-  ros2_ik --help                        inverse kinematics from the command line, without a node
-"""
 
 
-def main() -> int:
-    """Run the node until SIGINT, SIGTERM or SIGHUP, then exit the process; return 0 for --help."""
+def main() -> NoReturn:
+    """Run the node until SIGINT, SIGTERM or SIGHUP, then exit the process."""
     # a signal during the start-up of two seconds ends the process at once
     for number in SIGNALS:
         signal.signal(number, lambda *_: os._exit(0))
-    if not {'-h', '--help'}.isdisjoint(sys.argv[1:]):
-        print(USAGE, end='')
-        return 0
     # first: the fork server imports the library while this process imports ROS
     ensure_fork_server()
     # before Python 3.11, a module can be lost when two threads import it at the same time

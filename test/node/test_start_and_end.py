@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 from action_msgs.msg import GoalStatus
-from ament_index_python.packages import get_package_prefix
 from arm_harness import TRAJECTORIES
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject
@@ -19,7 +18,6 @@ from small_arm import arm_without_mesh, MISSING, small_arm
 from ros2_ik.msg import Status
 
 TIP = 'panda_hand_tcp'
-PROGRAM = f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node'
 SOON = 5     # also on a busy machine [s]
 LONG = Duration(sec=9)
 
@@ -33,13 +31,6 @@ def test_malformed_parameters_end_the_start(start_node, parameters, words):
     node = start_node(**parameters)
     assert node.process.wait(30) == 1
     assert words in node.text.splitlines()[-1] and 'Traceback' not in node.text
-
-
-def test_help_names_the_options():
-    run = subprocess.run([PROGRAM, '--help'], capture_output=True, text=True, timeout=30)
-    assert run.returncode == 0 and not run.stderr
-    for words in ('usage: ik_node', '--ros-args', 'ros2 param describe', 'ros2_ik --help'):
-        assert words in run.stdout
 
 
 def test_start_warns_of_misspelt_parameters_and_checks_the_default_tip(
