@@ -29,7 +29,6 @@ from ros2_ik.node.endpoints.answering import Statistics
 from ros2_ik.node.endpoints.registry import LATCHED, make_endpoints, publisher, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
-from ros2_ik.node.parameters.parameters import start_notes
 from ros2_ik.node.process import SIGNALS
 from ros2_ik.node.servo.process import ServoProcess
 from ros2_ik.node.state.collision_geometry import CollisionGeometry
@@ -85,8 +84,11 @@ class IKNode(Node):
             wait=self._wait)
         self._subscribe(joint_states)
         self._load_from_parameters()
-        for note in start_notes(parameters):
-            log.info(note)
+        if parameters.controllers:
+            log.info(f'motions use {parameters.velocity_scaling:g} of the velocity limits and '
+                     f'{parameters.acceleration_scaling:g} of the acceleration limits; '
+                     + (f'scene: {parameters.scene}' if parameters.scene else 'the scene is '
+                        'empty, without a floor (scene:=floor adds one below the root frame)'))
         self._reminder = timer(self, REMINDER_PERIOD, self._remind)
 
     def _load_from_parameters(self) -> None:

@@ -9,13 +9,14 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from ros2_ik.node.parameters.spec import ParameterError, Spec
 from ros2_ik.node.parameters.table import (
     controller_specs,
     joint_limit_specs,
     LIMIT,
     LIMITS,
+    ParameterError,
     PARAMETERS,
+    Spec,
 )
 
 if TYPE_CHECKING:   # types of the attributes: each field of Defaults is a parameter
@@ -116,16 +117,3 @@ def _conflict(values: dict[str, Any]) -> str | None:
     if abs(math.hypot(*quaternion) - 1) > 1e-2:
         return f'base_pose: the quaternion {quaternion} does not have norm 1'
     return None
-
-
-def start_notes(parameters: Parameters) -> list[str]:
-    """Return start-up notes on scaling and scene for a node with controllers, else []."""
-    if not parameters.controllers:
-        return []
-    notes = [f'motions use {parameters.velocity_scaling:g} of the velocity limits and '
-             f'{parameters.acceleration_scaling:g} of the acceleration limits (parameters '
-             'velocity_scaling, acceleration_scaling)']
-    if not parameters.scene:
-        notes.append('the scene is empty: nothing is around the robot, not even a floor '
-                     '(parameter scene; scene:=floor adds one below the root frame)')
-    return notes
