@@ -2,6 +2,7 @@
 
 from ros2_ik.core.arrays import Indices
 from ros2_ik.core.collision import *
+from ros2_ik.core.collision.self_pairs import listed
 from ros2_ik.core.functions import *
 from ros2_ik.core.motion import *
 from ros2_ik.core.path import *
@@ -21,5 +22,5 @@ __all__ = [
     'TargetError', 'bind_request', 'BoundRequest', 'default_group', 'default_tip', 'Defaults',
     'group_tips', 'IKRequest', 'prepare', 'World', 'GeometryElement',
     'OCTOMAP', 'ShapeInstance', 'visual_elements', 'visual_geometry', 'shape_kinds', 'Search',
-    'read_yaml',
+    'read_yaml', 'listed',
 ]

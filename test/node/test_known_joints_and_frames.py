@@ -274,7 +274,7 @@ def test_clock_offset_is_named(stream):
         stream.now += 0.02
         stream.tell(0.4, off=-2.0)
     reading = stream.states.get('shoulder')
-    assert reading.described(stream.age()) == '2 s old (received 0 s ago)'
+    assert stream.states.age_text(reading) == '2 s old (received 0 s ago)'
 
 
 def test_restarted_simulation_drops_old_joint_states(stream):

@@ -42,12 +42,7 @@ class Outcome(NamedTuple):
 
 
 class Phase(Enum):
-    """
-    Phase of an execution; PLANNED until the motion is sent to controllers.
-
-    An execution that is SENT or BRAKING ends when the arm is at rest. An execution that was never
-    sent ends in PLANNED.
-    """
+    """Phase of an execution; PLANNED until the motion is sent to controllers."""
 
     PLANNED = 'planned'
     SENT = 'moving'
@@ -120,12 +115,10 @@ class MotionExecution:
         """Return the remaining motion, from the sample before the measured positions."""
         motion = self.motion
         assert motion is not None
-        # the sample (of N_PATH_SAMPLES) whose worst joint is nearest to its measured position
         times = np.linspace(0.0, motion.duration, N_PATH_SAMPLES)
         path = np.array([motion.at(time).position for time in times])
         apart = offset(self.robot, self.joints, path, self._measured.state(self.joints)[0])
-        nearest = int(np.argmin(np.abs(apart).max(axis=1)))
-        begin = float(times[max(nearest - 1, 0)])
+        begin = float(times[max(int(np.argmin(np.abs(apart).max(axis=1))) - 1, 0)])
         return Motion(self.joints, motion.duration - begin, lambda time: motion.at(begin + time))
 
     # -- braking --------------------------------------------------------------------------
@@ -226,12 +219,10 @@ class MotionExecution:
                     f'max_tracking_error allows {limit:g}')
         if not found.error[worst] > limit > 0:
             return ''
-        return '; '.join(filter(None, [
-            self._unanswered(),
-            f"joint '{self.joints[worst]}' does not follow: it was at "
-            f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, and '
-            f'{found.error[worst]:.3g} from all its commands of the last {MAX_DELAY:g} s; '
-            f'parameter max_tracking_error allows {limit:g}']))
+        return (f"joint '{self.joints[worst]}' does not follow: it was at "
+                f'{found.measured[worst]:.4g}, commanded to be at {found.commanded[worst]:.4g}, '
+                f'and {found.error[worst]:.3g} from all its commands of the last {MAX_DELAY:g} s; '
+                f'parameter max_tracking_error allows {limit:g}')
 
     def _unanswered(self) -> str:
         """Return which controller may still accept a goal and move the arm, or ''."""
@@ -263,9 +254,8 @@ class MotionExecution:
         if (reason := self._unanswered()) or not joints:
             self._open_at = self.now()
         elif reason := self._measured.stale(joints):
-            more = '' if outcome.status is Status.ROBOT_STATE_STALE else f': {reason}'
-            return outcome._replace(
-                message=f'{outcome.message}; it is not known whether the arm stands{more}')
+            return outcome._replace(message=f'{outcome.message}; it is not known whether the arm '
+                                    f'stands: {reason}')
         else:
             reason = self._unsettled_reason(ours, 'its commanded rest position')
         if reason:
@@ -297,14 +287,9 @@ class MotionExecution:
             for one in controllers])
 
     def log_line(self, outcome: Outcome) -> str:
-        """Return client, controllers, largest displacement, duration and outcome of a motion."""
-        assert self.motion is not None
-        end = np.concatenate([one.commanded(self.now()).position for one in self.controllers])
-        moved = np.abs(end - self.motion.at(0.0).position)
-        k = int(np.argmax(moved))
+        """Return client, controllers, duration and outcome of a motion."""
         names = ', '.join(controller.name for controller in self.controllers)
-        return (f"motion by {self.who} with {names}: joint '{self.joints[k]}' moved by "
-                f'{moved[k]:.3g}, the others less, in {self.now() - self.sent_at:.2f} s: '
+        return (f'motion by {self.who} with {names}, {self.now() - self.sent_at:.2f} s: '
                 f'{Status(outcome.status).name}: {outcome.message}')
 
 

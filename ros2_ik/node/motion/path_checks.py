@@ -1,7 +1,7 @@
 """Collision checks of motions before their start and after changes of the scene."""
 
 from ros2_ik.core import Motion, Robot, Scene, Status
-from ros2_ik.core.internals import PathCollision, PathCollisionCheck
+from ros2_ik.core.internals import listed, PathCollision, PathCollisionCheck
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.motion.motion_execution import MotionExecution, Outcome, Phase
@@ -113,11 +113,8 @@ def _outcome(found: PathCollision, robot: Robot, joints: tuple[str, ...], scene:
 
 
 def _contacts(found: PathCollision) -> str:
-    said = [f"'{contact.first}' touches '{contact.second}', {contact.depth:.3g} m deep"
-            for contact in found.contacts[:2]]
-    if (more := len(found.contacts) - 2) > 0:
-        said.append(f'{more} more')
-    return '; '.join(said)
+    return listed([f"'{contact.first}' touches '{contact.second}', {contact.depth:.3g} m deep"
+                   for contact in found.contacts])
 
 
 def _positions(found: PathCollision, robot: Robot, joints: tuple[str, ...]) -> str:

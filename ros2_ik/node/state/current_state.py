@@ -9,6 +9,7 @@ import pinocchio as pin
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_ik.core import Array, Joint, Robot, Status
+from ros2_ik.core.internals import listed
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.robot_states import joint_pose
 from ros2_ik.node.parameters import Parameters
@@ -51,19 +52,17 @@ class CurrentState:
             reading = self._reading(robot, joint)
             if reading is not None:
                 values[name] = reading.value
-            age = float('inf') if reading is None else self._joint_states.age(reading)
-            if reading is None or age > limit:
-                if name in needed:
-                    raise RequestError(Status.ROBOT_STATE_STALE,
-                                       self._missing_reason(robot, name, reading, age, limit))
+                if self._joint_states.age(reading) <= limit:
+                    continue
+            if name in needed:
+                raise RequestError(Status.ROBOT_STATE_STALE, self._missing_reason(
+                    robot, name, reading, limit))
+            if name in free | checked:
                 what, where = ('no', 'neutral') if reading is None else ('stale', 'last known')
-                if name in free:
-                    lacking[f'{what} joint_states of {{}}: the search started at the {where} '
-                            'position'].append(name)
-                elif name in checked:
-                    lacking[f'{what} joint_states of {{}}: collisions were checked at the {where} '
-                            'position'].append(name)
-        notes = [text.format(_list(names)) for text, names in lacking.items()]
+                use = 'the search started' if name in free else 'collisions were checked'
+                lacking[f'{what} joint_states of {{}}: {use} at the {where} position'].append(
+                    f"'{name}'")
+        notes = [text.format(listed(names)) for text, names in lacking.items()]
         return Start(robot.to_q(values), notes)
 
     def base(self, robot: Robot) -> Array | None:
@@ -100,20 +99,13 @@ class CurrentState:
             return None
         return found._replace(value=joint_pose(base, found.value))
 
-    def _missing_reason(self, robot: Robot, name: str, reading: Reading | None, age: float,
+    def _missing_reason(self, robot: Robot, name: str, reading: Reading | None,
                         limit: float) -> str:
         source = (f'base_source {self._parameters.base_source}' if name == robot.base_joint
                   else 'joint_states')
         if reading is None:
             return (f"joint '{name}' is needed, but neither the request nor {source} has its "
                     'position')
-        # a pose of TF is found when it is needed
-        described = (f'{age:.3g} s old' if name == robot.base_joint else reading.described(age))
         return (f"joint '{name}' is needed, but not in the request, and its position from "
-                f'{source} is {described}; parameter joint_state_timeout allows '
-                f'{limit:g} s')
-
-
-def _list(names: list[str]) -> str:
-    quoted = ', '.join(f"'{name}'" for name in names[:3])
-    return quoted if len(names) <= 3 else f'{quoted} and {len(names) - 3} more'
+                f'{source} is {self._joint_states.age_text(reading)}; parameter '
+                f'joint_state_timeout allows {limit:g} s')

@@ -6,6 +6,7 @@ from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.core.errors import RobotDescriptionError
+from ros2_ik.core.internals import listed
 from ros2_ik.messages.request_error import RequestError
 
 DISCOVERY_TIME = 3.0     # for a first description, from the start of the node [s]
@@ -78,6 +79,5 @@ class Description:
         groups = ', '.join(robot.groups) or 'none'
         self._log.info(f"robot '{robot.name}': {len(robot.joints)} joints, groups: {groups}")
         if robot.warnings:
-            more = f' (and {len(robot.warnings) - 1} more)' if len(robot.warnings) > 1 else ''
-            self._log.warning(f'{robot.warnings[0]}{more}')
+            self._log.warning(listed(robot.warnings))
         self._swapped(robot)

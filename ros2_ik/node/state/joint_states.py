@@ -42,10 +42,6 @@ class Reading(NamedTuple):
         nanoseconds = stamp.sec * 10**9 + stamp.nanosec if stamp is not None else 0
         return cls(value, nanoseconds, time.monotonic())
 
-    def described(self, age: float) -> str:
-        """Return a text on the age [s]; it exceeds the time since receipt if clocks differ."""
-        return f'{age:.3g} s old (received {time.monotonic() - self.received:.2g} s ago)'
-
 
 def _seconds(last: Reading, reading: Reading) -> float:
     """Return the time between two readings [s]: by stamps if both have one, else by receipt."""
@@ -251,6 +247,11 @@ class JointStates:
             return waited
         age: float = abs(clock.now().nanoseconds - reading.stamp) * 1e-9
         return age if clock.ros_time_is_active else max(age, waited)
+
+    def age_text(self, reading: Reading) -> str:
+        """Return the age in words; it exceeds the time since receipt if clocks differ."""
+        return (f'{self.age(reading):.3g} s old '
+                f'(received {time.monotonic() - reading.received:.2g} s ago)')
 
     # -- faults ---------------------------------------------------------------------------
 

@@ -34,9 +34,9 @@ class MeasuredJoints:
             if not reading.stamp:
                 return (f"joint_states of joint '{joint}' have no header.stamp, so that their age "
                         'is unknown; the driver must set it to the time of measurement')
-            if (age := states.age(reading)) > limit:
-                return (f"joint_states of joint '{joint}' are {reading.described(age)}; parameter "
-                        f'execute_state_timeout allows {limit:g} s')
+            if states.age(reading) > limit:
+                return (f"joint_states of joint '{joint}' are {states.age_text(reading)}; "
+                        f'parameter execute_state_timeout allows {limit:g} s')
         return ''
 
     def require(self, joints: Sequence[str]) -> None:

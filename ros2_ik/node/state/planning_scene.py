@@ -21,6 +21,7 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
+from ros2_ik.core.internals import listed
 from ros2_ik.messages.planning_scenes import changed_scene, SceneState, with_attached
 from ros2_ik.messages.request_error import error_context, RequestError
 from ros2_ik.messages.robot_states import joint_values
@@ -146,15 +147,16 @@ class PlanningScene:
         lost = [text for text in geometry.warnings if text.endswith('left out')]
         # a robot without collision elements needs no checker only if the scene is empty
         if not geometry.bodies:
-            reason = f"robot '{scene.robot.name}' has no collision elements" + ''.join(
-                _first(' that could be read: ', lost))
+            reason = f"robot '{scene.robot.name}' has no collision elements" + (
+                f' that could be read: {listed(lost)}' if lost else '')
             if scene.objects or scene.attached:
                 raise RequestError(
                     Status.COLLISION_CHECKING_UNAVAILABLE,
                     f'{reason}, so it cannot be checked against {contents(scene)} of '
                     'the scene (avoid_collisions: false disables the check)')
             return None, [f'not checked for collisions: {reason}']
-        return self._checker(scene), _first('not checked for collisions: ', lost)
+        notes = [f'not checked for collisions: {listed(lost)}'] if lost else []
+        return self._checker(scene), notes
 
     def _checker(self, scene: Scene) -> CollisionChecker:
         return collision_checker(scene.robot, scene, *self.geometry.options)
@@ -270,12 +272,6 @@ class PlanningScene:
                 self._checker(scene).moving_joints   # noqa: B018 - cached for later requests
 
 
-def _first(text: str, items: list[str]) -> list[str]:
-    """Return [text with the first item and the number of further items], [] without items."""
-    more = f' (and {len(items) - 1} more)' if len(items) > 1 else ''
-    return [f'{text}{items[0]}{more}'] if items else []
-
-
 def moved_over(source: Scene, robot: Robot) -> Scene:
     """Return a scene for a changed description of its robot; raises IKError if it does not fit."""
     scene = Scene(robot).with_frames(source.frames).with_padding(source.padding)
@@ -294,7 +290,5 @@ def moved_over(source: Scene, robot: Robot) -> Scene:
 
 def contents(scene: Scene) -> str:
     """Return the names of the first objects and attached objects of a scene, in words."""
-    names = [*(f"'{id}'" for id in scene.objects),
-             *(f"'{id}' (attached)" for id in scene.attached)]
-    more = f' and {len(names) - 5} more' if len(names) > 5 else ''
-    return ', '.join(names[:5]) + more or 'no objects'
+    return listed([*(f"'{id}'" for id in scene.objects),
+                   *(f"'{id}' (attached)" for id in scene.attached)]) or 'no objects'

