@@ -17,6 +17,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.errors import InvalidStateError, JointLimitError
 from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.controllers.controller import position_bounds
 from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution
@@ -89,12 +90,20 @@ def planned_motion(execution: MotionExecution, start: Array, scaling: float,
 
     `scaling` is the fraction of the velocity limits that the motion may use.
     """
-    goal = [_destination(execution, joint, at) for joint, at in zip(
-        execution.joints, start.tolist(), strict=True)]
+    robot, joints = execution.robot, execution.joints
+    # joints without a goal stay; measured positions can be slightly outside of the limits
+    stay = np.clip(start, *position_bounds(robot, joints)).tolist()
+    goal = [execution.goal.get(joint, at) for joint, at in zip(joints, stay, strict=True)]
     if execution.way is not None:
         motion = _along(execution, execution.way, start, np.array(goal), parameters)
     else:
-        motion = _straight(execution, start, goal, usable(execution.limits, scaling, parameters))
+        limits = usable(execution.limits, scaling, parameters)
+        try:
+            motion = straight_motion(robot, joints, start, goal, limits)
+        # the goal is valid (`read_goal`), so the start is not
+        except (InvalidStateError, JointLimitError) as error:
+            raise RequestError(Status.INVALID_ROBOT_STATE, 'no motion can start at the current '
+                               f'state: {error}') from None
     for joint, far in zip(execution.joints, np.abs(motion.goal - start), strict=True):
         if far > (most := execution.max_change.get(joint, np.inf)):
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
@@ -121,20 +130,10 @@ def usable(limits: MotionLimits, scaling: float, parameters: Parameters) -> Moti
         most - ACCELERATION_EXCESS * PERIOD * limits.jerk, most / 2))
 
 
-def _straight(execution: MotionExecution, start: Array, goal: list[float],
-              limits: MotionLimits) -> Motion:
-    try:
-        return straight_motion(execution.robot, execution.joints, start, goal, limits)
-    # the goal is valid (`read_goal`), so the start is not
-    except (InvalidStateError, JointLimitError) as error:
-        raise RequestError(Status.INVALID_ROBOT_STATE,
-                           f'no motion can start at the current state: {error}') from None
-
-
 def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
            parameters: Parameters) -> Motion:
     """Return the requested motion `way`, extended to all joints of an execution."""
-    robot, joints, moving = execution.robot, execution.joints, list(way.joints)
+    joints, moving = execution.joints, list(way.joints)
     if others := sorted({*moving} - {*joints}):
         # a joint without a controller is at its goal, but may have to move in between
         positions = np.array([way.at(time).position for time in way.times(PERIOD)])
@@ -146,26 +145,17 @@ def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
     indices = np.array([moving.index(joint) if joint in moving else -1 for joint in joints])
     moved = indices >= 0
     begin = np.where(moved, way.at(0.0).position[indices], goal)
-    away = offset(robot, joints, begin, start)
-    worst = int(np.abs(away).argmax())
-    if abs(away[worst]) > parameters.start_tolerance:
+    away = np.abs(begin - start)
+    worst = int(away.argmax())
+    if away[worst] > parameters.start_tolerance:
         raise RequestError(Status.CONTROL_FAILED, f"joint '{joints[worst]}' is "
-                           f'{abs(away[worst]):.3g} from the start of the path; nothing was moved')
-    # whole turns of continuous joints between the requested and the measured start
-    turns = begin - start - away
+                           f'{away[worst]:.3g} from the start of the path; nothing was moved')
 
     def state(time: float) -> MotionState:
         at = way.at(time)
-        return MotionState(np.where(moved, at.position[indices] - turns, start),
+        return MotionState(np.where(moved, at.position[indices], start),
                            *(np.where(moved, each[indices], 0.0) for each in at[1:]))
     return Motion(joints, way.duration, state, is_curved=True)
-
-
-def _destination(execution: MotionExecution, joint: str, start: float) -> float:
-    """Return a joint's goal position, or without one, its start clipped to the limits."""
-    limits = execution.robot.joint(joint)
-    stay = start if limits.kind == 'continuous' else min(max(start, limits.lower), limits.upper)
-    return execution.goal.get(joint, stay)
 
 
 def checked_scaling(given: float, parameters: Parameters, kind: str = 'velocity',
