@@ -99,8 +99,8 @@ class IKNode(Node):
         texts = {'urdf': parameters.robot_description,
                  'srdf': parameters.robot_description_semantic}
         description.offer(**{name: text for name, text in texts.items() if text})
-        if fault := description.refused or self._scene.fault:
-            raise ParameterError(fault)
+        if description.refused:
+            raise ParameterError(description.refused)
 
     def _remind(self) -> None:
         """Log a warning about missing inputs, and an error about another node of this name."""
@@ -119,13 +119,16 @@ class IKNode(Node):
                         'robot_description', once=True)
 
     def _on_robot(self, robot: Robot) -> None:
+        """Replace the robot of all parts; raises IKError if it does not fit the scene."""
+        # before anything is changed
+        scene = self._scene.of_robot(robot)
         # first of all, to stop motions under way
         self._motions.set_robot(robot)
         # searches for the previous robot
         self._pool.cancel()
         self._pool.set_robot(robot)
         self._joint_states.set_robot(robot)
-        self._scene.set_robot(robot)
+        self._scene.set_robot(scene)
 
     def _show(self, known: SceneState) -> None:
         self._markers.publish(scene_markers(known.scene))

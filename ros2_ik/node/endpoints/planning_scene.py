@@ -73,8 +73,7 @@ class PlanningSceneEndpoints(Endpoint):
         # MoveIt's type has neither status nor message
         if hasattr(response, 'message'):
             response.status = int(Status.SUCCESS)
-            response.message = f'the scene has {contents(known.scene)}' + (
-                f'; {self.scene.fault}' if self.scene.fault else '')
+            response.message = f'the scene has {contents(known.scene)}'
 
     # -- topic monitored_planning_scene ---------------------------------------------------
 

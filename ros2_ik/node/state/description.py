@@ -16,8 +16,9 @@ class Description:
     """
     The robot of the newest valid description.
 
-    `swapped` is called with each new robot. `refused` is the reason why the newest text was
-    refused, or ''. `missing()` returns why no description was received, or ''.
+    `swapped` is called with each new robot; an IKError that it raises refuses the robot.
+    `refused` is the reason why the newest text was refused, or ''. `missing()` returns why no
+    description was received, or ''.
     """
 
     def __init__(self, log: Any, root_joint: str, swapped: Callable[[Robot], None],
@@ -65,19 +66,15 @@ class Description:
                 return
             robot = Robot.from_urdf(newest['urdf'], srdf=newest['srdf'] or None,
                                     root_joint=self._root_joint)
+            self._swapped(robot)
         except IKError as error:
             if str(error) != self.refused:
                 self._log.error(f'description refused: {error}'
                                 + (f"; robot '{self.robot.name}' stays" if self.robot else ''))
             self.refused = str(error)
             return
-        self.refused, self._used = '', newest
-        self._take(robot)
-
-    def _take(self, robot: Robot) -> None:
-        self.robot = robot
+        self.refused, self._used, self.robot = '', newest, robot
         groups = ', '.join(robot.groups) or 'none'
         self._log.info(f"robot '{robot.name}': {len(robot.joints)} joints, groups: {groups}")
         if robot.warnings:
             self._log.warning(listed(robot.warnings))
-        self._swapped(robot)

@@ -15,7 +15,6 @@ from ros2_ik.core import (
     collision_checker,
     CollisionChecker,
     Configuration,
-    IKError,
     load_scene,
     Robot,
     Scene,
@@ -73,44 +72,34 @@ class PlanningScene:
         self._known: SceneState | None = None
         # changes that are not applied yet; the second thread computes the first of them
         self._changes = deque[tuple[PlanningSceneMessage, Done]]()
-        self.fault = ''          # why the scene of parameter `scene` was not loaded, or ''
 
-    def set_robot(self, robot: Robot) -> None:
-        """Adopt another robot; keep the scene if name and root frame of the robot are the same."""
-        old, self._known = self._known, SceneState(Scene(robot))
-        self.geometry.make(robot, self._parameters.meshes, self._parameters.missing_meshes)
-        kept = self._moved_over(old, robot) if old else None
-        self._put(kept or self._loaded(robot, self._parameters.scene))
+    def of_robot(self, robot: Robot) -> SceneState:
+        """
+        Return the scene for another robot; raises IKError if it does not fit.
 
-    def _moved_over(self, old: SceneState, robot: Robot) -> SceneState | None:
-        """Return the old scene for a changed description of the same robot, else None."""
-        before, fault, held = old.scene.robot, self.fault, contents(old.scene)
-        if (before.name, before.root_frame) == (robot.name, robot.root_frame) and not fault:
-            try:
-                scene = moved_over(old.scene, robot)
-            except IKError as error:
-                fault = f': {error}'
-            else:
-                self._log.info(f"robot '{robot.name}' is described anew; the scene stays, "
-                               f'with {held}')
-                return SceneState(scene, old.name, old.octomap)
-        self._log.warning(f"the scene of robot '{before.name}' is gone, with {held}{fault}")
-        return None
+        This is the current scene if name and root frame of the robot stay the same, else that of
+        parameter `scene`.
+        """
+        old, name = self._known, self._parameters.scene
+        before = old.scene.robot if old else robot
+        if old and (before.name, before.root_frame) == (robot.name, robot.root_frame):
+            kept = SceneState(moved_over(old.scene, robot), old.name, old.octomap)
+            self._log.info(f"robot '{robot.name}' is described anew; the scene stays, with "
+                           f'{contents(kept.scene)}')
+            return kept
+        with error_context(f"parameter scene, '{name}'"):
+            scene = load_scene(name, robot) if name else Scene(robot)
+            check_scene_size(scene)
+        if old:
+            self._log.warning(f"the scene of robot '{before.name}' is gone, with "
+                              f'{contents(old.scene)}')
+        return SceneState(scene, name)
 
-    def _loaded(self, robot: Robot, scene: str) -> SceneState:
-        """Load the scene of parameter `scene`; return an empty one and set `fault` on errors."""
-        self.fault = ''
-        if not scene:
-            return SceneState(Scene(robot))
-        try:
-            found = load_scene(scene, robot)
-            check_scene_size(found)
-        except IKError as error:
-            self._log.error(f"parameter scene, '{scene}': {error}")
-            self.fault = f"the scene '{scene}' of parameter scene is not loaded: {error}"
-            return SceneState(Scene(robot))
-        self._log.info(f"scene '{scene}': {contents(found)}")
-        return SceneState(found, scene)
+    def set_robot(self, new: SceneState) -> None:
+        """Adopt another robot with its scene."""
+        self.geometry.make(new.scene.robot, self._parameters.meshes,
+                           self._parameters.missing_meshes)
+        self._put(new)
 
     def _put(self, known: SceneState) -> None:
         self._known = known
@@ -141,8 +130,6 @@ class PlanningScene:
         The checker is None if neither the robot nor the scene has geometry. Raises RequestError
         (COLLISION_CHECKING_UNAVAILABLE).
         """
-        if self.fault:
-            raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE, self.fault)
         geometry = self.geometry.made().geometry
         lost = [text for text in geometry.warnings if text.endswith('left out')]
         # a robot without collision elements needs no checker only if the scene is empty
@@ -198,9 +185,6 @@ class PlanningScene:
         the change was refused. Raises RequestError if the change cannot be queued.
         """
         robot = self.known.scene.robot
-        if self.fault:
-            raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
-                               f'{self.fault}: start the node with another scene, or without')
         if len(self._changes) >= MAX_WAITING:
             raise RequestError(Status.FAILURE, f'busy: the maximum of {MAX_WAITING} changes of '
                                f"the scene of robot '{robot.name}' is waiting")
