@@ -1,9 +1,9 @@
 """Execution of one motion: sending, supervision, braking, and the outcome."""
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
 from enum import Enum
 import math
+import traceback
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,10 +134,14 @@ class MotionExecution:
         """Brake the motion; `supervise` returns `outcome` when the arm is at rest."""
         if self.phase is Phase.SENT:
             self.phase, self._reason, self._stopped_at = Phase.BRAKING, outcome, self.now()
-            # brakes all controllers, even if one of them raises
-            with ExitStack() as stack:
-                for one in self.controllers:
-                    stack.callback(self._brake, one)
+            for one in self.controllers:
+                try:
+                    self._brake(one)
+                # the other controllers, and other motions, are braked all the same
+                except Exception as error:
+                    one.context.node.get_logger().error(traceback.format_exc())
+                    self._reason = _add_reason(self._reason, f"controller '{one.name}' was not "
+                                               f'braked: {type(error).__name__}: {error}')
 
     def _brake(self, controller: Controller) -> None:
         """Brake a controller's joints, from their measured state if they lag or left the path."""

@@ -82,15 +82,8 @@ class MotionExecutor:
         """Stop all motions; return the number of stopped motions, including the servo's."""
         self.stops += 1
         for execution in self._executions:
-            self._stop(execution, status, reason)
-        return len(self._executions) + self._servo_moves
-
-    def _stop(self, execution: MotionExecution, status: Status, reason: str) -> None:
-        """Stop a motion; log an exception, so that other motions can be stopped as well."""
-        try:
             execution.stop(status, reason)
-        except Exception:
-            self._log.error(traceback.format_exc())
+        return len(self._executions) + self._servo_moves
 
     @property
     def moving(self) -> bool:
@@ -157,13 +150,11 @@ class MotionExecutor:
             execution.max_change, execution.assumed = max_joint_change or {}, assumed
             blocked = await self._plan_and_send(execution, scaling, avoid_collisions)
             return blocked or await self._supervise(execution)
-        except IKError as error:
-            if execution:
-                self._stop(execution, error.status, str(error))
-            return Outcome(error.status, str(error))
         except Exception as error:
             if execution:
-                self._stop(execution, Status.FAILURE, f'{type(error).__name__}: {error}')
+                execution.stop(Status.FAILURE, f'{type(error).__name__}: {error}')
+            if isinstance(error, IKError):
+                return Outcome(error.status, str(error))
             raise
         finally:
             if execution in self._executions:
