@@ -65,7 +65,7 @@ class IKNode(Node):
         state = CurrentState(parameters, joint_states, transforms, log)
         # reliable and latched matches every subscriber; QoS events, which slow services, are off
         self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
-        geometry = CollisionGeometry(log, self._pool.set_robot)
+        geometry = CollisionGeometry(log)
         self._scene = PlanningScene(parameters, state, transforms, geometry, log,
                                     lambda *call: self.executor.create_task(*call), self._wait)
         self._scene.receivers.append(self._show)

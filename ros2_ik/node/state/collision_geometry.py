@@ -4,14 +4,15 @@ The robot's collision geometry, created in a thread beside the node's callbacks.
 Convex parts of meshes, which take seconds to a minute, are computed in a separate process.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 import multiprocessing
 import os
 import threading
 import time
 import traceback
-from typing import Any
+
+from rclpy.impl.rcutils_logger import RcutilsLogger
 
 from ros2_ik.core import (
     collision_checker,
@@ -35,12 +36,11 @@ class CollisionGeometry:
     """
     Creates the collision geometry of the current robot, and reports whether it is ready.
 
-    `ready(robot, options)` is called in a thread when the geometry is complete. `options` are the
-    arguments `meshes` and `missing` of `collision_checker`.
+    `options` are the arguments `meshes` and `missing` of `collision_checker`.
     """
 
-    def __init__(self, log: Any, ready: Callable[[Robot, tuple[str, str]], None]) -> None:
-        self._log, self._ready = log, ready
+    def __init__(self, log: RcutilsLogger) -> None:
+        self._log = log
         self._executor = ThreadPoolExecutor(N_THREADS, 'collision geometry')
         self._future: Future[CollisionChecker] | None = None
         self._since = 0.0
@@ -95,8 +95,6 @@ class CollisionGeometry:
         # no warning: the SRDF that names the pairs usually follows the URDF
         if report:
             self._log.info(f"robot '{robot.name}': {report}")
-        if geometry.bodies:
-            self._ready(robot, options)
         if meshes := geometry.without_parts:
             threading.Thread(target=self._refine, args=(robot, meshes), daemon=True,
                              name='convex parts').start()

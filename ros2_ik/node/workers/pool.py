@@ -22,7 +22,7 @@ from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, s
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.15   # for the answer of a cancelled search [s]
 # time beyond the time budget of a search until it fails unanswered; a worker may have to start,
-# or to create the geometry of a robot [s]
+# and creates the geometry of a robot at the first search [s]
 OVERDUE = 5.0
 EXIT_TIMEOUT = 1.0      # for the fork server to report a process's exit code [s]
 
@@ -95,8 +95,7 @@ class Pool:
     """
     `size` worker processes, and a thread that receives their messages.
 
-    Call all methods but `set_robot` in the node's thread. Callbacks `done` and `tell` run
-    in the pool's thread.
+    Call all methods in the node's thread. Callbacks `done` and `tell` run in the pool's thread.
     """
 
     def __init__(self, size: int, log: Any) -> None:
@@ -116,18 +115,10 @@ class Pool:
         """Number of open searches without `tell`."""
         return sum(job.tell is None for job in self._open())
 
-    def set_robot(self, robot: Robot, geometry: tuple[str, str] | None = None) -> None:
-        """
-        Send a robot to all workers, including workers that start later.
-
-        Call this again with the options of the collision geometry when the geometry is ready, so
-        that workers create it before a search needs it. Can be called in any thread.
-        """
-        message = TakeRobot(robot.key, pickle.dumps(robot), geometry)
+    def set_robot(self, robot: Robot) -> None:
+        """Send a robot to all workers, including workers that start later."""
+        message = TakeRobot(robot.key, pickle.dumps(robot))
         with self._lock:
-            # the geometry of a robot that was replaced meanwhile
-            if geometry and self._robot and self._robot.key != robot.key:
-                return
             self._robot = message
             for member in self._members:
                 member.send(message)

@@ -16,7 +16,7 @@ import time
 import traceback
 from typing import NamedTuple, TypeAlias
 
-from ros2_ik.core import collision_checker, IKSolution, Robot, Scene
+from ros2_ik.core import IKSolution, Robot
 from ros2_ik.core.internals import PathSearch, Search, TimedPath
 
 NICENESS = 10     # lower priority than the node's own callbacks
@@ -28,15 +28,10 @@ Answer: TypeAlias = IKSolution | TimedPath
 
 
 class TakeRobot(NamedTuple):
-    """
-    To the worker: a pickled robot, to which jobs refer by `key`.
-
-    `geometry` has the options of `collision_checker`; None while the geometry is not ready.
-    """
+    """To the worker: a pickled robot, to which jobs refer by `key`."""
 
     key: str
     robot: bytes
-    geometry: tuple[str, str] | None = None
 
 
 class Job(NamedTuple):
@@ -136,7 +131,8 @@ class Worker:
 
     def _handle(self, message: TakeRobot | Job | Cancel) -> None:
         if isinstance(message, TakeRobot):
-            self._add_robot(message)
+            # searches for an earlier robot are cancelled by the node
+            self._robots = {message.key: pickle.loads(message.robot)}
         elif isinstance(message, Job):
             self._begin(message)
         elif message.number in self._open:
@@ -169,18 +165,6 @@ class Worker:
             while self._connection.poll():
                 self._inbox.append(self._connection.recv())
         return Cancel(number) in self._inbox
-
-    def _add_robot(self, message: TakeRobot) -> None:
-        robot = self._robots.get(message.key) or pickle.loads(message.robot)
-        # searches for an earlier robot are cancelled by the node
-        self._robots = {message.key: robot}
-        # creates the geometry in the cache before a search needs it
-        if message.geometry:
-            try:
-                collision_checker(robot, Scene(robot), *message.geometry)
-            # a search that needs the geometry reports the error
-            except Exception:
-                traceback.print_exc()
 
     def _answer(self, number: int) -> None:
         self._connection.send(Result(number, self._open.pop(number).search.solution()))
