@@ -93,17 +93,18 @@ class Buffer:
 def tf(monkeypatch):
     """Make tf2_ros importable; return its buffer."""
     monkeypatch.setitem(sys.modules, 'tf2_ros', ModuleType('tf2_ros'))
-    monkeypatch.setattr('ros2_ik.node.state.transforms.TRANSFORM_TIMEOUT', 0.05)
-    return Buffer()
+    buffer = Buffer()
+    monkeypatch.setattr('ros2_ik.node.state.transforms.listen_to_tf', lambda node: buffer)
+    return buffer
 
 
-def transforms(tf=None, **parameters):
+def transforms(**parameters):
     given = SimpleNamespace(**{'tf_timeout': 5.0, 'execute_tf_timeout': 0.5, **parameters})
-    return Transforms(Node(), given, lambda node: tf)
+    return Transforms(Node(), given)
 
 
 def test_tf_lookup_returns_offset_and_stamp(tf):
-    known, robot = transforms(tf), small_arm()
+    known, robot = transforms(), small_arm()
     assert known.absent == ''
     message = tf.has('base', 'table', stamp=NOW - 3_000_000_000)
     found = known.lookup()(robot, 'table')
@@ -127,25 +128,25 @@ def test_missing_tf2_ros_is_named(monkeypatch):
     (1.0, True, 'execute_tf_timeout allows 0.5 s')])
 def test_old_transforms_are_refused(tf, age, execute, limit):
     tf.has('base', 'part', stamp=NOW - int(age * 1e9))
-    find = transforms(tf).lookup(execute)
+    find = transforms().lookup(execute)
     if limit is None:
         assert find(small_arm(), 'part').offset is not None
         return
     with pytest.raises(OldTransformError, match=f"'part' is {age:g}.* s old.*{limit}"):
         find(small_arm(), 'part')
-    assert transforms(tf, tf_timeout=0.0, execute_tf_timeout=0.0).lookup(execute)(
+    assert transforms(tf_timeout=0.0, execute_tf_timeout=0.0).lookup(execute)(
         small_arm(), 'part').offset is not None
 
 
 def test_transform_with_a_future_stamp_is_refused(tf):
     tf.has('base', 'part', stamp=NOW + 6_000_000_000)
     with pytest.raises(OldTransformError, match="'part' is stamped 6 s in the future"):
-        transforms(tf).lookup()(small_arm(), 'part')
+        transforms().lookup()(small_arm(), 'part')
 
 
 def test_static_transforms_have_no_age(tf):
     tf.has('base', 'part', stamp=0)
-    assert transforms(tf).lookup(True)(small_arm(), 'part').offset is not None
+    assert transforms().lookup(True)(small_arm(), 'part').offset is not None
 
 
 START = 1_000_000_000_000   # of the node's clock [ns]

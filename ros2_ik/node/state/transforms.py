@@ -4,7 +4,6 @@ Transforms of TF, if tf2_ros is installed.
 TF is received in a separate thread: tf2_ros needs 2.5 ms for a message with 30 transforms.
 """
 
-from collections.abc import Callable
 import threading
 import time
 import traceback
@@ -74,13 +73,12 @@ class Transforms:
     """
     Poses of TF frames that are not links of the robot.
 
-    `listen` is `listen_to_tf` or a replacement. TF is subscribed to at the first lookup only,
-    since each TF message costs time and most robots never need a foreign frame.
+    TF is subscribed to at the first lookup only, since each TF message costs time and most robots
+    never need a foreign frame.
     """
 
-    def __init__(self, node: Node, parameters: Parameters,
-                 listen: 'Callable[[Node], tf2_ros.Buffer]' = listen_to_tf) -> None:
-        self._node, self._listen, self._parameters = node, listen, parameters
+    def __init__(self, node: Node, parameters: Parameters) -> None:
+        self._node, self._parameters = node, parameters
         self._buffer: Any = None
         self._since = 0.0       # time of the subscription (steady clock [s])
         self._start_lock = threading.Lock()
@@ -112,7 +110,7 @@ class Transforms:
         # the thread of scene changes looks up frames as well
         with self._start_lock:
             if self._buffer is None:
-                self._buffer, self._since = self._listen(self._node), time.monotonic()
+                self._buffer, self._since = listen_to_tf(self._node), time.monotonic()
         try:
             message = self._buffer.lookup_transform(target, source, Time())
             place = placement(message.transform.translation, message.transform.rotation,
