@@ -22,7 +22,7 @@ from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import MotionExecution
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
+from ros2_ik.node.state.measured_joints import is_near, MeasuredJoints
 
 # -- the goal ----------------------------------------------------------------------------------
 
@@ -55,20 +55,13 @@ def read_goal(robot: Robot, joints: Mapping[str, Any], group: str, controllers: 
                                f'[{joint.lower:.6g}, {joint.upper:.6g}]')
         if name in allowed and controllers.moves(name):
             goal[name] = float(value)
-        elif not _is_at_goal(robot, name, value, measured, tolerance):
+        elif measured.stale([name]) or not is_near(
+                robot, name, measured.state([name])[0][0], value, tolerance):
             if name in allowed:
                 raise RequestError(Status.CONTROL_FAILED, controllers.lack([name]))
             raise RequestError(Status.INVALID_GOAL_CONSTRAINTS, f"joint '{name}' is not in group "
                                f"'{group}', and not at its goal")
     return goal
-
-
-def _is_at_goal(robot: Robot, name: str, value: float, measured: MeasuredJoints,
-                tolerance: float) -> bool:
-    if measured.stale([name]):
-        return False
-    off = offset(robot, [name], measured.state([name])[0], np.array([value]))
-    return bool(abs(off[0]) <= tolerance)
 
 
 # -- the motion --------------------------------------------------------------------------------

@@ -40,24 +40,23 @@ class Parameters(_Defaults):
         self._given = {name: parameter.value for name, parameter
                        in node.get_parameters_by_prefix('').items() if name not in ROS_OWN}
         self._specs: dict[str, Spec] = {}
-        self._values: dict[str, Any] = {}
         # rclpy has declared the given parameters without description and range
         for name in self._given:
             node.undeclare_parameter(name)
         self._declare(PARAMETERS)
-        self._set({'controllers': [name for name in self.controllers if name]})
+        vars(self)['controllers'] = [name for name in self.controllers if name]
         self._declare(controller_specs(self.controllers))
         self._declare(joint_limit_specs(self._given))
-        if reason := _conflict(self._values):
+        if reason := _conflict(vars(self)):
             raise ParameterError(reason)
         node.add_on_set_parameters_callback(self._on_set)
         node.add_post_set_parameters_callback(
-            lambda parameters: self._set(self._parsed(parameters)))
+            lambda parameters: vars(self).update(self._parsed(parameters)))
         self._warn_of_unknown()
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of a parameter whose name has dots."""
-        return self._values[name]
+        return vars(self)[name]
 
     def __getattr__(self, name: str) -> Any:
         # reached only for names that are no parameters: the values are instance attributes
@@ -65,19 +64,19 @@ class Parameters(_Defaults):
 
     def limit(self, joint: str, kind: str) -> float | None:
         """Return joint_limits.<joint>.max_<kind>, None if the limit is unset or switched off."""
-        counts = self._values.get(f'joint_limits.{joint}.has_{kind}_limits', True)
-        value = self._values.get(f'joint_limits.{joint}.max_{kind}')
+        counts = vars(self).get(f'joint_limits.{joint}.has_{kind}_limits', True)
+        value = vars(self).get(f'joint_limits.{joint}.max_{kind}')
         return value if counts else None
 
     def limited_joints(self) -> set[str]:
         """Return the joints with a parameter joint_limits.<joint>.*."""
-        return {found.group(1) for name in self._values if (found := LIMIT.fullmatch(name))}
+        return {found.group(1) for name in self._specs if (found := LIMIT.fullmatch(name))}
 
     def _declare(self, specs: Iterable[Spec]) -> None:
         for spec in specs:
             value = spec.parse(self._given.get(spec.name, spec.default))
             self._specs[spec.name] = spec
-            self._set({spec.name: value})
+            vars(self)[spec.name] = value
             self.node.declare_parameter(spec.name, value, spec.descriptor(),
                                         ignore_override=True)
 
@@ -98,15 +97,11 @@ class Parameters(_Defaults):
 
     def _on_set(self, parameters: list[Parameter]) -> SetParametersResult:
         try:
-            reason = _conflict({**self._values, **self._parsed(parameters)})
+            reason = _conflict({**vars(self), **self._parsed(parameters)})
         # an exception that leaves this callback would end the node
         except Exception as error:
             reason = str(error)
         return SetParametersResult(successful=not reason, reason=reason or '')
-
-    def _set(self, values: dict[str, Any]) -> None:
-        self._values.update(values)
-        vars(self).update(values)
 
 
 def _conflict(values: dict[str, Any]) -> str | None:

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 import time
 from typing import Any, NamedTuple, TypeVar
@@ -203,31 +203,31 @@ class PlanningScene:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def _compute_first(self) -> None:
-        self._thread.submit(self._compute, self.known, self._changes[0][0])
+        base = self.known
+        self._thread.submit(self._changed, base, self._changes[0][0]).add_done_callback(
+            lambda future: self._post(self._finish, base, future))
 
-    def _finish(self, base: SceneState, result: tuple[SceneState, list[str]] | Exception) -> None:
+    def _finish(self, base: SceneState, future: Future[tuple[SceneState, list[str]]]) -> None:
         """Adopt the scene after the first change; compute it again if the robot was replaced."""
         if base is not self._known:
             self._compute_first()
             return
         _, done = self._changes.popleft()
-        if not isinstance(result, Exception) and result[0] is not base:
-            self._put(result[0])
+        try:
+            new, notes = future.result()
+            result: Applied | Exception = Applied(new.scene, notes)
+        except Exception as error:
+            new, result = base, error
+        if new is not base:
+            self._put(new)
         if self._changes:
             self._compute_first()
-        done(result if isinstance(result, Exception) else Applied(result[0].scene, result[1]))
+        done(result)
 
     # -- changes: in the second thread ----------------------------------------------------
 
-    def _compute(self, base: SceneState, message: PlanningSceneMessage) -> None:
-        try:
-            result: tuple[SceneState, list[str]] | Exception = self._changed(message, base)
-        except Exception as error:
-            result = error
-        self._post(self._finish, base, result)
-
-    def _changed(self, message: PlanningSceneMessage,
-                 base: SceneState) -> tuple[SceneState, list[str]]:
+    def _changed(self, base: SceneState,
+                 message: PlanningSceneMessage) -> tuple[SceneState, list[str]]:
         """Apply a change; retry while it is refused for a transform that may still arrive."""
         robot = base.scene.robot
         while True:

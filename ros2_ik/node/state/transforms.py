@@ -13,7 +13,7 @@ import pinocchio as pin
 import rclpy
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.time import Time
 
@@ -54,11 +54,9 @@ def _spin(node: Node, _: object) -> None:
     executor = SingleThreadedExecutor(context=node.context)
     executor.add_node(node)
     while node.context.ok():
+        # an invalid message must not end this thread
         try:
             executor.spin_once(timeout_sec=0.5)
-        except ExternalShutdownException:
-            return
-        # an invalid message must not end this thread
         except Exception:
             if node.context.ok():
                 node.get_logger().error(traceback.format_exc(), throttle_duration_sec=5.0)
