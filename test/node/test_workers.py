@@ -11,10 +11,10 @@ from ros2_ik.node.workers.serve import Job, TakeRobot
 TIP = 'panda_hand_tcp'
 
 
-def job(number, robot, target, timeout=60.0, watched=False, **options):
+def job(number, robot, target, timeout=60.0, **options):
     search = Search(IKProblem(robot, [PoseTarget(TIP, matrix(target.pose))]), random_state=0,
                     timeout=timeout, **options)
-    return Job(number, robot.key, search.question(), watched)
+    return Job(number, robot.key, search.question())
 
 
 def results(here):
@@ -22,7 +22,7 @@ def results(here):
     found = []
     while here.poll():
         found.append(here.recv())
-    return found
+    return [result for result in found if result.is_final]
 
 
 def turns_until(worker, here, count):

@@ -131,7 +131,7 @@ class Pool:
         about ten times per second. The time budget of the search starts in the worker.
         """
         job = Job(next(self._numbers), search.problem.robot.key, search.question(),
-                  tell is not None, time.monotonic(), type(search))
+                  time.monotonic(), type(search))
         with self._lock:
             if self._members and not self._ending:
                 member = min(self._members, key=lambda member: len(member.jobs))

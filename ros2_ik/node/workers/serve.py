@@ -21,7 +21,7 @@ from ros2_ik.core.internals import PathSearch, Search, TimedPath
 
 NICENESS = 10     # lower priority than the node's own callbacks
 POLL_PERIOD = 0.005       # between two checks for messages during an attempt [s]
-PROGRESS_PERIOD = 0.1     # between two progress reports of a watched search [s]
+PROGRESS_PERIOD = 0.1     # between two progress reports of a search [s]
 
 AnySearch: TypeAlias = Search | PathSearch
 Answer: TypeAlias = IKSolution | TimedPath
@@ -38,14 +38,12 @@ class Job(NamedTuple):
     """
     To the worker: a search, serialized by its method `question`.
 
-    `watched` requests Progress messages. `sent` is the time of the submission to the pool, on the
-    steady clock [s].
+    `sent` is the time of the submission to the pool, on the steady clock [s].
     """
 
     number: int
     robot_key: str
     question: bytes
-    watched: bool = False
     sent: float = math.inf
     kind: type[AnySearch] = Search
 
@@ -60,8 +58,7 @@ class Result(NamedTuple):
     """
     To the node: the result of a job; without a solution, `failure` has the traceback.
 
-    For a watched job, messages that are not final have the best result so far, about ten times per
-    second.
+    Messages that are not final have the best result so far, about ten times per second.
     """
 
     number: int
@@ -75,7 +72,6 @@ class OpenSearch:
     """A search, its computing time `spent` [s], and the time of its last progress report."""
 
     search: AnySearch
-    watched: bool = False
     spent: float = 0.0
     reported_at: float = field(default_factory=time.monotonic)    # steady clock [s]
 
@@ -121,8 +117,7 @@ class Worker:
             chosen.spent += time.thread_time() - before
             if finished:
                 self._answer(number)
-            elif chosen.watched and (
-                    now := time.monotonic()) > chosen.reported_at + PROGRESS_PERIOD:
+            elif (now := time.monotonic()) > chosen.reported_at + PROGRESS_PERIOD:
                 chosen.reported_at = now
                 self._connection.send(
                     Result(number, chosen.search.solution(), is_final=False))
@@ -150,7 +145,7 @@ class Worker:
         search.budget.deadline += waited
         search.budget.started += waited
         search.budget.cancel = lambda: self._is_cancelled(job.number)
-        self._open[job.number] = OpenSearch(search, job.watched)
+        self._open[job.number] = OpenSearch(search)
 
     def _is_cancelled(self, number: int) -> bool:
         """
