@@ -112,7 +112,7 @@ class MotionExecution:
                    default=-np.inf)
 
     def way_left(self) -> Motion:
-        """Return the remaining motion, from the sample before the measured positions."""
+        """Return the remaining motion, from the sample before that nearest to the arm."""
         motion = self.motion
         assert motion is not None
         times = np.linspace(0.0, motion.duration, N_PATH_SAMPLES)

@@ -179,7 +179,7 @@ class MotionExecutor:
                                    f'{other.phase.value}, with these joints or with joints that '
                                    'they could collide with')
         # reserved before the first await, so that no motion can acquire the joints meanwhile
-        before, self.servo = self.servo, Lease(execution.joints)
+        self.servo = Lease(execution.joints)
         try:
             self._measured.require(execution.joints)
             await self._prepare(execution)
@@ -187,7 +187,7 @@ class MotionExecutor:
             for controller in controllers:
                 controller.cancel()
         except Exception:
-            self.servo = before
+            self.servo = None
             raise
         return controllers
 

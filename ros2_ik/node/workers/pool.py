@@ -2,14 +2,11 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 import multiprocessing
 from multiprocessing.connection import wait
-import os
 import pickle
-import signal
 import threading
 import time
 from typing import Any
@@ -79,11 +76,6 @@ class Member:
     def send(self, message: TakeRobot | Job | Cancel) -> None:
         """Send a message by a thread, since the pipe may be full; no-op if the worker is dead."""
         self._sender.submit(self.connection.send, message)
-
-    def kill(self) -> None:
-        """Kill the process if it is alive."""
-        with suppress(ProcessLookupError):
-            os.kill(self.process.pid, signal.SIGKILL)
 
     def close(self) -> None:
         """Close the pipe of a dead worker, after the messages under way."""
@@ -166,7 +158,7 @@ class Pool:
         self._closing = True
         with self._lock:
             for member in self._members:
-                member.kill()
+                member.process.kill()
 
     def _open(self) -> list[OpenJob]:
         """Return the open jobs of all workers."""
