@@ -104,7 +104,7 @@ class Pool:
 
     @property
     def open_jobs(self) -> int:
-        """Number of open searches without `tell`."""
+        """Number of open searches of services, which report no progress."""
         return sum(job.tell is None for job in self._open())
 
     def set_robot(self, robot: Robot) -> None:

@@ -49,7 +49,7 @@ class Job(NamedTuple):
 
 
 class Cancel(NamedTuple):
-    """To the worker: end a job now, and send its best result so far."""
+    """To the worker: end a job, and send its best result."""
 
     number: int
 
