@@ -58,9 +58,6 @@ class JointHistory:
     compared. `turning` means that the joint is continuous.
     """
 
-    __slots__ = ('_fast_step', '_past', '_rest', 'contradiction', 'contradiction_at', 'reading',
-                 'speed', 'turning')
-
     def __init__(self, reading: Reading, speed: float | None = None,
                  turning: bool = False) -> None:
         # _rest: the reading since which all readings have shown the current position
