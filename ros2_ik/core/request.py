@@ -5,7 +5,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 import math
-from typing import Any, NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.collision import CollisionChecker
@@ -19,7 +19,6 @@ from ros2_ik.core.problem import (
     Constraint,
     Cost,
     IKProblem,
-    JointChangeBound,
     LeastSquares,
     ORIENTATION_TOLERANCE,
     PoseTarget,
@@ -72,8 +71,8 @@ class IKRequest:
     `follow_frames` is False, to the pose of that frame at the start.
 
     The search starts at `seed`, joint values by name; the `World` adds the missing joints.
-    `options.max_joint_change` bounds the joint changes from the seed, `max_jump` those from the
-    current state. With `avoid_collisions`, a solution has no contact in the world's scene.
+    `options.max_joint_change` bounds the joint changes from the seed. With `avoid_collisions`, a
+    solution has no contact in the world's scene.
 
     Tips and frames are names of the robot's frames, of `frames` that this request adds, such as a
     tool (see `Robot.with_frames`), or of objects and subframes of the world's scene.
@@ -90,7 +89,6 @@ class IKRequest:
     seed: Mapping[str, float | Array] = field(default_factory=dict)
     more_seeds: Sequence[Mapping[str, float | Array]] = ()
     avoid_collisions: bool = True
-    max_jump: Any = None
     options: SolveOptions = field(default_factory=SolveOptions)
     frames: 'Mapping[str, tuple[str | None, pin.SE3]]' = field(default_factory=dict)
 
@@ -101,7 +99,7 @@ class World:
     The robot, its collision checker (None: no scene) and its current state.
 
     `at` is the current state, joint values (nq,) or by name. If it changes, a derived class
-    overrides both methods.
+    overrides `start`.
     """
 
     robot: Robot
@@ -118,10 +116,6 @@ class World:
         """
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
-    def current_state(self, request: IKRequest, start: Array) -> Array:
-        """Return the current state (nq,), with the full turns of joints chosen as in `start`."""
-        return self.robot.to_q(self.at)
-
 
 class BoundRequest(NamedTuple):
     """A request, its problem, and the last three arguments of `World.start`."""
@@ -134,7 +128,7 @@ class BoundRequest(NamedTuple):
     def can_rebind(self) -> bool:
         """True if `rebind` updates all parts of the problem that depend on poses and seed."""
         request = self.request
-        return not request.more_seeds and request.max_jump is None and (
+        return not request.more_seeds and (
             request.follow_frames or all(target.relative_to is None for target in request.targets))
 
     def rebind(self, poses: Sequence[Pose], seed: Mapping[str, float | Array],
@@ -191,9 +185,6 @@ def bind_request(request: IKRequest, world: World) -> BoundRequest:
         robot, targets, group or None, start, locked,
         request.constraints, request.costs, checker=contact_checker,
         collisions=contact_checker is not None)
-    if request.max_jump is not None:
-        problem = problem.bounded(JointChangeBound.of(robot, world.current_state(request, start),
-                                                      request.max_jump))
     return BoundRequest(request, problem, joints)
 
 

@@ -66,7 +66,6 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
         (*message.constraints, *message.costs)[:MAX_FUNCTIONS])], group or default, defaults)
     tips = _tips(names, count, robot, group or default, defaults, scene)
     references = _references(message, robot, scene, lookup)
-    most, is_jump = _max_joint_change(message, robot, defaults)
     return IKRequest(
         _targets(message, tips, references, defaults), follow_frames=message.follow_frames,
         group=group, default_group=default, moving_joints=message.moving_joints,
@@ -74,13 +73,11 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
         more_seeds=tuple(joint_values(state, robot, f'more_seeds[{index}]')
                          for index, state in enumerate(message.more_seeds)),
         avoid_collisions=message.avoid_collisions,
-        max_jump=most if is_jump else None,
-        options=_options(message, defaults, None if is_jump else most),
+        options=_options(message, robot, defaults),
         frames=robot.added_frames)
 
 
-def _options(message: 'ComputeIK.Request', defaults: Defaults,
-             max_joint_change: dict[str, float] | None) -> SolveOptions:
+def _options(message: 'ComputeIK.Request', robot: Robot, defaults: Defaults) -> SolveOptions:
     return SolveOptions(
         timeout=_timeout(message.timeout, defaults),
         max_iterations=message.max_iterations or None,
@@ -89,7 +86,8 @@ def _options(message: 'ComputeIK.Request', defaults: Defaults,
         solutions=_solutions(message.solutions, defaults),
         allow_restarts=message.allow_restarts,
         random_state=message.random_state if message.random_state >= 0 else None,
-        approximate=tuple(message.approximate) or None, max_joint_change=max_joint_change)
+        approximate=tuple(message.approximate) or None,
+        max_joint_change=_max_joint_change(message, robot, defaults))
 
 
 def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequence[Reference],
@@ -188,12 +186,8 @@ def _timeout(duration: 'Duration', defaults: Defaults) -> float:
 
 
 def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
-                      defaults: Defaults) -> tuple[dict[str, float] | None, bool]:
-    """
-    Return the maximum change of each joint, and whether it comes from parameter max_jump.
-
-    The changes [rad, m] are by joint name; None means that no change is limited.
-    """
+                      defaults: Defaults) -> dict[str, float] | None:
+    """Return the maximum change from the seed by joint name [rad, m], None without a limit."""
     if not request.max_joint_change >= 0:
         raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
                     '(not bounded; with execute: parameter max_jump)')
@@ -211,9 +205,8 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
             raise wrong(f"joint_changes[{index}], of '{name}', is {change:g}; valid: above 0")
         single[name] = change
     if most == math.inf and not single:
-        return None, False
-    is_jump = bool(request.execute and request.max_joint_change == 0 and defaults.max_jump > 0)
-    return {name: single.get(name, most) for name in robot.joint_names}, is_jump
+        return None
+    return {name: single.get(name, most) for name in robot.joint_names}
 
 
 def _solutions(count: int, defaults: Defaults) -> int:

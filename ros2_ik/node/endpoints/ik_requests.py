@@ -7,8 +7,6 @@ import math
 import time
 from typing import Any, cast, NamedTuple
 
-import numpy as np
-
 from ros2_ik.core import Array, CollisionChecker, IKSolution, Robot, Scene, Status
 from ros2_ik.core.internals import bind_request, BoundRequest, IKRequest, Search, World
 from ros2_ik.messages.answers import (
@@ -38,8 +36,7 @@ from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.node.workers import AnySearch, UnansweredError
 from ros2_ik.srv import ComputeIK
 
-BOUND = ('with execute, max_joint_change counts from the current state of the robot, and is '
-         'parameter max_jump unless the request sets it')
+BOUND = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
 MAX_PENDING = 64        # maximum number of open searches in the workers
 # Maximum CPU time of a search in the node's thread [s]; a transfer to a worker takes longer.
 SLICE = 0.002
@@ -244,9 +241,7 @@ class IKRequests(Parts):
         stop the motion, or ''.
         """
         notes, problem = question.notes, question.search.problem
-        # max_joint_change may come from parameter max_jump, not from the request: explain it
-        if (question.request.max_jump is not None and not solution.success
-                and 'max_joint_change' in solution.message):
+        if question.execute and not solution.success and 'max_joint_change' in solution.message:
             notes = [BOUND, *notes]
         head = header(self.node, question.robot.root_frame)
         fill_answer(answer, solution, problem, head, notes, question.scene)
@@ -265,9 +260,9 @@ class IKRequests(Parts):
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', avoid_collisions=request.avoid_collisions,
             own=partial(question.scene.rebased, question.known) if question.scene else None,
-            cancelled=cancelled, stops=stops, who=who, assumed=request.seed, max_joint_change=(
-                request.options.max_joint_change if request.max_jump is None
-                else request.max_jump), way=question.way.motion if question.way else None)
+            cancelled=cancelled, stops=stops, who=who, assumed=request.seed,
+            max_joint_change=request.options.max_joint_change,
+            way=question.way.motion if question.way else None)
         answer.status = int(outcome.status)
         answer.message = f'{answer.message}; {outcome.message}'
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
@@ -307,16 +302,6 @@ class _World(World):
         start = self._state.start(self.robot, request.seed, needed, free, checked)
         self.notes = start.notes
         return start.q
-
-    def current_state(self, request: IKRequest, start: Array) -> Array:
-        """Return the current q (nq,); whole turns and unknown joints are as in `start`."""
-        known = self._state.known(self.robot)
-        q = np.array(self.robot.to_q(known, start))
-        for joint in self.robot.joints:
-            if joint.kind == 'continuous' and joint.name in known:
-                apart = start[joint.index] - q[joint.index]
-                q[joint.index] += 2 * np.pi * np.round(apart / (2 * np.pi))
-        return q
 
 
 def _run_slice(search: Search, others: int) -> bool:
