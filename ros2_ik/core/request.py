@@ -1,13 +1,12 @@
 """Inverse-kinematics requests, and the search that answers a request."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from itertools import combinations
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
-from ros2_ik.core.arrays import Array, JointValues, Pose
+from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import (
     AmbiguousTipError,
@@ -31,8 +30,8 @@ from ros2_ik.core.solvers import Search, SolveOptions
 if TYPE_CHECKING:
     import pinocchio as pin
 
-__all__ = ['BoundRequest', 'Defaults', 'IKRequest', 'World', 'bind_request',
-           'default_group', 'default_tip', 'group_tips', 'prepare']
+__all__ = ['Defaults', 'IKRequest', 'World', 'default_group', 'default_tip', 'group_tips',
+           'prepare']
 # names of joints
 Joints = frozenset[str]
 DEFAULT_OPTIONS = SolveOptions()
@@ -117,47 +116,8 @@ class World:
         return self.robot.to_q(request.seed, self.robot.to_q(self.at), 'seed')
 
 
-class BoundRequest(NamedTuple):
-    """A request, its problem, and the last three arguments of `World.start`."""
-
-    request: IKRequest
-    problem: IKProblem
-    joints: tuple[Joints, Joints, Joints]
-
-    @property
-    def can_rebind(self) -> bool:
-        """True if `rebind` updates all parts of the problem that depend on poses and seed."""
-        request = self.request
-        return not request.more_seeds and (
-            request.follow_frames or all(target.relative_to is None for target in request.targets))
-
-    def rebind(self, poses: Sequence[Pose], seed: Mapping[str, float | Array],
-               world: World) -> 'BoundRequest':
-        """
-        Return the request with other target poses and another seed.
-
-        The `world` must have the same collision checker. Valid only if `can_rebind`.
-        """
-        request = copy(self.request)
-        request.__dict__['seed'] = seed
-        problem = self.problem.again(poses, world.start(request, *self.joints))
-        request.__dict__['targets'] = problem.targets
-        return BoundRequest(request, problem, self.joints)
-
-    def search(self) -> Search:
-        """Return the search that answers the request."""
-        more: list[JointValues] = list(self.request.more_seeds)
-        return Search(self.problem, [self.problem.start, *more] if more else None,
-                      options=self.request.options)
-
-
 def prepare(request: IKRequest, world: World) -> Search:
     """Return the search that answers a request; raises IKError if the request is invalid."""
-    return bind_request(request, world).search()
-
-
-def bind_request(request: IKRequest, world: World) -> BoundRequest:
-    """Return the request with its problem in a world; raises IKError if the request is invalid."""
     robot, checker = world.robot, world.checker
     # objects and subframes of the scene become frames of the robot, then the request's frames
     if checker is not None:
@@ -172,8 +132,7 @@ def bind_request(request: IKRequest, world: World) -> BoundRequest:
         [term.function.joints(robot) for term in (*request.constraints, *request.costs)],
         group or None, locked)
     checked = checker.moving_joints - active if checker else frozenset[str]()
-    joints = active, needed_names(request, robot, active), checked
-    start = world.start(request, *joints)
+    start = world.start(request, active, needed_names(request, robot, active), checked)
     targets = request.targets
     # fixed references: express the targets in the root frame
     if not request.follow_frames:
@@ -185,7 +144,8 @@ def bind_request(request: IKRequest, world: World) -> BoundRequest:
         robot, targets, group or None, start, locked,
         request.constraints, request.costs, checker=contact_checker,
         collisions=contact_checker is not None)
-    return BoundRequest(request, problem, joints)
+    seeds: list[JointValues] = [problem.start, *request.more_seeds]
+    return Search(problem, seeds, options=request.options)
 
 
 # -- joints that move, and joints whose values are needed -----------------------------------

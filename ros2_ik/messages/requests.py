@@ -1,13 +1,8 @@
 """Reading of ComputeIK requests: defaults, options of the search, collision rules."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
-from functools import cache
+from collections.abc import Sequence
 import math
-from operator import attrgetter
-from typing import Any, TYPE_CHECKING
-
-import pinocchio as pin
+from typing import TYPE_CHECKING
 
 from ros2_ik.core import AllowedCollisions, PoseTarget, Robot, Scene, SolveOptions, Status
 from ros2_ik.core.errors import UnknownNameError
@@ -92,50 +87,13 @@ def _options(message: 'ComputeIK.Request', robot: Robot, defaults: Defaults) -> 
 
 def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequence[Reference],
              defaults: Defaults) -> tuple[PoseTarget, ...]:
-    found = []
-    for index, (tip, frame, weights) in enumerate(zip(
-            tips, references, _weights(message.weights, len(tips)), strict=True)):
-        found.append(PoseTarget(
-            tip, frame.place(target_pose(message, index, tip)), frame.frame, weights,
-            message.position_tolerance or defaults.position_tolerance,
-            message.orientation_tolerance or defaults.orientation_tolerance))
-    return tuple(found)
-
-
-def target_pose(message: 'ComputeIK.Request', index: int, tip: str) -> pin.SE3:
-    """Return the pose of target `index` in the frame of its header; raises RequestError."""
-    return read_pose(message.targets[index].pose, f"the target of '{tip}'")
-
-
-_DEFAULTS = attrgetter(*(field.name for field in fields(Defaults)))
-
-
-def form_of(message: 'ComputeIK.Request', defaults: Defaults) -> tuple[object, ...]:
-    """
-    Return the form of a request: all fields except target poses and seed, and the `defaults`.
-
-    Requests of equal form differ only in target poses and seed, so that one prepared problem
-    serves all of them.
-    """
-    kind: Any = type(message)
-    return (_form_fields(kind)(message),
-            [target.header.frame_id for target in message.targets], _DEFAULTS(defaults))
-
-
-@cache
-def _form_fields(kind: 'type[ComputeIK.Request]') \
-        -> 'Callable[[ComputeIK.Request], tuple[object, ...]]':
-    """Return a function that reads all fields of a request except targets and seed."""
-    names = kind.get_fields_and_field_types()
-    return attrgetter(*(name for name in names if name not in ('targets', 'seed')))
-
-
-def depends_on_form(message: 'ComputeIK.Request', robot: Robot) -> bool:
-    """Return whether a prepared problem stays valid for this form while TF and the robot move."""
-    # the poses of all other frames (TF, scene objects) can change between requests
-    own = {'', robot.root_frame, *robot.frame_names}
-    return not (message.execute or len(message.seed.attached_collision_objects)) and all(
-        target.header.frame_id.removeprefix('/') in own for target in message.targets)
+    rows = zip(tips, message.targets, references, _weights(message.weights, len(tips)),
+               strict=True)
+    return tuple(PoseTarget(
+        tip, frame.place(read_pose(target.pose, f"the target of '{tip}'")), frame.frame, weights,
+        message.position_tolerance or defaults.position_tolerance,
+        message.orientation_tolerance or defaults.orientation_tolerance)
+        for tip, target, frame, weights in rows)
 
 
 def _references(request: 'ComputeIK.Request', robot: Robot, scene: Scene,

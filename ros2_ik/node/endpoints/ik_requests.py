@@ -8,7 +8,7 @@ import time
 from typing import Any, cast, NamedTuple
 
 from ros2_ik.core import Array, CollisionChecker, IKSolution, Robot, Scene, Status
-from ros2_ik.core.internals import bind_request, BoundRequest, IKRequest, Search, World
+from ros2_ik.core.internals import IKRequest, prepare, Search, World
 from ros2_ik.messages.answers import (
     answer_names,
     contact_messages,
@@ -18,13 +18,7 @@ from ros2_ik.messages.answers import (
 from ros2_ik.messages.constraints import needs_checker, read_constraints
 from ros2_ik.messages.frames import changed_frame, TOOL
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.messages.requests import (
-    depends_on_form,
-    form_of,
-    read_request,
-    target_pose,
-    with_rules,
-)
+from ros2_ik.messages.requests import read_request, with_rules
 from ros2_ik.msg import Solution
 from ros2_ik.node.endpoints.answering import header
 from ros2_ik.node.endpoints.registry import Parts, publisher
@@ -73,28 +67,11 @@ class PreparedRequest(NamedTuple):
         return self.search.problem.robot.plain
 
 
-class _LastRequest(NamedTuple):
-    """
-    The last bound request, which is bound again to other poses and another seed.
-
-    `form` has its other fields, `scene` is the node's scene; `checked`, `checker` and `notes` are
-    as returned by `_scene_and_checker`.
-    """
-
-    form: tuple[object, ...]
-    scene: Scene
-    preparation: BoundRequest
-    checked: Scene | None
-    checker: CollisionChecker | None
-    notes: list[str]
-
-
 @dataclass(eq=False)
 class IKRequests(Parts):
     """Handler of IK requests from services and the action; publishes topic ~/solution."""
 
     def __post_init__(self) -> None:
-        self._last: _LastRequest | None = None
         self._publisher = publisher(self.node, Solution, '~/solution')
 
     # -- parsing --------------------------------------------------------------------------
@@ -104,47 +81,32 @@ class IKRequests(Parts):
         """
         Parse a ComputeIK request or a goal of the action; raises IKError.
 
-        A request that differs from the last one only in poses and seed is parsed faster. `state`
-        is the parsed state of the seed, None if it must be parsed here.
+        `state` is the parsed state of the seed, None if it must be parsed here.
         """
-        robot, form = self.description.current(), form_of(message, self.parameters)
+        robot, parameters = self.description.current(), self.parameters
         state = state or self.scene.of_state(message.seed, robot, 'seed')
-        last = self._last
-        if last and last.scene is state.scene and last.form == form:
-            poses = [target_pose(message, index, target.tip)
-                     for index, target in enumerate(last.preparation.request.targets)]
-            world = _World(self.current_state, robot, last.checker)
-            return self._prepared(message, last.preparation.rebind(poses, state.given, world),
-                                  last.checked, world, last.notes)
-        request = read_request(message, state.scene, self.parameters,
+        request = read_request(message, state.scene, parameters,
                                self.transforms.lookup(message.execute))
-        if message.execute and not self.parameters.controllers:
+        if message.execute and not parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
-        checked, checker, notes = self._scene_and_checker(message, request, state.scene)
+        scene, checker, remarks = self._scene_and_checker(message, request, state.scene)
         constraints, costs = read_constraints(message, robot.with_frames(request.frames), checker)
         request = replace(request, constraints=constraints, costs=costs)
         world = _World(self.current_state, robot, checker)
-        preparation = bind_request(request, world)
+        search = prepare(request, world)
         if message.execute:
             self._check_current_state(request, world)
-        if preparation.can_rebind and not request.frames and depends_on_form(message, robot):
-            self._last = _LastRequest(form, state.scene, preparation, checked, checker, notes)
-        return self._prepared(message, preparation, checked, world, [*state.notes, *notes])
-
-    def _prepared(self, message: ComputeIK.Request, preparation: BoundRequest,
-                  scene: Scene | None, world: '_World', notes: list[str]) -> PreparedRequest:
-        request, search = preparation.request, preparation.search()
         # a straight path starts at the seed, so the joints that move need known positions
         if message.straight:
-            self.current_state.start(world.robot, request.seed,
-                                     frozenset(search.problem.joint_names))
-        chosen = [] if message.tips or TOOL in request.frames else [
+            self.current_state.start(robot, request.seed, frozenset(search.problem.joint_names))
+        tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
         return PreparedRequest(
             request, search, message.execute, scene if request.avoid_collisions else None,
-            self.scene.known.scene, world.needed, [*chosen, *world.notes, *notes],
-            StraightWay(message, search.problem, self.parameters) if message.straight else None)
+            self.scene.known.scene, world.needed,
+            [*tips, *world.notes, *state.notes, *remarks],
+            StraightWay(message, search.problem, parameters) if message.straight else None)
 
     def _scene_and_checker(self, message: ComputeIK.Request, request: IKRequest, scene: Scene) \
             -> tuple[Scene | None, CollisionChecker | None, list[str]]:
