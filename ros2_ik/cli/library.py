@@ -2,7 +2,6 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import NoReturn
 
@@ -18,14 +17,14 @@ from ros2_ik.cli.arguments import (
 from ros2_ik.cli.values import read_start
 from ros2_ik.core import CollisionChecker, IKError, Robot, Scene
 from ros2_ik.core.internals import Defaults, IKRequest, prepare, World
-from ros2_ik.messages.constraints import constraint_reports, needs_checker, read_constraints
-from ros2_ik.messages.requests import read_request, with_rules
+from ros2_ik.messages.constraints import constraint_reports
+from ros2_ik.messages.requests import read_request
 from ros2_ik.messages.robot_states import joint_values
 
 TIMEOUT = 1.0   # default time for a search [s]
 
 
-def read_problem(goal: SimpleNamespace, robot: Robot, scene: Scene,
+def read_problem(goal: SimpleNamespace, scene: Scene,
                  checker_of: Callable[[Scene], CollisionChecker]
                  ) -> tuple[IKRequest, CollisionChecker | None]:
     """
@@ -37,12 +36,7 @@ def read_problem(goal: SimpleNamespace, robot: Robot, scene: Scene,
         raise IKError('execute: only a node moves a robot; in the viewer press Move there')
     if goal.straight:
         raise IKError('straight: only a node plans straight motions; valid: `ros2_ik path`')
-    request = read_request(goal, scene, Defaults(default_timeout=TIMEOUT), no_tf)
-    checker = None
-    if request.avoid_collisions or needs_checker(goal):
-        checker = checker_of(with_rules(scene, goal))
-    constraints, costs = read_constraints(goal, robot.with_frames(request.frames), checker)
-    return replace(request, constraints=constraints, costs=costs), checker
+    return read_request(goal, scene, Defaults(default_timeout=TIMEOUT), no_tf, checker_of)
 
 
 def no_tf(robot: Robot, frame: str) -> NoReturn:
@@ -58,7 +52,7 @@ def solve_here(args: argparse.Namespace, goal: SimpleNamespace, seed: Sequence[s
     try:
         start = robot.to_q(joint_values(goal.seed, robot), at)
         scene = load_scene_of(args, robot, start) or Scene(robot)
-        request, checker = read_problem(goal, robot, scene,
+        request, checker = read_problem(goal, scene,
                                         lambda scene: make_checker(robot, scene))
         found = prepare(request, World(robot, at, checker))
         found.run()

@@ -191,4 +191,4 @@ def read_problem_file(problem: Mapping[str, object], scene: 'Scene',
         goal = goal_of(problem)
     except BadQuestion as error:
         raise IKError(str(error)) from None
-    return read_problem(goal, scene.robot, scene, checker_of)
+    return read_problem(goal, scene, checker_of)

@@ -1,14 +1,27 @@
 """Reading of ComputeIK requests: defaults, options of the search, collision rules."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import math
 from typing import TYPE_CHECKING
 
-from ros2_ik.core import AllowedCollisions, PoseTarget, Robot, Scene, SolveOptions, Status
+from ros2_ik.core import (
+    AllowedCollisions,
+    CollisionChecker,
+    PoseTarget,
+    Robot,
+    Scene,
+    SolveOptions,
+    Status,
+)
 from ros2_ik.core.errors import UnknownNameError
 from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
 from ros2_ik.messages.allowed_collisions import read_matrix
-from ros2_ik.messages.constraints import MAX_FUNCTIONS, named_frames
+from ros2_ik.messages.constraints import (
+    MAX_FUNCTIONS,
+    named_frames,
+    needs_checker,
+    read_constraints,
+)
 from ros2_ik.messages.frames import (
     group_name,
     has_tool,
@@ -34,13 +47,16 @@ MAX_LENGTHS = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_
                'joint_change_names': 200}
 
 
-def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
-                 lookup: Lookup) -> IKRequest:
+def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults, lookup: Lookup,
+                 checker_of: Callable[[Scene], CollisionChecker | None]
+                 ) -> tuple[IKRequest, CollisionChecker | None]:
     """
-    Read a ComputeIK request or goal, without its constraints, costs and collision rules.
+    Read a ComputeIK request or goal; return it with its collision checker, None without.
 
     The request may name frames of `scene`. `defaults` has the attributes of core's Defaults.
-    Raises IKError. Solver names and weights are checked by the search, not here.
+    `checker_of` is called with the scene in which the request's allowed collisions are allowed,
+    if the request needs a checker; it returns None if there is no geometry. Raises IKError. Solver
+    names and weights are checked by the search, not here.
     """
     robot = scene.robot
     check_lengths(message, MAX_LENGTHS)
@@ -61,15 +77,22 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
         (*message.constraints, *message.costs)[:MAX_FUNCTIONS])], group or default, defaults)
     tips = _tips(names, count, robot, group or default, defaults, scene)
     references = _references(message, robot, scene, lookup)
+    measures, checker = needs_checker(message), None
+    if message.avoid_collisions or measures:
+        checker = checker_of(with_rules(scene, message))
+    if measures and checker is None:
+        raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
+                           'distances cannot be measured: neither robot nor scene has geometry')
+    constraints, costs = read_constraints(message, robot, checker)
     return IKRequest(
-        _targets(message, tips, references, defaults), follow_frames=message.follow_frames,
+        _targets(message, tips, references, defaults), constraints, costs, message.follow_frames,
         group=group, default_group=default, moving_joints=message.moving_joints,
         locked_joints=message.locked_joints, seed=joint_values(message.seed, robot),
         more_seeds=tuple(joint_values(state, robot, f'more_seeds[{index}]')
                          for index, state in enumerate(message.more_seeds)),
         avoid_collisions=message.avoid_collisions,
         options=_options(message, robot, defaults),
-        frames=robot.added_frames)
+        frames=robot.added_frames), checker
 
 
 def _options(message: 'ComputeIK.Request', robot: Robot, defaults: Defaults) -> SolveOptions:

@@ -1,6 +1,5 @@
 """Messages to core values and back."""
 
-from dataclasses import replace
 import math
 from types import SimpleNamespace
 
@@ -25,7 +24,7 @@ from ros2_ik.core import (
     Status,
 )
 from ros2_ik.core.internals import prepare, World
-from ros2_ik.messages.constraints import function_message as function, read_constraints
+from ros2_ik.messages.constraints import function_message as function
 from ros2_ik.messages.frames import group_name, Reference, reference, tip_name
 from ros2_ik.messages.poses import fill_pose, placement
 from ros2_ik.messages.request_error import RequestError
@@ -43,7 +42,8 @@ def no_tf(robot, frame):
 
 
 def question(robot, lookup=no_tf, **fields):
-    return read_request(ComputeIK.Request(**fields), Scene(robot), DEFAULTS, lookup)
+    return read_request(ComputeIK.Request(**fields, avoid_collisions=False), Scene(robot),
+                        DEFAULTS, lookup, lambda scene: None)[0]
 
 
 # -- poses ----------------------------------------------------------------------------------
@@ -149,9 +149,7 @@ GRIPPER = 'right_gripper_base_link'
 def moved(robot, constraints=(), costs=(), checker=None, **fields):
     """Return the group of a request ('' for none) and the joints that it moves."""
     request = ComputeIK.Request(constraints=list(constraints), costs=list(costs), **fields)
-    constraints, costs = read_constraints(request, robot, checker)
-    asked = replace(read_request(request, Scene(robot), DEFAULTS, no_tf),
-                    constraints=constraints, costs=costs)
+    asked, _ = read_request(request, Scene(robot), DEFAULTS, no_tf, lambda scene: checker)
     problem = prepare(asked, World(robot, checker=checker)).problem
     return problem.group or '', set(problem.joint_names)
 

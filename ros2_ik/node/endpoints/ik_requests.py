@@ -15,10 +15,9 @@ from ros2_ik.messages.answers import (
     fill_answer,
     solution_message,
 )
-from ros2_ik.messages.constraints import needs_checker, read_constraints
 from ros2_ik.messages.frames import changed_frame, TOOL
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.messages.requests import read_request, with_rules
+from ros2_ik.messages.requests import read_request
 from ros2_ik.msg import Solution
 from ros2_ik.node.endpoints.answering import header
 from ros2_ik.node.endpoints.registry import Parts, publisher
@@ -45,8 +44,8 @@ class PreparedRequest(NamedTuple):
     A parsed request or goal, with its search, which has not been run.
 
     - `execute`: move the robot to the solution.
-    - `scene`: the scene for collision checks, None without avoid_collisions. This is `known`,
-      the node's scene, with the attached objects and allowed collisions of the request.
+    - `scene`: the scene of the collision checker, None without a check. This is `known`, the
+      node's scene, with the attached objects and allowed collisions of the request.
     - `needed`: joints that do not move, but on whose positions the solution depends.
     - `notes`: texts for the answer's message.
     - `way`: the straight path of the tip, whose end is the solution; None without `straight`.
@@ -85,14 +84,17 @@ class IKRequests(Parts):
         """
         robot, parameters = self.description.current(), self.parameters
         state = state or self.scene.of_state(message.seed, robot, 'seed')
-        request = read_request(message, state.scene, parameters,
-                               self.transforms.lookup(message.execute))
+        remarks = list[str]()
+
+        def checker_of(scene: Scene) -> CollisionChecker | None:
+            checker, notes = self.scene.checker(scene)
+            remarks.extend(notes)
+            return checker
+        request, checker = read_request(message, state.scene, parameters,
+                                        self.transforms.lookup(message.execute), checker_of)
         if message.execute and not parameters.controllers:
             raise RequestError(Status.CONTROL_FAILED,
                                'execute: nothing moves the robot: parameter controllers is empty')
-        scene, checker, remarks = self._scene_and_checker(message, request, state.scene)
-        constraints, costs = read_constraints(message, robot.with_frames(request.frames), checker)
-        request = replace(request, constraints=constraints, costs=costs)
         world = _World(self.current_state, robot, checker)
         search = prepare(request, world)
         if message.execute:
@@ -103,23 +105,11 @@ class IKRequests(Parts):
         tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
         return PreparedRequest(
-            request, search, message.execute, scene if request.avoid_collisions else None,
+            request, search, message.execute,
+            checker.scene if checker and request.avoid_collisions else None,
             self.scene.known.scene, world.needed,
             [*tips, *world.notes, *state.notes, *remarks],
             StraightWay(message, search.problem, parameters) if message.straight else None)
-
-    def _scene_and_checker(self, message: ComputeIK.Request, request: IKRequest, scene: Scene) \
-            -> tuple[Scene | None, CollisionChecker | None, list[str]]:
-        """Return the scene with the request's collision rules, its checker if used, and notes."""
-        measured = needs_checker(message)
-        if not (request.avoid_collisions or measured):
-            return None, None, []
-        scene = with_rules(scene, message)
-        checker, remarks = self.scene.checker(scene)
-        if measured and checker is None:
-            raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
-                               f'distances cannot be measured; {"; ".join(remarks)}')
-        return scene, checker, remarks
 
     def _check_current_state(self, request: IKRequest, world: '_World') -> None:
         """
