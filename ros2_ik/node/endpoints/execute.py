@@ -1,17 +1,15 @@
 """Services ~/execute, which moves the robot to joint values, and ~/stop."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-import math
 import time
 from typing import Any
 
-from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.messages.answers import contact_messages
-from ros2_ik.messages.request_error import RequestError, wrong
+from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.endpoints.answering import answering, header
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.srv import Execute as Service
@@ -48,10 +46,7 @@ class Execute(Endpoint):
         """Return robot, goal positions, additions to the scene, and notes."""
         robot = self.description.current()
         goal = self.scene.of_state(request.goal, robot, 'goal', is_goal=True)
-        _check_followers(robot, request.goal.joint_state, goal.given,
-                         self.parameters.goal_tolerance)
-        own = partial(goal.scene.rebased, self.scene.known.scene)
-        return robot, goal.given, own, goal.notes
+        return robot, goal.given, partial(goal.scene.rebased, self.scene.known.scene), goal.notes
 
     @answering('stop')
     async def stop(self, request: Trigger.Request, response: Trigger.Response) -> None:
@@ -79,17 +74,3 @@ def _bound(most: float, robot: Robot) -> dict[str, float] | None:
     if not most >= 0:
         raise wrong(f'max_joint_change is {most:g}; valid: above 0, or 0 (not bounded)')
     return dict.fromkeys(robot.joint_names, most) if most else None
-
-
-def _check_followers(robot: Robot, state: JointState, goal: Mapping[str, Any],
-                     tolerance: float) -> None:
-    """Raise RequestError if the goal of a mimic joint contradicts that of the joint it follows."""
-    for name, value in zip(state.name, state.position, strict=True):
-        if name not in robot.mimics:
-            continue
-        leader, multiplier, offset, _ = robot.mimics[name]
-        follows = multiplier * goal.get(leader, math.nan) + offset
-        if not abs(value - follows) <= tolerance:
-            raise RequestError(Status.INVALID_GOAL_CONSTRAINTS,
-                               f"the goal: joint '{name}' is at {value:.6g}, but it follows "
-                               f"'{leader}', which must be named and puts it at {follows:.6g}")
