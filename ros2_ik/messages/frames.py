@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from geometry_msgs.msg import PoseStamped
 
 TOOL = 'tool'       # name of the frame that a request's `tool` adds
-SAME_POSE = 1e-6    # poses are equal if their matrix entries differ by at most this [m, 1]
 
 
 class OldTransformError(LookupError):
@@ -83,21 +82,14 @@ def framed_robot(scene: Scene, names: Iterable[str]) -> Robot:
 
 def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
     """
-    Describe the first frame of `names` that was removed or moved between two scenes.
+    Describe the first frame of `names` that was removed or moved between two scenes, or return ''.
 
-    Returns '' if there is none. Names that are not frames of `before` are ignored, such as the
-    name of a request's tool.
+    Names that are not frames of `before` are ignored, such as the name of a request's tool.
     """
-    known = before.frame_names
-    for name in [name for name in names if name in known]:
-        try:
-            link, pose = now.fixed_to(name)
-        except UnknownFrameError:
-            return f"'{name}' is no longer in the scene"
-        link_before, pose_before = before.fixed_to(name)
-        if link != link_before or not pose_before.actInv(pose).isIdentity(SAME_POSE):
-            where = f" on link '{link_before}'" if link_before else ''
-            return f"frame '{name}' is no longer where it was{where}"
+    for name in names:
+        if name in before.frame_names and (
+                name not in now.frame_names or before.fixed_to(name) != now.fixed_to(name)):
+            return f"frame '{name}' was moved or removed"
     return ''
 
 

@@ -226,12 +226,11 @@ def test_misspelt_frame_is_refused_with_a_suggestion(held):
 
 
 @pytest.mark.parametrize(('change', 'told'), [
-    (lambda scene: holding(scene, 'peg', at(0.13 + 1e-12)), ''),
-    (lambda scene: holding(scene, 'tool', at(0.201)),
-     f"frame 'tool' is no longer where it was on link '{HAND}'"),
+    (lambda scene: holding(scene, 'other', at(0.3)), ''),
+    (lambda scene: holding(scene, 'tool', at(0.201)), "frame 'tool' was moved or removed"),
     (lambda scene: scene.detach('peg', at=Configuration(scene.robot, scene.robot.neutral)),
-     f"frame 'peg/tip' is no longer where it was on link '{HAND}'"),
-    (lambda scene: Scene(scene.robot), "'peg/tip' is no longer in the scene")])
+     "frame 'peg/tip' was moved or removed"),
+    (lambda scene: Scene(scene.robot), "frame 'peg/tip' was moved or removed")])
 def test_frame_that_has_moved_is_named(held, change, told):
     """The request's own tool, `gripper`, is no frame of the scene."""
     assert changed_frame(['gripper', 'peg/tip', 'tool'], held, change(held)) == told

@@ -103,7 +103,7 @@ def test_subframe_of_an_attached_object_follows_targets_in_an_object_frame(clien
         eventually(lambda: away(servo, goal) < 1e-3, 'the target')
         applied(client, diff(holding=[attached(change('peg', CollisionObject.REMOVE), '')],
                              joints={}))
-        eventually(lambda: servo.said(told, "'peg/tip' is no longer"), 'a word')
+        eventually(lambda: servo.said(told, "'peg/tip' was moved or removed"), 'a word')
     servo.rest()
     servo.judge(since)
 
