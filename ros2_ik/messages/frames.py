@@ -7,7 +7,7 @@ import pinocchio as pin
 
 from ros2_ik.core import Configuration, Robot, Scene, Status
 from ros2_ik.core.errors import UnknownFrameError, UnknownGroupError
-from ros2_ik.core.internals import default_group, default_tip, Defaults, group_tips
+from ros2_ik.core.internals import default_group, default_tip, Defaults
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import RequestError, wrong
 
@@ -55,14 +55,10 @@ def link_name(robot: Robot, name: str, what: str, scene: Scene | None = None) ->
     Raises RequestError with suggestions from robot and `scene`; `what` names the request's field.
     """
     name = name.removeprefix('/')
-    try:
-        robot.frame_id(name)
-    except UnknownFrameError:
-        error = UnknownFrameError(name, tuple(dict.fromkeys((
-            *robot.frame_names, *(scene.frame_names if scene else ())))))
-        tips = group_tips(robot)
-        some = f"; tips of robot '{robot.name}': {', '.join(tips[:5])}" if tips else ''
-        raise RequestError(Status.INVALID_LINK_NAME, f'{what}: {error}{some}') from None
+    if name not in robot.frame_names:
+        known = dict.fromkeys((*robot.frame_names, *(scene.frame_names if scene else ())))
+        raise RequestError(Status.INVALID_LINK_NAME,
+                           f'{what}: {UnknownFrameError(name, tuple(known))}')
     return name
 
 
@@ -72,12 +68,9 @@ def framed_robot(scene: Scene, names: Iterable[str]) -> Robot:
 
     Unknown names are ignored here; `link_name` rejects them with a better error.
     """
-    names = [name.removeprefix('/') for name in names if name]
-    try:
-        return scene.framed_robot(names)
-    except UnknownFrameError:
-        known = scene.frame_names
-        return scene.framed_robot([name for name in names if name in known])
+    given = [name.removeprefix('/') for name in names]
+    return scene.framed_robot([name for name in given if name not in scene.robot.frame_names
+                               and name in scene.frame_names])
 
 
 def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
