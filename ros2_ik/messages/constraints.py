@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
     from ros2_ik.srv import ComputeIK
 
-MAX_FUNCTIONS = 100   # constraints and costs per request; limited because reading blocks the node
-MAX_ROWS = 1000       # maximum total number of rows of a request's functions
+# Maximum total number of rows of a request's functions. An iteration takes time cubic in the number
+# of rows, and a timeout cannot interrupt it.
+MAX_ROWS = 1000
 CHECKER = 'checker'   # field of a function that holds the scene's checker; not in messages
 FRAMES = ('frame', 'relative_to')   # fields of the message itself, not in `parameters`
 
@@ -47,7 +48,7 @@ def named_frames(messages: 'Iterable[Function]') -> list[str]:
 def needs_checker(request: 'ComputeIK.Request') -> bool:
     """Return whether any constraint or cost of a request measures distances in the scene."""
     return any(message.kind in _DISTANCE_KINDS
-               for message in (*request.constraints, *request.costs)[:MAX_FUNCTIONS])
+               for message in (*request.constraints, *request.costs))
 
 
 def read_constraints(request: 'ComputeIK.Request', robot: Robot,
@@ -57,16 +58,16 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
 
     Raises RequestError with the location, such as 'constraints[2] (gaze_angle)'.
     """
-    count = len(request.constraints) + len(request.costs)
-    if count > MAX_FUNCTIONS:
-        raise wrong(f'{count} constraints and costs; at most {MAX_FUNCTIONS} are read')
     names, constraints, costs = set[str](), list[Constraint](), list[LeastSquares]()
     rows = 0
     for part in ('constraints', 'costs'):
         for index, message in enumerate(getattr(request, part)):
             with error_context(f'{part}[{index}] ({message.kind})'):
                 function = make_function(message, robot, checker)
-                rows += _count_rows(function, rows)
+                rows += len(function.labels)
+                if rows > MAX_ROWS:
+                    raise wrong(f'its rows bring the total of constraints and costs to {rows}; at '
+                                f'most {MAX_ROWS} are taken')
                 _check_angles(function, message.bounds)
                 name = _unique(message.bounds.name or message.kind, names)
                 if part == 'costs' or message.bounds.soft:
@@ -76,16 +77,6 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
                     constraints.append(make_constraint(function, message.bounds, name)
                                        .bind(robot))
     return tuple(constraints), tuple(costs)
-
-
-def _count_rows(function: KinematicFunction, before: int) -> int:
-    """Return the number of rows; raise RequestError if the request's total is too large."""
-    # an iteration takes time cubic in the number of rows, and a timeout cannot interrupt it
-    rows = len(function.labels)
-    if before + rows > MAX_ROWS:
-        raise wrong(f'its {rows} rows bring the total of constraints and costs to '
-                    f'{before + rows}; at most {MAX_ROWS} are taken')
-    return rows
 
 
 def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:

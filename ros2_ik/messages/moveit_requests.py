@@ -16,7 +16,7 @@ import pinocchio as pin
 
 from ros2_ik.core import Array, region_surfaces, Scene, Status
 from ros2_ik.core.internals import Defaults
-from ros2_ik.messages.constraints import function_message, MAX_FUNCTIONS
+from ros2_ik.messages.constraints import function_message
 from ros2_ik.messages.frames import (
     framed_robot,
     group_name,
@@ -32,7 +32,6 @@ from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
-MAX_SURFACES = 1000     # number of faces of all regions of a position constraint
 # column of the viewing axis in the sensor's rotation matrix
 SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 1,
                VisibilityConstraint.SENSOR_X: 0}
@@ -91,9 +90,6 @@ def functions_of(constraints: Constraints, scene: Scene,
     """
     kinds = {'joint_constraints': _joint, 'position_constraints': _position,
              'orientation_constraints': _orientation, 'visibility_constraints': _visibility}
-    count = sum(len(getattr(constraints, field)) for field in kinds)
-    if count > MAX_FUNCTIONS:
-        raise wrong(f'{count} constraints; at most {MAX_FUNCTIONS} are read')
     for field, read in kinds.items():
         for index, constraint in enumerate(getattr(constraints, field)):
             with error_context(f'constraints.{field}[{index}]'):
@@ -126,15 +122,12 @@ def _position(asked: PositionConstraint, scene: Scene, lookup: Lookup) -> Iterat
     regions = [(shape, frame.place(pose)) for shape, pose in read_shapes(region, 'hull') if pose]
     if not regions:
         raise wrong('constraint_region has no shape with a pose')
-    surfaces = region_surfaces(regions)
-    if len(surfaces) > MAX_SURFACES:
-        raise wrong(f'the regions have {len(surfaces)} faces; at most {MAX_SURFACES} are taken')
     offset = asked.target_point_offset
     # the point must be in at least one region; a mesh means its convex hull
     yield function_message(
         'region_distance', Bounds(upper=[0.0]), frame=_link(asked, scene),
         relative_to=frame.frame or '', point=[offset.x, offset.y, offset.z],
-        surfaces=surfaces.tolist())
+        surfaces=region_surfaces(regions).tolist())
 
 
 def _orientation(asked: OrientationConstraint, scene: Scene,
@@ -142,12 +135,11 @@ def _orientation(asked: OrientationConstraint, scene: Scene,
     frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     R = placement(Point(), asked.orientation, 'orientation').rotation
     around = frame.offset.rotation if frame.offset else pin.SE3.Identity().rotation
-    _check_numbers(asked, 'absolute_x_axis_tolerance', 'absolute_y_axis_tolerance',
-                   'absolute_z_axis_tolerance')
+    tolerance = [abs(getattr(asked, f'absolute_{axis}_axis_tolerance')) for axis in 'xyz']
+    if any(map(math.isnan, tolerance)):
+        raise wrong(f'absolute tolerances are {tolerance}; valid: numbers')
     # as in MoveIt: the sign is ignored, and an axis with a tolerance from pi on is free
-    tolerance = [abs(number) if abs(number) < math.pi else math.inf for number in (
-        asked.absolute_x_axis_tolerance, asked.absolute_y_axis_tolerance,
-        asked.absolute_z_axis_tolerance)]
+    tolerance = [number if number < math.pi else math.inf for number in tolerance]
     fields: dict[str, object]
     if asked.parameterization == OrientationConstraint.XYZ_EULER_ANGLES:
         fields = {'form': 'euler', 'reference': _rotation(around @ R)}
@@ -165,8 +157,7 @@ def _orientation(asked: OrientationConstraint, scene: Scene,
 
 def _visibility(asked: VisibilityConstraint, scene: Scene,
                 lookup: Lookup) -> Iterator[Function]:
-    _check_numbers(asked, 'target_radius', 'max_range_angle', 'max_view_angle')
-    if asked.max_range_angle < 0 or asked.max_view_angle < 0:
+    if not (asked.max_range_angle >= 0 and asked.max_view_angle >= 0):
         raise wrong(f'max_range_angle is {asked.max_range_angle:g}, max_view_angle '
                     f'{asked.max_view_angle:g}; valid: from 0')
     if asked.target_radius != 0:
@@ -197,12 +188,6 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
 def _visible(angle: float) -> float:
     """Limit an angle of MoveIt to pi/2: a target behind the sensor is never visible."""
     return min(angle, math.pi / 2)
-
-
-def _check_numbers(asked: OrientationConstraint | VisibilityConstraint, *names: str) -> None:
-    for name in names:
-        if not math.isfinite(number := getattr(asked, name)):
-            raise wrong(f'{name} is {number}')
 
 
 def _link(asked: PositionConstraint | OrientationConstraint, scene: Scene) -> str:

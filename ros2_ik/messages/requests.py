@@ -16,12 +16,7 @@ from ros2_ik.core import (
 from ros2_ik.core.errors import UnknownNameError
 from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
 from ros2_ik.messages.allowed_collisions import read_matrix
-from ros2_ik.messages.constraints import (
-    MAX_FUNCTIONS,
-    named_frames,
-    needs_checker,
-    read_constraints,
-)
+from ros2_ik.messages.constraints import named_frames, needs_checker, read_constraints
 from ros2_ik.messages.frames import (
     group_name,
     has_tool,
@@ -74,7 +69,7 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
     # the tip of a single target without tips is the tool, if any, else the default tip
     names = message.tips or [TOOL] * (count == 1 and has_tool(message.tool))
     robot = with_tool(message.tool, scene, [*names, *named_frames(
-        (*message.constraints, *message.costs)[:MAX_FUNCTIONS])], group or default, defaults)
+        (*message.constraints, *message.costs))], group or default, defaults)
     tips = _tips(names, count, robot, group or default, defaults, scene)
     references = _references(message, robot, scene, lookup)
     measures, checker = needs_checker(message), None
