@@ -80,15 +80,11 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
 
 
 def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
-    """Raise RequestError for a bound [rad] above the function's largest angle (likely degrees)."""
-    # the largest value of the function, such as pi for an angle between vectors
-    most = function.spec.range[1]
-    if not all('[rad]' in label for label in function.labels) or not math.isfinite(most):
-        return
-    for value in bounds.upper:
-        if most + ROUNDING < value < math.inf:
-            raise wrong(f'bounds.upper is {value:g} rad; valid: up to {most:.4g} (angles are '
-                        'radians)')
+    """Raise RequestError for an upper bound of an angle above pi (likely degrees)."""
+    if function.spec.range[1] == math.pi and any(
+            math.pi + ROUNDING < value < math.inf for value in bounds.upper):
+        raise wrong(f'bounds.upper is {max(bounds.upper):g} rad; valid: up to {math.pi:.4g} '
+                    '(angles are radians)')
 
 
 def _unique(name: str, names: set[str]) -> str:
