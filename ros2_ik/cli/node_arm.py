@@ -90,8 +90,7 @@ class NodeArm(Arm):
         return [note(future.result()) for future, note in done]
 
     def _set_scene(self, response: GetPlanningScene.Response) -> str:
-        context = ConversionContext(lambda _: Configuration(self.robot, self.q), no_tf, 'exact',
-                                    lambda _: None)
+        context = ConversionContext(lambda _: Configuration(self.robot, self.q), no_tf, 'exact')
         self.scene = changed_scene(SceneState(Scene(self.robot)), response.scene, context).scene
         return ''
 

@@ -84,11 +84,6 @@ def with_attached(scene: Scene, state: RobotState, context: ConversionContext,
     for index, item in enumerate(state.attached_collision_objects):
         with error_context(f'{place}attached_collision_objects[{index}]'):
             scene = changed_attached(scene, item, context)
-    changed = {item.object.id for item in state.attached_collision_objects}
-    for id in changed & scene.attached.keys():
-        for name in scene.attached[id].touch_links - {*scene.robot.tree.links, *scene.attached}:
-            context.note(f"touch_links of '{id}' names '{name}', which is no link or attached "
-                         'object')
     return scene
 
 

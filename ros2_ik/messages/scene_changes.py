@@ -1,8 +1,8 @@
 """
 Application of CollisionObject and AttachedCollisionObject messages to a Scene.
 
-The semantics are those of MoveIt (moveit_core/planning_scene/src/planning_scene.cpp), with two
-differences: a message is applied completely or not at all, and ignored parts are reported.
+The semantics are those of MoveIt (moveit_core/planning_scene/src/planning_scene.cpp), with one
+difference: a message is applied completely or not at all.
 """
 
 from collections.abc import Callable, Sequence
@@ -61,13 +61,11 @@ class ConversionContext(NamedTuple):
 
     `at(joints)` returns the robot's configuration; it raises RequestError if the value of one of
     these joints is unknown. `lookup` finds TF frames. `detail` is the `Mesh.detail` of new meshes.
-    `note(text)` reports a note to the user.
     """
 
     at: Callable[[frozenset[str]], Configuration]
     lookup: Lookup
     detail: str
-    note: Callable[[str], None]
 
 
 def changed_object(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
@@ -115,8 +113,6 @@ def _link_pose(scene: Scene, link: str, context: ConversionContext) -> pin.SE3:
 
 def _add(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
     item = _object(message, context)
-    if item.id in scene.attached:
-        context.note(f"an object '{item.id}' is attached to the robot, too")
     return scene.add(item.with_pose(frame_in_root(scene, message.header.frame_id, context)
                                     * item.pose))
 
@@ -130,8 +126,6 @@ def _append(scene: Scene, message: 'CollisionObject', context: ConversionContext
 
 
 def _move(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
-    if len(message.primitives) or len(message.meshes) or len(message.planes):
-        context.note(f"the shapes in the MOVE of object '{message.id}' are ignored")
     pose = frame_in_root(scene, message.header.frame_id, context) * read_pose(message.pose, 'pose')
     return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
 
@@ -161,10 +155,6 @@ def _detach(scene: Scene, message: 'AttachedCollisionObject', context: Conversio
             if (not id or item.id == id) and (not link or item.link == link)]
     # joints whose values are needed for the poses of the detached objects
     movers = frozenset[str]().union(*(scene.robot.moving_joints(item.link) for item in held))
-    for item in held:
-        if item.id in scene.objects:
-            context.note(f"the world has an object '{item.id}' already, which stays; the attached "
-                     'object is deleted')
     return scene.detach(id or None, link or None, context.at(movers) if movers else None)
 
 

@@ -52,8 +52,7 @@ def no_tf(robot, frame):
 
 @pytest.fixture
 def now(panda):
-    return ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull',
-                             lambda note: None)
+    return ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull')
 
 
 def test_diff_is_whole_if_its_matrix_names_a_removed_object(panda):
@@ -105,8 +104,7 @@ numbers = st.floats(allow_nan=True, allow_infinity=True, width=64)
        dimensions=st.lists(numbers, max_size=3), operation=st.integers(0, 255),
        frame=st.sampled_from(['', 'panda_hand', '/old', 'old/', 'nowhere', '/']))
 def test_random_object_is_accepted_or_refused(panda, values, kind, dimensions, operation, frame):
-    now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull',
-                            lambda note: None)
+    now = ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull')
     scene = Scene(panda).add(SceneObject('old', [Box([0.1] * 3)]))
     message = change('old', bytes([operation % 5]), frame=frame,
                      pose=pose(*values[:3], values[3:]))

@@ -109,11 +109,10 @@ class CheckState(Endpoint):
         joints = _joints(robot, group)
         needed = frozenset(robot.joint_names) if checker is None else checker.moving_joints
         q = self.current_state.start(robot, state.given, needed | joints).q
-        notes = [*state.notes, *remarks]
         if checker is None:
-            return _Checked(q, None, None, [], [COLLISIONS_OFF], notes)
+            return _Checked(q, None, None, [], [COLLISIONS_OFF], remarks)
         found = _Checked(q, checker, _bodies(robot, state.scene, joints) if group else None, [],
-                         list(not_checked(checker)), notes)
+                         list(not_checked(checker)), remarks)
         return found._replace(contacts=[contact for contact in checker.in_collision(q)
                                         if found.counts(contact.first, contact.second)])
 

@@ -28,25 +28,24 @@ class Execute(Endpoint):
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
         began = time.monotonic()
-        robot, goal, own, notes = await self.settled.read(
-            lambda: self._read(request))
+        robot, goal, own = await self.settled.read(lambda: self._read(request))
         outcome = await self.motions.run(
             robot, goal, request.group, avoid_collisions=request.avoid_collisions, own=own,
             velocity_scaling=request.velocity_scaling, stops=stops, who='service execute',
             max_joint_change=_bound(request.max_joint_change, robot))
         response.status = int(outcome.status)
-        response.message = '; '.join([outcome.message, *notes])
+        response.message = outcome.message
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
                                              header(self.node, robot.root_frame))
         response.seconds = time.monotonic() - began
         response.motion_seconds = float(outcome.motion_seconds)
 
     def _read(self, request: Service.Request) \
-            -> tuple[Robot, dict[str, Any], Callable[[Scene], Scene], list[str]]:
-        """Return robot, goal positions, additions to the scene, and notes."""
+            -> tuple[Robot, dict[str, Any], Callable[[Scene], Scene]]:
+        """Return robot, goal positions, and additions to the scene."""
         robot = self.description.current()
         goal = self.scene.of_state(request.goal, robot, 'goal', is_goal=True)
-        return robot, goal.given, partial(goal.scene.rebased, self.scene.known.scene), goal.notes
+        return robot, goal.given, partial(goal.scene.rebased, self.scene.known.scene)
 
     @answering('stop')
     async def stop(self, request: Trigger.Request, response: Trigger.Response) -> None:

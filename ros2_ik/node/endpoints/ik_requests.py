@@ -108,7 +108,7 @@ class IKRequests(Parts):
             request, search, message.execute,
             checker.scene if checker and request.avoid_collisions else None,
             self.scene.known.scene, world.needed,
-            [*tips, *world.notes, *state.notes, *remarks],
+            [*tips, *world.notes, *remarks],
             StraightWay(message, search.problem, parameters) if message.straight else None)
 
     def _check_current_state(self, request: IKRequest, world: '_World') -> None:

@@ -17,11 +17,11 @@ from moveit_msgs.srv import (
 )
 from rclpy.publisher import Publisher
 
-from ros2_ik.core import Status
+from ros2_ik.core import Scene, Status
 from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
 from ros2_ik.node.endpoints.answering import answering, header, reason_of
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE
-from ros2_ik.node.state.planning_scene import Applied, contents
+from ros2_ik.node.state.planning_scene import contents
 from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 
 
@@ -54,8 +54,8 @@ class PlanningSceneEndpoints(Endpoint):
                     response: ApplyPlanningScene.Response) -> None:
         """Answer ApplyPlanningScene when the new scene is in use."""
         message = request.scene
-        applied = await self.wait(lambda done: self.scene.apply(message, done))
-        response.success, summary = True, self._summary(applied, message)
+        scene = await self.wait(lambda done: self.scene.apply(message, done))
+        response.success, summary = True, _summary(scene, message)
         # MoveIt's type has no message
         if hasattr(response, 'message'):
             response.message = summary
@@ -100,19 +100,24 @@ class PlanningSceneEndpoints(Endpoint):
             (scene.world.collision_objects if topic == 'collision_object'
              else scene.robot_state.attached_collision_objects).append(message)
 
-        def done(result: Applied | Exception) -> None:
+        def done(result: Scene | Exception) -> None:
             if isinstance(result, Exception):
                 log.error(f'{topic}: message refused: {reason_of(result, log)[1]}')
             else:
-                log.debug(f'{topic}: {self._summary(result, scene)}')
+                log.debug(f'{topic}: {_summary(result, scene)}')
         try:
             self.scene.apply(scene, done)
         except Exception as error:
             done(error)
 
-    def _summary(self, result: Applied, message: PlanningSceneMessage) -> str:
-        for note in result.notes:
-            self.node.get_logger().warning(note)
-        said = [] if message.is_diff else [
-            'the whole scene was replaced, since is_diff is false']
-        return '; '.join([f'the scene has {contents(result.scene)}', *said, *result.notes])
+
+def _summary(scene: Scene, message: PlanningSceneMessage) -> str:
+    """Return a text on the contents of a scene after a message, and on unknown touch_links."""
+    said = [f'the scene has {contents(scene)}']
+    if not message.is_diff:
+        said.append('the whole scene was replaced, since is_diff is false')
+    for held in scene.attached.values():
+        for name in sorted(held.touch_links - {*scene.robot.tree.links, *scene.attached}):
+            said.append(f"touch_links of '{held.id}' names '{name}', which is no link or attached "
+                        'object')
+    return '; '.join(said)

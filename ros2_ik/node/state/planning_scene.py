@@ -32,24 +32,16 @@ from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
 MAX_WAITING = 1000   # maximum number of queued changes
 
-Done = Callable[['Applied | Exception'], None]
+Done = Callable[[Scene | Exception], None]
 
 T = TypeVar('T')
 
 
-class Applied(NamedTuple):
-    """The scene after a change, and notes for the client."""
-
-    scene: Scene
-    notes: list[str]
-
-
 class StateInScene(NamedTuple):
-    """The scene with a RobotState's attached objects, its joint positions (`given`), and notes."""
+    """The scene with a RobotState's attached objects, and its joint positions (`given`)."""
 
     scene: Scene
     given: dict[str, Any]
-    notes: list[str]
 
 
 class PlanningScene:
@@ -157,32 +149,31 @@ class PlanningScene:
         robot does not hold yet, at the current ones. `what` is the name of the state in error
         texts. Raises RequestError.
         """
-        given, scene, notes = joint_values(state, robot, what), self.known.scene, list[str]()
+        given, scene = joint_values(state, robot, what), self.known.scene
         if held := state.attached_collision_objects:
             with error_context(f'{what}.attached_collision_objects'):
                 check_size([item.object for item in held])
-            located = self.now(scene.robot, {} if is_goal else given, notes)
+            located = self.now(scene.robot, {} if is_goal else given)
             scene = with_attached(scene, state, located, f'{what}.')
-        return StateInScene(scene, given, notes)
+        return StateInScene(scene, given)
 
     # -- changes --------------------------------------------------------------------------
 
-    def now(self, robot: Robot, given: Mapping[str, Any], notes: list[str]) -> ConversionContext:
+    def now(self, robot: Robot, given: Mapping[str, Any]) -> ConversionContext:
         """Return the context for parsing objects; `given` positions override joint_states."""
         # one reading for all frames that the same joints move: they keep their places on a link
         @cache
         def at(joints: frozenset[str]) -> Configuration:
             return Configuration(robot, self._state.start(robot, given, joints).q)
-        return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes,
-                                 notes.append)
+        return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes)
 
     def apply(self, message: PlanningSceneMessage, done: Done) -> None:
         """
         Queue a change of the scene by a PlanningScene message, applied completely or not at all.
 
         Changes are applied in order of arrival. `done` is called in the node's thread, with
-        Applied when the new scene and its collision checker are ready, or with the exception if
-        the change was refused. Raises RequestError if the change cannot be queued.
+        the new scene when its collision checker is ready, or with the exception if the change was
+        refused. Raises RequestError if the change cannot be queued.
         """
         robot = self.known.scene.robot
         if len(self._changes) >= MAX_WAITING:
@@ -207,15 +198,15 @@ class PlanningScene:
         self._thread.submit(self._changed, base, self._changes[0][0]).add_done_callback(
             lambda future: self._post(self._finish, base, future))
 
-    def _finish(self, base: SceneState, future: Future[tuple[SceneState, list[str]]]) -> None:
+    def _finish(self, base: SceneState, future: Future[SceneState]) -> None:
         """Adopt the scene after the first change; compute it again if the robot was replaced."""
         if base is not self._known:
             self._compute_first()
             return
         _, done = self._changes.popleft()
         try:
-            new, notes = future.result()
-            result: Applied | Exception = Applied(new.scene, notes)
+            new = future.result()
+            result: Scene | Exception = new.scene
         except Exception as error:
             new, result = base, error
         if new is not base:
@@ -226,19 +217,17 @@ class PlanningScene:
 
     # -- changes: in the second thread ----------------------------------------------------
 
-    def _changed(self, base: SceneState,
-                 message: PlanningSceneMessage) -> tuple[SceneState, list[str]]:
+    def _changed(self, base: SceneState, message: PlanningSceneMessage) -> SceneState:
         """Apply a change; retry while it is refused for a transform that may still arrive."""
         robot = base.scene.robot
         while True:
-            notes = list[str]()
             try:
                 given = joint_values(message.robot_state, robot, 'robot_state')
-                new = changed_scene(base, message, self.now(robot, given, notes))
+                new = changed_scene(base, message, self.now(robot, given))
                 check_scene_size(new.scene)
                 if new.scene is not base.scene:
                     self._prepare(new.scene)
-                return (base if new == base else new), notes
+                return base if new == base else new
             except RequestError:
                 if not self._transforms.starting:
                     raise

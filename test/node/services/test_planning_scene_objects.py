@@ -110,7 +110,7 @@ def test_move_changes_poses_only(client):
     applied(client, diff(change('a', MOVE, primitive_poses=[pose(0, 0, 5)])))
     item = objects(client)['a']            # the pose of the message always counts
     assert place(item.pose) == [0, 0, 0] and place(item.primitive_poses[0]) == [0, 0, 5]
-    assert 'are ignored' in applied(client, diff(box('a', 0.5, at=FAR, operation=MOVE)))
+    applied(client, diff(box('a', 0.5, at=FAR, operation=MOVE)))         # ignores shapes
     assert objects(client)['a'].primitives[0].dimensions.tolist() == [0.1] * 3
     assert "unknown object 'c'; valid: a, b" in refused(client, diff(change('c', MOVE)))
     assert '1 parts, not 2' in refused(client, diff(change('a', MOVE,
@@ -244,8 +244,7 @@ def test_detach_by_id_by_link_and_of_all(client):
     applied(client, diff(holding=[attached(change('', REMOVE), 'panda_link5')]))
     assert set(held(client)) == {'a', 'b'} and set(objects(client)) == {'c'}
     applied(client, diff(box('b', at=FAR)))      # both are there: MoveIt does not look
-    said = applied(client, diff(holding=[attached(change('', REMOVE), '')]))
-    assert "'b' already, which stays" in said
+    applied(client, diff(holding=[attached(change('', REMOVE), '')]))
     assert not held(client) and set(objects(client)) == {'a', 'b', 'c'}
     assert place(objects(client)['b'].pose) == [0, 0, 3]
 
