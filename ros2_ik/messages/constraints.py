@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from ros2_ik.msg import Bounds, Function
     from ros2_ik.srv import ComputeIK
 
-# Maximum total number of rows of a request's functions. An iteration takes time cubic in the number
-# of rows, and a timeout cannot interrupt it.
+# Maximum total number of rows of a request's functions. An iteration takes time cubic in the
+# number of rows, and a timeout cannot interrupt it.
 MAX_ROWS = 1000
 CHECKER = 'checker'   # field of a function that holds the scene's checker; not in messages
 FRAMES = ('frame', 'relative_to')   # fields of the message itself, not in `parameters`

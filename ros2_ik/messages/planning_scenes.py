@@ -208,47 +208,23 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     """
     Return a message that changes scene `before` to `after`; the frame of `header` is the root.
 
-    If only objects differ, the message is a diff with these objects; otherwise it is the whole
-    scene, with the joint values `joints`.
+    If only objects of the world differ, the message is a diff with these objects; otherwise it is
+    the whole scene, with the joint values `joints`.
     """
-    # scenes share unchanged objects, so objects are compared by identity
-    old, new = before.scene if before else None, after.scene
-    # a diff with an empty name keeps the receiver's name
-    if before is None or old is None or (before.name and not after.name) \
-            or not _differ_in_objects(old, new):
+    if before is None or before.name != after.name or before.octomap is not after.octomap or any(
+            getattr(before.scene, part) != getattr(after.scene, part)
+            for part in ('robot', 'attached', 'named', 'allowed', 'padding')):
         return scene_message(after, joints, ALL_COMPONENTS, header)
-    message = PlanningScene(is_diff=True, name=after.name)
+    old, new = before.scene.objects, after.scene.objects
+    # scenes share unchanged objects, so objects are compared by identity
+    changed = [item for id, item in new.items() if item is not old.get(id)]
+    message = PlanningScene(is_diff=True, name=after.name, object_colors=_colors(changed))
     message.robot_state.is_diff = True
-    detached = old.attached.keys() - new.attached.keys()
-    attached = [held for id, held in new.attached.items() if held is not old.attached.get(id)]
-    message.robot_state.attached_collision_objects = [
-        *(AttachedCollisionObject(object=_removed(id)) for id in sorted(detached)),
-        *(_attached(held, header) for held in attached)]
-    # ids in the receiver's world after detaching (enter the world) and attaching (leave it)
-    world = (old.objects.keys() | detached) - {held.id for held in attached}
-    changed = [item for id, item in new.objects.items()
-               if id not in world or item is not old.objects.get(id)]
     message.world.collision_objects = [
-        *(_removed(id) for id in sorted(world - new.objects.keys())),
-        *(_object(item, header) for item in changed if item.id != OCTOMAP)]
-    message.object_colors = _colors([*changed, *(held.object for held in attached)])
+        *(CollisionObject(id=id, operation=CollisionObject.REMOVE)
+          for id in sorted(old.keys() - new.keys())),
+        *(_object(item, header) for item in changed)]
     return message
-
-
-def _differ_in_objects(old: Scene, new: Scene) -> bool:
-    """Return whether two scenes differ at most in objects (other than the octomap)."""
-    removed = (old.objects.keys() | old.attached.keys()) - new.objects.keys() - new.attached.keys()
-    # a receiver deletes the matrix entries of removed objects: a scene that keeps such entries
-    # cannot be sent as a diff
-    return (old.robot is new.robot
-            and old.objects.get(OCTOMAP) is new.objects.get(OCTOMAP)
-            and all(getattr(old, part) == getattr(new, part)
-                    for part in ('named', 'allowed', 'padding'))
-            and not new.allowed.names & removed)
-
-
-def _removed(id: str) -> CollisionObject:
-    return CollisionObject(id=id, operation=CollisionObject.REMOVE)
 
 
 def _attached(held: AttachedObject, header: Header) -> AttachedCollisionObject:

@@ -126,7 +126,9 @@ CHANGES = {
 }
 
 
-WHOLE = ('allowed', 'padded', 'not padded', 'mapped', 'not mapped', 'framed')
+WHOLE = ('attached', 'attached anew', 'detached', 'detached, and replaced', 'held and gone',
+         'allowed', 'padded', 'not padded', 'mapped', 'not mapped', 'framed',
+         'replaced as a whole')
 
 
 def test_published_diffs_reproduce_every_change_of_the_scene(client, mirrored):
