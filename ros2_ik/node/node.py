@@ -220,7 +220,7 @@ class IKNode(Node):
                 last = now
                 end = min(now, begin + BRAKING_TIMEOUT) + ANSWER_TIMEOUT
             self.spin_once(executor, 0.02)
-            if self._waiting or self._statistics.open_goals:
+            if self._waiting:
                 last = now
 
 

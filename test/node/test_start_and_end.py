@@ -128,7 +128,7 @@ def test_searches_and_goals_are_answered_before_the_node_ends(start_node, client
     for future in results:
         answer = client.wait(future, 5)
         assert answer.status == GoalStatus.STATUS_ABORTED
-        assert answer.result.status == Status.PREEMPTED and 'stopped' in answer.result.message
+        assert answer.result.status == Status.PREEMPTED and 'cancelled' in answer.result.message
     assert results[0].result().result.best_attempt.joint_state.name
 
 

@@ -32,14 +32,14 @@ class Statistics:
     """
     Counts of requests by service and status, and the durations of recent searches.
 
-    `busy` counts requests refused as busy, `open_goals` goals without a result. `servo` is the
-    last state that the servo's process reported.
+    `busy` counts requests refused as busy. `servo` is the last state that the servo's process
+    reported.
     """
 
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
-        self.busy = self.open_goals = 0
+        self.busy = 0
         self.servo: State | None = None
         self._seconds: deque[float] = deque(maxlen=N_SOLVE_TIMES)
 

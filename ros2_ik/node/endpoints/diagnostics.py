@@ -59,7 +59,7 @@ class Diagnostics(Endpoint):
         statistics = self.statistics
         values: Values = {f'requests {service}': n for service, n in statistics.requests.items()}
         values |= {f'failures {status}': n for status, n in statistics.failures.items()}
-        values |= {'open goals': statistics.open_goals, 'refused as busy': statistics.busy}
+        values |= {'refused as busy': statistics.busy}
         values |= {f'solve time p{percent} [ms]': f'{seconds * 1e3:.3f}'
                    for percent, seconds in statistics.percentiles().items()}
         defects = statistics.failures['FAILURE']

@@ -87,7 +87,7 @@ class Endpoint(Parts):
         """Create services, publishers and subscriptions."""
 
     def end(self) -> None:
-        """End open requests with their best results, because the node shuts down."""
+        """Stop to receive messages, because the node shuts down."""
 
     def serve(self, interface: type, name: str,
               answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
