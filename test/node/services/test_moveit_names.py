@@ -59,10 +59,9 @@ def test_compute_fk_agrees_with_yourdfpy(client, panda_judge):
             HOME, link, 'panda_link1'), atol=1e-9)
 
 
-@pytest.mark.parametrize(('links', 'found'), [(['nose', TIP], [TIP]), (['nose'], []), ([], [])])
-def test_compute_fk_reports_unknown_links(client, links, found):
-    answer = fk(client, *links)
-    assert answer.error_code.val == Code.INVALID_LINK_NAME and answer.fk_link_names == found
+def test_compute_fk_reports_unknown_links(client):
+    answer = fk(client, 'nose', TIP)
+    assert answer.error_code.val == Code.INVALID_LINK_NAME and not answer.fk_link_names
 
 
 def validity(client, state, group='', **constraint):
