@@ -16,7 +16,6 @@ from ros2_ik.core.errors import (
 from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
 from ros2_ik.core.problem import (
     Constraint,
-    Cost,
     IKProblem,
     LeastSquares,
     ORIENTATION_TOLERANCE,
@@ -34,7 +33,6 @@ __all__ = ['Defaults', 'IKRequest', 'World', 'default_group', 'default_tip', 'gr
            'prepare']
 # names of joints
 Joints = frozenset[str]
-DEFAULT_OPTIONS = SolveOptions()
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Defaults:
 
     default_group: str = ''
     default_tip: str = ''
-    default_timeout: float = DEFAULT_OPTIONS.timeout
+    default_timeout: float = SolveOptions().timeout
     max_timeout: float = math.inf
     position_tolerance: float = POSITION_TOLERANCE
     orientation_tolerance: float = ORIENTATION_TOLERANCE
@@ -79,7 +77,7 @@ class IKRequest:
 
     targets: Sequence[PoseTarget] = ()
     constraints: Sequence[Constraint] = ()
-    costs: Sequence[Cost] = ()
+    costs: Sequence[LeastSquares] = ()
     follow_frames: bool = True
     group: str = ''
     default_group: str = ''
@@ -177,24 +175,23 @@ def _movers(request: IKRequest, robot: Robot) -> Iterator[frozenset[str]]:
     for pair in combinations(tips, 2):
         yield robot.moving_joints(*pair) - robot.passive_joints
     for item in (*request.constraints, *request.costs):
-        if isinstance(item, (Constraint, LeastSquares)):
-            spec, joints = item.function.spec, item.function.joints(robot) - still
-            yield joints
-            # functions of joint positions: each joint by itself
-            if isinstance(spec, (JointPositions, JointCoupling)) and (
-                    spec.names is not None or isinstance(item, Constraint)):
-                yield from (frozenset([joint]) for joint in joints)
-            for body in _function_frames(item.function, robot):
-                yield robot.moving_joints(body) - still
+        spec, joints = item.function.spec, item.function.joints(robot) - still
+        yield joints
+        # functions of joint positions: each joint by itself
+        if isinstance(spec, (JointPositions, JointCoupling)) and (
+                spec.names is not None or isinstance(item, Constraint)):
+            yield from (frozenset([joint]) for joint in joints)
+        for body in _function_frames(item.function):
+            yield robot.moving_joints(body) - still
 
 
 def _frames(request: IKRequest) -> list[str]:
     """Return the names of the frames in a request except those that the request itself adds."""
     names = [name for target in request.targets for name in (target.tip, target.relative_to)]
-    names += [getattr(item.function, field, None) for field in ('frame', 'relative_to')
-              for item in (*request.constraints, *request.costs)]
-    names += [name for at in request.frames.values() if isinstance(at, tuple) for name in at[:1]]
-    return [name for name in names if isinstance(name, str) and name not in request.frames]
+    names += [name for item in (*request.constraints, *request.costs)
+              for name in _function_frames(item.function)]
+    names += [link for link, _ in request.frames.values()]
+    return [name for name in names if name is not None and name not in request.frames]
 
 
 def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
@@ -208,8 +205,7 @@ def needed_names(request: IKRequest, robot: Robot, active: Joints) -> Joints:
     functions = [constraint.function for constraint in request.constraints]
     # a joint that does not move adds a constant to a cost on joint positions: not needed
     functions += [cost.function for cost in request.costs
-                  if isinstance(cost, LeastSquares)
-                  and not isinstance(cost.function.spec, JointPositions)]
+                  if not isinstance(cost.function.spec, JointPositions)]
     for function in functions:
         # the joints of distance functions belong to `checked`
         if not hasattr(function, 'checker'):
@@ -235,16 +231,13 @@ def _joint_names(robot: Robot, names: Iterable[str], field: str) -> Joints:
         raise InvalidOptionError(f'{field}: {error}') from None
 
 
-def _function_frames(function: KinematicFunction, robot: Robot) -> Iterator[str]:
-    """Yield the frames and links that a function names; for an attached object, its link."""
+def _function_frames(function: KinematicFunction) -> list[str]:
+    """Return the frames and links that a function names; for an attached object, its link."""
+    names = [*(getattr(function, 'links', None) or ()), getattr(function, 'frame', None),
+             getattr(function, 'relative_to', None)]
     if isinstance(function, PairDistance):
-        ends = map(function.checker.scene.link_of, (function.first, function.second))
-        yield from (end for end in ends if end is not None)
-        return
-    yield from getattr(function, 'links', None) or ()
-    for frame in (getattr(function, 'frame', None), getattr(function, 'relative_to', None)):
-        if frame is not None:
-            yield frame
+        names = [function.checker.scene.link_of(end) for end in (function.first, function.second)]
+    return [name for name in names if name is not None]
 
 
 # -- default group and tip ------------------------------------------------------------------
