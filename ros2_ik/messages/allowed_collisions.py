@@ -1,6 +1,5 @@
 """Conversion of AllowedCollisionMatrix messages."""
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from ros2_ik.core import AllowedCollisions
@@ -14,7 +13,7 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     """
     Read a matrix; as in MoveIt, entries below the diagonal are ignored.
 
-    Raises RequestError for rows or defaults of a wrong length, and for duplicate names.
+    Raises RequestError for rows or defaults of a wrong length.
     """
     names, rows = list(message.entry_names), [list(row.enabled) for row in message.entry_values]
     default_names, flags = list(message.default_entry_names), list(message.default_entry_values)
@@ -26,10 +25,6 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
     if len(flags) != len(default_names):
         raise wrong(f'there are {len(flags)} default values for {len(default_names)} default '
                     'names')
-    for field, field_names in (('entry_names', names), ('default_entry_names', default_names)):
-        for name, count in Counter(field_names).most_common(1):
-            if count > 1:
-                raise wrong(f"{field} has '{name}' twice")
     pairs = {(name, names[j]): row[j] for i, (name, row) in enumerate(
         zip(names, rows, strict=True)) for j in range(i + 1, len(names))}
     return AllowedCollisions(pairs, dict(zip(default_names, flags, strict=True)))

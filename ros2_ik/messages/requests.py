@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 import math
-from typing import TYPE_CHECKING
+from typing import NoReturn, TYPE_CHECKING
 
 from ros2_ik.core import (
     AllowedCollisions,
@@ -71,7 +71,9 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
     robot = with_tool(message.tool, scene, [*names, *named_frames(
         (*message.constraints, *message.costs))], group or default, defaults)
     tips = _tips(names, count, robot, group or default, defaults, scene)
-    references = _references(message, robot, scene, lookup)
+    references = [reference(robot, scene, target.header.frame_id,
+                            _no_tf if message.follow_frames else lookup)
+                  for target in message.targets]
     measures, checker = needs_checker(message), None
     if message.avoid_collisions or measures:
         checker = checker_of(with_rules(scene, message))
@@ -114,18 +116,9 @@ def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequ
         for tip, target, frame, weights in rows)
 
 
-def _references(request: 'ComputeIK.Request', robot: Robot, scene: Scene,
-                lookup: Lookup) -> tuple[Reference, ...]:
-    found = tuple(reference(robot, scene, target.header.frame_id, lookup)
-                  for target in request.targets)
-    for target in request.targets if request.follow_frames else ():
-        frame = target.header.frame_id.removeprefix('/')
-        if frame not in ('', robot.root_frame, *robot.frame_names, *scene.frame_names):
-            raise RequestError(
-                Status.FRAME_TRANSFORM_FAILURE,
-                f"follow_frames: '{frame}' is a frame of TF, of which it is not known whether it "
-                'moves with a link; valid: frames of the robot and the scene')
-    return found
+def _no_tf(robot: Robot, frame: str) -> NoReturn:
+    raise LookupError('frames of TF are refused with follow_frames, as it is not known whether '
+                      'they move with a link')
 
 
 def _tips(names: Sequence[str], count: int, robot: Robot, group: str, defaults: Defaults,
@@ -169,20 +162,13 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
                     '(not bounded; with execute: parameter max_jump)')
     # max_jump applies only to requests with `execute` that set no bound themselves
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
-    single: dict[str, float] = {}
     names, changes = request.joint_change_names, request.joint_changes
     if len(names) != len(changes):
         raise wrong(f'{len(names)} joint_change_names but {len(changes)} joint_changes; valid: '
                     'one a name')
-    for index, (given, change) in enumerate(zip(names, changes, strict=True)):
-        with error_context(f'joint_change_names[{index}]'):
-            name = robot.joint(given).name
-        if not change > 0:
-            raise wrong(f"joint_changes[{index}], of '{name}', is {change:g}; valid: above 0")
-        single[name] = change
-    if most == math.inf and not single:
+    if most == math.inf and not names:
         return None
-    return {name: single.get(name, most) for name in robot.joint_names}
+    return {**dict.fromkeys(robot.joint_names, most), **dict(zip(names, changes, strict=True))}
 
 
 def _solutions(count: int, defaults: Defaults) -> int:
@@ -198,18 +184,15 @@ def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:
 
     Entries that do not allow anything change nothing. Raises RequestError.
     """
-    matrix = request.allowed_collisions
-    if not (len(matrix.entry_names) or len(matrix.entry_values)
-            or len(matrix.default_entry_names)):
-        return scene
     with error_context('allowed_collisions'):
-        read = read_matrix(matrix)
+        read = read_matrix(request.allowed_collisions)
         # unlike in a scene, names must exist: an entry for a mistyped name would have no effect
-        known = {*scene.robot.frame_names, *scene.objects, *scene.attached}
-        for name in (*matrix.entry_names, *matrix.default_entry_names):
+        known = {*scene.robot.frame_names, *scene.objects, *scene.attached} if read.names else ()
+        for name in sorted(read.names):
             if name not in known:
                 raise RequestError(Status.INVALID_OBJECT_NAME,
                                    UnknownNameError(name, sorted(known)))
-    return scene.with_allowed(scene.allowed.updated(AllowedCollisions(
-        {pair: True for pair, allowed in read.pairs.items() if allowed},
-        {name: True for name, allowed in read.defaults.items() if allowed})))
+    pairs = {pair: True for pair, allowed in read.pairs.items() if allowed}
+    defaults = {name: True for name, allowed in read.defaults.items() if allowed}
+    return scene.with_allowed(scene.allowed.updated(AllowedCollisions(pairs, defaults))) \
+        if pairs or defaults else scene

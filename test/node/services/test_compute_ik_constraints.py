@@ -147,8 +147,8 @@ UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
     ({'moving_joints': ['panda_jiont1']}, -16, "moving_joints: unknown joint 'panda_jiont1'"),
     ({'locked_joints': ['panda_joint1'] * 201}, -16, 'locked_joints has length 201; at most 200'),
     ({'more_seeds': [seed(HOME), seed({'cup': 0.1})]}, -17, "more_seeds[1]: unknown joint 'cup'"),
-    ({'joint_change_names': ['panda_joint1'], 'joint_changes': [0.0]}, -16,
-     "joint_changes[0], of 'panda_joint1', is 0"),
+    ({'joint_change_names': ['panda_joint1'], 'joint_changes': [-0.1]}, -16,
+     "max_joint_change of 'panda_joint1'"),
     ({'joint_change_names': ['panda_joint1']}, -16, '1 joint_change_names but 0 joint_changes'),
 ])
 def test_malformed_fields_are_named(client, fields, status, words):
