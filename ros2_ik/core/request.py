@@ -133,7 +133,7 @@ def prepare(request: IKRequest, world: World) -> Search:
     start = world.start(request, active, needed_names(request, robot, active), checked)
     targets = request.targets
     # fixed references: express the targets in the root frame
-    if not request.follow_frames:
+    if not request.follow_frames and any(target.relative_to for target in targets):
         at = Configuration(robot, start, robot.scratch_data())
         targets = [target.resolved(at) for target in targets]
     # distance constraints keep their own checker even if contacts are allowed
@@ -142,7 +142,7 @@ def prepare(request: IKRequest, world: World) -> Search:
         robot, targets, group or None, start, locked,
         request.constraints, request.costs, checker=contact_checker,
         collisions=contact_checker is not None)
-    seeds: list[JointValues] = [problem.start, *request.more_seeds]
+    seeds = [problem.start, *request.more_seeds] if request.more_seeds else None
     return Search(problem, seeds, options=request.options)
 
 

@@ -88,7 +88,9 @@ def changed_frame(names: Iterable[str], before: Scene, now: Scene) -> str:
 
 def has_tool(tool: 'PoseStamped') -> bool:
     """Return whether a request has a tool: a frame_id, or a pose other than the identity."""
-    return bool(tool.header.frame_id) or not read_pose(tool.pose, 'tool').isIdentity(0.0)
+    p, quat = tool.pose.position, tool.pose.orientation
+    return bool(tool.header.frame_id) or (
+        p.x, p.y, p.z, quat.x, quat.y, quat.z, quat.w) != (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 
 
 def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: str,
