@@ -20,9 +20,11 @@ from rclpy.publisher import Publisher
 from ros2_ik.core import Scene, Status
 from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
 from ros2_ik.node.endpoints.answering import answering, header, reason_of
-from ros2_ik.node.endpoints.registry import Endpoint, QUEUE
+from ros2_ik.node.endpoints.registry import Endpoint, publisher, QUEUE
 from ros2_ik.node.state.planning_scene import contents
 from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
+
+MONITORED = 'monitored_planning_scene'
 
 
 class PlanningSceneEndpoints(Endpoint):
@@ -36,7 +38,8 @@ class PlanningSceneEndpoints(Endpoint):
         self._monitored: Publisher | None = None
         self._published: SceneState | None = None
         self.scene.receivers.append(self._publish)
-        self.publish_as_moveit(PlanningSceneMessage, 'monitored_planning_scene', self._publish_to)
+        self.offer_as_moveit(self.node.resolve_topic_name(MONITORED), self.node.count_publishers,
+                             self._monitor)
         # a long queue, since a publisher may send many objects in a burst
         self._subscriptions = [
             self.node.create_subscription(kind, f'~/{topic}', partial(self._change, topic), QUEUE)
@@ -77,8 +80,8 @@ class PlanningSceneEndpoints(Endpoint):
 
     # -- topic monitored_planning_scene ---------------------------------------------------
 
-    def _publish_to(self, publisher: Publisher) -> None:
-        self._monitored = publisher
+    def _monitor(self) -> None:
+        self._monitored = publisher(self.node, PlanningSceneMessage, MONITORED, 100)
 
     def _publish(self, known: SceneState) -> None:
         """Publish the change as a diff; called in the second thread of PlanningScene."""

@@ -102,18 +102,13 @@ class Endpoint(Parts):
 
     def serve_as_moveit(self, interface: type, name: str,
                         answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
-        """Create a service of move_group if moveit_names is set and no other node offers it."""
-        self._offer_later(self.node.resolve_service_name(name), self.node.count_services,
-                          lambda: self.serve(interface, name, answer))
+        """Create a service of move_group, see `offer_as_moveit`."""
+        self.offer_as_moveit(self.node.resolve_service_name(name), self.node.count_services,
+                             lambda: self.serve(interface, name, answer))
 
-    def publish_as_moveit(self, message: type, name: str,
-                          take: Callable[[Publisher], None]) -> None:
-        """Pass `take` a publisher of a move_group topic, on the terms of `serve_as_moveit`."""
-        self._offer_later(self.node.resolve_topic_name(name), self.node.count_publishers,
-                          lambda: take(publisher(self.node, message, name, 100)))
-
-    def _offer_later(self, name: str, count: Callable[[str], int],
-                     offer: Callable[[], object]) -> None:
+    def offer_as_moveit(self, name: str, count: Callable[[str], int],
+                        offer: Callable[[], object]) -> None:
+        """Call `offer` if moveit_names is set and `count(name)`, of other nodes' offers, is 0."""
         if not self.parameters.moveit_names:
             return
 
