@@ -99,18 +99,13 @@ def functions_of(constraints: Constraints, scene: Scene,
             yield functions
 
 
-def _joint(asked: JointConstraint, scene: Scene, lookup: Lookup) -> Iterator[Function]:
-    if asked.tolerance_above < 0 or asked.tolerance_below < 0:
+def _joint(asked: JointConstraint, *_: object) -> Iterator[Function]:
+    if not (asked.tolerance_above >= 0 and asked.tolerance_below >= 0):
         raise wrong(f'tolerance_above is {asked.tolerance_above:g}, tolerance_below '
                     f'{asked.tolerance_below:g}; valid: from 0')
-    robot = scene.robot
-    if asked.joint_name in robot.mimics:
-        raise wrong(f"joint '{asked.joint_name}' follows '{robot.mimics[asked.joint_name][0]}'; "
-                    'valid: the joint that it follows')
-    name = robot.joint(asked.joint_name).name
     yield function_message('joint_positions', Bounds(
         lower=[-asked.tolerance_below], upper=[asked.tolerance_above]),
-        names=[name], reference=[asked.position])
+        names=[asked.joint_name], reference=[asked.position])
 
 
 def _position(asked: PositionConstraint, scene: Scene, lookup: Lookup) -> Iterator[Function]:
@@ -173,21 +168,18 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
     axis = sensor.rotation[:, SENSOR_AXES[asked.sensor_view_direction]].tolist()
     frames = {'frame': at_sensor.frame or scene.robot.root_frame,
               'relative_to': at_target.frame or ''}
+    # at most pi/2: a target behind the sensor is never visible
+    at_range, at_view = (Bounds(upper=[min(angle, math.pi / 2)])
+                         for angle in (asked.max_range_angle, asked.max_view_angle))
     # angle between the sensor's axis and the line of sight
     if asked.max_range_angle > 0:
-        yield function_message('gaze_angle', Bounds(upper=[_visible(asked.max_range_angle)]),
-                               axis=axis, origin=sensor.translation.tolist(),
+        yield function_message('gaze_angle', at_range, axis=axis,
+                               origin=sensor.translation.tolist(),
                                target=target.translation.tolist(), **frames)
     # angle between the sensor's axis and the target's -z axis
     if asked.max_view_angle > 0:
-        yield function_message('angle_between_vectors', Bounds(
-            upper=[_visible(asked.max_view_angle)]), vector=axis,
-            other_vector=(-target.rotation[:, 2]).tolist(), **frames)
-
-
-def _visible(angle: float) -> float:
-    """Limit an angle of MoveIt to pi/2: a target behind the sensor is never visible."""
-    return min(angle, math.pi / 2)
+        yield function_message('angle_between_vectors', at_view, vector=axis,
+                               other_vector=(-target.rotation[:, 2]).tolist(), **frames)
 
 
 def _link(asked: PositionConstraint | OrientationConstraint, scene: Scene) -> str:

@@ -181,7 +181,7 @@ def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
      Code.INVALID_GOAL_CONSTRAINTS, 'absolute tolerances are [0.0, 0.0, nan]'),
     ({'constraints': Constraints(joint_constraints=[JointConstraint(
         joint_name='panda_finger_joint2')])}, Code.INVALID_GOAL_CONSTRAINTS,
-     "follows 'panda_finger_joint1'"),
+     "mimics 'panda_finger_joint1'"),
     ({'constraints': Constraints(visibility_constraints=[VisibilityConstraint(
         target_radius=0.1)])}, Code.INVALID_GOAL_CONSTRAINTS, 'target_radius'),
 ])
