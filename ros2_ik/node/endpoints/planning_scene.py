@@ -41,16 +41,10 @@ class PlanningSceneEndpoints(Endpoint):
         self.offer_as_moveit(self.node.resolve_topic_name(MONITORED), self.node.count_publishers,
                              self._monitor)
         # a long queue, since a publisher may send many objects in a burst
-        self._subscriptions = [
+        for topic, kind in (('planning_scene', PlanningSceneMessage),
+                            ('collision_object', CollisionObject),
+                            ('attached_collision_object', AttachedCollisionObject)):
             self.node.create_subscription(kind, f'~/{topic}', partial(self._change, topic), QUEUE)
-            for topic, kind in (('planning_scene', PlanningSceneMessage),
-                                ('collision_object', CollisionObject),
-                                ('attached_collision_object', AttachedCollisionObject))]
-
-    def end(self) -> None:
-        """Unsubscribe: no client awaits an answer, and large messages would delay the shutdown."""
-        for subscription in self._subscriptions:
-            self.node.destroy_subscription(subscription)
 
     @answering('apply_planning_scene')
     async def apply(self, request: ApplyPlanningScene.Request,

@@ -87,7 +87,7 @@ class Endpoint(Parts):
         """Create services, publishers and subscriptions."""
 
     def end(self) -> None:
-        """Stop to receive messages, because the node shuts down."""
+        """End the work under way, because the node shuts down."""
 
     def serve(self, interface: type, name: str,
               answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
