@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from geometry_msgs.msg import Pose, TransformStamped
 from moveit_msgs.msg import (
+    AllowedCollisionEntry,
+    AllowedCollisionMatrix,
     AttachedCollisionObject,
     CollisionObject,
     LinkPadding,
@@ -19,9 +21,9 @@ from std_msgs.msg import ColorRGBA, Header
 
 from ros2_ik.core import AllowedCollisions, AttachedObject, Configuration, Scene, SceneObject
 from ros2_ik.core.internals import OCTOMAP, ShapeInstance
-from ros2_ik.messages.allowed_collisions import matrix_message, read_matrix
 from ros2_ik.messages.poses import fill_pose, fill_transform, placement, read_pose
 from ros2_ik.messages.request_error import error_context, wrong
+from ros2_ik.messages.requests import read_matrix
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.messages.scene_changes import (
     changed_attached,
@@ -225,6 +227,20 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
           for id in sorted(old.keys() - new.keys())),
         *(_object(item, header) for item in changed)]
     return message
+
+
+def matrix_message(matrix: AllowedCollisions) -> AllowedCollisionMatrix:
+    """
+    Return the message of a matrix: rows for all names that have an entry, and the defaults.
+
+    The message has a value for each pair of names; a pair without an entry gets its defaults.
+    """
+    names, default_names = sorted(matrix.names), sorted(matrix.defaults)
+    rows = [[matrix.allowed(name, other) for other in names] for name in names]
+    return AllowedCollisionMatrix(
+        entry_names=names, entry_values=[AllowedCollisionEntry(enabled=row) for row in rows],
+        default_entry_names=default_names,
+        default_entry_values=[matrix.defaults[name] for name in default_names])
 
 
 def _attached(held: AttachedObject, header: Header) -> AttachedCollisionObject:

@@ -15,7 +15,6 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.errors import UnknownNameError
 from ros2_ik.core.internals import ALL_AXES, Defaults, IKRequest
-from ros2_ik.messages.allowed_collisions import read_matrix
 from ros2_ik.messages.constraints import named_frames, needs_checker, read_constraints
 from ros2_ik.messages.frames import (
     group_name,
@@ -34,6 +33,7 @@ from ros2_ik.messages.robot_states import joint_values
 
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Duration
+    from moveit_msgs.msg import AllowedCollisionMatrix
 
     from ros2_ik.srv import ComputeIK
 
@@ -196,3 +196,24 @@ def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:
     defaults = {name: True for name, allowed in read.defaults.items() if allowed}
     return scene.with_allowed(scene.allowed.updated(AllowedCollisions(pairs, defaults))) \
         if pairs or defaults else scene
+
+
+def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
+    """
+    Read a matrix; as in MoveIt, entries below the diagonal are ignored.
+
+    Raises RequestError for rows or defaults of a wrong length.
+    """
+    names, rows = list(message.entry_names), [list(row.enabled) for row in message.entry_values]
+    default_names, flags = list(message.default_entry_names), list(message.default_entry_values)
+    if len(rows) != len(names):
+        raise wrong(f'the matrix has {len(rows)} rows for {len(names)} names')
+    for row, name in zip(rows, names, strict=True):
+        if len(row) != len(names):
+            raise wrong(f"the row of '{name}' has {len(row)} values for {len(names)} names")
+    if len(flags) != len(default_names):
+        raise wrong(f'there are {len(flags)} default values for {len(default_names)} default '
+                    'names')
+    pairs = {(name, names[j]): row[j] for i, (name, row) in enumerate(
+        zip(names, rows, strict=True)) for j in range(i + 1, len(names))}
+    return AllowedCollisions(pairs, dict(zip(default_names, flags, strict=True)))

@@ -25,15 +25,16 @@ from ros2_ik.core import (
     SceneObject,
 )
 from ros2_ik.core.internals import shape_kinds
-from ros2_ik.messages.allowed_collisions import matrix_message, read_matrix
 from ros2_ik.messages.frames import changed_frame, framed_robot, link_name
 from ros2_ik.messages.markers import scene_markers
 from ros2_ik.messages.planning_scenes import (
     changed_scene,
+    matrix_message,
     scene_message,
     SceneState,
 )
 from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.requests import read_matrix
 from ros2_ik.messages.scene_changes import changed_object, ConversionContext
 from ros2_ik.messages.shapes import read_octomap
 from ros2_ik.node.state.planning_scene import moved_over
