@@ -9,12 +9,7 @@ from typing import Any, cast, NamedTuple
 
 from ros2_ik.core import Array, CollisionChecker, IKSolution, Robot, Scene, Status
 from ros2_ik.core.internals import IKRequest, prepare, Search, World
-from ros2_ik.messages.answers import (
-    answer_names,
-    contact_messages,
-    fill_answer,
-    solution_message,
-)
+from ros2_ik.messages.answers import answer_names, contact_messages, fill_answer, solution_message
 from ros2_ik.messages.frames import changed_frame, TOOL
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_request
@@ -107,8 +102,7 @@ class IKRequests(Parts):
         return PreparedRequest(
             request, search, message.execute,
             checker.scene if checker and request.avoid_collisions else None,
-            self.scene.known.scene, world.needed,
-            [*tips, *world.notes, *remarks],
+            self.scene.known.scene, world.needed, [*tips, *world.notes, *remarks],
             StraightWay(message, search.problem, parameters) if message.straight else None)
 
     def _check_current_state(self, request: IKRequest, world: '_World') -> None:
@@ -118,15 +112,16 @@ class IKRequests(Parts):
         Readings of joint_states must not contradict each other. Joints that do not move must be
         at their positions in the seed.
         """
-        known, free = self.current_state.known(world.robot), world.free
+        known = self.current_state.known(world.robot)
         for name, value in request.seed.items():
-            there = name in known and is_near(world.robot, name, known[name], value,
-                                              REST_TOLERANCE)
-            if name not in known and name not in world.needed | free:
-                world.notes = [*world.notes, f"no joint_states of joint '{name}': checks use its "
-                               'position in the seed']
-            elif name not in free and not there:
-                where = (f'is at {known[name]}' if name in known else 'its position is unknown')
+            if name in world.free:
+                continue
+            if name not in known and name not in world.needed:
+                world.notes.append(f"no joint_states of joint '{name}': checks use its position "
+                                   'in the seed')
+            elif name not in known or not is_near(world.robot, name, known[name], value,
+                                                  REST_TOLERANCE):
+                where = f'is at {known[name]}' if name in known else 'its position is unknown'
                 raise RequestError(
                     Status.INVALID_ROBOT_STATE,
                     f"execute: joint '{name}' is at {value} in the seed, but {where}, and the "
