@@ -318,72 +318,40 @@ def free_step(values, column, v, x):
 
     Its seven values are x[values:values + 7].
     """
-    S = np.empty((3, 12))
-    floating_placement(x, values, S, 0)
-    exp6(v, column, S, 1)
-    compose(S, 0, S, 1, S, 2)
-    x[values], x[values + 1], x[values + 2] = S[2, 9], S[2, 10], S[2, 11]
-    quaternion(S, 2, x, values + 3)
-
-
-@part
-def exp6(v, first, out, i):
-    """Fill placement i with the screw motion of v[first:first + 6], as pinocchio.exp6."""
-    # linear part (a, b, c), rotation vector (x, y, z)
-    a, b, c, x, y, z = (v[first], v[first + 1], v[first + 2], v[first + 3], v[first + 4],
-                        v[first + 5])
-    squared = x * x + y * y + z * z
+    # linear part (a, b, c), rotation vector (i, j, k)
+    a, b, c, i, j, k = (v[column], v[column + 1], v[column + 2], v[column + 3], v[column + 4],
+                        v[column + 5])
+    squared = i * i + j * j + k * k
     angle = math.sqrt(squared)
-    # sin(t) / t, (1 - cos(t)) / t^2, (t - sin(t)) / t^3; their series near zero
+    # (1 - cos(t)) / t^2, (t - sin(t)) / t^3, sin(t / 2) / t; their series near zero
     if angle < 1e-4:
-        sine, cosine, rest = 1 - squared / 6, 0.5 - squared / 24, 1.0 / 6 - squared / 120
+        cosine, rest, half = 0.5 - squared / 24, 1.0 / 6 - squared / 120, 0.5 - squared / 48
     else:
-        sine, cosine = math.sin(angle) / angle, (1 - math.cos(angle)) / squared
-        rest = (1 - sine) / squared
-    # Rodrigues' formula
-    out[i, 0], out[i, 4], out[i, 8] = (1 - cosine * (y * y + z * z), 1 - cosine * (x * x + z * z),
-                                       1 - cosine * (x * x + y * y))
-    out[i, 1], out[i, 3] = cosine * x * y - sine * z, cosine * x * y + sine * z
-    out[i, 2], out[i, 6] = cosine * x * z + sine * y, cosine * x * z - sine * y
-    out[i, 5], out[i, 7] = cosine * y * z - sine * x, cosine * y * z + sine * x
-    # translation: the left Jacobian of SO(3) times the linear part
-    along = rest * (x * a + y * b + z * c)
-    out[i, 9] = sine * a + cosine * (y * c - z * b) + along * x
-    out[i, 10] = sine * b + cosine * (z * a - x * c) + along * y
-    out[i, 11] = sine * c + cosine * (x * b - y * a) + along * z
-
-
-@part
-def quaternion(placed, i, x, first):
-    """
-    Fill x[first:first + 4] with the quaternion x y z w of the rotation of placement i.
-
-    Of the two quaternions q and -q the one nearer to the previous values is taken.
-    """
-    # from w if it is large, otherwise from the largest of x, y, z: no division by a small number
-    R, largest = placed[i], 0
-    trace = R[0] + R[4] + R[8]
-    if R[4] > R[0]:
-        largest = 1
-    if R[8] > R[4 * largest]:
-        largest = 2
-    q = np.empty(4)
-    if trace > 0:
-        q[3] = 1 + trace
-        q[0], q[1], q[2] = R[7] - R[5], R[2] - R[6], R[3] - R[1]
-    else:
-        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
-        q[i] = 1 + R[4 * i] - R[4 * j] - R[4 * k]
-        q[j], q[k] = R[3 * i + j] + R[3 * j + i], R[3 * i + k] + R[3 * k + i]
-        q[3] = R[3 * k + j] - R[3 * j + k]
-    # normalize; the sign from the previous values
-    length = side = 0.0
-    for n in range(4):
-        length += q[n] * q[n]
-        side += q[n] * x[first + n]
-    length = math.copysign(math.sqrt(length), side)
-    for n in range(4):
-        x[first + n] = q[n] / length
+        cosine, rest = (1 - math.cos(angle)) / squared, (angle - math.sin(angle)) / angle**3
+        half = math.sin(0.5 * angle) / angle
+    # translation: the left Jacobian of SO(3) times the linear part, in the axes of the joint
+    sine, along = 1 - squared * rest, rest * (i * a + j * b + k * c)
+    ahead = (sine * a + cosine * (j * c - k * b) + along * i,
+             sine * b + cosine * (k * a - i * c) + along * j,
+             sine * c + cosine * (i * b - j * a) + along * k)
+    before = np.empty((1, 12))
+    floating_placement(x, values, before, 0)
+    for r in range(3):
+        x[values + r] += (before[0, 3 * r] * ahead[0] + before[0, 3 * r + 1] * ahead[1]
+                          + before[0, 3 * r + 2] * ahead[2])
+    # rotation: product of the quaternions x y z w, normalized
+    first = values + 3
+    p, q, s, w = x[first], x[first + 1], x[first + 2], x[first + 3]
+    i, j, k, turn = half * i, half * j, half * k, math.cos(0.5 * angle)
+    x[first] = w * i + p * turn + q * k - s * j
+    x[first + 1] = w * j - p * k + q * turn + s * i
+    x[first + 2] = w * k + p * j - q * i + s * turn
+    x[first + 3] = w * turn - p * i - q * j - s * k
+    length = 0.0
+    for n in range(first, first + 4):
+        length += x[n] * x[n]
+    for n in range(first, first + 4):
+        x[n] /= math.sqrt(length)
 
 
 @inner_part
