@@ -1,13 +1,11 @@
 """The Levenberg-Marquardt descent of solvers/lm.py, for rows with bounds in a box of limits."""
 
-import math
 
 import numpy as np
 
 from ros2_ik.core.kernels.descents import (
     bound_distances,
     CONVERGED,
-    ERROR_CHANGE_TOO_SMALL,
     INTERRUPTED,
     MOST,
     STEP_TOO_SMALL,
@@ -67,30 +65,12 @@ def step_within(H, g, low, high, K, d, held, at_once):
 
 
 @inner_part
-def has_ended(g, low, high, d, error, before, iteration, options):
-    """Return an exit flag by MATLAB's tolerances, 0 to continue; d (n,) is the last step."""
-    least, short, same = options[5], options[6], options[7]
-    length = math.sqrt(error)
-    # gradient tolerance: norm of the gradient, projected onto the box
-    if least > 0:
-        steepest = 0.0
-        for i in range(len(g)):
-            steepest = max(steepest, abs(min(max(g[i], low[i]), high[i])))
-        if steepest < least * min(1.0, length):
-            return ERROR_CHANGE_TOO_SMALL
-    if iteration == 0:
-        return 0
-    # step tolerance
-    if short > 0:
-        longest = 0.0
-        for i in range(len(d)):
-            longest = max(longest, abs(d[i]))
-        if longest < short:
-            return STEP_TOO_SMALL
-    # error change tolerance
-    if same > 0 and abs(math.sqrt(before) - length) < same:
-        return ERROR_CHANGE_TOO_SMALL
-    return 0
+def longest_step(d):
+    """Return the largest magnitude in a step d (n,)."""
+    longest = 0.0
+    for value in d:
+        longest = max(longest, abs(value))
+    return longest
 
 
 @inner_part
@@ -124,15 +104,15 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
     Descend from x (nx,); on return x holds the best values found.
 
     `at` and `work` are a program's layout and scratch, `limits` (2, nx) the limits of x. See
-    `bound_distances` for `rows` and `bounds`. `options` (8,) are damping factor, damping bias,
+    `bound_distances` for `rows` and `bounds`. `options` (6,) are damping factor, damping bias,
     patience (iterations in a row without a decrease of the squared error by the factor `drop`),
-    drop, and MATLAB's tolerances of solution, gradient, step and error change (0: none).
+    drop, and MATLAB's tolerances of solution and step (0: none).
 
     Return the squared error, the number of iterations (at most `limit`) and the exit flag.
     """
     n, m = at.columns, at.rows
-    damping, bias, patience, drop, solved = (options[0], options[1], options[2], options[3],
-                                             options[4])
+    damping, bias, patience, drop, solved, shortest = (options[0], options[1], options[2],
+                                                       options[3], options[4], options[5])
     # views of few arrays: an allocation takes as long as a hundred additions
     J, squares, vectors, values = np.zeros((m, n)), np.empty((2, n, n)), np.zeros((6, n)), \
         np.empty((3, m))
@@ -141,7 +121,7 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
     f, below, above = values[0], values[1], values[2]
     farthest[:] = np.inf
     held, best_x = np.zeros(n, dtype=np.bool_), x.copy()
-    best = before = np.inf
+    best = np.inf
     stall, iteration, flag = 0, 0, 0
     while True:
         # values of the rows; the Jacobian only if the descent continues
@@ -153,16 +133,14 @@ def descend_from(at, parameters, addresses, x, limits, rows, bounds, options, li
             return error, iteration, CONVERGED
         best, stall, flag = update_best(x, error, best_x, best, stall, iteration, limit, patience,
                                         drop)
+        if iteration > 0 and longest_step(d) < shortest:
+            flag = STEP_TOO_SMALL
         if flag:
             break
         # Gauss-Newton system and the box of the step
         fill_slopes(at, work, J)
         normal_equations(J, rows, bounds, below, above, H, g, slopes)
         step_bounds(at, x, limits, farthest, low, high)
-        flag = has_ended(g, low, high, d, error, before, iteration, options)
-        if flag:
-            break
-        before = error
         # damping proportional to the squared error, after Sugihara, "Solvability-unconcerned
         # inverse kinematics by the Levenberg-Marquardt method", IEEE T-RO 2011
         for a in range(n):

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-import math
 from typing import Any
 
 import numpy as np
@@ -43,17 +42,14 @@ class LevenbergMarquardt(Solver):
     2011). Without `use_error_damping`, lambda = `damping_bias`. If the step pushes a joint beyond
     its limit, the joint is kept there and the step is solved again for the other joints.
 
-    A descent takes at most `attempt_iterations`. It ends earlier by MATLAB's four tolerances (None
-    selects this library's rule); the largest weight in e is 1:
+    A descent takes at most `attempt_iterations`. It ends earlier after six consecutive iterations
+    that do not reduce |e|^2 by a fifth, and by two of MATLAB's tolerances; the largest weight in e
+    is 1:
 
-    - `gradient_tolerance`: bound on the gradient projected on the limits, times min(1, |e|)
-      (None: unused);
     - `step_tolerance` [rad, m]: bound on the step (None: unused);
-    - `error_change_tolerance`: bound on the change of |e| (None: the descent ends after six
-      consecutive iterations that do not reduce |e|^2 by a fifth);
     - `solution_tolerance`: bound on |e| for success (None: half the tolerances of the targets).
 
-    MATLAB's defaults are 5e-9, 1e-12, 1e-12 and 1e-6, a `damping` of 0.5 and a bias of 0.0025.
+    MATLAB's defaults are 1e-12 and 1e-6, a `damping` of 0.5 and a bias of 0.0025.
     """
 
     # a batch takes about 1 ms for an arm
@@ -61,25 +57,21 @@ class LevenbergMarquardt(Solver):
 
     def __init__(self, problem: IKProblem, damping: float = 1e-2, attempt_iterations: int = 40,
                  use_error_damping: bool = True, damping_bias: float = BIAS,
-                 gradient_tolerance: float | None = None, step_tolerance: float | None = None,
-                 error_change_tolerance: float | None = None,
+                 step_tolerance: float | None = None,
                  solution_tolerance: float | None = None) -> None:
         super().__init__(problem)
         self.attempt_iterations = whole(attempt_iterations, 'attempt_iterations',
                                         InvalidOptionError)
         scales = flag(use_error_damping, 'use_error_damping', InvalidOptionError)
-        solution, gradient, step, change = (
+        solution, step = (
             0.0 if value is None else positive(value, name, InvalidOptionError)
-            for name, value in {
-                'solution_tolerance': solution_tolerance, 'gradient_tolerance': gradient_tolerance,
-                'step_tolerance': step_tolerance,
-                'error_change_tolerance': error_change_tolerance}.items())
+            for name, value in {'solution_tolerance': solution_tolerance,
+                                'step_tolerance': step_tolerance}.items())
         # in the order in which `descend_from` reads them; 0 turns a tolerance off
         self.options = np.array([
             positive(damping, 'damping', InvalidOptionError) * scales,
             positive(damping_bias, 'damping_bias', InvalidOptionError),
-            math.inf if change else MAX_STALLED_ITERATIONS, DROP, solution, gradient, step,
-            change])
+            MAX_STALLED_ITERATIONS, DROP, solution, step])
         self._find = find_poses.run
         # bind and compile now, before the clock of a search starts
         _parts(problem)

@@ -71,26 +71,15 @@ def test_lm_steps_are_the_damped_least_squares_formula(small, bias, damping):
 def test_each_tolerance_ends_a_descent_with_its_exit_flag(small):
     """The target is out of reach and is approached ever more slowly."""
     robot, far = small('scara'), pose((5, 0, 0))
-    free = {'error_change_tolerance': 1e-15, 'attempt_iterations': 1000, 'damping': 0.5}
-    expected = {'gradient_tolerance': (1e-3, ExitFlag.ERROR_CHANGE_TOO_SMALL),
-                'step_tolerance': (1e-3, ExitFlag.STEP_TOO_SMALL),
-                'error_change_tolerance': (1e-3, ExitFlag.ERROR_CHANGE_TOO_SMALL)}
-    for option, (value, flag) in expected.items():
-        found, finer = (attempt(robot, 'tip', far, [0.9, 0.5, 0, 0.3], weights=PLACE, options={
-            **free, option: tolerance}) for tolerance in (value, 1e-2 * value))
-        assert found.exit_flag is flag and finer.exit_flag is flag
-        assert 0 < found.iterations < finer.iterations < 1000 and finer.error <= found.error
+    found, finer, unbounded = (attempt(
+        robot, 'tip', far, [0.9, 0.5, 0, 0.3], weights=PLACE,
+        options={'damping': 0.5, 'attempt_iterations': 1000, **tolerance})
+        for tolerance in ({'step_tolerance': 0.1}, {'step_tolerance': 0.03}, {}))
+    assert found.exit_flag is finer.exit_flag is ExitFlag.STEP_TOO_SMALL
+    assert unbounded.exit_flag is ExitFlag.ERROR_CHANGE_TOO_SMALL
+    assert 0 < found.iterations < finer.iterations < unbounded.iterations
     loose = attempt(robot, 'tip', far, None, options={'solution_tolerance': 10.0})
     assert (loose.exit_flag, loose.iterations) == (ExitFlag.CONVERGED, 0)
-
-
-def test_gradient_into_a_joint_limit_counts_as_converged(small):
-    robot = small('one_joint')
-    T = TreeJudge(SMALL['one_joint']).transform({'turn': 3.0}, 'tip')
-    found = attempt(robot, 'tip', T, [2.5], options={
-        'gradient_tolerance': 1e-6, 'error_change_tolerance': 1e-15})
-    assert (found.q[0], found.iterations) == (2.5, 0)
-    assert found.exit_flag is ExitFlag.ERROR_CHANGE_TOO_SMALL
 
 
 # -- targets that share no joint are descended by themselves -----------------------------------
