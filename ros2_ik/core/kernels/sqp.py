@@ -33,17 +33,6 @@ def clip_bounds(below, above):
         above[i] = max(min(above[i], FAR), -FAR)
 
 
-@part
-def goes_far(at, limits, farthest, d):
-    """Return whether a step d (n,) moves a joint without limits by its largest step."""
-    for j in range(len(d)):
-        i = at.table[at.values + j]
-        if (i >= 0 and abs(d[j]) > 0.99 * farthest[j] and np.isinf(limits[0, i])
-                and np.isinf(limits[1, i])):
-            return True
-    return False
-
-
 @loop(f'Tuple((f8, i8, i8, i8, i8))({PROGRAM}, f8[:,::1], f8[:,::1], i8[::1], f8[:,::1], f8[::1], '
       'f8, i8, i8, f8, i8)')
 def find_feasible(numbers, layout, parameters, addresses, starts, limits, rows, bounds, farthest,
@@ -83,7 +72,6 @@ def find_feasible_from(at, parameters, addresses, x, limits, rows, bounds, farth
     low, high, d, y = np.empty(n), np.empty(n), np.empty(n), np.empty(n + k)
     H, h, best_x = np.zeros((n, n)), np.zeros(n), x.copy()
     best, stall, iteration, flag = np.inf, 0, 0, 0
-    far = False
     while True:
         if not fill(at, parameters, addresses, x, work, f, J):
             flag = INTERRUPTED
@@ -91,9 +79,6 @@ def find_feasible_from(at, parameters, addresses, x, limits, rows, bounds, farth
         error, holds = bound_distances(f, rows, bounds, below, above)
         if holds:
             return error, iteration, CONVERGED
-        # a joint without limits may need several turns: each decrease resets the patience
-        if far and error < best:
-            stall = -1
         best, stall, flag = update_best(x, error, best_x, best, stall, iteration, limit, patience,
                                         drop)
         if not flag and (n == 0 or error - error != 0):
@@ -109,7 +94,6 @@ def find_feasible_from(at, parameters, addresses, x, limits, rows, bounds, farth
         if not solve_qp(H, h, A, below, above, 1.0, low, high, d, y):
             flag = STEP_TOO_SMALL
             break
-        far = goes_far(at, limits, farthest, d)
         move(at, x, d, limits)
         iteration += 1
     x[:] = best_x
