@@ -96,7 +96,9 @@ def differences(robot, scenes, states, generator, frames=None):
         scene = random_scene(robot, generator)
         for _ in range(5):
             checker = collision_checker(robot, scene)
-            checker.make_parts(500)
+            for item in scene.objects.values():
+                for part in item.parts:
+                    getattr(part.shape, 'convex_parts', None)
             judge.surround(scene)
             for _ in range(states):
                 q = robot.random_q(generator)

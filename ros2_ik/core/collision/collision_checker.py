@@ -215,18 +215,17 @@ class CollisionChecker:
             return at
         return vector(at, 'q', self.robot.nq, InvalidStateError)
 
-    def make_parts(self, most_triangles: float = math.inf) -> None:
+    def make_parts(self) -> None:
         """
-        Decompose meshes of up to `most_triangles` triangles into convex parts, for distances.
+        Decompose meshes into convex parts, for distances.
 
         The parts are kept on disk. The first decomposition of a robot takes seconds, for the
         shipped robots up to a minute.
         """
-        waiting = [item.mesh for item in self._pairs.items if item.mesh is not None
-                   and len(item.mesh.triangles) <= most_triangles and not item.mesh.has_parts]
-        for mesh in waiting:
-            mesh.convex_parts   # noqa: B018
-        if waiting:
+        for item in self._pairs.items:
+            if item.mesh is not None:
+                item.mesh.convex_parts  # noqa: B018
+        if self._known_nearness is not None and self._known_nearness.is_coarse:
             self._known_nearness = None
 
     @property

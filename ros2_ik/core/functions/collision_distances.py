@@ -1,6 +1,5 @@
 """Functions of the distances that a collision checker computes."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,8 +11,6 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Body, FieldType, Length, RowCount
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
-
-QUICK = 500     # largest number of triangles of a mesh decomposed in the constructor
 
 
 def _checker(value: object, name: str) -> CollisionChecker:
@@ -31,21 +28,16 @@ class CheckedDistance(KinematicFunction):
     """
     A function of the distances of a collision checker.
 
-    With `makes_parts` the constructor decomposes small meshes (up to QUICK triangles) into convex
-    parts, so that no search waits for the decomposition. Larger meshes are replaced by their
-    convex hulls until `CollisionChecker.make_parts` is called.
+    Meshes are replaced by their convex hulls until `CollisionChecker.make_parts` is called.
     """
 
     periodic = True
-    makes_parts = True
 
     checker: Checker
 
     def __post_init__(self) -> None:
         super().__post_init__()
         self.keep('checker', self.narrowed(self.checker))
-        if self.makes_parts:
-            self.checker.make_parts(QUICK)
 
     def narrowed(self, checker: CollisionChecker) -> CollisionChecker:
         """Return a checker of only the pairs that this function measures (default: all pairs)."""
@@ -55,10 +47,6 @@ class CheckedDistance(KinematicFunction):
         if robot.key != self.checker.robot.key:
             raise InvalidConstraintError(f'the checker of {self.kind} is of another robot')
         return self.checker.moving_joints
-
-    @abstractmethod
-    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        """Return f (m,) and its Jacobian (m, nv)."""
 
 
 @register_function('minimum_distance')
@@ -89,16 +77,6 @@ class MinimumDistance(CheckedDistance):
         count = len(found.distance)
         f[:count], J[:count] = found.distance, found.jacobian
         return f, J
-
-
-class KnownMinimumDistance(MinimumDistance):
-    """
-    A MinimumDistance that never decomposes a mesh, as a search has no time for it.
-
-    Meshes decomposed earlier use their convex parts; others are replaced by their hulls.
-    """
-
-    makes_parts = False
 
 
 @register_function('pair_distance')

@@ -7,7 +7,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import CollisionChecker, Contact
-from ros2_ik.core.functions.collision_distances import KnownMinimumDistance
+from ros2_ik.core.functions import MinimumDistance
 from ros2_ik.core.kernels.self_motion import step_along
 from ros2_ik.core.problem import accept, Constraint, IKProblem
 from ros2_ik.core.solvers.lm import LevenbergMarquardt
@@ -65,7 +65,7 @@ class Clearance:
 
     @cached_property
     def _pusher(self) -> SequentialQuadratic:
-        apart = Constraint(KnownMinimumDistance(self._checker, INFLUENCE_DISTANCE), lower=GAP)
+        apart = Constraint(MinimumDistance(self._checker, INFLUENCE_DISTANCE), lower=GAP)
         problem = self._problem.varied(constraints=[*self._problem.constraints, apart])
         return SequentialQuadratic(problem, attempt_iterations=15)
 

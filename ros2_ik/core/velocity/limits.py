@@ -13,7 +13,7 @@ from ros2_ik.core.checks import instance, one_or_each, positive
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError, InvalidOptionError
 from ros2_ik.core.functions import KinematicFunction
-from ros2_ik.core.functions.collision_distances import CheckedDistance, KnownMinimumDistance
+from ros2_ik.core.functions.collision_distances import CheckedDistance, MinimumDistance
 from ros2_ik.core.kernels.velocity_rows import ACCELERATION, HIGH, LOW, SPEED
 from ros2_ik.core.problem import Constraint
 from ros2_ik.core.robot import Robot
@@ -199,5 +199,5 @@ class CollisionBarrier(Barrier):
     def __init__(self, checker: CollisionChecker, margin: float = 0.005, *,
                  name: str = 'collisions', **options: Any) -> None:
         instance(checker, CollisionChecker, 'checker', InvalidConstraintError)
-        super().__init__(KnownMinimumDistance(checker),
+        super().__init__(MinimumDistance(checker),
                          positive(margin, 'margin', InvalidOptionError), name=name, **options)
