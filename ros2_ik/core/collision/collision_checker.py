@@ -118,20 +118,18 @@ class CollisionChecker:
         """Return the pairs of names in contact at a configuration, or q (nq,)."""
         return frozenset(self._pairs.names[k] for k in self._check.touching(self._q(at)))
 
-    def in_collision(self, at: Configuration | Array, at_once: bool = False
-                     ) -> tuple[Contact, ...]:
+    def in_collision(self, at: Configuration | Array) -> tuple[Contact, ...]:
         """
         Return the contacts at a configuration, or q (nq,), deepest first, one per pair of names.
 
         Depths and points are computed from a mesh's convex parts if these exist, otherwise from
-        its hull; with `at_once` also from the hull if the parts are not loaded yet.
+        its hull.
         """
         q = self._q(at)
         touching = self._check.touching(q)
         if not touching:
             return ()
-        nearness = (self._known_nearness if at_once else self.nearness) or self._nearness_of_hulls
-        data = self.robot.scratch_data()
+        nearness, data = self.nearness, self.robot.scratch_data()
         pin.forwardKinematics(self.robot.model, data, q)
         return deepest(nearness.contacts(q, data, touching))
 
@@ -240,10 +238,6 @@ class CollisionChecker:
         if known is None or known.is_outdated():
             known = self._known_nearness = DistanceCheck(self._pairs)
         return known
-
-    @cached_property
-    def _nearness_of_hulls(self) -> DistanceCheck:
-        return DistanceCheck(self._pairs, of_parts=False)
 
 
 def collision_checker(robot: Robot, scene: Scene, meshes: str = 'exact', missing: str = 'refuse',

@@ -14,7 +14,6 @@ from ros2_ik.core.collision.contacts import Contact, Distances
 from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
 from ros2_ik.core.scene.scene_object import SceneObject
-from ros2_ik.core.scene.shapes import Mesh
 
 LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # cyclic indices of a cross product
@@ -24,17 +23,15 @@ class DistanceCheck:
     """
     Distance check of the pairs of a model.
 
-    A mesh is replaced by its convex parts, or by its hull: without `of_parts`, and as long as its
-    parts are not on disk (see `is_outdated`).
+    A mesh is replaced by its convex parts, or by its hull as long as its parts are not on disk
+    (see `is_outdated`).
     """
 
-    def __init__(self, pairs: PairModel, of_parts: bool = True) -> None:
-        self._waiting: list[Mesh] = []      # meshes without parts on disk
-        self._pairs, self._numbers = pairs, np.arange(len(pairs))
-        if of_parts:
-            self._waiting = [item.mesh for item in pairs.items
-                             if item.mesh is not None and not item.mesh.has_parts]
-            self._pairs, self._numbers = _of_parts(pairs)
+    def __init__(self, pairs: PairModel) -> None:
+        # meshes without parts on disk
+        self._waiting = [item.mesh for item in pairs.items
+                         if item.mesh is not None and not item.mesh.has_parts]
+        self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
         self._movable: dict[str, list[int]] = {}    # numbers of items by object of the world
         self._moved: dict[int, Array] = {}      # new placements, not in Pinocchio's model yet

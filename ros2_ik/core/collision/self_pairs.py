@@ -152,8 +152,9 @@ def _measure(robot: Robot, geometry: RobotGeometry, pairs: list[Pair]) -> dict[s
     wanted = set(pairs)
     chosen = np.array([[sorted_pair(one.name, other.name) in wanted for other in items]
                        for one in items], dtype=bool).reshape(len(items), len(items))
-    model = PairModel(robot, items, np.triu(chosen))
-    check, hulls = ContactCheck(model), DistanceCheck(model, of_parts=False)
+    check = ContactCheck(PairModel(robot, items, np.triu(chosen)))
+    hulls = DistanceCheck(PairModel(robot, [item._replace(mesh=None) for item in items],
+                                    np.triu(chosen)))
 
     def depths_at(q: Array) -> dict[Pair, float]:
         """Return the depth of each pair of links in contact at q (nq,)."""

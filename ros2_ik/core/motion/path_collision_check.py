@@ -67,7 +67,7 @@ class PathCollisionCheck:
             if self._checker.collides(self._q):
                 self.collision = PathCollision(
                     moment, moment / self._motion.duration if moment else 0.0, self._q.copy(),
-                    self._checker.in_collision(self._q, at_once=True))
+                    self._checker.in_collision(self._q))
                 return True
             if time.thread_time() >= end:
                 return False

@@ -140,7 +140,7 @@ def lasting_contacts(problem: IKProblem, checker: CollisionChecker, q: Array
     # without depths first: `in_collision` takes longer
     if not any(map(is_lasting, checker.touching(q))):
         return ()
-    return tuple(contact for contact in checker.in_collision(q, at_once=True)
+    return tuple(contact for contact in checker.in_collision(q)
                  if is_lasting((contact.first, contact.second)))
 
 

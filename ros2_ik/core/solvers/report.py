@@ -57,8 +57,7 @@ def _contacts(search: 'Search', candidate: 'Candidate') -> tuple[Contact, ...]:
     checker = search.problem.checker
     if candidate.verdict.accepted or checker is None:
         return ()
-    return deepest((*search.tip_contacts,
-                    *checker.in_collision(candidate.attempt.q, at_once=True)))
+    return deepest((*search.tip_contacts, *checker.in_collision(candidate.attempt.q)))
 
 
 def _message(search: 'Search', candidate: 'Candidate', status: Status) -> str:
