@@ -1,7 +1,7 @@
 """Sentences on what a collision checker does not check, and a robot's self-collision checker."""
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ros2_ik.core.checks import one_of
 from ros2_ik.core.collision.collision_checker import CollisionChecker
@@ -17,13 +17,11 @@ COLLISIONS_OFF = 'collisions: not checked'
 _alone: LRUCache[tuple[Hashable, ...], 'OwnCollisions'] = LRUCache()
 
 
-@dataclass(frozen=True)
-class OwnCollisions:
+class OwnCollisions(NamedTuple):
     """The self-collision checker of a robot, and what it does not check."""
 
     checker: CollisionChecker | None    # None: a robot without collision elements
     not_checked: tuple[str, ...]
-    refusal: str = ''    # error text if meshes are missing
 
 
 def own_collisions(robot: Robot, meshes: str = 'exact',
@@ -38,24 +36,22 @@ def own_collisions(robot: Robot, meshes: str = 'exact',
     one_of(meshes, 'meshes', DETAILS, InvalidOptionError)
     one_of(missing_meshes, 'missing_meshes', MISSING, InvalidOptionError)
     own = _alone.get((robot.plain, meshes), lambda: _own_collisions(robot.plain, meshes))
-    if own.refusal and missing_meshes == 'refuse':
-        raise InvalidSceneError(own.refusal)
+    geometry = own.checker and own.checker.geometry
+    if geometry and geometry.left_out and missing_meshes == 'refuse':
+        reasons = '; '.join(text.removesuffix('; it is left out')
+                            for text in geometry.warnings[:3])
+        raise InvalidSceneError(
+            f"collisions of robot '{robot.name}' cannot be checked, as geometry of "
+            f'{len(geometry.left_out)} link(s) is missing ({listed(geometry.left_out)}): '
+            f"{reasons}; collisions=False does without, missing_meshes='skip' checks the rest")
     return own
 
 
 def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
     checker = CollisionChecker(robot, Scene(robot), meshes, 'skip')
-    geometry, reason = checker.geometry, ''
-    if geometry.left_out:
-        reasons = '; '.join(text.removesuffix('; it is left out')
-                            for text in geometry.warnings[:3])
-        reason = (f"collisions of robot '{robot.name}' cannot be checked, as geometry of "
-                  f'{len(geometry.left_out)} link(s) is missing ({listed(geometry.left_out)}): '
-                  f"{reasons}; collisions=False does without, missing_meshes='skip' checks the "
-                  'rest')
-    # a checker without pairs is kept if it reports missing meshes
-    return OwnCollisions(checker if checker.pair_count or reason else None, not_checked(checker),
-                         reason)
+    # a checker without pairs is kept if geometry is missing
+    is_used = checker.pair_count or checker.geometry.left_out
+    return OwnCollisions(checker if is_used else None, not_checked(checker))
 
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
