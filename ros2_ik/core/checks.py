@@ -32,7 +32,7 @@ def floats(value: object, name: str, wanted: str, error: type[IKError]) -> Array
             return array if array.dtype == np.float64 else array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
         pass
-    raise error(f'{name} must be {wanted}, not {value!r}')
+    raise error(f'{name} must be {wanted}, not {brief(value)}')
 
 
 def are_finite(values: Array) -> bool:
@@ -59,11 +59,7 @@ def matrix(value: object, name: str, columns: int | None, error: type[IKError],
     wanted = f'rows of {columns}' if columns else 'equally long rows of'
     wanted += ' finite numbers'
     wanted += f' up to {most:g}' if most < math.inf else ''
-    try:
-        array = floats(value, name, wanted, error)
-    except error:
-        # refused below, in a message that shortens the value
-        array = np.zeros(0)
+    array = floats(value, name, wanted, error)
     if array.ndim != 2 or not array.size or columns not in (None, array.shape[1]) \
             or not np.isfinite(array).all() or (np.abs(array) > most).any():
         raise error(f'{name} must be {wanted}, not {brief(value)}')
@@ -141,11 +137,6 @@ def whole(value: object, name: str, error: type[IKError], least: int = 1,
 def all_positive(error: type[IKError], **values: object) -> list[float]:
     """Return each value as a float if it is a finite number above zero, or raise `error`."""
     return [positive(value, name, error) for name, value in values.items()]
-
-
-def all_whole(error: type[IKError], **values: object) -> list[int]:
-    """Return each value as an int if it is a whole number from 1, or raise `error`."""
-    return [whole(value, name, error) for name, value in values.items()]
 
 
 def one_of(value: object, name: str, valid: Sequence[str], error: type[IKError]) -> str:
