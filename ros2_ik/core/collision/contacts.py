@@ -39,9 +39,8 @@ class Distances(NamedTuple):
 
     `distance` (k,) [m] is negative in penetration: minus the smallest translation that separates
     the two. `normal` (k, 3) points from the first to the second of `names`; `first_point` and
-    `second_point` (k, 3) are the nearest points [m]. `wrench` (k, 6) is [normal, moment about the
-    root frame's origin]: the distance changes at the rate wrench . (V_second - V_first), with V
-    the spatial velocity. `jacobian` (k, nv) is the derivative of the distance w.r.t. q.
+    `second_point` (k, 3) are the nearest points [m]. `jacobian` (k, nv) is the derivative of the
+    distance w.r.t. q.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -49,5 +48,4 @@ class Distances(NamedTuple):
     normal: Array
     first_point: Array
     second_point: Array
-    wrench: Array
     jacobian: Array

@@ -127,10 +127,6 @@ class DistanceCheck:
         return self._gathered(found, np.reshape(data.J, (6, -1)))
 
     def _gathered(self, found: list[tuple[float, int]], twists: Array) -> Distances:
-        if not found:
-            none = np.zeros((0, 3))
-            return Distances((), np.zeros(0), none, none, none, np.zeros((0, 6)),
-                             np.zeros((0, self._pairs.robot.nv)))
         numbers, results = [k for _, k in found], self._pairs.distance_results
         # wrench of a distance: a unit force along the normal at the nearest points
         wrench = np.empty((len(found), 6))
@@ -147,7 +143,7 @@ class DistanceCheck:
         J = (wrench @ twists) * self._pairs.moves[numbers]
         reduction = follower_reduction(self._pairs.robot)
         return Distances(tuple(self._pairs.names[k] for k in numbers),
-                         np.array([distance for distance, _ in found]), normal, one, other, wrench,
+                         np.array([distance for distance, _ in found]), normal, one, other,
                          J if reduction is None else J @ reduction)
 
 
