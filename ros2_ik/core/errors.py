@@ -79,22 +79,12 @@ class InvalidSceneError(IKError):
     """An invalid shape, object or scene change."""
 
 
-class UnknownOptionError(InvalidOptionError):
-    """An option that the solver does not have."""
-
-    def __init__(self, option: str, solver: str, valid: Collection[str]) -> None:
-        hint = nearest(option, valid) or f'valid: {", ".join(valid)}'
-        super().__init__(f"'{option}' is neither an option of a search nor of solver '{solver}'; "
-                         f'{hint}')
-
-
 class JointLimitError(IKError):
     """A joint outside its limits."""
 
     def __init__(self, joint: str, value: float, lower: float, upper: float) -> None:
         super().__init__(f"joint '{joint}' is at {value:.6g}, outside its limits "
                          f'[{lower:.6g}, {upper:.6g}]')
-        self.joint, self.value, self.lower, self.upper = joint, value, lower, upper
 
 
 class UnknownNameError(IKError):

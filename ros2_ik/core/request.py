@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING
 
 from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.errors import (
-    AmbiguousTipError,
-    InvalidOptionError,
-    UnknownJointError,
-)
+from ros2_ik.core.errors import AmbiguousTipError
 from ros2_ik.core.functions import JointCoupling, JointPositions, KinematicFunction, PairDistance
 from ros2_ik.core.problem import (
     Constraint,
@@ -217,18 +213,11 @@ def _locked(request: IKRequest, robot: Robot, group: str) -> Joints:
     """Return the joints that the request excludes from moving."""
     base = robot.base_joint
     still = frozenset({base} if base and not group else ())
-    moving, locked = (_joint_names(robot, getattr(request, field), field)
-                      for field in ('moving_joints', 'locked_joints'))
+    moving, locked = (frozenset(robot.joint(name).name for name in names)
+                      for names in (request.moving_joints, request.locked_joints))
     if moving:
         still |= frozenset(robot.joint_names) - moving
     return still | locked
-
-
-def _joint_names(robot: Robot, names: Iterable[str], field: str) -> Joints:
-    try:
-        return frozenset(robot.joint(name).name for name in names)
-    except UnknownJointError as error:
-        raise InvalidOptionError(f'{field}: {error}') from None
 
 
 def _function_frames(function: KinematicFunction) -> list[str]:

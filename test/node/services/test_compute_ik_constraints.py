@@ -144,7 +144,7 @@ UPRIGHT = {'constraints': [high(0.3)], 'seed': seed(HOME)}
 
 @pytest.mark.parametrize(('fields', 'status', 'words'), [
     ({'group': 'arm', 'moving_joints': ['panda_joint1']}, -15, "group 'arm' and moving_joints"),
-    ({'moving_joints': ['panda_jiont1']}, -16, "moving_joints: unknown joint 'panda_jiont1'"),
+    ({'moving_joints': ['panda_jiont1']}, -16, "unknown joint 'panda_jiont1'"),
     ({'locked_joints': ['panda_joint1'] * 201}, -16, 'locked_joints has length 201; at most 200'),
     ({'more_seeds': [seed(HOME), seed({'cup': 0.1})]}, -17, "more_seeds[1]: unknown joint 'cup'"),
     ({'joint_change_names': ['panda_joint1'], 'joint_changes': [-0.1]}, -16,
