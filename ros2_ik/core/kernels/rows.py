@@ -247,15 +247,6 @@ def mass_rows(at, entry, work, parameters, f, J):
 
 
 @inner_part
-def jacobian_rows(at, entry, work, J):
-    """Fill an entry's rows of the Jacobian J, computed from the wrenches of these rows."""
-    for row in range(at.table[at.row + entry], at.table[at.row + entry + 1]):
-        for j in range(at.columns):
-            J[row, j] = 0.0
-    add_jacobian_rows(at, entry, work, J)
-
-
-@inner_part
 def add_jacobian_rows(at, entry, work, J):
     """Add sign * wrench . twist to the rows of J of an entry, for each body that moves it."""
     table, twists, W = at.table, work.twists, work.W
@@ -308,7 +299,10 @@ def fill_slopes(at, work, J):
     """Fill the rows of J of entries with a formula, after `fill_values`."""
     for entry in range(at.entries):
         if at.table[at.formula + entry] >= 0:
-            jacobian_rows(at, entry, work, J)
+            for row in range(at.table[at.row + entry], at.table[at.row + entry + 1]):
+                for j in range(at.columns):
+                    J[row, j] = 0.0
+            add_jacobian_rows(at, entry, work, J)
 
 
 @part
