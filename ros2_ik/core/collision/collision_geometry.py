@@ -22,7 +22,7 @@ class CollisionGeometry(NamedTuple):
     A collision geometry of a link or an object, fixed to one of Pinocchio's joints (0: the root).
 
     `placement` is relative to that joint. For an exact mesh, `geometry` is its hull and `mesh` the
-    mesh.
+    mesh. `in_object` is the pose (4, 4) in an object of the world, None for other bodies.
     """
 
     name: str
@@ -30,6 +30,7 @@ class CollisionGeometry(NamedTuple):
     placement: 'pin.SE3'
     geometry: 'coal.CollisionGeometry'
     mesh: Mesh | None = None
+    in_object: Array | None = None
 
     @property
     def body_points(self) -> Array:
@@ -60,12 +61,14 @@ def own_geometries(robot: Robot, geometry: RobotGeometry) -> tuple[CollisionGeom
 
 def world_geometries(robot: Robot, scene: Scene) -> Iterator[CollisionGeometry]:
     """Yield the collision geometries of the world's objects, then those of attached objects."""
-    placed = [*((item, 0, item.pose) for item in scene.objects.values()),
-              *((held.object, *_on_joint(robot, held.link, held.object.pose))
-                for held in scene.attached.values())]
-    for item, joint, placement in placed:
+    for item in scene.objects.values():
         for part in item.parts:
-            yield _geometry_of(item.id, joint, placement * part.pose, part.shape)
+            yield _geometry_of(item.id, 0, item.pose * part.pose, part.shape)._replace(
+                in_object=part.pose.homogeneous)
+    for held in scene.attached.values():
+        joint, placement = _on_joint(robot, held.link, held.object.pose)
+        for part in held.object.parts:
+            yield _geometry_of(held.object.id, joint, placement * part.pose, part.shape)
 
 
 def _on_joint(robot: Robot, link: str, in_link: 'pin.SE3') -> 'tuple[int, pin.SE3]':

@@ -13,7 +13,6 @@ from ros2_ik.core.collision.collision_geometry import CollisionGeometry
 from ros2_ik.core.collision.contacts import Contact, Distances
 from ros2_ik.core.collision.near_pairs import NearPairs, PairsAt
 from ros2_ik.core.collision.pair_model import follower_reduction, PairModel
-from ros2_ik.core.scene.scene_object import SceneObject
 
 LOOK_AGAIN = 5.0     # interval of checks for convex parts made by other processes [s]
 _TURN, _TURN2 = [1, 2, 0], [2, 0, 1]    # cyclic indices of a cross product
@@ -33,9 +32,11 @@ class DistanceCheck:
                          if item.mesh is not None and not item.mesh.has_parts]
         self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
-        self._movable: dict[str, list[int]] = {}    # numbers of items by object of the world
-        self._moved: dict[int, Array] = {}      # new placements, not in Pinocchio's model yet
         pairs = self._pairs
+        # items of objects of the world: number, name, pose in the object
+        self._movable = [(number, item.name, item.in_object)
+                         for number, item in enumerate(pairs.items) if item.in_object is not None]
+        self._moved: dict[int, Array] = {}      # new placements, not in Pinocchio's model yet
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
 
@@ -51,20 +52,12 @@ class DistanceCheck:
         self._looked = time.monotonic()
         return any(mesh.has_parts for mesh in self._waiting)
 
-    def move(self, poses: Mapping[str, Array], objects: Mapping[str, SceneObject]) -> None:
-        """Move objects of the world to `poses` (4, 4), by name; `objects` are the scene's."""
-        # at the first call: placements of the items in their objects
-        if not self._movable:
-            self._in_object = np.empty((len(self._pairs.items), 4, 4))
-            for number, item in enumerate(self._pairs.items):
-                if item.joint == 0 and item.name in objects:
-                    pose = objects[item.name].pose
-                    self._in_object[number] = pose.actInv(item.placement).homogeneous
-                    self._movable.setdefault(item.name, []).append(number)
-        found = [(T, number) for name, T in poses.items()
-                 for number in self._movable.get(name, ())]
-        numbers = [number for _, number in found]
-        placements = np.reshape([T for T, _ in found], (-1, 4, 4)) @ self._in_object[numbers]
+    def move(self, poses: Mapping[str, Array]) -> None:
+        """Move objects of the world to `poses` (4, 4), by name."""
+        found = [(number, poses[name] @ in_object)
+                 for number, name, in_object in self._movable if name in poses]
+        numbers = [number for number, _ in found]
+        placements = np.reshape([placement for _, placement in found], (-1, 4, 4))
         self.near_pairs.place(numbers, placements)
         self._moved.update(zip(numbers, placements, strict=True))
 

@@ -113,7 +113,7 @@ class DistanceConstraints:
             self._moved.update(poses)
             self._has_moved = True
             if not self._is_new:
-                self._check.move(poses, objects)
+                self._check.move(poses)
         self._set_velocities(velocities)
 
     def _set_velocities(self, velocities: Mapping[str, 'ArrayLike']) -> None:
@@ -131,7 +131,7 @@ class DistanceConstraints:
         if self._is_new or check is not self._check:
             self._check, self._is_new = check, False
             if self._moved:
-                check.move(self._moved, self._checker.scene.objects)
+                check.move(self._moved)
             # without bounds from an earlier step: compute all bounds from scratch
             self._here = check.near_pairs.follow(q)
             self._needed = np.full(len(self._here.least), ROW_DISTANCE + FIRST_SPEED * self._dt)
