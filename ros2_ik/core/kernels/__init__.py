@@ -11,13 +11,12 @@ from ros2_ik.core.kernels.source import compile_all as compile_all
 from ros2_ik.core.kernels.sqp import find_feasible
 from ros2_ik.core.kernels.starts import draw_starts
 
-_OF_ACCEPTANCE = are_within, check_targets, measure_formula
-_OF_STARTS = draw_starts, choose_turns
+_OF_ALL = are_within, check_targets, measure_formula, draw_starts, choose_turns
 _OF_CONTACTS = count_leaving, step_along, find_feasible
 
 
 @lru_cache
 def compile_for_search(is_checked: bool) -> None:
     """Compile the loops that a search calls besides its solver, before its timeout begins."""
-    for loop in (*_OF_ACCEPTANCE, *_OF_STARTS, *(_OF_CONTACTS if is_checked else ())):
+    for loop in (*_OF_ALL, *(_OF_CONTACTS if is_checked else ())):
         loop.run    # noqa: B018

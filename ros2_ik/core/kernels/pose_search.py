@@ -129,7 +129,8 @@ def find_poses(places, numbers, addresses, poses, seed, ranges, indices, turning
     summed or maximal over the parts.
     """
     table, n_parts = table_of(places), places[0]
-    all_bases = places[table[n_parts, ROWS]:]
+    # first values of floating joints; a problem with such joints has one part
+    bases = places[table[n_parts, ROWS]:]
     error, flag, iterations, used, following = 0.0, CONVERGED, 0, 0, first
     for p in range(n_parts):
         # index arrays of the part: of moving values, of the numbers in `poses`, and of rows
@@ -143,11 +144,6 @@ def find_poses(places, numbers, addresses, poses, seed, ranges, indices, turning
             t, k = given[j] // 12, given[j] % 12
             parameters[j] = poses[t, k // 3, k % 3] if k < 9 else poses[t, k - 9, 3]
         gather(own, seed, ranges, indices, mine)
-        # first values of the part's floating joints, as columns of `own`
-        bases = all_bases
-        if len(all_bases) > 0 and n_parts > 1:
-            bases = np.searchsorted(mine, all_bases)
-            bases = bases[mine[np.minimum(bases, len(mine) - 1)] == all_bases]
         away, end, done, starts, k = search_part(
             layout_of(numbers[table[p, NUMBERS]:table[p + 1, NUMBERS]],
                       places[table[p, LAYOUT]:table[p + 1, LAYOUT]]),

@@ -93,4 +93,6 @@ def _target_groups(problem: IKProblem) -> list[tuple[list[int], set[str]]]:
             groups.remove(group)
             numbers, names = group[0] + numbers, group[1] | names
         groups.append((numbers, names))
-    return groups if len(groups) > 1 else [(list(range(len(problem.targets))), active)]
+    # floating joints are part of every group, except in the middle of an arm
+    is_split = len(groups) > 1 and not len(problem.active.floating_starts)
+    return groups if is_split else [(list(range(len(problem.targets))), active)]
