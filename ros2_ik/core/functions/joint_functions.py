@@ -1,5 +1,6 @@
 """Differences of joint values from a reference, and linear combinations of joint values."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -50,9 +51,23 @@ Reference = Annotated[JointValues | None, FieldType(
     'joint values [rad, m] in the order of names, or by name', _written, _checked)]
 
 
+class JointFunction(KinematicFunction):
+    """A function of joint values, which depends on the robot: `bind` returns a `BoundJoints`."""
+
+    @abstractmethod
+    def bind(self, robot: Robot) -> 'BoundJoints':
+        """Return the function bound to one robot."""
+
+    def joints(self, robot: Robot) -> frozenset[str]:
+        return self.bind(robot).moved_by
+
+    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
+        return self.bind(at.robot).evaluate(at)
+
+
 @register_function('joint_positions')
 @dataclass(frozen=True, eq=False)
-class JointPositions(KinematicFunction):
+class JointPositions(JointFunction):
     """
     Difference of joint values from a reference, one row per joint value.
 
@@ -80,15 +95,9 @@ class JointPositions(KinematicFunction):
         # cached: constraints and costs bind one function often
         return _bound(robot, self)
 
-    def joints(self, robot: Robot) -> frozenset[str]:
-        return self.bind(robot).moved_by
-
-    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        return self.bind(at.robot).evaluate(at)
-
 
 @dataclass(frozen=True, eq=False)
-class BoundJoints(KinematicFunction):
+class BoundJoints(JointFunction):
     """
     Function of one robot's joint values, linear except for full turns and floating joints.
 
@@ -99,7 +108,7 @@ class BoundJoints(KinematicFunction):
     floating joint. `made_from` is the function that was bound to the robot.
     """
 
-    made_from: KinematicFunction
+    made_from: JointFunction
     robot_key: str
     A: Array
     reference: Array
@@ -113,18 +122,11 @@ class BoundJoints(KinematicFunction):
         """Skip the checks: the fields were checked by the function that was bound."""
 
     def bind(self, robot: Robot) -> 'BoundJoints':
-        if robot.key == self.robot_key:
-            return self
-        bound = self.made_from.bind(robot)
-        assert isinstance(bound, BoundJoints)
-        return bound
+        return self if robot.key == self.robot_key else self.made_from.bind(robot)
 
     @property
     def spec(self) -> KinematicFunction:
         return self.made_from
-
-    def joints(self, robot: Robot) -> frozenset[str]:
-        return self.bind(robot).moved_by
 
     def value(self, at: Configuration) -> Array:
         f: Array = self.A @ pin.difference(at.robot.model, self.reference, at.q) + self.offset
@@ -193,7 +195,7 @@ def _labels(joint: Joint) -> list[str]:
 
 @register_function('joint_coupling')
 @dataclass(frozen=True, eq=False)
-class JointCoupling(KinematicFunction):
+class JointCoupling(JointFunction):
     """
     Linear combinations of joint values, one row for each row of `ratios`.
 
@@ -204,8 +206,8 @@ class JointCoupling(KinematicFunction):
     `JointPositions`; a floating joint has six columns. Continuous joints are not taken modulo full
     turns. Smooth everywhere except at half a turn of a floating joint.
 
-    Raises InvalidConstraintError for sizes that do not match (when bound to a robot, if not
-    before), and the errors of `JointPositions`.
+    Raises InvalidConstraintError for sizes that do not match (of `ratios` when bound to a robot),
+    and the errors of `JointPositions`.
     """
 
     names: Names | None
@@ -216,12 +218,10 @@ class JointCoupling(KinematicFunction):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        count, columns = np.shape(self.ratios)
+        count = len(self.ratios)
         if np.shape(self.offset) not in ((), (count,)):
             raise InvalidConstraintError(f'offset must be one finite number, or one for each of '
                                          f'{count} rows, not {self.offset!r}')
-        if self.names and len(self.names) > columns:   # a joint has at least one column
-            raise InvalidConstraintError(self._misfit(len(self.names)))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -232,17 +232,9 @@ class JointCoupling(KinematicFunction):
         rows = JointPositions(self.names, self.reference, wrap=False).bind(robot)
         ratios = np.asarray(self.ratios)
         if len(rows.labels) != ratios.shape[1]:
-            raise InvalidConstraintError(self._misfit(len(rows.labels)))
+            names = 'all joints' if self.names is None else ', '.join(self.names)
+            raise InvalidConstraintError(f'ratios has {ratios.shape[1]} columns, but {names} have '
+                                         f'{len(rows.labels)} rows')
         return replace(rows, made_from=self, A=ratios @ rows.A,
                        offset=ratios @ rows.offset - self.offset,
                        turns=np.zeros(len(ratios), dtype=bool), labels=self.labels)
-
-    def joints(self, robot: Robot) -> frozenset[str]:
-        return self.bind(robot).moved_by
-
-    def evaluate(self, at: Configuration) -> tuple[Array, Array]:
-        return self.bind(at.robot).evaluate(at)
-
-    def _misfit(self, size: int) -> str:
-        names = 'all joints' if self.names is None else ', '.join(self.names)
-        return (f'ratios has {np.shape(self.ratios)[1]} columns, but {names} have {size} rows')

@@ -106,7 +106,6 @@ def test_couplings_of_continuous_joints_include_turns(small):
 
 
 @pytest.mark.parametrize('names, ratios, offset, words', [
-    (['a', 'b'], (1,), 0, 'ratios has 1 columns, but a, b have 2 rows'),
     (['a'], (), 0, 'ratios must be'), (['a'], (np.nan,), 0, 'ratios must be'),
     (['a'], [(1,), (1, 2)], 0, 'ratios must be'), (['a'], (1,), np.inf, 'offset must be'),
     (['a'], (1,), (1, 2), 'offset must be'), ('ab', (1, 1), 0, 'names must be'),
