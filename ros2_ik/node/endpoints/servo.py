@@ -21,7 +21,6 @@ from ros2_ik.messages.frames import (
     group_name,
     has_tool,
     link_name,
-    Reference,
     tip_name,
     TOOL,
     with_tool,
@@ -34,7 +33,6 @@ from ros2_ik.node.endpoints.registry import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.servo.messages import (
     Alive,
-    AskFrame,
     Begin,
     Died,
     End,
@@ -46,7 +44,6 @@ from ros2_ik.node.servo.messages import (
     Pause,
     State,
     TakeBase,
-    TakeFrame,
     TakeScene,
     WAITS,
 )
@@ -56,8 +53,6 @@ UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
 ALIVE_PERIOD = 5        # number of updates between two Alive messages
 START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [s]
 REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
-FRAME_TIME = 1.0        # time for which a requested frame is sent [s]
-MAX_FRAMES = 4          # number of frames that are sent at a time
 # of all meshes that are added at once while the servo is on; 5,000 take 30 ms to prepare
 MAX_TRIANGLES = 5000
 DIED = 'its process has died: the controllers execute their last command'
@@ -74,7 +69,7 @@ class Servo(Endpoint):
     Services that switch and pause the servo, and updates of its process.
 
     The process starts when the servo is switched on for the first time. It receives changes of
-    the scene, the base pose and the requested TF frames.
+    the scene and the base pose.
     """
 
     def offer(self) -> None:
@@ -86,9 +81,6 @@ class Servo(Endpoint):
         self._ending, self._offs = False, 0
         self._scene: Scene | None = None    # last scene sent to the process
         self._base = np.zeros(0)            # last base positions sent to the process
-        self._lookup = self.transforms.lookup(execute=True)
-        # requested TF frames, by time of the request (steady clock [s])
-        self._frames: dict[str, float] = {}
         # (condition, deadline on the steady clock [s], callback) of each `_until`
         self._waiting: list[tuple[Callable[[State], bool], float,
                                   Callable[[State | None], None]]] = []
@@ -263,11 +255,7 @@ class Servo(Endpoint):
             self.servo_process.send(End(reason))
 
     def _on_message(self, message: FromServo) -> None:
-        if isinstance(message, AskFrame):
-            # pop and insert again, so that the newest request is last
-            self._frames.pop(message.frame, None)
-            self._frames[message.frame] = time.monotonic()
-        elif isinstance(message, State):
+        if isinstance(message, State):
             self._on_state(message)
         elif isinstance(message, Died) and self.on:
             self._on_state(State(OFF, False, ServoStatus.INVALID, DIED, DIED, NO_TICKS))
@@ -318,8 +306,6 @@ class Servo(Endpoint):
             self._send_scene(self._begun, self._scene, scene)
         if self._begun and self._begun.scene.robot.base_joint:
             self._send_base(self._begun.scene.robot)
-        if self._frames:
-            self._send_frames()
         self._ticks += 1
         if self._ticks % ALIVE_PERIOD == 0:
             self.servo_process.send(Alive())
@@ -352,19 +338,6 @@ class Servo(Endpoint):
         elif not np.array_equal(value, self._base):
             self._base = value
             self.servo_process.send(TakeBase(value))
-
-    def _send_frames(self) -> None:
-        """Send the poses of recently requested TF frames."""
-        assert self._begun is not None
-        since, newest = time.monotonic() - FRAME_TIME, list(self._frames.items())[-MAX_FRAMES:]
-        self._frames = {frame: asked for frame, asked in newest if asked > since}
-        for frame in self._frames:
-            found: Reference | LookupError
-            try:
-                found = self._lookup(self._begun.scene.robot, frame)
-            except LookupError as error:
-                found = error.with_traceback(None)
-            self.servo_process.send(TakeFrame(frame, found))
 
     def _forget(self) -> None:
         self._begun, self._ending = None, False

@@ -32,7 +32,7 @@ from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.motion.tracking import tracking
-from ros2_ik.node.servo.commands import Commands, ForeignFrames, FrameAwaited, MESSAGES
+from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import (
     Begin,
@@ -48,7 +48,6 @@ from ros2_ik.node.servo.messages import (
     Shut,
     State,
     TakeBase,
-    TakeFrame,
     TakeScene,
     Ticks,
     ToServo,
@@ -144,9 +143,6 @@ class Loop:
         node.create_subscription(JointState, names.joint_states, self._joint_states.take,
                                  qos_profile_sensor_data)
         self._clock = MotionClock(node)
-        self._frames = ForeignFrames(self._send)
-        self._commands = Commands(lambda: self._values.servo_command_timeout,
-                                  lambda: self._now_ns() * 1e-9, self._frames.find)
         for mode, (topic, kind) in MESSAGES.items():
             node.create_subscription(
                 kind, names.topics[topic],
@@ -264,8 +260,6 @@ class Loop:
                 self._guard(player, partial(player.take, message))
                 if isinstance(message, Shut) and message.gone:
                     del self._players[message.player]
-        elif isinstance(message, TakeFrame):
-            self._frames.take(message)
         elif self._session and isinstance(message, End):
             self._session.end(message.reason)
         elif self._session and isinstance(message, TakeScene):
@@ -339,9 +333,7 @@ class Loop:
                 raise wrong('paused')
             if time.monotonic() > self._heard + NODE_TIMEOUT:
                 raise wrong('commands are ignored: the node is held up')
-            # a command whose frame is not known yet is dropped; the next one will follow
-            with suppress(FrameAwaited):
-                follower.obey(self._commands.read(message, follower))
+            follower.obey(read_command(message, follower, self._now_ns() * 1e-9))
         except (RequestError, IKError) as error:
             self._note, self._noted = str(error), time.monotonic()
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, TypeAlias
 import pinocchio as pin
 
 from ros2_ik.core import Array, MotionLimits, Scene
-from ros2_ik.messages.frames import Reference
 from ros2_ik.node.servo.servo_output import ServoOutput
 
 MODES = ('pose', 'twist', 'joint')
@@ -80,19 +79,6 @@ class Alive(NamedTuple):
     """Heartbeat to the servo: the node is running, and would pass on a stop."""
 
 
-class TakeFrame(NamedTuple):
-    """To the servo: the current pose of a TF frame, or the error of the lookup."""
-
-    frame: str
-    found: Reference | LookupError
-
-
-class AskFrame(NamedTuple):
-    """To the node: send the pose of this TF frame repeatedly for a while."""
-
-    frame: str
-
-
 class Open(NamedTuple):
     """To the servo: create a player for a controller, with one command per `period` [s]."""
 
@@ -128,7 +114,7 @@ class Shut(NamedTuple):
 
 
 ToServo: TypeAlias = (Alive | Begin | Brake | End | MoveObjects | Open | Pause | Play | Shut
-                      | TakeBase | TakeFrame | TakeScene)
+                      | TakeBase | TakeScene)
 
 
 class Played(NamedTuple):
@@ -172,4 +158,4 @@ class State(NamedTuple):
     ticks: Ticks
 
 
-FromServo: TypeAlias = AskFrame | Died | Played | State
+FromServo: TypeAlias = Died | Played | State

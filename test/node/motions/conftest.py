@@ -23,7 +23,6 @@ if find_spec('rclpy'):
     from package_domain import client, domain  # noqa: F401
     from scene_harness import empty
     from servo_harness import Servo
-    from tf_harness import let_find_tf2_ros
 
     from ros2_ik.msg import Status
 
@@ -38,13 +37,11 @@ def mock(client: 'Client', tmp_path_factory: pytest.TempPathFactory) -> 'Iterato
 @pytest.fixture(scope='package')
 def node(client: 'Client', domain: int, mock: 'MockRobot',
          tmp_path_factory: pytest.TempPathFactory) -> 'Iterator[NodeProcess]':
-    """Return a node that moves the mock robot and can import tf2_ros."""
-    with pytest.MonkeyPatch.context() as environment:
-        let_find_tf2_ros(environment)
-        with nodes(domain, tmp_path_factory.mktemp('node')) as start:
-            node = start(**TRAJECTORIES, **FAST)
-            at_home(client)
-            yield node
+    """Return a node that moves the mock robot."""
+    with nodes(domain, tmp_path_factory.mktemp('node')) as start:
+        node = start(**TRAJECTORIES, **FAST)
+        at_home(client)
+        yield node
 
 
 @pytest.fixture(scope='module', autouse=True)
