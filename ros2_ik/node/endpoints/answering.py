@@ -40,7 +40,7 @@ class Statistics:
         self.requests: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.busy = 0
-        self.servo: State | None = None
+        self.servo = State()
         self._seconds: deque[float] = deque(maxlen=N_SOLVE_TIMES)
 
     def count(self, service: str, status: int, seconds: float = 0.0) -> None:

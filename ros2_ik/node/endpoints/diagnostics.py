@@ -69,13 +69,9 @@ class Diagnostics(Endpoint):
 
     def _servo(self) -> tuple[bytes, str, Values]:
         state = self.statistics.servo
-        if state is None or state.mode == OFF:
-            why = f'off: {state.ended}' if state and state.ended else 'off'
-            return DiagnosticStatus.OK, why, {}
-        ticks = state.ticks
-        values: Values = {'steps': ticks.taken, 'missed steps': ticks.missed} | {
-            f'late {name} [ms]': f'{1e3 * seconds:.3f}' for name, seconds in (
-                ('p50', ticks.p50), ('p99', ticks.p99), ('max', ticks.most))}
+        if state.mode == OFF:
+            return DiagnosticStatus.OK, f'off: {state.ended}' if state.ended else 'off', {}
+        values: Values = {'steps': state.steps, 'missed steps': state.missed}
         return DiagnosticStatus.OK, f'follows {state.mode} commands: {state.message}', values
 
     def _workers(self) -> tuple[bytes, str, Values]:

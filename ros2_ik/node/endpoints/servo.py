@@ -39,7 +39,6 @@ from ros2_ik.node.servo.messages import (
     FromServo,
     MODES,
     MoveObjects,
-    NO_TICKS,
     OFF,
     Pause,
     State,
@@ -258,7 +257,7 @@ class Servo(Endpoint):
         if isinstance(message, State):
             self._on_state(message)
         elif isinstance(message, Died) and self.on:
-            self._on_state(State(OFF, False, ServoStatus.INVALID, DIED, DIED, NO_TICKS))
+            self._on_state(State(code=ServoStatus.INVALID, message=DIED, ended=DIED))
             status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
             status.header.stamp = self.node.get_clock().now().to_msg()
             self._status.publish(status)

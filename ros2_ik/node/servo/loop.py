@@ -40,7 +40,6 @@ from ros2_ik.node.servo.messages import (
     End,
     FromServo,
     MoveObjects,
-    NO_TICKS,
     OFF,
     Open,
     Pause,
@@ -49,7 +48,6 @@ from ros2_ik.node.servo.messages import (
     State,
     TakeBase,
     TakeScene,
-    Ticks,
     ToServo,
     WAITS,
 )
@@ -83,7 +81,6 @@ DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
 # commands are ignored if the node is silent for this time: it may fail to pass on a stop [s]
 NODE_TIMEOUT = 1.0
 NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
-N_TIMED_STEPS = 2500    # number of recent steps for the timing statistics
 # best effort matches every publisher; depth 1, since only the newest command counts
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 
@@ -155,7 +152,7 @@ class Loop:
         # times are on the steady clock [s]
         self._paused, self._gone, self._heard = False, False, 0.0
         self._note, self._noted = '', -1.0      # reason and time of the last refused command
-        self._told, self._told_at = State(OFF, False, 0, '', '', NO_TICKS), 0.0
+        self._told, self._told_at = State(), 0.0
 
     def _now_ns(self) -> int:
         now: int = self._node.get_clock().now().nanoseconds
@@ -242,7 +239,7 @@ class Loop:
             if self._session:
                 self._session.end(reason)
             elif isinstance(message, Begin):
-                self._send(State(OFF, False, ServoStatus.INVALID, reason, reason, NO_TICKS))
+                self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
 
     def _dispatch(self, message: ToServo) -> None:
         if isinstance(message, Begin):
@@ -299,12 +296,11 @@ class Loop:
             step.message)
         code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
             ServoStatus.INVALID if session.ended or noted and not self._paused else step.code)
-        state = State(mode, session.follower.moving, code, message, session.ended, NO_TICKS)
+        state = State(mode, session.follower.moving, code, message, session.ended, session.steps,
+                      session.missed)
         if now < self._told_at + STATUS_PERIOD and state[:3] == self._told[:3] \
                 and state.ended == self._told.ended:
             return
-        # here, since percentiles in each step would take a twentieth of its time
-        state = state._replace(ticks=session.ticks())
         self._told, self._told_at = state, now
         status = ServoStatus(code=code, message=message, mode=mode, scale=step.scale)
         status.header.stamp = self._node.get_clock().now().to_msg()
@@ -346,6 +342,7 @@ class Session:
     - `fault`: the reason why the arm cannot move at present, or ''.
     - `strays`: True if the session ends because the arm does not follow.
     - `over`: True when the session has ended, and its last command has been executed.
+    - `steps`, `missed`: the numbers of all steps, and of those more than a period late.
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: MeasuredJoints,
@@ -353,6 +350,7 @@ class Session:
         self._clock, self._measured, self._values = clock, measured, values
         self.follower, self.dt = follower, follower.dt
         self.ended, self.fault, self.over = '', WAITS, False
+        self.steps, self.missed = 0, 0
         self.last = Step(follower.q, follower.v, 0, 'waits for commands', 0.0)
         self._node = context.node
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
@@ -370,7 +368,6 @@ class Session:
         self._scene = follower.begin.scene
         self._velocities = ObjectVelocities()
         self._ended_at = math.inf
-        self._late, self._missed, self._count = deque[float](maxlen=N_TIMED_STEPS), 0, 0
         self._base, self._base_speed, self._base_at = follower.q.copy(), np.zeros(0), -math.inf
 
     def _now(self) -> int:
@@ -481,13 +478,6 @@ class Session:
         self.end(f'another client sends commands on {topic}')
         self.over = True
 
-    def ticks(self) -> Ticks:
-        """Return the step counts of the session, and the delay percentiles of recent steps."""
-        if not self._late:
-            return NO_TICKS
-        p50, p99 = np.percentile(list(self._late), (50, 99))
-        return Ticks(self._count, self._missed, float(p50), float(p99), max(self._late))
-
     # -- steps ----------------------------------------------------------------------------
 
     def step(self, late: float) -> None:
@@ -500,9 +490,8 @@ class Session:
                 self._hold_measured(steady)
             else:
                 self.over = True
-        self._late.append(late)
-        self._count += 1
-        self._missed += late > self.dt
+        self.steps += 1
+        self.missed += late > self.dt
         self._check_joint_states(steady)
         if self._velocities.rested(steady):
             self.follower.move_objects({}, self._velocities.note({}, steady))

@@ -134,28 +134,20 @@ class Died(NamedTuple):
     """To the receivers in the node: the servo's process has ended."""
 
 
-class Ticks(NamedTuple):
-    """Step timing: counts of all and missed steps in a session, percentiles of delays [s]."""
-
-    taken: int
-    missed: int
-    p50: float
-    p99: float
-    most: float
-
-
-NO_TICKS = Ticks(0, 0, 0.0, 0.0, 0.0)
-
-
 class State(NamedTuple):
-    """To the node: the state of the servo; `ended` is the reason of its end, or ''."""
+    """
+    To the node: the state of the servo; `ended` is the reason of its end, or ''.
 
-    mode: str
-    moving: bool
-    code: int
-    message: str
-    ended: str
-    ticks: Ticks
+    `steps` and `missed` count all steps of the session, and those more than a period late.
+    """
+
+    mode: str = OFF
+    moving: bool = False
+    code: int = 0
+    message: str = ''
+    ended: str = ''
+    steps: int = 0
+    missed: int = 0
 
 
 FromServo: TypeAlias = Died | Played | State
