@@ -81,7 +81,7 @@ class IKNode(Node):
             scene=self._scene, transforms=transforms,
             settled=Settled(self._description, self._scene, transforms, controllers.pause),
             pool=self._pool, motions=self._motions, servo_process=self._servo_process,
-            wait=self._wait)
+            wait=self._wait, sleep=controllers.pause)
         self._subscribe(joint_states)
         self._load_from_parameters()
         if parameters.controllers:

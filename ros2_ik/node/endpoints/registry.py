@@ -57,6 +57,8 @@ class Parts:
     motions: MotionExecutor
     servo_process: ServoProcess
     wait: Wait
+    # awaits a time [s] without blocking the executor
+    sleep: Callable[[float], Awaitable[None]]
 
 
 def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:

@@ -75,17 +75,13 @@ class Servo(Endpoint):
         self.servo_process.receivers.append(self._on_message)
         self._begun: Begin | None = None    # last Begin while the servo is on
         self._controllers: list[Controller] = []
-        self._moved: tuple[str, ...] = ()   # joints of the last switch
         self._stops, self._paused, self._switching, self._ticks = 0, False, False, 0
-        self._ending, self._offs = False, 0
+        self._offs = 0      # number of requests to switch off
         self._scene: Scene | None = None    # last scene sent to the process
         self._base = np.zeros(0)            # last base positions sent to the process
-        # (condition, deadline on the steady clock [s], callback) of each `_until`
-        self._waiting: list[tuple[Callable[[State], bool], float,
-                                  Callable[[State | None], None]]] = []
         self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
         self._moveit_status = self.node.create_publisher(MoveItStatus, '~/servo/moveit_status', 10)
-        self._timer = timer(self.node, UPDATE_PERIOD, self._tick)
+        self._timer = timer(self.node, UPDATE_PERIOD, self._send_changes)
         self._timer.cancel()
         self.serve(SwitchServo, '~/servo/switch', self.switch)
         self.serve(ServoCommandType, '~/servo/switch_command_type', self.switch_as_moveit)
@@ -125,14 +121,9 @@ class Servo(Endpoint):
             raise wrong(f"mode is '{mode}'; valid: {', '.join((*MODES, OFF))}")
         if self._switching:
             raise RequestError(Status.CONTROL_FAILED, 'another client is switching the servo')
-        self._switching, offs = True, self._offs
+        self._switching = True
         try:
-            message = await self._switch_on(mode, request)
-            # another client switched the servo off before it was on
-            if self._offs != offs:
-                await self._switch_off()
-                raise RequestError(Status.CONTROL_FAILED, 'another client switched it off')
-            return message
+            return await self._switch_on(mode, request)
         finally:
             self._switching = False
 
@@ -147,14 +138,14 @@ class Servo(Endpoint):
 
     async def _switch_off(self) -> str:
         if not self.on:
-            return 'the servo is still starting' if self._switching else 'the servo was off'
+            return 'the servo does not start' if self._switching else 'the servo was off'
         self._end('switched off')
-        await self._until(lambda state: state.mode == OFF, REST_TIMEOUT, 'come to rest')
+        await self._until(lambda: not self.on, REST_TIMEOUT, 'come to rest')
         return 'the servo is off, the arm at rest'
 
     async def _switch_on(self, mode: str, request: SwitchServo.Request) -> str:
-        robot, parameters, stops = (self.description.current(), self.parameters,
-                                    self.motions.stops)
+        robot, parameters = self.description.current(), self.parameters
+        before = self.motions.stops, self._offs
         group, scene = group_name(robot, request.group, parameters), self.scene.known.scene
         robot = with_tool(request.tool, scene, [request.tip], group, parameters)
         named = request.tip or (TOOL if has_tool(request.tool) else '')
@@ -168,38 +159,26 @@ class Servo(Endpoint):
             raise wrong(f"no joint of group '{group}' moves '{tip}'")
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
                                   parameters)
+        dimensions = self._dimensions(request)
         checker, notes = self.scene.checker(scene)
-        # handle messages that have arrived meanwhile: the servo may have ended, or been stopped
-        self.servo_process.pass_on()
         if self.on:
-            self._send_changes()
-        # with the same joints, the mode changes without a stop
-        continues = self.on and self._moved == joints and not self._ending
-        if self.on and not continues:
             await self._switch_off()
-        if not continues:
-            self._controllers = await self.motions.acquire_for_servo(
-                robot, joints, checker.moving_joints if checker else frozenset())
-        # a stop during the awaits above cancels this switch
-        if self.motions.stops != stops:
-            if not continues:
-                self.motions.release_from_servo()
-            raise RequestError(Status.PREEMPTED, 'all motions were stopped meanwhile')
-        self._moved = joints
+        self._controllers = await self.motions.acquire_for_servo(
+            robot, joints, checker.moving_joints if checker else frozenset())
         try:
-            begin = self._begin(robot, mode, tip, joints, scaling, scene, checker is not None,
-                                self._dimensions(request))
-            self._send(begin)
-            state = await self._until(lambda state: (state.mode == mode and state.message != WAITS
-                                               or bool(state.ended)),
-                                      START_TIMEOUT, 'start')
+            # a stop or another switch during the awaits above cancels this switch
+            if (self.motions.stops, self._offs) != before:
+                raise RequestError(Status.PREEMPTED,
+                                   'the servo, or all motions, were stopped meanwhile')
+            self._send(self._begin(robot, mode, tip, joints, scaling, scene, checker is not None,
+                                   dimensions))
+            await self._until(self._has_started, START_TIMEOUT, 'start')
         except Exception:
-            if not continues:
-                self._end('it did not start')
-                self._forget()
+            self._end('it did not start')
+            self._forget()
             raise
-        if state.ended:
-            raise RequestError(Status.CONTROL_FAILED, state.ended)
+        if reason := self.statistics.servo.ended:
+            raise RequestError(Status.CONTROL_FAILED, reason)
         of = f" of '{tip}'" if tip else ''
         return '; '.join([f'the servo follows {mode} commands{of}, with {len(joints)} joints and '
                           f'{scaling:g} of their velocity limits', *notes])
@@ -237,6 +216,7 @@ class Servo(Endpoint):
 
     def _send(self, begin: Begin) -> None:
         self._begun, self._scene, self._stops = begin, begin.scene, self.motions.stops
+        self.statistics.servo = State(message=WAITS)
         self.servo_process.send(Pause(self._paused))
         self.servo_process.send(begin)
         self._timer.reset()
@@ -250,7 +230,6 @@ class Servo(Endpoint):
     def _end(self, reason: str) -> None:
         """Let the servo brake and end, if it is on."""
         if self.on:
-            self._ending = True
             self.servo_process.send(End(reason))
 
     def _on_message(self, message: FromServo) -> None:
@@ -261,17 +240,6 @@ class Servo(Endpoint):
             status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
             status.header.stamp = self.node.get_clock().now().to_msg()
             self._status.publish(status)
-
-    def _tick(self) -> None:
-        """Send changes to the servo's process; end waits that have timed out."""
-        now = time.monotonic()
-        for waiting in [one for one in self._waiting if one[1] <= now]:
-            self._waiting.remove(waiting)
-            waiting[2](None)
-        if self.on:
-            self._send_changes()
-        elif not self._waiting:
-            self._timer.cancel()
 
     def _on_state(self, state: State) -> None:
         self.statistics.servo = state
@@ -286,12 +254,6 @@ class Servo(Endpoint):
             if self.on and state.ended != 'switched off':
                 self.node.get_logger().warning(f'the servo has ended: {state.ended}')
             self._forget()
-        # a session ended by itself just before a change of its mode arrived
-        elif not self.on:
-            self.servo_process.send(End('the node did not switch it on'))
-        for waiting in [one for one in self._waiting if one[0](state)]:
-            self._waiting.remove(waiting)
-            waiting[2](state)
 
     def _send_changes(self) -> None:
         motions, scene = self.motions, self.scene.known.scene
@@ -315,10 +277,9 @@ class Servo(Endpoint):
             self.servo_process.send(MoveObjects(poses))
         # the process prepares new meshes when the servo is switched on again, at rest
         elif begun.options and (name := large_mesh(before, scene)):
-            if not self._ending:
-                self._end(f"the mesh of object '{name}' is new, and with more than "
-                          f'{MAX_TRIANGLES} new triangles the preparation would interrupt the '
-                          'motion: switch the servo on again')
+            self._end(f"the mesh of object '{name}' is new, and with more than "
+                      f'{MAX_TRIANGLES} new triangles the preparation would interrupt the '
+                      'motion: switch the servo on again')
             return
         else:
             self.servo_process.send(TakeScene(scene))
@@ -339,17 +300,21 @@ class Servo(Endpoint):
             self.servo_process.send(TakeBase(value))
 
     def _forget(self) -> None:
-        self._begun, self._ending = None, False
+        self._begun = None
+        self._timer.cancel()
         self.motions.release_from_servo()
 
-    async def _until(self, condition: Callable[[State], bool], seconds: float, what: str) -> State:
-        """Await a state of the servo that meets a condition; RequestError after `seconds`."""
+    def _has_started(self) -> bool:
+        return self.statistics.servo.message != WAITS
+
+    async def _until(self, condition: Callable[[], bool], seconds: float, what: str) -> None:
+        """Await a condition; raises RequestError after `seconds`."""
         end = time.monotonic() + seconds
-        state = await self.wait(lambda done: self._waiting.append((condition, end, done)))
-        if state is None:
-            raise RequestError(Status.TIMED_OUT, f'the servo did not {what} within {seconds:g} s')
-        found: State = state
-        return found
+        while not condition():
+            if time.monotonic() > end:
+                raise RequestError(Status.TIMED_OUT,
+                                   f'the servo did not {what} within {seconds:g} s')
+            await self.sleep(UPDATE_PERIOD)
 
 
 def moved_objects(before: Scene, after: Scene) -> dict[str, pin.SE3] | None:

@@ -267,16 +267,12 @@ class Loop:
             self._session.take_base(message)
 
     def _begin(self, begin: Begin) -> None:
+        # the previous session still ends: the status reports its reason
+        if self._session:
+            return
         self._values = SimpleNamespace(**begin.parameters)
-        before, robot = self._session, begin.scene.robot.with_frames(begin.frames)
+        robot = begin.scene.robot.with_frames(begin.frames)
         follower = Follower(robot, begin, 1 / begin.parameters['servo_rate'])
-        # the previous session still ends: ignore this Begin; the status reports the reason
-        if before and before.ended:
-            return
-        if before and before.follower.begin.joints == begin.joints:
-            before.change_mode(follower, self._values)
-            return
-        # not during a session: it clears the readings, and with them velocities of other joints
         self._joint_states.set_robot(robot)
         measured = MeasuredJoints(self._joint_states, self._values, self._clock)
         # collected once, then switched off while steps run
@@ -380,14 +376,6 @@ class Session:
             topic.close()
         for scaling in self._scalings:
             scaling.close()
-
-    def change_mode(self, follower: Follower, values: SimpleNamespace) -> None:
-        """Replace the follower; continue from the current positions and velocities."""
-        follower.q, follower.v = self.follower.q, self.follower.v
-        self.follower, self.dt, self._values = follower, follower.dt, values
-        self._outputs = [(output, topic) for output, (_, topic) in zip(
-            follower.begin.outputs, self._outputs, strict=True)]
-        follower.move_objects({}, self._adopt(follower.begin.scene))
 
     def take_scene(self, scene: Scene) -> None:
         """Set the scene; this takes 10 ms, and more with new meshes or hundreds of objects."""
