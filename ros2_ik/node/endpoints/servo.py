@@ -4,7 +4,7 @@ Services ~/servo/switch, ~/servo/pause and MoveIt's ~/servo/switch_command_type.
 The topics of the servo are handled in its own process.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 import time
 
 from moveit_msgs.msg import ServoStatus as MoveItStatus
@@ -15,7 +15,6 @@ from rclpy.qos import DurabilityPolicy
 from std_srvs.srv import SetBool
 
 from ros2_ik.core import Array, Mesh, Robot, Scene, Status
-from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.messages.frames import (
     changed_frame,
     group_name,
@@ -276,10 +275,9 @@ class Servo(Endpoint):
         if poses is not None:
             self.servo_process.send(MoveObjects(poses))
         # the process prepares new meshes when the servo is switched on again, at rest
-        elif begun.options and (name := large_mesh(before, scene)):
-            self._end(f"the mesh of object '{name}' is new, and with more than "
-                      f'{MAX_TRIANGLES} new triangles the preparation would interrupt the '
-                      'motion: switch the servo on again')
+        elif begun.options and new_triangles(before, scene) > MAX_TRIANGLES:
+            self._end(f'new meshes have more than {MAX_TRIANGLES} triangles, whose preparation '
+                      'would interrupt the motion: switch the servo on again')
             return
         else:
             self.servo_process.send(TakeScene(scene))
@@ -328,16 +326,9 @@ def moved_objects(before: Scene, after: Scene) -> dict[str, pin.SE3] | None:
     return poses if before == after else None
 
 
-def large_mesh(before: Scene, after: Scene) -> str:
-    """Return the id of the largest mesh that `before` lacks; '' up to MAX_TRIANGLES in total."""
-    known = {part.shape for _, part in _parts(before)}
-    new = {part.shape: (len(part.shape.triangles), id) for id, part in _parts(after)
-           if isinstance(part.shape, Mesh) and part.shape not in known}
-    return max(new.values())[1] if sum(n for n, _ in new.values()) > MAX_TRIANGLES else ''
-
-
-def _parts(scene: Scene) -> Iterator[tuple[str, ShapeInstance]]:
-    """Yield the parts of all objects, with the id of the object."""
-    for item in (*scene.objects.values(), *(one.object for one in scene.attached.values())):
-        for part in item.parts:
-            yield item.id, part
+def new_triangles(before: Scene, after: Scene) -> int:
+    """Return the number of triangles of the meshes of `after` that `before` lacks."""
+    known, shapes = ({part.shape for item in (*scene.objects.values(), *(
+        one.object for one in scene.attached.values())) for part in item.parts}
+        for scene in (before, after))
+    return sum(len(shape.triangles) for shape in shapes - known if isinstance(shape, Mesh))

@@ -92,7 +92,7 @@ def test_large_new_mesh_ends_the_servo_until_it_is_switched_on_again(client, ser
         moves(servo, 0.3)
         applied(client, diff(*(sphere(f'{n} cm', n / 100) for n in (10, 11, 12, 13))))
         eventually(lambda: servo.statuses[-1].mode == 'off', 'its end')
-        assert servo.said(0, "cm' is new, and with more than 5000 new triangles")
+        assert servo.said(0, 'new meshes have more than 5000 triangles')
     servo.rest()
     servo.judge(since)
     servo.on('twist')
