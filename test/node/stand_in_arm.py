@@ -20,7 +20,7 @@ from ros2_ik.node.controllers.position import PositionOutput
 from ros2_ik.node.controllers.stream import Stream
 from ros2_ik.node.controllers.trajectory_controller import seconds_of, TrajectoryController
 from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
-from ros2_ik.node.servo.messages import Open
+from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.player import Player
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints
@@ -91,11 +91,11 @@ class Servo:
         self.receivers, self.player = [], None
         self.context = ControllerContext(node, None, None, None, self)
 
-    def send(self, message):
-        if isinstance(message, Open):
-            self.player = Player(self.context, self.context.clock, message, self.say)
+    def call(self, method, number, *arguments):
+        if method is Loop.open_player:
+            self.player = Player(self.context, self.context.clock, number, arguments[0], self.say)
         else:
-            self.player.take(message)
+            arguments[0](self.player, *arguments[1:])
 
     def say(self, message):
         for receive in self.receivers:

@@ -353,11 +353,12 @@ def test_late_stop_of_a_stream_keeps_the_limits(streamed, stop, late):
     """The pipe and the period of the player delay the stop."""
     execution = streamed.go(2.6)
     streamed.run(stop)
-    messages, streamed.servo.send = [], lambda message: messages.append(message)
+    calls, perform = [], streamed.servo.call
+    streamed.servo.call = lambda *call: calls.append(call)
     execution.stop(Status.PREEMPTED, 'stopped')
     streamed.run(late)
-    for message in messages:
-        streamed.servo.player.take(message)
+    for call in calls:
+        perform(*call)
     streamed.run(2.5)
     assert accelerations(streamed.sent).max() < LIMIT * 1.05
     assert (np.diff(streamed.sent) > -1e-9).all() and streamed.sent[-1] < 2.6 + 1e-6

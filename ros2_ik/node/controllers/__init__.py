@@ -1,11 +1,1 @@
 """Adapters that send motions to the robot's controllers, by kind."""
-
-from ros2_ik.node.controllers.controller import Controller
-from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.position import PositionController
-from ros2_ik.node.controllers.stream import JointStateStream
-from ros2_ik.node.controllers.trajectory_controller import JointTrajectoryController
-
-KINDS: dict[str, type[Controller]] = {
-    'follow_joint_trajectory': FollowJointTrajectoryController, 'joint_state': JointStateStream,
-    'joint_trajectory': JointTrajectoryController, 'position': PositionController}

@@ -5,8 +5,8 @@ from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers import KINDS
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
+from ros2_ik.node.controllers.kinds import KINDS
 from ros2_ik.node.parameters import ParameterError, Parameters
 
 

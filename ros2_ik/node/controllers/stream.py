@@ -1,7 +1,7 @@
 """Streaming controllers: the servo's process publishes one command per period."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -12,7 +12,9 @@ from sensor_msgs.msg import JointState
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.controller import braked, Controller, USUAL_DELAY
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
-from ros2_ik.node.servo.messages import Brake, Died, FromServo, Open, Play, Played, Shut
+from ros2_ik.node.servo.loop import Loop
+from ros2_ik.node.servo.messages import Died, FromServo, Played
+from ros2_ik.node.servo.player import Player
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
 _PLAYER_NUMBERS = count()
@@ -30,8 +32,8 @@ class Stream(Controller):
 
     def _open(self) -> None:
         self._unavailable = "the servo's process is still starting"
-        self.context.servo.send(Open(self._player, self.output,
-                                     self.context.parameters.command_period))
+        self.context.servo.call(Loop.open_player, self._player, self.output,
+                                self.context.parameters.command_period)
 
     @property
     @abstractmethod
@@ -48,7 +50,10 @@ class Stream(Controller):
             if message.broken:
                 self.release(f"controller '{self.name}': {message.broken}")
                 # drops a motion that was sent before this message arrived
-                self.context.servo.send(Shut(self._player))
+                self._call(Player.shut)
+
+    def _call(self, method: Callable[..., None], *arguments: object) -> None:
+        self.context.servo.call(Loop.call_player, self._player, method, *arguments)
 
     def unavailable_reason(self) -> str:
         return self._unavailable
@@ -63,16 +68,15 @@ class Stream(Controller):
         # the player interpolates between these states by cubic polynomials
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
         states = [motion.at(max(time - join, 0.0)) for time in times]
-        self.context.servo.send(Play(
-            self._player, self.output, times, np.array([state.position for state in states]),
-            np.array([state.velocity for state in states]), motion.is_curved))
+        self._call(Player.play, self.output, times, np.array([state.position for state in states]),
+                   np.array([state.velocity for state in states]), motion.is_curved)
 
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         # The player brakes from its own last command, so `delay` and `measured` are not needed.
         # The braking motion kept here predicts the rest positions; it ignores the pipe's delay.
         if not self.released:
-            self.context.servo.send(Brake(self._player, limits, bounds))
+            self._call(Player.brake, limits, bounds)
             now = self.context.now()
             if braking := braked(self.motion, self.commanded(now), self.rest_at - now, limits,
                                  bounds):
@@ -80,11 +84,11 @@ class Stream(Controller):
 
     def cancel(self) -> None:
         super().cancel()
-        self.context.servo.send(Shut(self._player))
+        self._call(Player.shut)
 
     def close(self) -> None:
         self.context.servo.receivers.remove(self._on_message)
-        self.context.servo.send(Shut(self._player, gone=True))
+        self.context.servo.call(Loop.close_player, self._player)
 
 
 @dataclass(frozen=True)

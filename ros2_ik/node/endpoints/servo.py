@@ -30,25 +30,20 @@ from ros2_ik.node.controllers.controller import Controller, motion_limits
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.endpoints.registry import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
+from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import (
-    Alive,
     Begin,
     Died,
-    End,
     FromServo,
     MODES,
-    MoveObjects,
     OFF,
-    Pause,
     State,
-    TakeBase,
-    TakeScene,
     WAITS,
 )
 from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
-ALIVE_PERIOD = 5        # number of updates between two Alive messages
+HEARTBEAT = 5           # number of updates between two calls that show that the node runs
 START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [s]
 REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
 # of all meshes that are added at once while the servo is on; 5,000 take 30 ms to prepare
@@ -131,7 +126,7 @@ class Servo(Endpoint):
         """Pause the servo (the arm brakes, and commands are ignored), or end the pause."""
         self._paused = bool(request.data)
         if self.on:
-            self.servo_process.send(Pause(self._paused))
+            self.servo_process.call(Loop.pause, self._paused)
         response.success = True
         response.message = 'commands are ignored' if self._paused else 'commands are followed'
 
@@ -216,8 +211,8 @@ class Servo(Endpoint):
     def _send(self, begin: Begin) -> None:
         self._begun, self._scene, self._stops = begin, begin.scene, self.motions.stops
         self.statistics.servo = State(message=WAITS)
-        self.servo_process.send(Pause(self._paused))
-        self.servo_process.send(begin)
+        self.servo_process.call(Loop.pause, self._paused)
+        self.servo_process.call(Loop.begin, begin)
         self._timer.reset()
 
     # -- while the servo is on ------------------------------------------------------------
@@ -229,7 +224,7 @@ class Servo(Endpoint):
     def _end(self, reason: str) -> None:
         """Let the servo brake and end, if it is on."""
         if self.on:
-            self.servo_process.send(End(reason))
+            self.servo_process.call(Loop.end, reason)
 
     def _on_message(self, message: FromServo) -> None:
         if isinstance(message, State):
@@ -267,20 +262,21 @@ class Servo(Endpoint):
         if self._begun and self._begun.scene.robot.base_joint:
             self._send_base(self._begun.scene.robot)
         self._ticks += 1
-        if self._ticks % ALIVE_PERIOD == 0:
-            self.servo_process.send(Alive())
+        # the process follows commands only while the node calls it
+        if self._ticks % HEARTBEAT == 0:
+            self.servo_process.call(Loop.pause, self._paused)
 
     def _send_scene(self, begun: Begin, before: Scene, scene: Scene) -> None:
         poses = moved_objects(before, scene)
         if poses is not None:
-            self.servo_process.send(MoveObjects(poses))
+            self.servo_process.call(Loop.move_objects, poses)
         # the process prepares new meshes when the servo is switched on again, at rest
         elif begun.options and new_triangles(before, scene) > MAX_TRIANGLES:
             self._end(f'new meshes have more than {MAX_TRIANGLES} triangles, whose preparation '
                       'would interrupt the motion: switch the servo on again')
             return
         else:
-            self.servo_process.send(TakeScene(scene))
+            self.servo_process.call(Loop.take_scene, scene)
         self._scene = scene
         if begun.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
@@ -295,7 +291,7 @@ class Servo(Endpoint):
             self._end('the pose of the base is unknown')
         elif not np.array_equal(value, self._base):
             self._base = value
-            self.servo_process.send(TakeBase(value))
+            self.servo_process.call(Loop.take_base, value)
 
     def _forget(self) -> None:
         self._begun = None

@@ -10,7 +10,7 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor
 
 from ros2_ik.core.internals import Defaults
-from ros2_ik.node.controllers import KINDS
+from ros2_ik.node.controllers.kinds import KINDS
 
 USUAL = Defaults()
 _TYPES = {bool: 'a truth value (true or false)', int: 'a whole number',

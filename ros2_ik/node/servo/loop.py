@@ -34,26 +34,10 @@ from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower, Step
-from ros2_ik.node.servo.messages import (
-    Begin,
-    Brake,
-    End,
-    FromServo,
-    MoveObjects,
-    OFF,
-    Open,
-    Pause,
-    Play,
-    Shut,
-    State,
-    TakeBase,
-    TakeScene,
-    ToServo,
-    WAITS,
-)
+from ros2_ik.node.servo.messages import Begin, FromServo, OFF, State, WAITS
 from ros2_ik.node.servo.object_velocities import ObjectVelocities, RECENT
 from ros2_ik.node.servo.player import Player
-from ros2_ik.node.servo.process import Names
+from ros2_ik.node.servo.process import Call, Names
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.servo.speed_scaling import SpeedScaling
 from ros2_ik.node.state.joint_states import JointStates
@@ -150,7 +134,7 @@ class Loop:
         self._period = IDLE_PERIOD
         self._topics = SimpleNamespace(node=node, listeners=Counter(), callback_group=None)
         # times are on the steady clock [s]
-        self._paused, self._gone, self._heard = False, False, 0.0
+        self._paused, self._gone, self._called = False, False, 0.0
         self._note, self._noted = '', -1.0      # reason and time of the last refused command
         self._told, self._told_at = State(), 0.0
 
@@ -206,68 +190,42 @@ class Loop:
             self._session = None
             gc.enable()
 
-    # -- messages of the node -------------------------------------------------------------
+    # -- calls of the node ----------------------------------------------------------------
 
     def _receive(self) -> None:
-        messages = list[ToServo]()
+        calls = list[Call]()
         try:
             while not self._gone and self._connection.poll():
-                messages.append(self._connection.recv())
+                calls.append(self._connection.recv())
         except (EOFError, OSError):
             self._gone = True
         # a later scene replaces all earlier changes
-        newest = max((i for i, message in enumerate(messages) if isinstance(message, TakeScene)),
+        newest = max((i for i, (method, _) in enumerate(calls) if method is Loop.take_scene),
                      default=0)
-        for i, message in enumerate(messages):
-            if i >= newest or not isinstance(message, (TakeScene, MoveObjects)):
-                self._handle(message)
+        for i, (method, arguments) in enumerate(calls):
+            if i >= newest or method not in (Loop.take_scene, Loop.move_objects):
+                self._called = time.monotonic()
+                self._perform(method, arguments)
         if self._gone:
             # motions stop without braking, since nothing supervises them now (docs/safety.md)
             for player in self._players.values():
                 player.shut()
-            if self._session:
-                self._session.end('the node is gone')
+            self.end('the node is gone')
 
-    def _handle(self, message: ToServo) -> None:
-        self._heard = time.monotonic()
+    def _perform(self, method: Callable[..., None], arguments: tuple[object, ...]) -> None:
         try:
-            self._dispatch(message)
+            method(self, *arguments)
         # for example, a scene for which no collision checker can be created
         except Exception as error:
             self._log.error(traceback.format_exc())
             reason = f'{type(error).__name__}: {error}'
             if self._session:
-                self._session.end(reason)
-            elif isinstance(message, Begin):
+                self.end(reason)
+            else:
                 self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
 
-    def _dispatch(self, message: ToServo) -> None:
-        if isinstance(message, Begin):
-            self._begin(message)
-        elif isinstance(message, Pause):
-            self._paused = message.paused
-            if self._session and self._paused:
-                self._session.follower.brake()
-        elif isinstance(message, Open):
-            self._period = message.period
-            self._players[message.player] = Player(self._topics, self._clock, message, self._send)
-        elif isinstance(message, (Play, Brake, Shut)):
-            # messages for players of a previous process are ignored
-            if player := self._players.get(message.player):
-                self._guard(player, partial(player.take, message))
-                if isinstance(message, Shut) and message.gone:
-                    del self._players[message.player]
-        elif self._session and isinstance(message, End):
-            self._session.end(message.reason)
-        elif self._session and isinstance(message, TakeScene):
-            self._session.take_scene(message.scene)
-        elif self._session and isinstance(message, MoveObjects):
-            self._session.move_objects(message.poses)
-        elif self._session and isinstance(message, TakeBase):
-            self._session.take_base(message)
-
-    def _begin(self, begin: Begin) -> None:
-        # the previous session still ends: the status reports its reason
+    def begin(self, begin: Begin) -> None:
+        """Start a session, unless the previous one still ends; the status reports its reason."""
         if self._session:
             return
         self._values = SimpleNamespace(**begin.parameters)
@@ -279,6 +237,49 @@ class Loop:
         gc.collect()
         gc.disable()
         self._session = Session(self._topics, self._clock, measured, follower, self._values)
+
+    def end(self, reason: str) -> None:
+        """Brake, and end the session at rest."""
+        if self._session:
+            self._session.end(reason)
+
+    def pause(self, paused: bool) -> None:
+        """Brake and ignore commands while `paused`."""
+        self._paused = paused
+        if self._session and paused:
+            self._session.follower.brake()
+
+    def take_scene(self, scene: Scene) -> None:
+        """Adopt a scene."""
+        if self._session:
+            self._session.take_scene(scene)
+
+    def move_objects(self, poses: Mapping[str, pin.SE3]) -> None:
+        """Move world objects to poses in the root frame; the rest of the scene stays."""
+        if self._session:
+            self._session.move_objects(poses)
+
+    def take_base(self, value: Array) -> None:
+        """Adopt the current positions of the base joint."""
+        if self._session:
+            self._session.take_base(value)
+
+    def open_player(self, number: int, output: ServoOutput, period: float) -> None:
+        """Create a player for a controller, with one command per `period` [s]."""
+        self._period = period
+        self._players[number] = Player(self._topics, self._clock, number, output, self._send)
+
+    def call_player(self, number: int, method: Callable[..., None], *arguments: object) -> None:
+        """Call a method of a player; players of a previous process are ignored."""
+        if player := self._players.get(number):
+            self._guard(player, partial(method, player, *arguments))
+
+    def close_player(self, number: int) -> None:
+        """Destroy a player."""
+        if player := self._players.pop(number, None):
+            player.close()
+
+    # -- status ---------------------------------------------------------------------------
 
     def _report(self, session: 'Session') -> None:
         now = time.monotonic()
@@ -323,7 +324,7 @@ class Loop:
                             f"'{follower.begin.mode}'")
             if self._paused:
                 raise wrong('paused')
-            if time.monotonic() > self._heard + NODE_TIMEOUT:
+            if time.monotonic() > self._called + NODE_TIMEOUT:
                 raise wrong('commands are ignored: the node is held up')
             follower.obey(read_command(message, follower, self._now_ns() * 1e-9))
         except (RequestError, IKError) as error:
@@ -361,9 +362,13 @@ class Session:
         # last step with motion; nothing is published before the first one
         self._moved = -math.inf
         self._checked, self._time, self._last_now = 0.0, 0, 0
-        self._scene = follower.begin.scene
         self._velocities = ObjectVelocities()
         self._ended_at = math.inf
+        # joints that move the tip, but are not servoed
+        tip, robot = follower.begin.tip, follower.robot
+        moving = robot.moving_joints(tip) if tip else frozenset()
+        self._carriers = [joint.name for joint in follower.others
+                          if joint.is_scalar and joint.name in moving]
         self._base, self._base_speed, self._base_at = follower.q.copy(), np.zeros(0), -math.inf
 
     def _now(self) -> int:
@@ -384,14 +389,14 @@ class Session:
 
     def move_objects(self, poses: Mapping[str, pin.SE3]) -> None:
         """Move world objects to poses in the root frame."""
-        scene = self._scene
+        scene = self.follower.scene
         for name, pose in poses.items():
             scene = scene.move(name, pose)
         self.follower.move_objects(poses, self._adopt(scene))
 
     def _adopt(self, scene: Scene) -> dict[str, Array]:
         """Set the scene, but not yet its checker; return the velocities of moving objects."""
-        before, self.follower.scene, self._scene = self._scene, scene, scene
+        before, self.follower.scene = self.follower.scene, scene
         self._velocities.keep(scene.objects)
         # unmoved objects are the same in both scenes, or equal after pickling
         return self._velocities.note({
@@ -400,12 +405,12 @@ class Session:
             if name in before.objects and item.pose != before.objects[name].pose},
             time.monotonic())
 
-    def take_base(self, message: TakeBase) -> None:
+    def take_base(self, value: Array) -> None:
         """Set the base joint's positions, and estimate its velocity from the previous ones."""
         robot, now, before = self.follower.robot, time.monotonic(), self._base.copy()
         assert robot.base_joint is not None
         base = robot.joint(robot.base_joint)
-        self._base[base.index:base.index + base.size] = message.value
+        self._base[base.index:base.index + base.size] = value
         v = pin.difference(robot.model, before, self._base)
         seconds = now - self._base_at
         self._base_speed = (v / max(seconds, CHECK_PERIOD) if seconds < RECENT
@@ -438,20 +443,6 @@ class Session:
         """Return the joints that are not servoed and that joint_states contain."""
         return [joint.name for joint in self.follower.others
                 if joint.is_scalar and self._measured.is_known(joint.name)]
-
-    def _needed(self) -> list[str]:
-        """
-        Return the joints that need fresh readings.
-
-        These are the servoed joints, all joints that move the tip, and all joints that
-        joint_states contain.
-        """
-        follower = self.follower
-        tip, robot = follower.begin.tip, follower.robot
-        moving = robot.moving_joints(tip) if tip else frozenset()
-        return [*follower.begin.joints, *(
-            joint.name for joint in follower.others if joint.is_scalar
-            and (joint.name in moving or self._measured.is_known(joint.name)))]
 
     def end(self, reason: str) -> None:
         """Brake, and end at rest; the reason of the first call is reported."""
@@ -586,7 +577,7 @@ class Session:
         self._checked = steady
         follower = self.follower
         joints, robot = follower.begin.joints, follower.robot
-        reason = self._measured.stale(self._needed())
+        reason = self._measured.stale([*joints, *self._carriers, *self._known_others()])
         if not reason and self.fault == WAITS:
             reason = self._unmatched()
         if reason:

@@ -1,11 +1,11 @@
-"""Messages between the node and the servo's process, through a pipe."""
+"""Values that the node and the servo's process exchange through a pipe."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import pinocchio as pin
 
-from ros2_ik.core import Array, MotionLimits, Scene
+from ros2_ik.core import Array, Scene
 from ros2_ik.node.servo.servo_output import ServoOutput
 
 MODES = ('pose', 'twist', 'joint')
@@ -17,7 +17,7 @@ WAITS = 'waits for joint_states and for the controllers'
 @dataclass(frozen=True)
 class Begin:
     """
-    To the servo: follow commands of a mode.
+    The task of the servo: follow commands of a mode.
 
     - `q`: current configuration (nq,).
     - `joints`: the n joints that may move.
@@ -43,78 +43,6 @@ class Begin:
     dimensions: tuple[bool, ...] = (True,) * 6
     listeners: tuple[int, ...] = ()
     frames: dict[str, tuple[str | None, pin.SE3]] = field(default_factory=dict)
-
-
-class End(NamedTuple):
-    """To the servo: brake, and ignore further commands."""
-
-    reason: str
-
-
-class Pause(NamedTuple):
-    """To the servo: brake if `paused`, else follow commands again."""
-
-    paused: bool
-
-
-class TakeScene(NamedTuple):
-    """To the servo: the new scene."""
-
-    scene: Scene
-
-
-class MoveObjects(NamedTuple):
-    """To the servo: poses of world objects in the root frame; the rest of the scene stays."""
-
-    poses: dict[str, pin.SE3]
-
-
-class TakeBase(NamedTuple):
-    """To the servo: the current positions of the base joint."""
-
-    value: Array
-
-
-class Alive(NamedTuple):
-    """Heartbeat to the servo: the node is running, and would pass on a stop."""
-
-
-class Open(NamedTuple):
-    """To the servo: create a player for a controller, with one command per `period` [s]."""
-
-    player: int
-    output: ServoOutput
-    period: float
-
-
-class Play(NamedTuple):
-    """To the servo: move a controller's joints through k states (k, n) at times (k,) [s]."""
-
-    player: int
-    output: ServoOutput
-    times: Array
-    positions: Array
-    velocities: Array
-    is_curved: bool
-
-
-class Brake(NamedTuple):
-    """To the servo: brake a controller's joints within `bounds` (lower, upper; (n,) each)."""
-
-    player: int
-    limits: MotionLimits
-    bounds: tuple[Array, Array]
-
-
-class Shut(NamedTuple):
-    """To the servo: end the motion of a player; if `gone`, destroy the player."""
-
-    player: int
-    gone: bool = False
-
-
-ToServo: TypeAlias = (Alive | Begin | Brake | End | MoveObjects | Open | Pause | Play | Shut
-                      | TakeBase | TakeScene)
 
 
 class Played(NamedTuple):

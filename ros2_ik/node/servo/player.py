@@ -4,11 +4,11 @@ from collections.abc import Callable
 import time
 from types import SimpleNamespace
 
-from ros2_ik.core import Motion
+from ros2_ik.core import Array, Motion, MotionLimits
 from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import braked
-from ros2_ik.node.servo.messages import Brake, Open, Play, Played, Shut
-from ros2_ik.node.servo.servo_output import Knot
+from ros2_ik.node.servo.messages import Played
+from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
 HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
@@ -18,16 +18,16 @@ MAX_PERIODS = 2     # time between ticks above which the motion is delayed [peri
 
 class Player:
     """
-    Publishes the commands of one controller.
+    Publishes the commands of one controller, which has a number in messages to the node.
 
     `send` sends a message to the node. When the process was suspended for more than MAX_PAUSE, the
     motion ends at the last command; after a shorter pause, it continues from there.
     """
 
-    def __init__(self, context: SimpleNamespace, clock: MotionClock, opened: Open,
-                 send: Callable[[Played], None]) -> None:
+    def __init__(self, context: SimpleNamespace, clock: MotionClock, number: int,
+                 output: ServoOutput, send: Callable[[Played], None]) -> None:
         self._node, self._clock, self._send = context.node, clock, send
-        self._number, self._output, _ = opened
+        self._number, self._output = number, output
         self._topic = CommandTopic(context, self._output.message_type, self._output.topic, 1,
                                    self._on_other)
         self._motion: Motion | None = None
@@ -37,29 +37,18 @@ class Player:
         self._unavailable = ''
         send(Played(self._number, '', ''))
 
-    def take(self, message: Play | Brake | Shut) -> None:
-        """Handle a message of the node."""
-        if isinstance(message, Play):
-            self.play(message)
-        elif isinstance(message, Brake):
-            self.brake(message)
-        else:
-            self.shut()
-            if message.gone:
-                self.close()
-
-    def play(self, play: Play) -> None:
-        """Start a motion from rest."""
-        self._output = play.output
-        self._begin(Motion.spline(play.output.joints, play.times, play.positions,
-                                  play.velocities, play.is_curved))
+    def play(self, output: ServoOutput, times: Array, positions: Array, velocities: Array,
+             is_curved: bool) -> None:
+        """Start a motion from rest, through k states (k, n) at times (k,) [s]."""
+        self._output = output
+        self._begin(Motion.spline(output.joints, times, positions, velocities, is_curved))
         self._now, self._ticked = self._clock.now(), time.monotonic()
 
-    def brake(self, brake: Brake) -> None:
-        """Brake from the last command if a motion is active."""
+    def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
+        """Brake within `bounds` (lower, upper; (n,) each) from the last command of a motion."""
         if self._motion is not None and self._time < self._motion.duration:
             at, left = self._motion.at(self._time), self._motion.duration - self._time
-            if braking := braked(self._motion, at, left, brake.limits, brake.bounds):
+            if braking := braked(self._motion, at, left, limits, bounds):
                 self._begin(braking)
 
     def _begin(self, motion: Motion) -> None:

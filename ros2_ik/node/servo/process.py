@@ -7,18 +7,24 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 import threading
 import time
-from typing import NamedTuple
+from typing import Concatenate, NamedTuple, ParamSpec, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ros2_ik.node.process import ensure_fork_server
-from ros2_ik.node.servo.messages import Died, FromServo, ToServo
+from ros2_ik.node.servo.messages import Died, FromServo
+
+if TYPE_CHECKING:
+    from ros2_ik.node.servo.loop import Loop
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
 RESTART_PERIOD = 1.0    # minimum time between two starts of the process [s]
 TOPICS = ('target', 'twist', 'joint_jog', 'status')
+P = ParamSpec('P')
+# a method of Loop, and its arguments
+Call: TypeAlias = tuple[Callable[..., None], tuple[object, ...]]
 
 
 class Names(NamedTuple):
@@ -33,7 +39,7 @@ class Names(NamedTuple):
 
 class ServoProcess:
     """
-    The servo's process, started by the first message, and restarted by the first after its death.
+    The servo's process, started by the first call, and restarted by the first after its death.
 
     Each of `receivers` is called with each message of the process, and with `Died` at its end. The
     process brakes and ends when the node closes the pipe or ends.
@@ -48,15 +54,16 @@ class ServoProcess:
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
 
-    def send(self, message: ToServo) -> None:
-        """Send a message; start the process if there is none."""
+    def call(self, method: 'Callable[Concatenate[Loop, P], None]', *arguments: P.args,
+             **_: P.kwargs) -> None:
+        """Call a method of the process's Loop, later; start the process if there is none."""
         if self._pipe is None:
             now = time.monotonic()
             wait = max(self._started + RESTART_PERIOD - now, 0.0)
             self._started = now + wait
             self._pipe = _Pipe(self._names(), wait)
             self._timer.reset()
-        self._pipe.outbox.put(message)
+        self._pipe.outbox.put((method, arguments))
 
     def _names(self) -> Names:
         # resolved here, since topics may be remapped
@@ -92,7 +99,7 @@ class _Pipe:
 
     def __init__(self, names: Names, wait: float) -> None:
         self.connection, there = multiprocessing.Pipe()
-        self.outbox = SimpleQueue[ToServo | None]()
+        self.outbox = SimpleQueue[Call | None]()
         threading.Thread(target=self._run, args=(there, names, wait), name='to the servo',
                          daemon=True).start()
 
@@ -103,12 +110,12 @@ class _Pipe:
             ensure_fork_server()
             context = multiprocessing.get_context('forkserver')
             context.Process(target=_serve, args=(there, names), daemon=True).start()
-        message = self.outbox.get()
+        call = self.outbox.get()
         try:
-            while message is not None:
-                self.connection.send(message)
-                message = self.outbox.get()
-        # the process has died: discard messages until `close`
+            while call is not None:
+                self.connection.send(call)
+                call = self.outbox.get()
+        # the process has died: discard calls until `close`
         except OSError:
             while self.outbox.get() is not None:
                 continue
