@@ -21,7 +21,6 @@ from ros2_ik.core import (
     frame_task,
     joint_velocity_task,
     NearPair,
-    posture_task,
     Robot,
     Scene,
     Task,
@@ -42,17 +41,12 @@ NEAR_GAP = 0.005    # distance above the margin below which a pair explains a sl
 NEAR_BOUND = 0.02
 SLOWED = 0.95       # fraction of the commanded velocity below which the arm is slow
 HALTED = 0.02       # fraction of the commanded velocity below which the arm is halted
-FREE = 0.2          # fraction of the commanded velocity above which an escape ends
 GAIN = 8.0          # of the pose task [1/s]
 # fraction of the tip's maximum velocity to aim at, since curved paths are longer than their chord
 VELOCITY_HEADROOM = 0.99
 # singular value below which directions are damped, so that a pose task comes to rest [m/rad]
 DAMPING = 0.05
-ESCAPE_GAIN = 0.5       # of the posture task that leads out of a singularity [1/s]
-ESCAPE_WEIGHT = 1e-2    # of the escape task
 LOOKAHEAD = 0.05    # time of the check for an approaching singularity [s]
-ESCAPE_STEP = 0.05  # fraction of the displacement to the middle posture of the check for escapes
-MIN_COSINE = 0.5    # of the angle between an escape and the command
 PAUSE_TO_REST = 0.1     # pause after which the joints have come to rest [s]
 MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
@@ -113,14 +107,11 @@ class Follower:
                               np.array(begin.dimensions))
         self._slow_for = 0.0
         brake = joint_velocity_task(0.0, names=joints, name='brake')
-        self._middle = self._middle_of(robot, joints)
         # The limits of the tip's velocity apply per axis. With the factor 1/sqrt(3), the norm of
         # the velocity stays within them in all directions.
         self._brake = self._program([brake], math.sqrt(1 / 3))
         self._follow = self._program(self._tasks())
         self.set_scene(self._checker)
-        self._escapes = True
-        self._let_escape(False)
 
     def _firm(self) -> Array:
         """Return a mask (6,) of the axes that must be followed; below six joints no rotations."""
@@ -138,10 +129,7 @@ class Follower:
                     damping_task((DAMPING * dt) ** 2, names=joints)]
         if begin.mode == 'joint':
             return [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')]
-        # the escape task has weight 0 except at a singularity, see `_let_escape`
-        tasks = [twist_task(begin.tip, weight=self._firm().astype(float), name='twist'),
-                 posture_task(self._middle, names=joints, gain_per_second=ESCAPE_GAIN, priority=2,
-                              weight=ESCAPE_WEIGHT, name='escape')]
+        tasks = [twist_task(begin.tip, weight=self._firm().astype(float), name='twist')]
         # fewer than six joints: the linear motion has priority over the rotation
         if self._is_short:
             weights[:3] = 0.0
@@ -365,11 +353,6 @@ class Follower:
                   is_approaching: bool) -> tuple[int, str]:
         """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
         halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
-        # An escape out of a singularity starts when the arm is halted there, and motion to the
-        # middle posture leads in the commanded direction. It ends above the velocity FREE.
-        escape = (condition > NEAR_SINGULAR and scale < FREE and not is_approaching
-                  and (self._escapes or halted and self._leads_out()))
-        self._let_escape(escape)
         if is_approaching:
             return _status(SINGULAR if halted else APPROACHING)
         if scale >= SLOWED and not (self.begin.mode == 'pose' and halted
@@ -380,7 +363,7 @@ class Follower:
         if joint := self._at_bound(result):
             return _status(BOUND, joint)
         if condition > NEAR_SINGULAR:
-            return _status(SINGULAR if halted and not escape else LEAVING)
+            return _status(SINGULAR if halted else LEAVING)
         return _status(NO_WARNING)
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
@@ -434,29 +417,6 @@ class Follower:
         # linear from 1 at NEAR_SINGULAR to 0 at VERY_SINGULAR
         left = (VERY_SINGULAR - condition) / (VERY_SINGULAR - NEAR_SINGULAR)
         return max(left, 0.0)
-
-    def _leads_out(self) -> bool:
-        """Return whether motion to the middle posture moves the tip in the commanded direction."""
-        assert self.command is not None
-        q = self.q.copy()
-        q[self.places] += ESCAPE_STEP * (self._middle - q[self.places])
-        # compare the tip's displacement in this step with the commanded linear velocity
-        here, there = (Configuration(self.robot, each).transform(self.begin.tip)[:3, 3].copy()
-                       for each in (self.q, q))
-        value = self.command.value
-        wanted, way = value[:3], there - here
-        return bool(way @ wanted > MIN_COSINE * np.linalg.norm(way) * np.linalg.norm(wanted))
-
-    def _let_escape(self, escape: bool) -> None:
-        if self.begin.mode == 'twist' and escape != self._escapes:
-            self._escapes = escape
-            self._follow.set_weight('escape', ESCAPE_WEIGHT if escape else 0.0)
-
-    @staticmethod
-    def _middle_of(robot: Robot, joints: tuple[str, ...]) -> Array:
-        limits = [robot.joint(name) for name in joints]
-        return np.array([(one.lower + one.upper) / 2 if math.isfinite(one.upper - one.lower)
-                         else 0.0 for one in limits])
 
 
 # a pair is reported below this fraction of the margin; obstacles enter the margin briefly
