@@ -258,15 +258,12 @@ class Follower:
             condition = self._tip.condition(self.q)
             # slow down towards a singularity, and repeat the step with the smaller twist
             if condition > NEAR_SINGULAR:
-                part = min(part, self._part_towards(result, condition))
+                part = self._part_towards(result, condition)
                 if part < 1.0:
                     result = self._commanded_step(part * value)
             result, share = self._slide(result, part * value)
-        # the status: what slows the arm now, or what has slowed it for SLOW_TIME
         scale = share * result.scale
-        code, text = self._diagnose(result, scale, condition, part < 1.0)
-        if self._slow_too_long(result, value) and code == NO_WARNING:
-            code, text = self._reason(result, value)
+        code, text = self._diagnose(result, value, scale, condition, part < 1.0)
         return self._commit(self._follow, result, code, text, speed * part * scale)
 
     def _braking_step(self) -> Step:
@@ -349,22 +346,23 @@ class Follower:
         slower: Array = v * max(1.0 - left.min(), 0.0)
         return slower
 
-    def _diagnose(self, result: VelocityResult, scale: float, condition: float,
+    def _diagnose(self, result: VelocityResult, value: Array, scale: float, condition: float,
                   is_approaching: bool) -> tuple[int, str]:
         """Return code and text of the reason why the arm is slow or halted, or NO_WARNING."""
         halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
+        # an arm that is slow for a longer time has a reason in any case
+        lasting = self._slow_too_long(result, value)
         if is_approaching:
             return _status(SINGULAR if halted else APPROACHING)
-        if scale >= SLOWED and not (self.begin.mode == 'pose' and halted
-                                           and self._is_far(result)):
+        if not lasting and scale >= SLOWED and not (halted and self._is_far(result)):
             return _status(NO_WARNING)
-        if near := self._near(self._follow, NEAR_GAP):
+        if near := self._near(self._follow, SURFACE if lasting else NEAR_GAP):
             return _status(CONTACT if halted else NEAR_CONTACT, _pair(near[0]))
         if joint := self._at_bound(result):
             return _status(BOUND, joint)
         if condition > NEAR_SINGULAR:
             return _status(SINGULAR if halted else LEAVING)
-        return _status(NO_WARNING)
+        return self._rare_reason(result, value) if lasting else _status(NO_WARNING)
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
         """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
@@ -372,12 +370,8 @@ class Follower:
         self._slow_for = self._slow_for + self.dt if slow else 0.0
         return self._slow_for > SLOW_TIME
 
-    def _reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
-        """Return code and text of a reason why the tip is slow, if `_diagnose` finds none."""
-        if near := self._near(self._follow, SURFACE):
-            return _status(NEAR_CONTACT, _pair(near[0]))
-        if joint := self._at_bound(result):
-            return _status(BOUND, joint)
+    def _rare_reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
+        """Return code and text of a reason other than contacts, bounds and singularities."""
         if axis := self._tip.missing_axis(self.q, twist):
             return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
         held = sorted({one.rpartition(' ')[0] for one in result.active_limits}
@@ -395,8 +389,8 @@ class Follower:
         return NO_WARNING, 'slow: at the velocity limit of the tip'
 
     def _is_far(self, result: VelocityResult) -> bool:
-        """Return whether the tip is more than 1e-3 m or rad from the commanded pose."""
-        return bool(np.abs(result.errors['pose']).max() > 1e-3)
+        """Return whether the tip is more than 1e-3 m or rad from a commanded pose."""
+        return self.begin.mode == 'pose' and bool(np.abs(result.errors['pose']).max() > 1e-3)
 
     def _at_bound(self, result: VelocityResult) -> str:
         """Return the name of a joint that its position limit stops, in quotes, or ''."""
