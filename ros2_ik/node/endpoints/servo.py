@@ -30,7 +30,7 @@ from ros2_ik.node.controllers.controller import Controller, motion_limits
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.endpoints.registry import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
-from ros2_ik.node.servo.loop import Loop
+from ros2_ik.node.servo.loop import Loop, Session
 from ros2_ik.node.servo.messages import (
     Begin,
     Died,
@@ -224,7 +224,7 @@ class Servo(Endpoint):
     def _end(self, reason: str) -> None:
         """Let the servo brake and end, if it is on."""
         if self.on:
-            self.servo_process.call(Loop.end, reason)
+            self.servo_process.call(Loop.call_session, Session.end, reason)
 
     def _on_message(self, message: FromServo) -> None:
         if isinstance(message, State):
@@ -269,14 +269,14 @@ class Servo(Endpoint):
     def _send_scene(self, begun: Begin, before: Scene, scene: Scene) -> None:
         poses = moved_objects(before, scene)
         if poses is not None:
-            self.servo_process.call(Loop.move_objects, poses)
+            self.servo_process.call(Loop.call_session, Session.move_objects, poses)
         # the process prepares new meshes when the servo is switched on again, at rest
         elif begun.options and new_triangles(before, scene) > MAX_TRIANGLES:
             self._end(f'new meshes have more than {MAX_TRIANGLES} triangles, whose preparation '
                       'would interrupt the motion: switch the servo on again')
             return
         else:
-            self.servo_process.call(Loop.take_scene, scene)
+            self.servo_process.call(Loop.call_session, Session.take_scene, scene)
         self._scene = scene
         if begun.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
@@ -291,7 +291,7 @@ class Servo(Endpoint):
             self._end('the pose of the base is unknown')
         elif not np.array_equal(value, self._base):
             self._base = value
-            self.servo_process.call(Loop.take_base, value)
+            self.servo_process.call(Loop.call_session, Session.take_base, value)
 
     def _forget(self) -> None:
         self._begun = None

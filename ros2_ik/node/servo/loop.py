@@ -200,17 +200,18 @@ class Loop:
         except (EOFError, OSError):
             self._gone = True
         # a later scene replaces all earlier changes
-        newest = max((i for i, (method, _) in enumerate(calls) if method is Loop.take_scene),
-                     default=0)
+        newest = max((i for i, (_, arguments) in enumerate(calls)
+                      if arguments[:1] == (Session.take_scene,)), default=0)
         for i, (method, arguments) in enumerate(calls):
-            if i >= newest or method not in (Loop.take_scene, Loop.move_objects):
+            if i >= newest or arguments[:1] not in ((Session.take_scene,),
+                                                    (Session.move_objects,)):
                 self._called = time.monotonic()
                 self._perform(method, arguments)
         if self._gone:
             # motions stop without braking, since nothing supervises them now (docs/safety.md)
             for player in self._players.values():
                 player.shut()
-            self.end('the node is gone')
+            self.call_session(Session.end, 'the node is gone')
 
     def _perform(self, method: Callable[..., None], arguments: tuple[object, ...]) -> None:
         try:
@@ -220,7 +221,7 @@ class Loop:
             self._log.error(traceback.format_exc())
             reason = f'{type(error).__name__}: {error}'
             if self._session:
-                self.end(reason)
+                self._session.end(reason)
             else:
                 self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
 
@@ -238,31 +239,16 @@ class Loop:
         gc.disable()
         self._session = Session(self._topics, self._clock, measured, follower, self._values)
 
-    def end(self, reason: str) -> None:
-        """Brake, and end the session at rest."""
+    def call_session(self, method: Callable[..., None], *arguments: object) -> None:
+        """Call a method of the session, if there is one."""
         if self._session:
-            self._session.end(reason)
+            method(self._session, *arguments)
 
     def pause(self, paused: bool) -> None:
         """Brake and ignore commands while `paused`."""
         self._paused = paused
         if self._session and paused:
             self._session.follower.brake()
-
-    def take_scene(self, scene: Scene) -> None:
-        """Adopt a scene."""
-        if self._session:
-            self._session.take_scene(scene)
-
-    def move_objects(self, poses: Mapping[str, pin.SE3]) -> None:
-        """Move world objects to poses in the root frame; the rest of the scene stays."""
-        if self._session:
-            self._session.move_objects(poses)
-
-    def take_base(self, value: Array) -> None:
-        """Adopt the current positions of the base joint."""
-        if self._session:
-            self._session.take_base(value)
 
     def open_player(self, number: int, output: ServoOutput, period: float) -> None:
         """Create a player for a controller, with one command per `period` [s]."""
