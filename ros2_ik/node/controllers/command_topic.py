@@ -57,17 +57,14 @@ class CommandTopic:
         self._own.remove(data)
         return True
 
-    def no_subscriber(self) -> str:
-        """Return 'no subscriber on ...' if only this node subscribes to the topic, else ''."""
-        count = self._publisher.get_subscription_count()
-        return '' if count > self._listeners[self.name] else f'no subscriber on {self.name}'
+    def no_subscriber(self, others: int = 0) -> str:
+        """
+        Return 'no subscriber on ...' if no controller subscribes to the topic, else ''.
 
-    def unmatched(self, others: int) -> str:
-        """Return a reason if fewer than `others` foreign subscriptions have matched, else ''."""
+        `others` is the number of subscriptions of this program in other processes.
+        """
         count = self._publisher.get_subscription_count() - self._listeners[self.name]
-        return '' if count >= others else (
-            f'{count} of {others} subscribers on {self.name} have been discovered: the controller '
-            'may be missing')
+        return '' if count > others else f'no subscriber on {self.name}'
 
     def close(self) -> None:
         """Destroy publisher and subscription."""

@@ -59,6 +59,7 @@ class TrajectoryOutput(ServoOutput):
     upper: tuple[float, ...]
     message_type = JointTrajectory
     ahead = 0.06
+    n_node_subscriptions = 1    # which detects commands of other clients
 
     @property
     def state_topic(self) -> str:

@@ -11,7 +11,6 @@ from moveit_msgs.msg import ServoStatus as MoveItStatus
 from moveit_msgs.srv import ServoCommandType
 import numpy as np
 import pinocchio as pin
-from rclpy.qos import DurabilityPolicy
 from std_srvs.srv import SetBool
 
 from ros2_ik.core import Array, Mesh, Robot, Scene, Status
@@ -198,15 +197,7 @@ class Servo(Endpoint):
                      limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
                      self.scene.geometry.options if checked else None,
                      {name: getattr(parameters, name) for name in SHARED}, dimensions,
-                     tuple(self._listeners(one.topic) for one in outputs),
                      dict(robot.added_frames))
-
-    def _listeners(self, topic: str) -> int:
-        """Return the number of a topic's volatile subscriptions, without the servo's own."""
-        own = f'{self.node.get_name()}_servo', self.node.get_namespace()
-        return sum((one.node_name, one.node_namespace) != own
-                   and one.qos_profile.durability is not DurabilityPolicy.TRANSIENT_LOCAL
-                   for one in self.node.get_subscriptions_info_by_topic(topic))
 
     def _send(self, begin: Begin) -> None:
         self._begun, self._scene, self._stops = begin, begin.scene, self.motions.stops

@@ -565,7 +565,8 @@ class Session:
         joints, robot = follower.begin.joints, follower.robot
         reason = self._measured.stale([*joints, *self._carriers, *self._known_others()])
         if not reason and self.fault == WAITS:
-            reason = self._unmatched()
+            reason = next((text for output, topic in self._outputs
+                           if (text := topic.no_subscriber(output.n_node_subscriptions))), '')
         if reason:
             # before the first motion, wait for the discovery of joint_states and controllers
             if self.fault and steady < self._began + DISCOVERY_TIME:
@@ -587,12 +588,6 @@ class Session:
         apart = offset(robot, joints, at, follower.q[follower.places])
         if np.abs(apart).max() > self._values.start_tolerance:
             self._restart_at(apart)
-
-    def _unmatched(self) -> str:
-        """Return an error text if a topic has fewer subscribers than the node has found, or ''."""
-        listeners = self.follower.begin.listeners
-        return next((reason for (_, topic), count in zip(self._outputs, listeners, strict=True)
-                     if (reason := topic.unmatched(count))), '')
 
     def _check_tracking(self, steady: float) -> None:
         """End the session if the arm does not follow; at rest, command its measured positions."""

@@ -26,7 +26,6 @@ class Begin:
     - `options`: arguments of `collision_checker` for the scene, None without collision checks.
     - `parameters`: values of the node's parameters by name.
     - `dimensions`: which of x y z rx ry rz the tip follows.
-    - `listeners`: number of subscriptions on the topic of each output, without the servo's own.
     - `frames`: parent and pose of the tip's frame, by name, if the tip is an object or a tool.
     """
 
@@ -41,7 +40,6 @@ class Begin:
     options: tuple[str, str] | None
     parameters: dict[str, Any] = field(default_factory=dict)
     dimensions: tuple[bool, ...] = (True,) * 6
-    listeners: tuple[int, ...] = ()
     frames: dict[str, tuple[str | None, pin.SE3]] = field(default_factory=dict)
 
 

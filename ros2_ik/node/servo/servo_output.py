@@ -28,6 +28,7 @@ class ServoOutput(ABC):
     joints: tuple[str, ...]
     message_type: ClassVar[type]
     ahead: ClassVar[float] = 0.0    # time by which knots are sent before they are due [s]
+    n_node_subscriptions: ClassVar[int] = 0     # of the node itself to the topic
 
     @property
     def state_topic(self) -> str:

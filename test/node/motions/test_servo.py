@@ -18,7 +18,6 @@ import pinocchio as pin
 import pytest
 from scene_harness import applied, box, diff, mesh, pose as place
 from servo_harness import ACCELERATION, FRAMES, processes, target, twist
-from std_msgs.msg import Bool
 from std_srvs.srv import SetBool
 import trimesh
 
@@ -141,23 +140,6 @@ def test_motions_and_the_servo_exclude_each_other(client, servo):
     assert answer.success and answer.message.startswith('the servo is off')
     eventually(lambda: execute(client, HOME | {'panda_joint1': 0.3}).status == Status.SUCCESS,
                'a motion', 20)
-
-
-def test_unmatched_subscriber_on_the_command_topic_keeps_the_servo_off(client, servo):
-    """A subscriber of another type never matches, like a controller not discovered yet."""
-    other = client.node.create_subscription(Bool, '/arm_controller/joint_trajectory',
-                                            lambda _: None, 1)
-
-    def is_refused():
-        answer = servo.switch('joint')
-        if answer.success:      # the node had not discovered the subscriber: start anew
-            servo.switch('off')
-        return 'subscribers on /arm' in answer.message
-    try:
-        eventually(is_refused, 'a refusal')
-    finally:
-        client.node.destroy_subscription(other)
-    eventually(lambda: servo.switch('joint').success, 'the servo')
 
 
 # -- how it ends ---------------------------------------------------------------------------------
