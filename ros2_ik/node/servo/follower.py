@@ -47,13 +47,11 @@ VELOCITY_HEADROOM = 0.99
 # singular value below which directions are damped, so that a pose task comes to rest [m/rad]
 DAMPING = 0.05
 LOOKAHEAD = 0.05    # time of the check for an approaching singularity [s]
-PAUSE_TO_REST = 0.1     # pause after which the joints have come to rest [s]
 MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
 SURFACE = 0.03      # distance within which the tip can slide along a surface [m]
 PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pushes the arm [m/s]
 MIN_SLIDE = 0.05    # minimum fraction of a twist left along a surface for the tip to slide
-MAX_PERIODS = 2     # time between calls above which `pause` reduces the velocities [dt]
 TEXTS = {
     NO_WARNING: 'follows',
     APPROACHING: 'slow: near a singularity', SINGULAR: 'halted by a singularity',
@@ -220,14 +218,6 @@ class Follower:
         return float((np.abs(self.v[self.columns]) / self.begin.acceleration).max(initial=0.0))
 
     # -- steps ----------------------------------------------------------------------------
-
-    def pause(self, seconds: float) -> None:
-        """Reduce the velocities after `seconds` without steps, since the joints slow down then."""
-        regular = MAX_PERIODS * self.dt
-        if seconds > regular:
-            # linear from the full velocity after a regular pause to 0 after a pause to rest
-            longest = max(PAUSE_TO_REST, 2 * regular)
-            self.v = self.v * max(longest - seconds, 0.0) / (longest - regular)
 
     def stand(self, q: Array) -> None:
         """Restart at rest at measured positions q (nq,)."""

@@ -36,7 +36,7 @@ from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import Begin, FromServo, OFF, State, WAITS
 from ros2_ik.node.servo.object_velocities import ObjectVelocities, RECENT
-from ros2_ik.node.servo.player import Player
+from ros2_ik.node.servo.player import MAX_PAUSE, Player
 from ros2_ik.node.servo.process import Call, Names
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.servo.speed_scaling import SpeedScaling
@@ -501,7 +501,9 @@ class Session:
             # simulated time may be slow, or paused
             if behind < self.dt / 2:
                 return 0
-            self.follower.pause(elapsed)
+            # the joints have stopped at their last command
+            if elapsed > MAX_PAUSE:
+                self.follower.stand(self.follower.q)
             self._time = max(self._time + dt, now) - dt
             return 1
         # trajectories: the controller has executed the last one to its end, at rest
