@@ -6,6 +6,7 @@ The topics of the servo are handled in its own process.
 
 from collections.abc import Callable
 import time
+from types import SimpleNamespace
 
 from moveit_msgs.msg import ServoStatus as MoveItStatus
 from moveit_msgs.srv import ServoCommandType
@@ -196,8 +197,8 @@ class Servo(Endpoint):
         return Begin(mode, tip, every, q, limits.velocity * scaling * moved,
                      limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
                      self.scene.geometry.options if checked else None,
-                     {name: getattr(parameters, name) for name in SHARED}, dimensions,
-                     dict(robot.added_frames))
+                     SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}),
+                     dimensions, dict(robot.added_frames))
 
     def _send(self, begin: Begin) -> None:
         self._begun, self._scene, self._stops = begin, begin.scene, self.motions.stops

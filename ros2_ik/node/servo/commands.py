@@ -28,7 +28,7 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
 
     Raises RequestError for an invalid or stale command.
     """
-    mode, timeout = follower.begin.mode, follower.begin.parameters['servo_command_timeout']
+    mode, timeout = follower.begin.mode, follower.begin.parameters.servo_command_timeout
     value = {'pose': _pose, 'twist': _twist, 'joint': _joints}[mode](message, follower)
     stamp = message.header.stamp
     sent = stamp.sec + stamp.nanosec * 1e-9
@@ -58,8 +58,8 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
     parameters = follower.begin.parameters
     # scale linear and angular part alike to their limits; hypot does not overflow, unlike squares
     values = np.clip(values, -MAX_COMPONENT, MAX_COMPONENT)
-    faster = max(math.hypot(*values[:3]) / parameters['servo_linear_velocity'],
-                 math.hypot(*values[3:]) / parameters['servo_angular_velocity'], 1.0)
+    faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
+                 math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
     slowed: Array = values / faster
     return slowed
 

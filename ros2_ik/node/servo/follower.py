@@ -146,14 +146,14 @@ class Follower:
             AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True)))]
         if begin.tip:
             limits.append(CartesianVelocityLimit(
-                begin.tip, speed * begin.parameters['servo_linear_velocity'],
-                speed * begin.parameters['servo_angular_velocity'], self._carrier()))
+                begin.tip, speed * begin.parameters.servo_linear_velocity,
+                speed * begin.parameters.servo_angular_velocity, self._carrier()))
         # A gap d closes at most at rate * d. This decelerates the joints by rate times their
         # velocity, which is within the acceleration limits for this rate.
         moved = begin.velocity > 0
         gain = self._gap_rate = float((begin.acceleration[moved] / begin.velocity[moved]).min())
         barriers = [] if self._checker is None else [CollisionBarrier(
-            self._checker, begin.parameters['servo_margin'], gain_per_second=gain)]
+            self._checker, begin.parameters.servo_margin, gain_per_second=gain)]
         return VelocityProgram(robot, tasks, self.dt, limits=limits, barriers=barriers,
                                driven=[joint.name for joint in self.others])
 
@@ -306,7 +306,7 @@ class Follower:
         self.q, self.v = result.q, result.v
         # rounding errors of the solver must not count as motion
         self.v[np.abs(self.v) < STILL] = 0.0
-        inside = self._near(program, -TOO_NEAR * self.begin.parameters['servo_margin'])
+        inside = self._near(program, -TOO_NEAR * self.begin.parameters.servo_margin)
         if inside:
             text += f'; {-inside[0].gap:.2g} m too near{_pair(inside[0])}'
         return Step(self.q, self.v, code, text, scale)
@@ -323,8 +323,8 @@ class Follower:
         away = math.dist(target[:3, 3], here[:3, 3])
         angle = math.hypot(*pin.log3(here[:3, :3].T @ target[:3, :3]))
         fastest = self.begin.parameters
-        left: float = max(away / fastest['servo_linear_velocity'],
-                          angle / fastest['servo_angular_velocity'])     # [s]
+        left: float = max(away / fastest.servo_linear_velocity,
+                          angle / fastest.servo_angular_velocity)     # [s]
         # exponential approach with GAIN, bounded by the maximum velocities
         return min(-math.expm1(-GAIN * self.dt), VELOCITY_HEADROOM * self.dt / max(left, self.dt))
 

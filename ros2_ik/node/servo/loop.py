@@ -229,15 +229,15 @@ class Loop:
         """Start a session, unless the previous one still ends; the status reports its reason."""
         if self._session:
             return
-        self._values = SimpleNamespace(**begin.parameters)
+        self._values = begin.parameters
         robot = begin.scene.robot.with_frames(begin.frames)
-        follower = Follower(robot, begin, 1 / begin.parameters['servo_rate'])
+        follower = Follower(robot, begin, 1 / begin.parameters.servo_rate)
         self._joint_states.set_robot(robot)
-        measured = MeasuredJoints(self._joint_states, self._values, self._clock)
+        measured = MeasuredJoints(self._joint_states, begin.parameters, self._clock)
         # collected once, then switched off while steps run
         gc.collect()
         gc.disable()
-        self._session = Session(self._topics, self._clock, measured, follower, self._values)
+        self._session = Session(self._topics, self._clock, measured, follower)
 
     def call_session(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the session, if there is one."""
@@ -329,8 +329,9 @@ class Session:
     """
 
     def __init__(self, context: SimpleNamespace, clock: MotionClock, measured: MeasuredJoints,
-                 follower: Follower, values: SimpleNamespace) -> None:
-        self._clock, self._measured, self._values = clock, measured, values
+                 follower: Follower) -> None:
+        self._clock, self._measured = clock, measured
+        self._values = follower.begin.parameters
         self.follower, self.dt = follower, follower.dt
         self.ended, self.fault, self.over = '', WAITS, False
         self.steps, self.missed = 0, 0

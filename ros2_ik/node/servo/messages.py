@@ -1,7 +1,8 @@
 """Values that the node and the servo's process exchange through a pipe."""
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, TypeAlias
+from types import SimpleNamespace
+from typing import NamedTuple, TypeAlias
 
 import pinocchio as pin
 
@@ -24,7 +25,7 @@ class Begin:
     - `velocity`, `acceleration`: their limits (n,) [rad/s, m/s; rad/s^2, m/s^2].
     - `outputs`: encoders of the commands, one per controller.
     - `options`: arguments of `collision_checker` for the scene, None without collision checks.
-    - `parameters`: values of the node's parameters by name.
+    - `parameters`: values of the node's parameters.
     - `dimensions`: which of x y z rx ry rz the tip follows.
     - `frames`: parent and pose of the tip's frame, by name, if the tip is an object or a tool.
     """
@@ -38,7 +39,7 @@ class Begin:
     outputs: tuple[ServoOutput, ...]
     scene: Scene
     options: tuple[str, str] | None
-    parameters: dict[str, Any] = field(default_factory=dict)
+    parameters: SimpleNamespace
     dimensions: tuple[bool, ...] = (True,) * 6
     frames: dict[str, tuple[str | None, pin.SE3]] = field(default_factory=dict)
 
