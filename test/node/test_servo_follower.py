@@ -9,7 +9,7 @@ import pytest
 from ros2_ik.core import Box, CollisionChecker, Configuration, Robot, Scene, SceneObject
 from ros2_ik.node.servo.follower import Command, Follower
 from ros2_ik.node.servo.messages import Begin
-from ros2_ik.node.servo.object_velocities import ObjectVelocities
+from ros2_ik.node.servo.velocities import Velocities
 
 TIP, DT, EVER = 'panda_hand_tcp', 0.004, 1e9
 HOME = np.array([0.0, -0.785398, 0.0, -2.35619, 0.0, 1.5708, 0.785398])
@@ -272,15 +272,14 @@ def test_joint_limit_that_holds_the_tip_is_named(robot):
 
 def test_velocity_of_an_object_is_that_of_its_own_moves():
     """Past defect: moves of other objects, at another rate, changed the estimate."""
-    velocities, step = ObjectVelocities(), np.array([0.005, 0, 0])
+    velocities, step = Velocities(), np.array([0.005, 0, 0])
     for tick in range(50):
         now = 0.02 * tick
-        moved = {'fast': -step} if tick % 5 else {'fast': -step, 'slow': step}
-        found = velocities.note(moved, now)
+        velocities.note({'fast': -step} if tick % 5 else {'fast': -step, 'slow': step}, now)
         if tick > 5:
-            np.testing.assert_allclose(found['slow'], [0.05, 0, 0])
-            np.testing.assert_allclose(found['fast'], [-0.25, 0, 0])
-    assert not velocities.rested(now + 0.2)
-    assert velocities.rested(now + 0.29) and [*velocities.note({}, now)] == ['fast']
-    assert velocities.rested(now + 0.4) and velocities.note({}, now) == {}
-    assert not velocities.rested(now + 0.5)
+            np.testing.assert_allclose(velocities.at(now)['slow'], [0.05, 0, 0])
+            np.testing.assert_allclose(velocities.at(now)['fast'], [-0.25, 0, 0])
+    assert not velocities.drop_rested(now + 0.2)
+    assert velocities.drop_rested(now + 0.29) and [*velocities.at(now)] == ['fast']
+    assert velocities.drop_rested(now + 0.4) and velocities.at(now) == {}
+    assert not velocities.drop_rested(now + 0.5)

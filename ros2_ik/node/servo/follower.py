@@ -167,11 +167,9 @@ class Follower:
         return carrier if carrier in self.robot.frame_names else None
 
     def place_others(self, q: Array, v: Array) -> None:
-        """Set q (nq,) and v (nv,) of the joints that the servo does not move."""
-        for joint in self.others:
-            part = slice(joint.index, joint.index + joint.size)
-            self.q[part] = q[part]
-            self.v[joint.columns] = v[joint.columns]
+        """Adopt q (nq,) and v (nv,) but for the joints that the servo moves."""
+        q[self.places], v[self.columns] = self.q[self.places], self.v[self.columns]
+        self.q, self.v = q, v
 
     def checker(self, scene: Scene) -> CollisionChecker | None:
         """Return the collision checker for a scene, None without checks; this may take seconds."""

@@ -35,11 +35,11 @@ from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import Begin, FromServo, OFF, State, WAITS
-from ros2_ik.node.servo.object_velocities import ObjectVelocities, RECENT
 from ros2_ik.node.servo.player import MAX_PAUSE, Player
 from ros2_ik.node.servo.process import Call, Names
 from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.servo.speed_scaling import SpeedScaling
+from ros2_ik.node.servo.velocities import Velocities
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
@@ -349,14 +349,14 @@ class Session:
         # last step with motion; nothing is published before the first one
         self._moved = -math.inf
         self._checked, self._time, self._last_now = 0.0, 0, 0
-        self._velocities = ObjectVelocities()
+        self._velocities = Velocities()
         self._ended_at = math.inf
         # joints that move the tip, but are not servoed
         tip, robot = follower.begin.tip, follower.robot
         moving = robot.moving_joints(tip) if tip else frozenset()
         self._carriers = [joint.name for joint in follower.others
                           if joint.is_scalar and joint.name in moving]
-        self._base, self._base_speed, self._base_at = follower.q.copy(), np.zeros(0), -math.inf
+        self._base, self._base_velocities = follower.q.copy(), Velocities()
 
     def _now(self) -> int:
         now: int = self._node.get_clock().now().nanoseconds
@@ -386,26 +386,24 @@ class Session:
         before, self.follower.scene = self.follower.scene, scene
         self._velocities.keep(scene.objects)
         # unmoved objects are the same in both scenes, or equal after pickling
-        return self._velocities.note({
+        self._velocities.note({
             name: item.pose.translation - before.objects[name].pose.translation
             for name, item in scene.objects.items()
             if name in before.objects and item.pose != before.objects[name].pose},
             time.monotonic())
+        return self._velocities.at(time.monotonic())
 
     def take_base(self, value: Array) -> None:
-        """Set the base joint's positions, and estimate its velocity from the previous ones."""
-        robot, now, before = self.follower.robot, time.monotonic(), self._base.copy()
+        """Set the positions of the base joint, whose velocity is estimated from its last moves."""
+        robot, before = self.follower.robot, self._base.copy()
         assert robot.base_joint is not None
         base = robot.joint(robot.base_joint)
         self._base[base.index:base.index + base.size] = value
-        v = pin.difference(robot.model, before, self._base)
-        seconds = now - self._base_at
-        self._base_speed = (v / max(seconds, CHECK_PERIOD) if seconds < RECENT
-                            else np.zeros(robot.nv))
-        self._base_at = now
+        moved = pin.difference(robot.model, before, self._base)
+        self._base_velocities.note({robot.base_joint: moved[base.columns]}, time.monotonic())
 
     def _place_others(self) -> None:
-        """Set the joints that are not servoed, from joint_states and TakeBase messages."""
+        """Set the joints that are not servoed, from joint_states and from `take_base`."""
         follower, measured = self.follower, self._measured
         robot = follower.robot
         q, v = follower.q.copy(), np.zeros(robot.nv)
@@ -416,14 +414,12 @@ class Session:
             age = self._clock.now() - measured.moment([name])
             q[joint.index] = position + speed * min(max(age, 0.0), MAX_EXTRAPOLATION)
             v[joint.velocity_index] = speed
-        # the base, whose velocity is 0 if no message has arrived for RECENT
-        if robot.base_joint and self._base_at > -math.inf:
+        if robot.base_joint:
             base = robot.joint(robot.base_joint)
             part = slice(base.index, base.index + base.size)
             q[part] = self._base[part]
-            if time.monotonic() < self._base_at + RECENT:
-                part = slice(base.velocity_index, base.velocity_index + base.velocity_size)
-                v[part] = self._base_speed[part]
+            for velocity in self._base_velocities.at(time.monotonic()).values():
+                v[base.columns] = velocity
         follower.place_others(q, v)
 
     def _known_others(self) -> list[str]:
@@ -459,8 +455,8 @@ class Session:
         self.steps += 1
         self.missed += late > self.dt
         self._check_joint_states(steady)
-        if self._velocities.rested(steady):
-            self.follower.move_objects({}, self._velocities.note({}, steady))
+        if self._velocities.drop_rested(steady):
+            self.follower.move_objects({}, self._velocities.at(steady))
         if self.fault or self.over:
             self.over = self.over or bool(self.ended)
             self._stepped = steady

@@ -1,0 +1,45 @@
+"""Velocities of what clients move in steps: objects of the scene, and the base."""
+
+from collections.abc import Iterable, Mapping
+import math
+
+import numpy as np
+
+from ros2_ik.core import Array
+
+RECENT = 0.3        # time for which a velocity counts after a move [s]
+MIN_PERIOD = 0.02   # least time between two moves: changes reach the servo this often [s]
+
+
+class Velocities:
+    """
+    Estimates each velocity from the last two moves.
+
+    Clients move objects at different rates, so an object's velocity is its displacement divided by
+    the time since its own last move. It is 0 after a first move, and after RECENT without a move.
+    """
+
+    def __init__(self) -> None:
+        self._moves = dict[str, tuple[float, Array]]()      # time [s] and velocity, by name
+
+    def note(self, displacements: Mapping[str, Array], now: float) -> None:
+        """Note displacements by name at time `now` [s]."""
+        for name, way in displacements.items():
+            seconds = now - self._moves[name][0] if name in self._moves else math.inf
+            self._moves[name] = now, (way / max(seconds, MIN_PERIOD) if seconds < RECENT
+                                      else np.zeros_like(way))
+
+    def at(self, now: float) -> dict[str, Array]:
+        """Return the velocities at time `now` [s], without those that are 0 after RECENT."""
+        return {name: velocity for name, (at, velocity) in self._moves.items()
+                if now < at + RECENT}
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Drop all other names."""
+        self._moves = {name: self._moves[name] for name in names if name in self._moves}
+
+    def drop_rested(self, now: float) -> bool:
+        """Drop what has not moved for RECENT; return whether there was anything."""
+        before = len(self._moves)
+        self.keep(self.at(now))
+        return len(self._moves) < before
