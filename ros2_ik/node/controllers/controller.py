@@ -100,11 +100,6 @@ class Controller(ABC):
         self.began = -math.inf        # start of the current motion on the motion clock [s]
         self._released_at = -math.inf
 
-    @classmethod
-    def unavailable(cls) -> str:
-        """Return why this kind cannot be used (a package is missing), or ''."""
-        return ''
-
     @abstractmethod
     def unavailable_reason(self) -> str:
         """Return why the controller would not receive or follow a command, or ''."""

@@ -71,12 +71,6 @@ class FollowJointTrajectoryController(TrajectoryController):
             lambda message: self.on_foreign_command(message, self._others.topic_name), ANY,
             callback_group=self.context.callback_group)
 
-    @classmethod
-    def unavailable(cls) -> str:
-        return '' if FollowJointTrajectory else (
-            'control_msgs is not installed (apt install ros-$ROS_DISTRO-control-msgs); '
-            'kind joint_trajectory does not need it')
-
     def unavailable_reason(self) -> str:
         if not self._client.server_is_ready():
             return f'there is no action {self.topic}'

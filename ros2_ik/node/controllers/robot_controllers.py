@@ -1,11 +1,13 @@
 """The configured controllers of a robot, and the choice among them for a motion."""
 
 from collections.abc import Collection, Iterable
+from importlib.util import find_spec
 from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
+from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.kinds import KINDS
 from ros2_ik.node.parameters import ParameterError, Parameters
 
@@ -15,8 +17,10 @@ def check_controllers(parameters: Parameters) -> None:
     users: dict[str, str] = {}
     for name in parameters.controllers:
         kind = KINDS[parameters[f'{name}.kind']]
-        if missing := kind.unavailable():
-            raise ParameterError(f"{name}.kind is '{parameters[f'{name}.kind']}': {missing}")
+        if kind is FollowJointTrajectoryController and not find_spec('control_msgs.action'):
+            raise ParameterError(
+                f"{name}.kind is 'follow_joint_trajectory': control_msgs is not installed (apt "
+                'install ros-$ROS_DISTRO-control-msgs); kind joint_trajectory needs no action')
         topic = parameters[f'{name}.topic'] or kind.usual_topic.format(name)
         other = users.setdefault(topic.strip('/'), name)
         # commands without joint names would reach both controllers
