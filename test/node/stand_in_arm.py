@@ -16,8 +16,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Robot, Status, straight_motion
 from ros2_ik.node.controllers.controller import ControllerContext, motion_limits
-from ros2_ik.node.controllers.position import PositionOutput
-from ros2_ik.node.controllers.stream import Stream
+from ros2_ik.node.controllers.stream import PositionOutput, Stream
 from ros2_ik.node.controllers.trajectory_controller import seconds_of, TrajectoryController
 from ros2_ik.node.motion.motion_execution import MotionExecution, Phase
 from ros2_ik.node.servo.loop import Loop

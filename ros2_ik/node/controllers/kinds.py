@@ -2,8 +2,7 @@
 
 from ros2_ik.node.controllers.controller import Controller
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.position import PositionController
-from ros2_ik.node.controllers.stream import JointStateStream
+from ros2_ik.node.controllers.stream import JointStateStream, PositionController
 from ros2_ik.node.controllers.trajectory_controller import JointTrajectoryController
 
 KINDS: dict[str, type[Controller]] = {
