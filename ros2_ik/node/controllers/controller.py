@@ -16,7 +16,7 @@ from rclpy.node import Node
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.core.internals import braking_motion
-from ros2_ik.node.servo.servo_output import ServoOutput
+from ros2_ik.node.servo.messages import ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
 if TYPE_CHECKING:

@@ -23,9 +23,8 @@ from ros2_ik.node.controllers.controller import (
 )
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
-from ros2_ik.node.servo.messages import Died, FromServo, Played
+from ros2_ik.node.servo.messages import Died, FromServo, Knot, Played, ServoOutput
 from ros2_ik.node.servo.player import Player
-from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 
 ANSWER_TIMEOUT = 2.0   # for the controller to return its parameters [s]
 POLL_PERIOD = 2e-3     # between two checks for that answer [s]

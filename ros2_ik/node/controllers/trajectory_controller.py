@@ -26,7 +26,7 @@ from ros2_ik.node.controllers.controller import (
     position_bounds,
     USUAL_DELAY,
 )
-from ros2_ik.node.servo.servo_output import Knot, ServoOutput
+from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # between two points [s]
 # Between two points [s]. Quintic interpolation between them stays within 1e-5 rad of the motion.

@@ -34,10 +34,9 @@ from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower, Step
-from ros2_ik.node.servo.messages import Begin, FromServo, OFF, State, WAITS
+from ros2_ik.node.servo.messages import Begin, FromServo, Knot, OFF, ServoOutput, State, WAITS
 from ros2_ik.node.servo.player import MAX_PAUSE, Player
 from ros2_ik.node.servo.process import Call, Names
-from ros2_ik.node.servo.servo_output import Knot, ServoOutput
 from ros2_ik.node.servo.speed_scaling import SpeedScaling
 from ros2_ik.node.servo.velocities import Velocities
 from ros2_ik.node.state.joint_states import JointStates

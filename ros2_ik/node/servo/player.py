@@ -7,8 +7,7 @@ from types import SimpleNamespace
 from ros2_ik.core import Array, Motion, MotionLimits
 from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import braked
-from ros2_ik.node.servo.messages import Played
-from ros2_ik.node.servo.servo_output import Knot, ServoOutput
+from ros2_ik.node.servo.messages import Knot, Played, ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 
 HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
