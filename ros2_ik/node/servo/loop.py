@@ -343,7 +343,7 @@ class Session:
                           for output, _ in self._outputs if output.state_topic]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
-        self._knots = deque[tuple[int, Array, Array]]()
+        self._knots = deque[Knot]()
         self._began = self._stepped = time.monotonic()
         # last step with motion; nothing is published before the first one
         self._moved = -math.inf
@@ -519,38 +519,32 @@ class Session:
             q[self.follower.places[chosen]] = end.position
             ends.append(end.time)
         self.follower.stand(q)
-        self._knots.append((max(ends), q[self.follower.places], np.zeros(len(joints))))
+        self._knots.append(Knot(max(ends), q[self.follower.places], np.zeros(len(joints))))
         # the next knot, `ahead` of this time, must not be earlier than the rest
         self._time = max(now, max(ends) - round(self._ahead * 1e9))
 
     def _store_knot(self) -> None:
         """Store the commanded knot of the last step, and drop knots older than KNOT_TIME."""
-        step, dt = self.last, self.dt
-        self._time += round(dt * 1e9)
-        places, columns = self.follower.places, self.follower.columns
-        # A knot is in the middle of a step, where the constant velocity of the step is exact.
-        # Between two knots, the controller's cubic polynomial is then a parabola.
-        self._knots.append((self._time + round((self._ahead - dt / 2) * 1e9),
-                            step.q[places] - step.v[columns] * (dt / 2), step.v[columns]))
-        while self._knots[0][0] < self._time - KNOT_TIME * 1e9:
+        step, places, columns = self.last, self.follower.places, self.follower.columns
+        self._time += round(self.dt * 1e9)
+        # A knot of a trajectory is in the middle of a step, where the constant velocity of the
+        # step is exact. Between two knots, the controller's cubic polynomial is then a parabola.
+        back = self.dt / 2 if self._ahead else 0.0
+        self._knots.append(Knot(self._time + round((self._ahead - back) * 1e9),
+                                step.q[places] - step.v[columns] * back, step.v[columns]))
+        while self._knots[0].time < self._time - KNOT_TIME * 1e9:
             self._knots.popleft()
 
     def _publish(self) -> None:
-        begin = self.follower.begin
+        """Publish the recent knots of each controller's joints; to a stream, the last knot."""
+        joints, knots = self.follower.begin.joints, list(self._knots)
         for output, topic in self._outputs:
-            topic.publish(output.message(self._knots_of(output, begin.joints)))
-
-    def _knots_of(self, output: ServoOutput, joints: tuple[str, ...]) -> list[Knot]:
-        """Return the recent knots of a controller's joints; for a stream, the last step."""
-        chosen = [joints.index(joint) for joint in output.joints]
-        if output.ahead == 0.0:
-            step, places = self.last, self.follower.places[chosen]
-            return [Knot(self._time, step.q[places], step.v[self.follower.columns[chosen]])]
-        # start at the last knot that is at least ahead / 2 older than the current step
-        since = self._time - round((output.ahead / 2) * 1e9)
-        first = max(bisect_right(self._knots, since, key=lambda knot: knot[0]) - 1, 0)
-        return [Knot(at, position[chosen], velocity[chosen])
-                for at, position, velocity in list(self._knots)[first:]]
+            chosen = [joints.index(joint) for joint in output.joints]
+            # start at the last knot that is at least ahead / 2 older than the current step
+            since = self._time - round((output.ahead / 2) * 1e9)
+            first = max(bisect_right(knots, since, key=lambda knot: knot.time) - 1, 0)
+            topic.publish(output.message([Knot(at, position[chosen], velocity[chosen])
+                                          for at, position, velocity in knots[first:]]))
 
     # -- joint_states ---------------------------------------------------------------------
 
@@ -560,7 +554,7 @@ class Session:
             return
         self._checked = steady
         follower = self.follower
-        joints, robot = follower.begin.joints, follower.robot
+        joints = follower.begin.joints
         reason = self._measured.stale([*joints, *self._carriers, *self._known_others()])
         if not reason and self.fault == WAITS:
             reason = next((text for output, topic in self._outputs
@@ -578,14 +572,11 @@ class Session:
         # readings may be from before the arm came to rest
         if self._pushes or steady <= self._moved + self._values.execute_state_timeout:
             return
-        at, speeds = self._measured.state(joints)
-        if speeds.any():
+        if self._measured.state(joints)[1].any():
             self.fault = 'waits: another client moves the arm'
-            return
-        # another client has moved the arm: restart at the measured positions
-        apart = offset(robot, joints, at, follower.q[follower.places])
-        if np.abs(apart).max() > self._values.start_tolerance:
-            self._restart_at(apart)
+        # another client has moved the arm
+        elif np.abs(self._apart()).max() > self._values.start_tolerance:
+            self._restart_at_measured()
 
     def _check_tracking(self, steady: float) -> None:
         """End the session if the arm does not follow; at rest, command its measured positions."""
@@ -611,15 +602,19 @@ class Session:
         """Command the measured positions, so that no controller pushes a stuck arm."""
         follower, self._pushes = self.follower, False
         joints, self._ended_at = follower.begin.joints, steady
-        at = self._measured.state(joints)[0]
-        self._restart_at(offset(follower.robot, joints, at, follower.q[follower.places]))
+        self._restart_at_measured()
         self._time, self._moved = self._now(), steady
-        self._knots = deque([(self._time, follower.q[follower.places], np.zeros(len(joints)))])
+        self._knots.append(Knot(self._time, follower.q[follower.places], np.zeros(len(joints))))
 
-    def _restart_at(self, apart: Array) -> None:
-        """Restart from rest at the measured positions, `apart` (n,) from the commanded ones."""
+    def _apart(self) -> Array:
+        """Return the distances (n,) of the measured positions from the commanded ones."""
+        follower, joints = self.follower, self.follower.begin.joints
+        return offset(follower.robot, joints, self._measured.state(joints)[0],
+                      follower.q[follower.places])
+
+    def _restart_at_measured(self) -> None:
         q = self.follower.q.copy()
-        q[self.follower.places] += apart
+        q[self.follower.places] += self._apart()
         self.follower.stand(q)
         # a trajectory must not start with knots at earlier positions
         self._knots.clear()
