@@ -5,6 +5,7 @@ The topics of the servo are handled in its own process.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 import time
 from types import SimpleNamespace
 
@@ -31,15 +32,7 @@ from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.endpoints.registry import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.servo.loop import Loop, Session
-from ros2_ik.node.servo.messages import (
-    Begin,
-    Died,
-    FromServo,
-    MODES,
-    OFF,
-    State,
-    WAITS,
-)
+from ros2_ik.node.servo.messages import Begin, Died, FromServo, MODES, OFF, State, WAITS
 from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
@@ -67,11 +60,11 @@ class Servo(Endpoint):
 
     def offer(self) -> None:
         self.servo_process.receivers.append(self._on_message)
-        self._begun: Begin | None = None    # last Begin while the servo is on
+        # what the process has received while the servo is on: the task, with the newest scene
+        self._begun: Begin | None = None
         self._controllers: list[Controller] = []
         self._stops, self._paused, self._switching, self._ticks = 0, False, False, 0
         self._offs = 0      # number of requests to switch off
-        self._scene: Scene | None = None    # last scene sent to the process
         self._base = np.zeros(0)            # last base positions sent to the process
         self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
         self._moveit_status = self.node.create_publisher(MoveItStatus, '~/servo/moveit_status', 10)
@@ -164,9 +157,9 @@ class Servo(Endpoint):
             if (self.motions.stops, self._offs) != before:
                 raise RequestError(Status.PREEMPTED,
                                    'the servo, or all motions, were stopped meanwhile')
-            self._send(self._begin(robot, mode, tip, joints, scaling, scene, checker is not None,
-                                   dimensions))
-            await self._until(self._has_started, START_TIMEOUT, 'start')
+            self._begin(robot, mode, tip, joints, scaling, scene, checker is not None, dimensions)
+            await self._until(lambda: self.statistics.servo.message != WAITS, START_TIMEOUT,
+                              'start')
         except Exception:
             self._end('it did not start')
             self._forget()
@@ -186,7 +179,7 @@ class Servo(Endpoint):
         return tuple(given or self.parameters.servo_control_dimensions)
 
     def _begin(self, robot: Robot, mode: str, tip: str, joints: tuple[str, ...], scaling: float,
-               scene: Scene, checked: bool, dimensions: tuple[bool, ...]) -> Begin:
+               scene: Scene, checked: bool, dimensions: tuple[bool, ...]) -> None:
         parameters = self.parameters
         # all joints of the controllers; joints outside of the group get velocity limit 0
         every = tuple(joint for one in self._controllers for joint in one.joints)
@@ -194,17 +187,15 @@ class Servo(Endpoint):
         moved = np.array([float(joint in joints) for joint in every])
         q: Array = np.array(self.current_state.start(robot, {}, frozenset(every)).q)
         outputs = tuple(one.servo_output(robot) for one in self._controllers)
-        return Begin(mode, tip, every, q, limits.velocity * scaling * moved,
-                     limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
-                     self.scene.geometry.options if checked else None,
-                     SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}),
-                     dimensions, dict(robot.added_frames))
-
-    def _send(self, begin: Begin) -> None:
-        self._begun, self._scene, self._stops = begin, begin.scene, self.motions.stops
-        self.statistics.servo = State(message=WAITS)
+        self._begun = Begin(
+            mode, tip, every, q, limits.velocity * scaling * moved,
+            limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,
+            self.scene.geometry.options if checked else None,
+            SimpleNamespace(**{name: getattr(parameters, name) for name in SHARED}), dimensions,
+            dict(robot.added_frames))
+        self._stops, self.statistics.servo = self.motions.stops, State(message=WAITS)
         self.servo_process.call(Loop.pause, self._paused)
-        self.servo_process.call(Loop.begin, begin)
+        self.servo_process.call(Loop.begin, self._begun)
         self._timer.reset()
 
     # -- while the servo is on ------------------------------------------------------------
@@ -236,40 +227,40 @@ class Servo(Endpoint):
         # ~/stop reports whether the servo moves
         if lease := self.motions.servo:
             lease.moves = state.moving
-        if state.mode == OFF:
-            if self.on and state.ended != 'switched off':
+        if state.mode == OFF and self.on:
+            if state.ended != 'switched off':
                 self.node.get_logger().warning(f'the servo has ended: {state.ended}')
             self._forget()
 
     def _send_changes(self) -> None:
-        motions, scene = self.motions, self.scene.known.scene
-        if motions.stops != self._stops:
-            self._stops = motions.stops
+        if self._begun is None:
+            return
+        if self.motions.stops != self._stops:
             self._end('all motions were stopped')
         for controller in self._controllers:
             if controller.foreign_goal:
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
-        if self._begun and self._scene and scene is not self._scene:
-            self._send_scene(self._begun, self._scene, scene)
-        if self._begun and self._begun.scene.robot.base_joint:
+        if self.scene.known.scene is not self._begun.scene:
+            self._send_scene(self._begun, self.scene.known.scene)
+        if self._begun.scene.robot.base_joint:
             self._send_base(self._begun.scene.robot)
         self._ticks += 1
         # the process follows commands only while the node calls it
         if self._ticks % HEARTBEAT == 0:
             self.servo_process.call(Loop.pause, self._paused)
 
-    def _send_scene(self, begun: Begin, before: Scene, scene: Scene) -> None:
-        poses = moved_objects(before, scene)
+    def _send_scene(self, begun: Begin, scene: Scene) -> None:
+        poses = moved_objects(begun.scene, scene)
         if poses is not None:
             self.servo_process.call(Loop.call_session, Session.move_objects, poses)
         # the process prepares new meshes when the servo is switched on again, at rest
-        elif begun.options and new_triangles(before, scene) > MAX_TRIANGLES:
+        elif begun.options and new_triangles(begun.scene, scene) > MAX_TRIANGLES:
             self._end(f'new meshes have more than {MAX_TRIANGLES} triangles, whose preparation '
                       'would interrupt the motion: switch the servo on again')
             return
         else:
             self.servo_process.call(Loop.call_session, Session.take_scene, scene)
-        self._scene = scene
+        self._begun = replace(begun, scene=scene)
         if begun.options is None and (scene.objects or scene.attached):
             self._end('the scene has objects, but the robot has no collision elements to check')
         # the tip may be a frame of the scene that was moved or removed
@@ -289,9 +280,6 @@ class Servo(Endpoint):
         self._begun = None
         self._timer.cancel()
         self.motions.release_from_servo()
-
-    def _has_started(self) -> bool:
-        return self.statistics.servo.message != WAITS
 
     async def _until(self, condition: Callable[[], bool], seconds: float, what: str) -> None:
         """Await a condition; raises RequestError after `seconds`."""
