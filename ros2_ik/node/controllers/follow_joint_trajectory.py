@@ -13,8 +13,7 @@ from rclpy.subscription import Subscription
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
-from ros2_ik.messages.request_error import RequestError
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.node.controllers.command_topic import ANY
 from ros2_ik.node.controllers.controller import MAX_DELAY, USUAL_DELAY
 from ros2_ik.node.controllers.trajectory_controller import (
@@ -78,14 +77,7 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     def servo_output(self, robot: Robot) -> TrajectoryOutput:
         # the servo uses the topic: one goal per step would abort the goal of the previous step
-        topic = self._others.topic_name
-        # one of the subscribers is this node
-        if self.context.node.count_subscribers(topic) < 2:
-            raise RequestError(
-                Status.CONTROL_FAILED, f"controller '{self.name}' cannot follow the servo: no "
-                f'subscriber on {topic}, the topic of a joint_trajectory_controller beside its '
-                'action; kinds that need no action: joint_trajectory, position, joint_state')
-        return self.trajectory_output(topic, robot)
+        return self.trajectory_output(self._others.topic_name, robot)
 
     def start(self, motion: Motion, join: float) -> None:
         super().start(motion, join)
