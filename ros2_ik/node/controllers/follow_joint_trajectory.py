@@ -145,16 +145,14 @@ class FollowJointTrajectoryController(TrajectoryController):
         # cancelled, or replaced by a later goal, by this node
         if sent.unwanted or sent is not self._newest:
             return
-        result = answer.result
-        if answer.status == GoalStatus.STATUS_CANCELED:
-            usual = (f'another client has a goal under way on {self.foreign_goal}'
-                     if self.foreign_goal else 'no reason given')
-            self.release(f"controller '{self.name}' cancelled the motion: "
-                         f'{result.error_string or usual}')
-        elif result.error_code != result.SUCCESSFUL or (
-                answer.status != GoalStatus.STATUS_SUCCEEDED):
-            self.release(f"controller '{self.name}' aborted the motion: "
-                         f'{result.error_string or "no reason given"} ({result.error_code})')
+        result, status = answer.result, answer.status
+        if status == GoalStatus.STATUS_SUCCEEDED and result.error_code == result.SUCCESSFUL:
+            return
+        did = 'cancelled' if status == GoalStatus.STATUS_CANCELED else 'aborted'
+        usual = (f'another client has a goal under way on {self.foreign_goal}'
+                 if self.foreign_goal else 'no reason given')
+        self.release(f"controller '{self.name}' {did} the motion: "
+                     f'{result.error_string or usual} ({result.error_code})')
 
     @property
     def received(self) -> float:
