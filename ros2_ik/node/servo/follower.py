@@ -32,6 +32,7 @@ from ros2_ik.core import (
 from ros2_ik.node.servo.messages import Begin
 from ros2_ik.node.servo.tip_motion import TipMotion
 
+FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
 # condition numbers of the Jacobian at which the arm starts to slow down, and at which it halts (as
 # in MoveIt Servo)
@@ -52,12 +53,6 @@ SLOW_TIME = 0.2     # time for which the arm must be too slow until the status h
 SURFACE = 0.03      # distance within which the tip can slide along a surface [m]
 PUSHED = 1e-4       # velocity away from an obstacle above which the obstacle pushes the arm [m/s]
 MIN_SLIDE = 0.05    # minimum fraction of a twist left along a surface for the tip to slide
-TEXTS = {
-    NO_WARNING: 'follows',
-    APPROACHING: 'slow: near a singularity', SINGULAR: 'halted by a singularity',
-    LEAVING: 'slow: leaves a singularity',
-    NEAR_CONTACT: 'slow: near something', CONTACT: 'halted by something near',
-    BOUND: 'slow: at the position limit of '}
 
 
 class Step(NamedTuple):
@@ -340,17 +335,19 @@ class Follower:
         halted = scale < HALTED or not (np.abs(result.v[self.columns]) > STILL).any()
         # an arm that is slow for a longer time has a reason in any case
         lasting = self._slow_too_long(result, value)
+        at_singularity = SINGULAR, 'halted by a singularity'
         if is_approaching:
-            return _status(SINGULAR if halted else APPROACHING)
+            return at_singularity if halted else (APPROACHING, 'slow: near a singularity')
         if not lasting and scale >= SLOWED and not (halted and self._is_far(result)):
-            return _status(NO_WARNING)
+            return NO_WARNING, FOLLOWS
         if near := self._near(self._follow, SURFACE if lasting else NEAR_GAP):
-            return _status(CONTACT if halted else NEAR_CONTACT, _pair(near[0]))
+            return ((CONTACT, f'halted by something near{_pair(near[0])}') if halted
+                    else (NEAR_CONTACT, f'slow: near something{_pair(near[0])}'))
         if joint := self._at_bound(result):
-            return _status(BOUND, joint)
+            return BOUND, f"slow: at the position limit of '{joint}'"
         if condition > NEAR_SINGULAR:
-            return _status(SINGULAR if halted else LEAVING)
-        return self._rare_reason(result, value) if lasting else _status(NO_WARNING)
+            return at_singularity if halted else (LEAVING, 'slow: leaves a singularity')
+        return self._rare_reason(result, value) if lasting else (NO_WARNING, FOLLOWS)
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
         """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
@@ -373,7 +370,7 @@ class Follower:
                                              'axes' if wanted[:3].any() else ''))
         # a pair at any distance can slow the arm, such as a wall that approaches fast
         if near := self._near(self._follow, math.inf):
-            return _status(NEAR_CONTACT, _pair(near[0]))
+            return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
         return NO_WARNING, 'slow: at the velocity limit of the tip'
 
     def _is_far(self, result: VelocityResult) -> bool:
@@ -381,12 +378,12 @@ class Follower:
         return self.begin.mode == 'pose' and bool(np.abs(result.errors['pose']).max() > 1e-3)
 
     def _at_bound(self, result: VelocityResult) -> str:
-        """Return the name of a joint that its position limit stops, in quotes, or ''."""
+        """Return the name of a joint that its position limit stops, or ''."""
         held = {one.rpartition(' ')[0] for one in result.active_limits}
         for name, place in zip(self.begin.joints, self.places, strict=True):
             joint, at = self.robot.joint(name), self.q[place]
             if name in held and min(at - joint.lower, joint.upper - at) < NEAR_BOUND:
-                return f"'{name}'"
+                return name
         return ''
 
     # -- singularities --------------------------------------------------------------------
@@ -409,7 +406,3 @@ UNMOVED = 1e-9     # gradient below which servoed joints do not move a pair [m/r
 
 def _pair(near: NearPair) -> str:
     return f": '{near.names[0]}' and '{near.names[1]}'"
-
-
-def _status(code: int, about: str = '') -> tuple[int, str]:
-    return code, TEXTS[code] + about
