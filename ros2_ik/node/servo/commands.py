@@ -13,10 +13,6 @@ from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.servo.follower import Command, Follower
 
-# bound on the components of a twist; the norm of larger ones overflows a float
-MAX_COMPONENT = 1e100
-
-
 MESSAGES = {'pose': ('target', PoseStamped), 'twist': ('twist', TwistStamped),
             'joint': ('joint_jog', JointJog)}
 
@@ -57,7 +53,6 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
         values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
     parameters = follower.begin.parameters
     # scale linear and angular part alike to their limits; hypot does not overflow, unlike squares
-    values = np.clip(values, -MAX_COMPONENT, MAX_COMPONENT)
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
                  math.hypot(*values[3:]) / parameters.servo_angular_velocity, 1.0)
     slowed: Array = values / faster
