@@ -8,8 +8,13 @@ from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
-from ros2_ik.node.controllers.kinds import KINDS
+from ros2_ik.node.controllers.stream import JointStateStream, PositionController
+from ros2_ik.node.controllers.trajectory_controller import JointTrajectoryController
 from ros2_ik.node.parameters import ParameterError, Parameters
+
+KINDS: dict[str, type[Controller]] = {
+    'follow_joint_trajectory': FollowJointTrajectoryController, 'joint_state': JointStateStream,
+    'joint_trajectory': JointTrajectoryController, 'position': PositionController}
 
 
 def check_controllers(parameters: Parameters) -> None:

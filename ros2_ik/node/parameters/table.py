@@ -10,7 +10,6 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor
 
 from ros2_ik.core.internals import Defaults
-from ros2_ik.node.controllers.kinds import KINDS
 
 USUAL = Defaults()
 _TYPES = {bool: 'a truth value (true or false)', int: 'a whole number',
@@ -212,7 +211,8 @@ def controller_specs(names: Sequence[str]) -> Iterator[Spec]:
             raise ParameterError(f"controllers has '{name}' {why}; valid: names such as "
                                  'arm_controller, each once')
         yield Spec(f'{name}.kind', 'joint_trajectory', f"Interface of controller '{name}'.",
-                   choices=tuple(KINDS), read_only=True)
+                   choices=('follow_joint_trajectory', 'joint_state', 'joint_trajectory',
+                            'position'), read_only=True)
         yield Spec(f'{name}.group', '', f"Group that controller '{name}' moves. Empty: all "
                    'joints.', read_only=True)
         yield Spec(f'{name}.topic', '', f"Topic or action of controller '{name}', in the node's "
