@@ -47,6 +47,8 @@ GAIN = 8.0          # of the pose task [1/s]
 VELOCITY_HEADROOM = 0.99
 # singular value below which directions are damped, so that a pose task comes to rest [m/rad]
 DAMPING = 0.05
+STILL = 1e-6        # velocity below which a joint is at rest [rad/s, m/s]
+UNMOVED = 1e-9      # gradient below which servoed joints do not move a pair [m/rad, m/m]
 LOOKAHEAD = 0.05    # time of the check for an approaching singularity [s]
 MIN_PART = 0.5      # fraction of a commanded twist below which the arm is too slow
 SLOW_TIME = 0.2     # time for which the arm must be too slow until the status has a reason [s]
@@ -96,22 +98,18 @@ class Follower:
                  for name, most in zip(joints, begin.velocity, strict=True) if most > 0]
         self._is_short = begin.mode == 'twist' and len(
             {*joints} & robot.moving_joints(begin.tip)) < 6
-        self._tip = TipMotion(robot, begin.tip or robot.root_frame, np.array(moves), self._firm(),
+        # the axes that must be followed; below six joints no rotations
+        self._firm = np.array(begin.dimensions)
+        self._firm[3:] &= not self._is_short
+        self._tip = TipMotion(robot, begin.tip or robot.root_frame, np.array(moves), self._firm,
                               np.array(begin.dimensions))
         self._slow_for = 0.0
-        brake = joint_velocity_task(0.0, names=joints, name='brake')
         # The limits of the tip's velocity apply per axis. With the factor 1/sqrt(3), the norm of
         # the velocity stays within them in all directions.
-        self._brake = self._program([brake], math.sqrt(1 / 3))
+        self._brake = self._program([joint_velocity_task(0.0, names=joints, name='brake')],
+                                    math.sqrt(1 / 3))
         self._follow = self._program(self._tasks())
         self.set_scene(self._checker)
-
-    def _firm(self) -> Array:
-        """Return a mask (6,) of the axes that must be followed; below six joints no rotations."""
-        firm = np.array(self.begin.dimensions)
-        if self._is_short:
-            firm[3:] = False
-        return firm
 
     def _tasks(self) -> list[Task]:
         begin, dt, weights = self.begin, self.dt, np.array(self.begin.dimensions, dtype=float)
@@ -122,7 +120,7 @@ class Follower:
                     damping_task((DAMPING * dt) ** 2, names=joints)]
         if begin.mode == 'joint':
             return [joint_velocity_task(0.0, names=joints, scaled=True, name='joint')]
-        tasks = [twist_task(begin.tip, weight=self._firm().astype(float), name='twist')]
+        tasks = [twist_task(begin.tip, weight=self._firm.astype(float), name='twist')]
         # fewer than six joints: the linear motion has priority over the rotation
         if self._is_short:
             weights[:3] = 0.0
@@ -247,7 +245,7 @@ class Follower:
             result, share = self._slide(result, part * value)
         scale = share * result.scale
         code, text = self._diagnose(result, value, scale, condition, part < 1.0)
-        return self._commit(self._follow, result, code, text, speed * part * scale)
+        return self._commit(result, code, text, speed * part * scale)
 
     def _braking_step(self) -> Step:
         self._slow_for = 0.0
@@ -264,7 +262,7 @@ class Follower:
         else:
             text = 'brakes' if (np.abs(v) > STILL).any() else 'waits for commands'
         code = NEAR_CONTACT if pushing or near and near[0].gap < NEAR_GAP else NO_WARNING
-        return self._commit(self._brake, result, code, text, 0.0)
+        return self._commit(result, code, text, 0.0)
 
     def _commanded_step(self, value: Array) -> VelocityResult:
         """Return the result of a step for a twist (6,) or joint velocities (n,)."""
@@ -293,15 +291,11 @@ class Follower:
             return result, 1.0
         return self._commanded_step(slid), part
 
-    def _commit(self, program: VelocityProgram, result: VelocityResult, code: int, text: str,
-                scale: float) -> Step:
+    def _commit(self, result: VelocityResult, code: int, text: str, scale: float) -> Step:
         """Adopt positions and velocities of a result; return the step with its status."""
         self.q, self.v = result.q, result.v
         # rounding errors of the solver must not count as motion
         self.v[np.abs(self.v) < STILL] = 0.0
-        inside = self._near(program, -TOO_NEAR * self.begin.parameters.servo_margin)
-        if inside:
-            text += f'; {-inside[0].gap:.2g} m too near{_pair(inside[0])}'
         return Step(self.q, self.v, code, text, scale)
 
     def _near(self, program: VelocityProgram, within: float) -> list[NearPair]:
@@ -396,12 +390,6 @@ class Follower:
         # linear from 1 at NEAR_SINGULAR to 0 at VERY_SINGULAR
         left = (VERY_SINGULAR - condition) / (VERY_SINGULAR - NEAR_SINGULAR)
         return max(left, 0.0)
-
-
-# a pair is reported below this fraction of the margin; obstacles enter the margin briefly
-TOO_NEAR = 0.5
-STILL = 1e-6   # velocity below which a joint is at rest [rad/s, m/s]
-UNMOVED = 1e-9     # gradient below which servoed joints do not move a pair [m/rad, m/m]
 
 
 def _pair(near: NearPair) -> str:
