@@ -14,8 +14,8 @@ from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
-from ros2_ik.node.controllers.command_topic import ANY
 from ros2_ik.node.controllers.controller import MAX_DELAY, USUAL_DELAY
+from ros2_ik.node.controllers.topics import ANY
 from ros2_ik.node.controllers.trajectory_controller import (
     duration_message,
     RECEIVE_DELAY,

@@ -15,7 +15,6 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
 from ros2_ik.core.internals import even_braking_motion
-from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import (
     acceleration_limits,
     Controller,
@@ -26,6 +25,7 @@ from ros2_ik.node.controllers.controller import (
     position_bounds,
     USUAL_DELAY,
 )
+from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.servo.messages import Knot, ServoOutput
 
 MIN_INTERVAL = 1e-3   # between two points [s]

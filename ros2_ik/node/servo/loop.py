@@ -29,15 +29,14 @@ from sensor_msgs.msg import JointState
 from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import MAX_DELAY
+from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import MESSAGES, read_command
 from ros2_ik.node.servo.follower import Follower, Step
 from ros2_ik.node.servo.messages import Begin, FromServo, Knot, OFF, ServoOutput, State, WAITS
 from ros2_ik.node.servo.player import MAX_PAUSE, Player
 from ros2_ik.node.servo.process import Call, Names
-from ros2_ik.node.servo.speed_scaling import SpeedScaling
 from ros2_ik.node.servo.velocities import Velocities
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset

@@ -5,8 +5,8 @@ import time
 from types import SimpleNamespace
 
 from ros2_ik.core import Array, Motion, MotionLimits
-from ros2_ik.node.controllers.command_topic import CommandTopic
 from ros2_ik.node.controllers.controller import braked
+from ros2_ik.node.controllers.topics import CommandTopic
 from ros2_ik.node.servo.messages import Knot, Played, ServoOutput
 from ros2_ik.node.state.motion_clock import MotionClock
 

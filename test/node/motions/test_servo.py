@@ -22,7 +22,7 @@ from std_srvs.srv import SetBool
 import trimesh
 
 from ros2_ik.msg import ServoStatus, Status
-from ros2_ik.node.servo.speed_scaling import SpeedScaling
+from ros2_ik.node.controllers.topics import SpeedScaling
 
 JOG = JointJog(joint_names=['panda_joint1'], velocities=[9.0])   # as fast as it may
 SIDEWAYS = twist(0, 0.1, 0, 0, 0, 0)

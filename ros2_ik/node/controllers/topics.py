@@ -1,15 +1,21 @@
-"""A command topic of a controller, with detection of other publishers."""
+"""The topics of a controller: commands of all clients, and its speed scaling."""
 
 from collections import deque
 from collections.abc import Callable
+import math
+import time
 from typing import Any
 
-from rclpy.qos import QoSProfile, ReliabilityPolicy
+from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.node import Node
+from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
 
 # a best-effort subscription matches every publisher
 ANY = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)
 MAX_IN_TRANSIT = 100   # own messages that have been published, but not received back
+READ_PERIOD = 0.05     # between two states that are read; controllers send up to 1,000/s [s]
+MIN_FACTOR = 1e-3      # of the speed scaling; a smaller factor counts as 0
 
 
 class CommandTopic:
@@ -71,3 +77,32 @@ class CommandTopic:
         self._node.destroy_publisher(self._publisher)
         self._node.destroy_subscription(self._subscription)
         self._listeners[self.name] -= 1
+
+
+class SpeedScaling:
+    """
+    The factor (0 to 1) by which a controller slows its trajectories; 1 until it reports one.
+
+    joint_trajectory_controller reports it since 4.39 (Jazzy) and 5.3 (Kilted). Before, the field
+    is missing or 0, so 0 counts only after another value.
+    """
+
+    def __init__(self, node: Node, topic: str) -> None:
+        self.factor, self._reports, self._read_at, self._node = 1.0, False, -math.inf, node
+        self._subscription = node.create_subscription(
+            JointTrajectoryControllerState, topic, self._take, qos_profile_sensor_data, raw=True)
+
+    def _take(self, data: bytes) -> None:
+        if time.monotonic() < self._read_at + READ_PERIOD:
+            return
+        self._read_at = time.monotonic()
+        message = deserialize_message(data, JointTrajectoryControllerState)
+        factor = getattr(message, 'speed_scaling_factor', 0.0)
+        if factor >= MIN_FACTOR:
+            self.factor, self._reports = min(factor, 1.0), True
+        elif self._reports:
+            self.factor = 0.0
+
+    def close(self) -> None:
+        """Destroy the subscription."""
+        self._node.destroy_subscription(self._subscription)
