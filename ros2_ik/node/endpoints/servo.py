@@ -60,7 +60,7 @@ class Servo(Endpoint):
 
     def offer(self) -> None:
         self.servo_process.receivers.append(self._on_message)
-        # what the process has received while the servo is on: the task, with the newest scene
+        # what the process has received, with the newest scene; None while the servo is off
         self._begun: Begin | None = None
         self._controllers: list[Controller] = []
         self._stops, self._paused, self._switching, self._ticks = 0, False, False, 0
@@ -73,11 +73,6 @@ class Servo(Endpoint):
         self.serve(SwitchServo, '~/servo/switch', self.switch)
         self.serve(ServoCommandType, '~/servo/switch_command_type', self.switch_as_moveit)
         self.serve(SetBool, '~/servo/pause', self.pause)
-
-    @property
-    def on(self) -> bool:
-        """True while the servo follows commands or comes to rest."""
-        return self._begun is not None
 
     # -- services -------------------------------------------------------------------------
 
@@ -118,16 +113,16 @@ class Servo(Endpoint):
     async def pause(self, request: SetBool.Request, response: SetBool.Response) -> None:
         """Pause the servo (the arm brakes, and commands are ignored), or end the pause."""
         self._paused = bool(request.data)
-        if self.on:
+        if self._begun:
             self.servo_process.call(Loop.pause, self._paused)
         response.success = True
         response.message = 'commands are ignored' if self._paused else 'commands are followed'
 
     async def _switch_off(self) -> str:
-        if not self.on:
+        if self._begun is None:
             return 'the servo does not start' if self._switching else 'the servo was off'
         self._end('switched off')
-        await self._until(lambda: not self.on, REST_TIMEOUT, 'come to rest')
+        await self._until(lambda: self._begun is None, REST_TIMEOUT, 'come to rest')
         return 'the servo is off, the arm at rest'
 
     async def _switch_on(self, mode: str, request: SwitchServo.Request) -> str:
@@ -148,7 +143,7 @@ class Servo(Endpoint):
                                   parameters)
         dimensions = self._dimensions(request)
         checker, notes = self.scene.checker(scene)
-        if self.on:
+        if self._begun:
             await self._switch_off()
         self._controllers = await self.motions.acquire_for_servo(
             robot, joints, checker.moving_joints if checker else frozenset())
@@ -206,13 +201,13 @@ class Servo(Endpoint):
 
     def _end(self, reason: str) -> None:
         """Let the servo brake and end, if it is on."""
-        if self.on:
+        if self._begun:
             self.servo_process.call(Loop.call_session, Session.end, reason)
 
     def _on_message(self, message: FromServo) -> None:
         if isinstance(message, State):
             self._on_state(message)
-        elif isinstance(message, Died) and self.on:
+        elif isinstance(message, Died) and self._begun:
             self._on_state(State(code=ServoStatus.INVALID, message=DIED, ended=DIED))
             status = ServoStatus(code=ServoStatus.INVALID, message=DIED, mode=OFF)
             status.header.stamp = self.node.get_clock().now().to_msg()
@@ -227,7 +222,7 @@ class Servo(Endpoint):
         # ~/stop reports whether the servo moves
         if lease := self.motions.servo:
             lease.moves = state.moving
-        if state.mode == OFF and self.on:
+        if state.mode == OFF and self._begun:
             if state.ended != 'switched off':
                 self.node.get_logger().warning(f'the servo has ended: {state.ended}')
             self._forget()

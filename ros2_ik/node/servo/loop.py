@@ -276,7 +276,7 @@ class Loop:
             'paused' if self._paused and not session.follower.moving else
             step.message)
         code = ServoStatus.HALT_FOR_TRACKING if session.strays else (
-            ServoStatus.INVALID if session.ended or noted and not self._paused else step.code)
+            ServoStatus.INVALID if session.ended or noted else step.code)
         state = State(mode, session.follower.moving, code, message, session.ended, session.steps,
                       session.missed)
         if now < self._told_at + STATUS_PERIOD and state[:3] == self._told[:3] \
@@ -299,15 +299,13 @@ class Loop:
     def _obey(self, mode: str, message: PoseStamped | TwistStamped | JointJog) -> None:
         """Pass a command to the follower, or note why it is refused."""
         session = self._session
-        if session is None or session.ended:
+        if session is None or session.ended or self._paused:
             return
         follower = session.follower
         try:
             if mode != follower.begin.mode:
                 raise wrong(f"a command for mode '{mode}' is ignored: the servo follows "
                             f"'{follower.begin.mode}'")
-            if self._paused:
-                raise wrong('paused')
             if time.monotonic() > self._called + NODE_TIMEOUT:
                 raise wrong('commands are ignored: the node is held up')
             follower.obey(read_command(message, follower, self._now_ns() * 1e-9))
