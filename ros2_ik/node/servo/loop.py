@@ -130,13 +130,14 @@ class Loop:
         self._session: Session | None = None
         self._players = dict[int, Player]()
         self._period = IDLE_PERIOD
-        self._topics = SimpleNamespace(node=node, listeners=Counter(), callback_group=None)
+        self._context = SimpleNamespace(node=node, listeners=Counter(), callback_group=None,
+                                        now=self._now)
         # times are on the steady clock [s]
         self._paused, self._gone, self._called = False, False, 0.0
         self._note, self._noted = '', -1.0      # reason and time of the last refused command
         self._told, self._told_at = State(), 0.0
 
-    def _now_ns(self) -> int:
+    def _now(self) -> int:
         now: int = self._node.get_clock().now().nanoseconds
         return now
 
@@ -235,7 +236,7 @@ class Loop:
         # collected once, then switched off while steps run
         gc.collect()
         gc.disable()
-        self._session = Session(self._topics, self._clock, measured, follower)
+        self._session = Session(self._context, self._clock, measured, follower)
 
     def call_session(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the session, if there is one."""
@@ -251,7 +252,7 @@ class Loop:
     def open_player(self, number: int, output: ServoOutput, period: float) -> None:
         """Create a player for a controller, with one command per `period` [s]."""
         self._period = period
-        self._players[number] = Player(self._topics, self._clock, number, output, self._send)
+        self._players[number] = Player(self._context, self._clock, number, output, self._send)
 
     def call_player(self, number: int, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of a player; players of a previous process are ignored."""
@@ -308,7 +309,7 @@ class Loop:
                             f"'{follower.begin.mode}'")
             if time.monotonic() > self._called + NODE_TIMEOUT:
                 raise wrong('commands are ignored: the node is held up')
-            follower.obey(read_command(message, follower, self._now_ns() * 1e-9))
+            follower.obey(read_command(message, follower, self._now() * 1e-9))
         except (RequestError, IKError) as error:
             self._note, self._noted = str(error), time.monotonic()
 
@@ -332,7 +333,7 @@ class Session:
         self.ended, self.fault, self.over = '', WAITS, False
         self.steps, self.missed = 0, 0
         self.last = Step(follower.q, follower.v, 0, 'waits for commands', 0.0)
-        self._node = context.node
+        self._now: Callable[[], int] = context.now      # time of the node's clock [ns]
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
                          for output in follower.begin.outputs]
@@ -353,10 +354,6 @@ class Session:
         self._carriers = [joint.name for joint in follower.others
                           if joint.is_scalar and joint.name in moving]
         self._base, self._base_velocities = follower.q.copy(), Velocities()
-
-    def _now(self) -> int:
-        now: int = self._node.get_clock().now().nanoseconds
-        return now
 
     def close(self) -> None:
         """Destroy publishers and subscriptions."""
