@@ -105,13 +105,10 @@ class Trajectories(TrajectoryController):
     """Controller that keeps its last trajectory."""
 
     kind, usual_topic = 'trajectories', '{}'
-    told = None
+    told = output = None
 
     def unavailable_reason(self):
         return ''
-
-    def servo_output(self, robot):
-        raise NotImplementedError
 
     def send_trajectory(self, message):
         self.told = message

@@ -107,9 +107,10 @@ class Controller(ABC):
     async def prepare(self) -> None:   # noqa: B027  (most have nothing to prepare)
         """Query the controller before a motion; raises RequestError."""
 
+    @property
     @abstractmethod
-    def servo_output(self, robot: Robot) -> ServoOutput:
-        """Return the encoder of servo commands, valid after `prepare`; raises RequestError."""
+    def output(self) -> ServoOutput:
+        """The encoder of commands by the servo's process, valid after `prepare`."""
 
     @property
     def foreign_goal(self) -> str:
@@ -219,13 +220,8 @@ def passes_goal(braking: Motion, motion: Motion, left: float) -> bool:
 def motion_limits(robot: Robot, joints: Sequence[str], parameters: 'Parameters') -> MotionLimits:
     """Return the velocity, acceleration and jerk limits of joints, without scaling."""
     return MotionLimits(np.array([_velocity(robot, joint, parameters) for joint in joints]),
-                        acceleration_limits(joints, parameters),
+                        _chosen('acceleration', joints, parameters),
                         _chosen('jerk', joints, parameters))
-
-
-def acceleration_limits(joints: Sequence[str], parameters: 'Parameters') -> Array:
-    """Return the acceleration limits (n,) of joints, without scaling [rad/s^2, m/s^2]."""
-    return _chosen('acceleration', joints, parameters)
 
 
 def _chosen(kind: str, joints: Sequence[str], parameters: 'Parameters') -> Array:

@@ -13,7 +13,7 @@ from rclpy.subscription import Subscription
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.node.controllers.controller import MAX_DELAY, USUAL_DELAY
 from ros2_ik.node.controllers.topics import ANY
 from ros2_ik.node.controllers.trajectory_controller import (
@@ -75,9 +75,10 @@ class FollowJointTrajectoryController(TrajectoryController):
             return f'there is no action {self.topic}'
         return self.under_way()
 
-    def servo_output(self, robot: Robot) -> TrajectoryOutput:
+    @property
+    def output(self) -> TrajectoryOutput:
         # the servo uses the topic: one goal per step would abort the goal of the previous step
-        return self.trajectory_output(self._others.topic_name, robot)
+        return TrajectoryOutput(self._others.topic_name, self.joints)
 
     def start(self, motion: Motion, join: float) -> None:
         super().start(motion, join)

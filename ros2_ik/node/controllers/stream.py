@@ -1,6 +1,5 @@
 """Streaming controllers: the servo's process publishes one command per period."""
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -13,7 +12,7 @@ from rcl_interfaces.srv import GetParameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot, Status
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import (
     braked,
@@ -47,11 +46,6 @@ class Stream(Controller):
         self.context.servo.call(Loop.open_player, self._player, self.output,
                                 self.context.parameters.command_period)
 
-    @property
-    @abstractmethod
-    def output(self) -> ServoOutput:
-        """Return the encoder of the commands."""
-
     def _on_message(self, message: FromServo) -> None:
         # after `Died`, `_open` starts a new process with a new player
         if isinstance(message, Died):
@@ -69,9 +63,6 @@ class Stream(Controller):
 
     def unavailable_reason(self) -> str:
         return self._unavailable
-
-    def servo_output(self, robot: Robot) -> ServoOutput:
-        return self.output
 
     def start(self, motion: Motion, join: float) -> None:
         # hold the last command for `join`, while the joints of other controllers reach their start

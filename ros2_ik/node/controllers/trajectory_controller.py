@@ -13,16 +13,14 @@ import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Robot
+from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.core.internals import even_braking_motion
 from ros2_ik.node.controllers.controller import (
-    acceleration_limits,
     Controller,
     ControllerContext,
     N_PATH_SAMPLES,
     passes_goal,
     PATH_TOLERANCE,
-    position_bounds,
     USUAL_DELAY,
 )
 from ros2_ik.node.controllers.topics import CommandTopic
@@ -49,14 +47,10 @@ class TrajectoryOutput(ServoOutput):
     """
     Encodes servo commands as short trajectories with recent and upcoming steps, which overlap.
 
-    Points have absolute times, so the time of receipt does not matter. The last point brings the
-    joints to rest within `lower` and `upper` (n,) by `deceleration` (n,) [rad/s^2, m/s^2], in case
-    no further message arrives.
+    Points have absolute times, so the time of receipt does not matter. The joints come to rest at
+    the last point, in case no further message arrives.
     """
 
-    deceleration: tuple[float, ...]
-    lower: tuple[float, ...]
-    upper: tuple[float, ...]
     message_type = JointTrajectory
     ahead = 0.06
     n_node_subscriptions = 1    # which detects commands of other clients
@@ -75,14 +69,8 @@ class TrajectoryOutput(ServoOutput):
         message.points = [JointTrajectoryPoint(
             positions=knot.position.tolist(), velocities=knot.velocity.tolist(),
             time_from_start=duration_message((knot.time - begin) * 1e-9))
-            for knot in (*knots, self.rest(knots[-1]))]
+            for knot in knots]
         return message
-
-    def rest(self, last: Knot) -> Knot:
-        # the joint that needs the longest sets the time; constant decelerations bring all to rest
-        seconds = max(float((np.abs(last.velocity) / self.deceleration).max()), MIN_INTERVAL)
-        end = np.clip(last.position + last.velocity * (seconds / 2), self.lower, self.upper)
-        return Knot(last.time + round(seconds * 1e9), end, np.zeros(len(end)))
 
 
 class TrajectoryController(Controller):
@@ -133,14 +121,6 @@ class TrajectoryController(Controller):
         present = self._foreign_goal and self.context.node.count_publishers(
             self._goal_states.topic_name)
         return self._foreign_goal if present else ''
-
-    def trajectory_output(self, topic: str, robot: Robot) -> TrajectoryOutput:
-        """Return the encoder of servo commands for a topic of trajectories."""
-        parameters = self.context.parameters
-        limits = (acceleration_limits(self.joints, parameters)
-                  * parameters.servo_acceleration_scaling, *position_bounds(robot, self.joints))
-        return TrajectoryOutput(topic, self.joints,
-                                *(tuple(numbers.tolist()) for numbers in limits))
 
     def on_foreign_command(self, message: JointTrajectory, topic: str) -> None:
         """Release the controller if another client's trajectory moves its joints."""
@@ -272,8 +252,9 @@ class JointTrajectoryController(TrajectoryController):
     def unavailable_reason(self) -> str:
         return self.under_way() or self._commands.no_subscriber()
 
-    def servo_output(self, robot: Robot) -> TrajectoryOutput:
-        return self.trajectory_output(self._commands.name, robot)
+    @property
+    def output(self) -> TrajectoryOutput:
+        return TrajectoryOutput(self._commands.name, self.joints)
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         self._commands.publish(message)

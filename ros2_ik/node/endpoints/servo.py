@@ -181,7 +181,7 @@ class Servo(Endpoint):
         limits = motion_limits(robot, every, parameters)
         moved = np.array([float(joint in joints) for joint in every])
         q: Array = np.array(self.current_state.start(robot, {}, frozenset(every)).q)
-        outputs = tuple(one.servo_output(robot) for one in self._controllers)
+        outputs = tuple(one.output for one in self._controllers)
         self._begun = Begin(
             mode, tip, every, q, limits.velocity * scaling * moved,
             limits.acceleration * parameters.servo_acceleration_scaling, outputs, scene,

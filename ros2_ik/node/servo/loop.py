@@ -29,7 +29,7 @@ from sensor_msgs.msg import JointState
 from ros2_ik.core import Array, compile_all, IKError, MotionState, Scene
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
-from ros2_ik.node.controllers.controller import MAX_DELAY
+from ros2_ik.node.controllers.controller import MAX_DELAY, position_bounds
 from ros2_ik.node.controllers.topics import CommandTopic, SpeedScaling
 from ros2_ik.node.motion.tracking import tracking
 from ros2_ik.node.servo.commands import MESSAGES, read_command
@@ -57,6 +57,7 @@ PASSED = 0.2        # time after HOLD_TIME until all published messages have bee
 END_TIMEOUT = 3.0
 # fraction of max_tracking_error that is allowed for a joint that is measured at rest
 REST_FRACTION = 0.25
+MIN_BRAKING_TIME = 1e-3     # between the last two points of a trajectory [s]
 KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
 DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
@@ -348,6 +349,7 @@ class Session:
         self._checked, self._time, self._last_now = 0.0, 0, 0
         self._velocities = Velocities()
         self._ended_at = math.inf
+        self._bounds = position_bounds(follower.robot, follower.begin.joints)
         # joints that move the tip, but are not servoed
         tip, robot = follower.begin.tip, follower.robot
         moving = robot.moving_joints(tip) if tip else frozenset()
@@ -502,20 +504,22 @@ class Session:
             return 1
         return int(behind / self.dt)
 
+    def _rest(self) -> Knot:
+        """Return the knot at which all joints come to rest after the last one, at one time."""
+        # the joint that needs the longest sets the time; decelerations are constant
+        seconds = max(self.follower.braking_time, MIN_BRAKING_TIME)
+        at, position, velocity = self._knots[-1]
+        end = np.clip(position + velocity * (seconds / 2), *self._bounds)
+        return Knot(at + round(seconds * 1e9), end, np.zeros(len(end)))
+
     def _restart_at_rest(self, now: int) -> None:
         """Continue from the rest positions at the end of the last published trajectories."""
-        joints, (at, position, velocity) = self.follower.begin.joints, self._knots[-1]
-        q, ends = self.follower.q.copy(), list[int]()
-        # each output brings its own joints to rest
-        for output, _ in self._outputs:
-            chosen = [joints.index(joint) for joint in output.joints]
-            end = output.rest(Knot(at, position[chosen], velocity[chosen]))
-            q[self.follower.places[chosen]] = end.position
-            ends.append(end.time)
+        rest, q = self._rest(), self.follower.q.copy()
+        q[self.follower.places] = rest.position
         self.follower.stand(q)
-        self._knots.append(Knot(max(ends), q[self.follower.places], np.zeros(len(joints))))
+        self._knots.append(rest)
         # the next knot, `ahead` of this time, must not be earlier than the rest
-        self._time = max(now, max(ends) - round(self._ahead * 1e9))
+        self._time = max(now, rest.time - round(self._ahead * 1e9))
 
     def _store_knot(self) -> None:
         """Store the commanded knot of the last step, and drop knots older than KNOT_TIME."""
@@ -530,15 +534,18 @@ class Session:
             self._knots.popleft()
 
     def _publish(self) -> None:
-        """Publish the recent knots of each controller's joints; to a stream, the last knot."""
-        joints, knots = self.follower.begin.joints, list(self._knots)
+        """Publish recent knots and the rest to each controller; to a stream, the last knot."""
+        joints, knots, rest = self.follower.begin.joints, list(self._knots), self._rest()
         for output, topic in self._outputs:
             chosen = [joints.index(joint) for joint in output.joints]
-            # start at the last knot that is at least ahead / 2 older than the current step
-            since = self._time - round((output.ahead / 2) * 1e9)
-            first = max(bisect_right(knots, since, key=lambda knot: knot.time) - 1, 0)
+            recent = knots[-1:]
+            if output.ahead:
+                # start at the last knot that is at least ahead / 2 older than the current step
+                since = self._time - round((output.ahead / 2) * 1e9)
+                first = max(bisect_right(knots, since, key=lambda knot: knot.time) - 1, 0)
+                recent = [*knots[first:], rest]
             topic.publish(output.message([Knot(at, position[chosen], velocity[chosen])
-                                          for at, position, velocity in knots[first:]]))
+                                          for at, position, velocity in recent]))
 
     # -- joint_states ---------------------------------------------------------------------
 

@@ -43,17 +43,13 @@ class ServoOutput(ABC):
         """Return the topic of a controller that reports its speed scaling, or ''."""
         return ''
 
-    def rest(self, last: Knot) -> Knot:
-        """Return the knot at which the joints come to rest if no further message arrives."""
-        return last
-
     def concerns(self, message: object) -> bool:
         """Return whether a command of another client moves any of these joints."""
         return True
 
     @abstractmethod
     def message(self, knots: Sequence[Knot]) -> object:
-        """Return the message for recent knots, newest last."""
+        """Return the message for recent knots, newest last; a stream uses the newest only."""
 
 
 @dataclass(frozen=True)
