@@ -37,6 +37,23 @@ def displace(T, screws, s, value):
 
 
 @inner_part
+def displace_base(T, q, i):
+    """Move T (12,), the columns of a pose, by a floating base: x y z qx qy qz qw from q[i] on."""
+    x, y, z, w = q[i + 3], q[i + 4], q[i + 5], q[i + 6]
+    squared = x * x + y * y + z * z + w * w
+    # a quaternion of norm 0 is no rotation: the errors become NaN
+    double = 2 / squared if squared > 0 else math.nan
+    for c in range(0, 12, 3):
+        a, b, d = T[c], T[c + 1], T[c + 2]
+        ux, uy, uz = double * (y * d - z * b), double * (z * a - x * d), double * (x * b - y * a)
+        T[c] = a + w * ux + (y * uz - z * uy)
+        T[c + 1] = b + w * uy + (z * ux - x * uz)
+        T[c + 2] = d + w * uz + (x * uy - y * ux)
+    for k in range(3):
+        T[9 + k] += q[i + k]
+
+
+@inner_part
 def distance_between(T, pose):
     """
     Return the distance [m] and the angle [rad] between T (12,), by columns, and a pose (4, 4).
@@ -62,9 +79,10 @@ def check_targets(q, start, places, limits, at_rest, chains, screws, poses, erro
 
     Values at the indices `places` (n,) must be within `limits` (2, n), values at the indices
     `at_rest` equal to those of `start`, and all magnitudes below HUGE. `chains` has for each tip
-    the number of joints that move it and their indices in q, from the tip on; `screws` for each
-    tip PER_JOINT numbers a joint (the screw axis [v, w]), then PER_TARGET numbers: the columns of
-    the tip's pose at q = 0, and the tolerances [m] and [rad].
+    the number of joints that move it and their indices in q, from the tip on; a floating base has
+    the negative number -1 - index. `screws` has for each tip PER_JOINT numbers a joint (the screw
+    axis [v, w]), then PER_TARGET numbers: the columns of the tip's pose in the neutral
+    configuration, and the tolerances [m] and [rad].
 
     Return OUTSIDE if a value is not allowed; otherwise fill `errors` (t, 2) with the errors [m]
     and [rad] of the tips in `chains`, and return MISSED if one exceeds its tolerance, else HELD.
@@ -84,7 +102,11 @@ def check_targets(q, start, places, limits, at_rest, chains, screws, poses, erro
         for k in range(12):
             T[k] = screws[home + k]
         for k in range(count):
-            displace(T, screws, s + PER_JOINT * k, q[chains[c + 1 + k]])
+            index = chains[c + 1 + k]
+            if index < 0:
+                displace_base(T, q, -1 - index)
+            else:
+                displace(T, screws, s + PER_JOINT * k, q[index])
         errors[t, 0], errors[t, 1] = distance_between(T, poses[t])
         # written as `not ...` to count NaN as a miss
         if not (errors[t, 0] <= screws[home + 12] and errors[t, 1] <= screws[home + 13]):

@@ -201,7 +201,7 @@ class Structure:
         self.is_loose = any(target.loose for target in targets)
         self.tips = tuple(target.tip for target in targets)
         # acceptance of targets alone is one compiled check, for most robots
-        chains = None if uses or self.active.multi_value_joints else _screw_chains(
+        chains = None if uses else _screw_chains(
             robot, [target._replace(relative_to=None) if i in self.to_resolve else target
                     for i, target in enumerate(targets)])
         self.is_chain = chains is not None
@@ -219,8 +219,8 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
     """
     Return the arrays of targets for `kernels.acceptance.check_targets`, from Pinocchio's model.
 
-    None if a target has free axes, or if a mimic, floating or other joint of several values is
-    between its tip and its reference frame.
+    None if a target has free axes, or if a mimic joint or a joint of several values is between its
+    tip and its reference frame, except for a floating base in the root frame.
     """
     data, chains, screws = robot.model.createData(), list[int](), list[Array]()
     pin.computeJointJacobians(robot.model, data, pin.neutral(robot.model))
@@ -238,12 +238,13 @@ def _screw_chains(robot: Robot, targets: Sequence[TargetShape]) -> tuple[Indices
 def _chain(robot: Robot, data: pin.Data, target: TargetShape
            ) -> tuple[list[int], list[Array], pin.SE3] | None:
     """
-    Return indices in q, screw axes (6,) and the tip's pose at q = 0 in the reference frame.
+    Return indices in q, screw axes (6,) and the tip's neutral pose in the reference frame.
 
         T_reference_tip(q) = exp(q_k S_k) ... exp(q_1 S_1) T_reference_tip(0)
 
     The joints are in order from the tip to the reference frame; those that move the reference
-    frame have the opposite sign. Joints that move both frames cancel out.
+    frame have the opposite sign. Joints that move both frames cancel out. A floating base has the
+    index -1 - its index in q.
     """
     model = robot.model
     frames = (robot.frame_id(target.tip),
@@ -255,12 +256,16 @@ def _chain(robot: Robot, data: pin.Data, target: TargetShape
                      for frame in frames)
     steps = [(J_tip, joint) for joint in reversed(carrying) if joint not in under] + [
         (-J_base, joint) for joint in under if joint not in carrying]
-    joints = [model.joints[joint] for _, joint in steps]
-    if any(joint.nq != 1 for joint in joints):
-        return None
-    axes = [base.actInv(pin.Motion(J[:, joint.idx_v])).vector
-            for (J, _), joint in zip(steps, joints, strict=True)]
-    return [joint.idx_q for joint in joints], axes, base.actInv(tip)
+    places, axes = list[int](), list[Array]()
+    for J, number in steps:
+        joint = model.joints[number]
+        is_base = (joint.shortname() == 'JointModelFreeFlyer' and J is J_tip
+                   and base.isIdentity() and data.oMi[number].isIdentity())
+        if joint.nq != 1 and not is_base:
+            return None
+        places.append(-1 - joint.idx_q if is_base else joint.idx_q)
+        axes.append(base.actInv(pin.Motion(J[:, joint.idx_v])).vector)
+    return places, axes, base.actInv(tip)
 
 
 @lru_cache(maxsize=256)
