@@ -204,11 +204,11 @@ class PathOnPage:
         if reached:
             # the path may be relative to a moving frame: get that frame's pose now from the last
             # pose reached
-            last = path.parameters[-1]
+            last, length = path.parameters[-1], path.tool_path.length
             frame = reached[-1] @ np.linalg.inv(path.tool_path.pose(last))
             self._draw('beyond', [
                 (frame @ path.tool_path.pose(s))[:3, 3]
-                for s in path.tool_path.samples(SPACING) if s >= last], BEYOND)
+                for s in np.append(np.arange(last, length, SPACING), length)], BEYOND)
             self.slider = page.server.gui.add_slider('along the path', 0, len(path.q) - 1, 1, 0)
             page.bind(self.slider.on_update, self._place)
 

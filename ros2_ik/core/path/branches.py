@@ -9,15 +9,13 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidOptionError
-from ros2_ik.core.kernels.comparisons import are_within
-from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.path.path import PathOptions
-from ros2_ik.core.path.tool_paths import ToolPath
+from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
 from ros2_ik.core.problem import accept, IKProblem
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers import Budget, make_solver, Search, SolveOptions
-from ros2_ik.core.solvers.search import chosen_solver, generator_state
-from ros2_ik.core.solvers.starts import Starts
+from ros2_ik.core.solvers.search import chosen_solver
+from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3
@@ -42,119 +40,90 @@ class Branches:
     """
     A graph of configurations along a path.
 
-    `nodes[i]` are the configurations at `samples[i]`. `links[i]` are pairs of node numbers at the
-    samples i and i + 1, one traced from the other; `refused[i]` are pairs whose step is not
-    allowed. `needed` (m,) are the parameters of all poses that the solution must contain;
-    `samples` (n,) is a subset of them. `given` is the original problem, `problem` has narrower
-    joint limits.
+    `nodes[i]` are the configurations at `samples[i]` (n,). `links[i]` has pairs of node numbers at
+    the samples i and i + 1: True if one was traced from the other, False if the step is not
+    allowed. `given` is the original problem, `problem` has narrower joint limits.
     """
 
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
                  budget: Budget) -> None:
         self.given, self.path, self.options, self.budget = problem, path, options, budget
-        if path.length > MAX_SAMPLES * options.spacing:
-            raise InvalidOptionError(f'the path is {path.length:.4g} m long; at a spacing of '
-                                     f'{options.spacing:g} m, at most '
-                                     f'{MAX_SAMPLES * options.spacing:g} m are searched')
         self.problem = _with_narrower_limits(problem)
-        self.needed = path.samples(options.spacing)
-        self.samples = _thinned(self.needed, options.spacing)
+        # the problem of the first pose with the original limits, to check the seed
+        self.first = problem.again([path.pose(0.0)])
+        self.samples = _samples(path, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
-        self.links: list[set[tuple[int, int]]] = [set() for _ in self.samples[1:]]
-        self.refused: list[set[tuple[int, int]]] = [set() for _ in self.samples[1:]]
+        self.links: list[dict[tuple[int, int], bool]] = [{} for _ in self.samples[1:]]
+        # weights (n - 1,) of squared joint steps: their sum is the length of the path times the
+        # integral of |dq/ds|^2, which does not depend on the sampling
+        self.weights: Array = path.length / np.diff(self.samples)
         self.seed = self.problem.within_limits(problem.start)
-        self._problems: dict[float, IKProblem] = {}
         self._name, _ = chosen_solver('auto', problem)
         self._solver_options = (
             {'solution_tolerance': SOLUTION_TOLERANCE} if self._name == 'lm' else {})
         self._solver = make_solver(self._name, self.problem, self._solver_options)
-        self._state = generator_state(options.random_state)
 
     def at(self, s: float) -> IKProblem:
         """Return the problem with the target at the parameter s [m] of the path."""
-        found = self._problems.get(s)
-        if found is None:
-            found = self._problems[s] = self.problem.again([self.path.pose(s)])
-        return found
-
-    def between(self, s: float, end: float) -> tuple[float, bool]:
-        """Return the middle of `needed` in (s, end) and True; if none, the midpoint and False."""
-        low, high = np.searchsorted(self.needed, s, 'right'), np.searchsorted(self.needed, end)
-        return (float(self.needed[(low + high) // 2]), True) if low < high else (
-            (s + end) / 2, False)
+        return self.problem.again([self.path.pose(s)])
 
     @property
     def left(self) -> float:
         """The time until the deadline [s], at least MIN_TIMEOUT."""
         return max(self.budget.deadline - time.monotonic(), MIN_TIMEOUT)
 
-    def first(self) -> IKProblem:
-        """Return the problem of the first pose with the original limits, to check the seed."""
-        return self.given.again([self.path.pose(0.0)])
-
     # -- one configuration ------------------------------------------------------------------
 
-    def descend(self, s: float, q: Array) -> Array:
-        """Return the end of a descent from q (nq,) to the pose at a parameter."""
-        problem, solver = self.at(s), self._solver
+    def descend(self, problem: IKProblem, q: Array) -> Array:
+        """Return the end of a descent from q (nq,) to a pose of the path."""
         # only solvers that draw their own starts accept another pose than their own
-        if not solver.finds_starts:
-            solver = make_solver(self._name, problem, self._solver_options)
-        return solver.find(problem, Starts(q, 0, 0, self._state), self.budget)[0].q
+        solver = (self._solver if self._solver.finds_starts else
+                  make_solver(self._name, problem, self._solver_options))
+        return solver.find(problem, Starts(q, 0, 0, OWN_STATE), self.budget)[0].q
 
     def follow(self, s: float, q: Array) -> Array | None:
         """Return an accepted configuration at a parameter, within one step of q (nq,), or None."""
-        end = self.descend(s, q)
-        return end if self.is_step(q, end) and accept(self.at(s), end).accepted else None
+        problem = self.at(s)
+        end = self.descend(problem, q)
+        return end if self.is_step(q, end) and accept(problem, end).accepted else None
 
     def is_step(self, before: Array, after: Array) -> bool:
         """Return whether no joint changes by more than `max_joint_step`."""
-        return bool(are_within.run(after, before, before, self.options.max_joint_step))
+        return bool(np.abs(after - before).max() <= self.options.max_joint_step)
 
-    def search(self, s: float) -> list[Array]:
-        """Return up to `starts` different accepted configurations at a parameter."""
-        search = Search(self.at(s), options=SolveOptions(
-            solutions=self.options.starts, random_state=self.options.random_state,
-            max_iterations=START_ITERATIONS, cancel=self.options.cancel,
-            timeout=self.left))
+    def search(self, layer: int) -> list[Array]:
+        """Return up to `starts` different accepted configurations at a sample."""
+        options = self.options
+        search = Search(self.at(self.samples[layer]), options=SolveOptions(
+            solutions=options.starts, random_state=options.random_state,
+            max_iterations=START_ITERATIONS, cancel=options.cancel, timeout=self.left))
         search.run()
-        return [one.attempt.q for one in search.accepted][:self.options.starts]
+        return [one.attempt.q for one in search.accepted][:options.starts]
 
     # -- branches ---------------------------------------------------------------------------
 
     def grow(self, layer: int, starts: Sequence[Array]) -> None:
         """Trace branches from configurations (nq,) at sample `layer` to both ends of the path."""
-        waiting = [q.copy() for q in starts]
-        while waiting:
-            q = waiting.pop(0)
-            last = self._trace(layer, q, 1)
-            self._trace(layer, q, -1)
-            if last is not None:
-                waiting += self._other_turns(layer, q, last)
+        for q in starts:
+            for direction in (1, -1):
+                self._trace(layer, q, direction)
 
-    def _trace(self, layer: int, q: Array, direction: int) -> Array | None:
-        """
-        Trace a branch to higher (`direction` 1) or lower samples (-1), until it stops or merges.
-
-        Returns the last configuration of a branch that stops before the end of the path; None if
-        the branch reaches the end of the path or merges with another branch.
-        """
+    def _trace(self, layer: int, q: Array, direction: int) -> None:
+        """Trace a branch to higher (1) or lower samples (-1), until it ends or merges."""
         a, _ = self._add_node(layer, q)
-        while 0 <= layer + direction < len(self.samples):
-            q = self.nodes[layer][a]
-            found = None if self.budget.over() else self._advance(
-                q, float(self.samples[layer]), float(self.samples[layer + direction]))
+        while 0 <= layer + direction < len(self.samples) and not self.budget.over():
+            found = self._advance(self.nodes[layer][a], self.samples[layer],
+                                  self.samples[layer + direction], TRACE_BISECTIONS)
             if found is None:
-                return q
+                return
             b, is_new = self._add_node(layer + direction, found)
-            self.links[min(layer, layer + direction)].add((a, b) if direction > 0 else (b, a))
+            self.links[min(layer, layer + direction)][
+                (a, b) if direction > 0 else (b, a)] = True
             if not is_new:
-                break
+                return
             layer, a = layer + direction, b
-        return None
 
-    def _advance(self, q: Array, s: float, end: float,
-                 bisections: int = TRACE_BISECTIONS) -> Array | None:
+    def _advance(self, q: Array, s: float, end: float, bisections: int) -> Array | None:
         """Return the configuration at `end` on the branch through q (nq,) at s, or None."""
         found = self.follow(end, q)
         if found is None and bisections:
@@ -167,53 +136,31 @@ class Branches:
         """Return the number of the node at q (nq,), added if missing, and whether it is new."""
         nodes = self.nodes[layer]
         for k, node in enumerate(nodes):
-            if are_within.run(q, node, node, SAME_NODE):
+            if np.abs(q - node).max() < SAME_NODE:
                 return k, False
         nodes.append(q)
         return len(nodes) - 1, True
-
-    def _other_turns(self, layer: int, q: Array, last: Array) -> list[Array]:
-        """
-        Return q (nq,) turned back by a full turn in one joint, for each joint stopped at a limit.
-
-        `last` (nq,) is the configuration at which the branch from q stopped.
-        """
-        lower, upper, found = self.problem.lower, self.problem.upper, list[Array]()
-        for index in self.problem.structure.angles:
-            turn = TURN if last[index] - lower[index] < upper[index] - last[index] else -TURN
-            turned = q.copy()
-            turned[index] += turn
-            limit = lower[index] if turn > 0 else upper[index]
-            if abs(last[index] - limit) < self.options.max_joint_step and (
-                    lower[index] <= turned[index] <= upper[index]
-                    and self._add_node(layer, turned)[1]):
-                found.append(turned)
-        return found
 
     def cheapest(self) -> list[int]:
         """
         Return the node numbers, one for each sample, of the cheapest of the longest chains.
 
-        The cost is the squared distance of the first node from the seed, plus the length of the
-        path times the integral of |dq/ds|^2, which does not depend on the sampling. Found by
-        dynamic programming over the samples.
+        The cost is the squared distance of the first node from the seed, plus the weighted squared
+        steps. Found by dynamic programming over the samples.
         """
         parents, first = list[Indices](), np.array(self.nodes[0])
         cost = ((first - self.seed)**2).sum(axis=1)
         # node 0 is the seed; other nodes come from branches traced down to the first sample
         if self.options.hold_start:
             cost[1:] = np.inf
-        weights = self.path.length / np.diff(self.samples)
-        for i, weight in enumerate(weights):
-            if not self.nodes[i + 1]:
+        for before, after, links, weight in zip(self.nodes, self.nodes[1:], self.links,
+                                                self.weights, strict=False):
+            if not after:
                 break
-            steps = np.array(self.nodes[i + 1])[None] - np.array(self.nodes[i])[:, None]
-            # allowed steps between nodes: short or traced steps, except refused steps
+            steps = np.array(after)[None] - np.array(before)[:, None]
             allowed = np.abs(steps).max(axis=2) <= self.options.max_joint_step
-            for pair in self.links[i]:
-                allowed[pair] = True
-            for pair in self.refused[i]:
-                allowed[pair] = False
+            for pair, is_allowed in links.items():
+                allowed[pair] = is_allowed
             sums = cost[:, None] + np.where(allowed, weight * (steps**2).sum(axis=2), np.inf)
             if not np.isfinite(sums).any():
                 break
@@ -225,13 +172,25 @@ class Branches:
             chain.append(int(parent[chain[-1]]))
         return chain[::-1]
 
+    def best(self) -> tuple[Chain, Chain]:
+        """Return the cheapest chain of samples whose steps are all allowed, and its refinement."""
+        # refuse the first step that is not allowed, and look for the next cheapest chain
+        while True:
+            numbers = self.cheapest()
+            chain = [(float(s), nodes[k]) for s, nodes, k in zip(
+                self.samples, self.nodes, numbers, strict=False)]
+            whole, refused = self.refined(chain)
+            if refused is None or self.budget.over():
+                return chain if refused is None else chain[:refused + 1], whole
+            self.links[refused][numbers[refused], numbers[refused + 1]] = False
+
     # -- steps between configurations ---------------------------------------------------------
 
     def refined(self, chain: Chain) -> tuple[Chain, int | None]:
         """
         Return a chain with configurations added until each step is allowed.
 
-        All needed parameters are added. If a step cannot be refined, the result ends before this
+        All knots of the path are added. If a step cannot be refined, the result ends before this
         step, and the second return value is the index of the step, otherwise None.
         """
         found = chain[:1]
@@ -245,24 +204,20 @@ class Branches:
     def _divided(self, start: tuple[float, Array], end: tuple[float, Array],
                  bisections: int) -> Chain | None:
         """Return the configurations after `start` up to `end`; None if a step is not allowed."""
-        (s, q), (s_end, q_end) = start, end
-        # done if the step spans no needed parameter, is short, and its middle is near the path
-        middle, is_needed = self.between(s, s_end)
+        (s, q), (s_end, q_end), knots = start, end, self.path.knots
+        inner = knots[(s < knots) & (knots < s_end)]
+        middle = float(inner[len(inner) // 2]) if len(inner) else (s + s_end) / 2
         between = q + (q_end - q) * (middle - s) / (s_end - s)
-        if not is_needed and self.is_step(q, q_end) and self._is_near(middle, between):
+        # done if the step spans no knot, is short, and its middle is near the path
+        if not len(inner) and self.is_step(q, q_end) and (
+                deviation(self.at(middle), between) <= self.options.max_deviation):
             return [end] if self._is_free(q, q_end) else None
         # otherwise add a configuration in the middle and divide both halves
         added = self.follow(middle, between) if bisections else None
-        bisections -= not is_needed
+        bisections -= not len(inner)
         first = None if added is None else self._divided(start, (middle, added), bisections)
         second = None if first is None else self._divided(first[-1], end, bisections)
         return None if first is None or second is None else first + second
-
-    def _is_near(self, s: float, q: Array) -> bool:
-        """Return whether the tool at q (nq,) is within the allowed deviation from the path."""
-        error, = accept(self.at(s), q).errors
-        return (error.position <= self.options.max_deviation
-                and error.orientation <= self.options.max_rotation)
 
     def _is_free(self, q: Array, end: Array) -> bool:
         """Return whether there is no contact between two configurations without contact."""
@@ -270,6 +225,12 @@ class Branches:
         count = math.ceil(float(np.abs(end - q).max()) / self.options.resolution)
         return checker is None or not any(checker.collides(q + (end - q) * k / count)
                                           for k in range(1, count))
+
+
+def deviation(problem: IKProblem, q: Array) -> float:
+    """Return the distance [m] of the tool at q (nq,) from its pose; 1 rad counts as 0.2 m."""
+    error, = accept(problem, q).errors
+    return max(error.position, ROTATION_LENGTH * error.orientation)
 
 
 def pose_jacobian(problem: IKProblem, q: Array) -> Array:
@@ -289,11 +250,15 @@ def _with_narrower_limits(problem: IKProblem) -> IKProblem:
     return result
 
 
-def _thinned(parameters: Array, spacing: float) -> Array:
-    """Return ascending parameters thinned to about `spacing`, first and last included."""
-    kept = [0]
-    for i in range(1, len(parameters) - 1):
-        if parameters[i + 1] - parameters[kept[-1]] > spacing * (1 + 1e-6):
-            kept.append(i)
-    found: Array = parameters[[*kept, len(parameters) - 1]]
-    return found
+def _samples(path: ToolPath, spacing: float) -> Array:
+    """Return parameters (n,) about `spacing` [m] apart, at knots where these are near."""
+    count = math.ceil(path.length / spacing - 1e-6)
+    if count > MAX_SAMPLES:
+        raise InvalidOptionError(f'the path is {path.length:.4g} m long; at a spacing of '
+                                 f'{spacing:g} m, at most {MAX_SAMPLES * spacing:g} m are '
+                                 'searched')
+    even = np.linspace(0.0, path.length, max(count, 1) + 1)
+    nearest = np.clip(np.searchsorted(path.knots, even), 1, len(path.knots) - 1)
+    low, high = path.knots[nearest - 1], path.knots[nearest]
+    knot = np.where(even - low < high - even, low, high)
+    return np.unique(np.where(np.abs(knot - even) < spacing / 2, knot, even))

@@ -22,8 +22,8 @@ class PathOptions:
 
     - `spacing` [m]: distance of the samples of the tool path; 1 rad of rotation counts as 0.2 m.
     - `max_joint_step` [rad, m]: largest change of a joint between consecutive configurations.
-    - `max_deviation` [m] and `max_rotation` [rad]: largest distance of the tool from the path
-      halfway between consecutive configurations. Configurations are added as necessary.
+    - `max_deviation` [m]: largest distance of the tool from the path halfway between consecutive
+      configurations; 1 rad of rotation counts as 0.2 m. Configurations are added as necessary.
     - `starts`: number of configurations at the first pose that are tried.
     - `hold_start`: True starts the path at the seed only.
     - `resolution` [rad, m]: largest joint change between two collision checks.
@@ -37,7 +37,6 @@ class PathOptions:
     spacing: float = 0.01
     max_joint_step: float = 0.2
     max_deviation: float = 1e-3
-    max_rotation: float = 1e-2
     starts: int = 16
     hold_start: bool = False
     resolution: float = 0.01
@@ -47,8 +46,7 @@ class PathOptions:
 
     def __post_init__(self) -> None:
         between(self.spacing, 'spacing', 1e-6, LARGEST_SPACING, InvalidOptionError)
-        for name in ('max_joint_step', 'max_deviation', 'max_rotation', 'resolution',
-                     'timeout'):
+        for name in ('max_joint_step', 'max_deviation', 'resolution', 'timeout'):
             positive(getattr(self, name), name, InvalidOptionError)
         whole(self.starts, 'starts', InvalidOptionError, most=1000)
         whole(self.random_state, 'random_state', InvalidOptionError, 0)

@@ -63,14 +63,11 @@ class MoveItPath(Endpoint):
                 raise wrong(f'{name} is nan; valid: above 0, or 0 (unlimited)')
         state = self.scene.of_state(request.start_state, robot, 'start_state')
         problem = self._problem(request, state)
-        # encoders report positions slightly outside of the limits
-        problem = problem.varied(start=problem.within_limits(problem.start))
         # the path starts at this state, so all of its joints need known positions
         self.current_state.start(robot, state.given, frozenset(problem.joint_names))
-        tip = problem.targets[0].tip
         return PathSearch(problem, self._poses(request, problem, state.scene),
-                          self._limits(request, problem), _tip_speed(request, tip),
-                          self._options(request))
+                          self._limits(request, problem),
+                          _tip_speed(request, problem.targets[0].tip), self._options(request))
 
     def _problem(self, request: GetCartesianPath.Request, state: StateInScene) -> IKProblem:
         """Return the IK problem of a waypoint; PathSearch replaces the pose of its target."""
@@ -96,9 +93,9 @@ class MoveItPath(Endpoint):
 
     def _poses(self, request: GetCartesianPath.Request, problem: IKProblem,
                scene: Scene) -> list[Array]:
-        """Return the poses (4, 4) of the start and all waypoints, in the root frame."""
+        """Return the poses (4, 4) of all waypoints, in the root frame."""
         robot, tip = problem.robot, problem.targets[0].tip
-        at = Configuration(robot, problem.start, robot.scratch_data())
+        at = Configuration(robot, problem.within_limits(problem.start), robot.scratch_data())
         frame = reference(robot, scene, request.header.frame_id, self.transforms.lookup())
         # `origin` is the pose of the waypoints' frame, None for the root frame
         origin, places = frame.placement(at), [at.placement(tip)]
@@ -108,7 +105,7 @@ class MoveItPath(Endpoint):
             if frame.frame == tip and frame.offset is None:
                 origin = places[-1]
             places.append(pose if origin is None else origin * pose)
-        return [place.homogeneous for place in places]
+        return [place.homogeneous for place in places[1:]]
 
     def _options(self, request: GetCartesianPath.Request) -> PathOptions:
         # thresholds of 0 are not set

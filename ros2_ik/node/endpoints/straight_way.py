@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ros2_ik.core import Configuration, IKProblem, IKSolution, Motion, Status
+from ros2_ik.core import IKProblem, IKSolution, Motion, Status
 from ros2_ik.core.internals import largest_change, PathOptions, PathSearch, Search, TimedPath
 from ros2_ik.messages.request_error import wrong
 from ros2_ik.node.controllers.controller import motion_limits
@@ -27,18 +27,13 @@ class StraightWay:
                         'by the joints only)')
         if problem.costs:
             raise wrong('straight: costs are not supported; valid: constraints')
-        # encoders report positions slightly outside of the limits
-        problem = problem.varied(start=problem.within_limits(problem.start))
-        target, robot = problem.targets[0], problem.robot
-        at = Configuration(robot, problem.start, robot.scratch_data())
-        limits = usable(motion_limits(robot, problem.joint_names, parameters),
+        limits = usable(motion_limits(problem.robot, problem.joint_names, parameters),
                         parameters.velocity_scaling, parameters)
         timeout = message.timeout.sec + message.timeout.nanosec * 1e-9
         self.search = PathSearch(
-            problem, [at.transform(target.tip, target.relative_to), target.transform], limits,
-            message.tip_speed or MAX_TIP_SPEED, PathOptions(
-                resolution=parameters.path_resolution,
-                timeout=timeout or parameters.max_timeout))
+            problem, [problem.targets[0].transform], limits, message.tip_speed or MAX_TIP_SPEED,
+            PathOptions(resolution=parameters.path_resolution,
+                        timeout=timeout or parameters.max_timeout))
         self.motion: Motion | None = None   # remains None if the tip is at the target already
 
     def end(self, found: TimedPath) -> IKSolution:

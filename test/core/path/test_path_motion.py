@@ -73,10 +73,10 @@ def test_motion_stays_within_limits_and_on_the_path(load, tip_speed, scale, jerk
     assert np.ptp(middle) < 0.02 * middle.max()         # constant
 
 
-def test_spline_around_a_corner_is_refused(load):
-    path = solve_path(load('ur5'), 'tool0', [LEFT, pose((0.45, 0, 0.3), DOWN),
-                                             pose((0.6, 0, 0.3), DOWN)],
-                      spacing=0.1, max_deviation=1e-5, collisions=False)
+def test_spline_that_leaves_the_path_is_refused(load):
+    corner = [LEFT, pose((0.45, 0, 0.3), DOWN), pose((0.52, 0.3, 0.3), DOWN)]     # 0.23 rad
+    path = solve_path(load('ur5'), 'tool0', corner, spacing=0.1, max_deviation=1e-5,
+                      collisions=False)
     assert path.success
     with pytest.raises(InvalidStateError, match='from the path'):
         path_motion(path, MotionLimits([2.0] * 6, [8.0] * 6, [90.0] * 6), 0.2)

@@ -52,11 +52,12 @@ def test_spline_contains_its_poses_and_is_smooth():
     assert np.linalg.norm(np.diff(speeds, axis=0), axis=1).max() < 0.05     # no corner
 
 
-def test_samples_keep_waypoints_and_the_spacing():
-    path = Waypoints([START, END, pose((0.1, 0.6, 0.2), (0.6, 0.2, -0.4))])
-    samples = path.samples(0.03)
-    assert set(path.knots) <= set(samples) and np.diff(samples).max() <= 0.03 * (1 + 1e-6)
-    assert np.allclose(path.pose(path.knots[1]), END)
+def test_waypoints_contain_their_poses_and_stop_at_sharp_corners():
+    poses = [pose(xyz) for xyz in ((0, 0, 0), (0.3, 0, 0), (0.6, 0.08, 0), (0.6, 0.4, 0))]
+    path = Waypoints(poses)
+    for s, T in zip(path.knots, poses, strict=True):
+        assert np.allclose(path.pose(s), T)
+    assert path.stops.tolist() == [path.knots[2]]       # the first corner turns by 0.26 rad
 
 
 @pytest.mark.parametrize(('make', 'words'), [
