@@ -13,7 +13,7 @@ from ros2_ik.core.path.path import PathOptions
 from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
 from ros2_ik.core.problem import accept, IKProblem
 from ros2_ik.core.robot import Configuration
-from ros2_ik.core.solvers import Budget, make_solver, Search, SolveOptions
+from ros2_ik.core.solvers import Budget, make_solver, solve
 from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
@@ -54,9 +54,9 @@ class Branches:
         self.samples = _samples(path, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
         self.links: list[dict[tuple[int, int], bool]] = [{} for _ in self.samples[1:]]
-        # weights (n - 1,) of squared joint steps: their sum is the length of the path times the
+        # weight of squared joint steps: their sum is about the length of the path times the
         # integral of |dq/ds|^2, which does not depend on the sampling
-        self.weights: Array = path.length / np.diff(self.samples)
+        self.weight = len(self.samples) - 1
         self.seed = self.problem.within_limits(problem.start)
         self._name, _ = chosen_solver('auto', problem)
         self._solver_options = (
@@ -93,12 +93,10 @@ class Branches:
 
     def search(self, layer: int) -> list[Array]:
         """Return up to `starts` different accepted configurations at a sample."""
-        options = self.options
-        search = Search(self.at(self.samples[layer]), options=SolveOptions(
-            solutions=options.starts, random_state=options.random_state,
-            max_iterations=START_ITERATIONS, cancel=options.cancel, timeout=self.left))
-        search.run()
-        return [one.attempt.q for one in search.accepted][:options.starts]
+        found = solve(self.at(self.samples[layer]), solutions=self.options.starts, random_state=0,
+                      max_iterations=START_ITERATIONS, cancel=self.options.cancel,
+                      timeout=self.left)
+        return [each.q for each in (found, *found.alternatives) if each.success]
 
     # -- branches ---------------------------------------------------------------------------
 
@@ -153,15 +151,14 @@ class Branches:
         # node 0 is the seed; other nodes come from branches traced down to the first sample
         if self.options.hold_start:
             cost[1:] = np.inf
-        for before, after, links, weight in zip(self.nodes, self.nodes[1:], self.links,
-                                                self.weights, strict=False):
+        for before, after, links in zip(self.nodes, self.nodes[1:], self.links, strict=False):
             if not after:
                 break
             steps = np.array(after)[None] - np.array(before)[:, None]
             allowed = np.abs(steps).max(axis=2) <= self.options.max_joint_step
             for pair, is_allowed in links.items():
                 allowed[pair] = is_allowed
-            sums = cost[:, None] + np.where(allowed, weight * (steps**2).sum(axis=2), np.inf)
+            sums = cost[:, None] + np.where(allowed, self.weight * (steps**2).sum(axis=2), np.inf)
             if not np.isfinite(sums).any():
                 break
             parents.append(sums.argmin(axis=0))

@@ -28,7 +28,6 @@ class PathOptions:
     - `hold_start`: True starts the path at the seed only.
     - `resolution` [rad, m]: largest joint change between two collision checks.
     - `timeout` [s]: time limit of the whole search.
-    - `random_state`: an integer; equal integers give equal results unless the time runs out.
     - `cancel`: an event, or a callable that returns True to cancel the search.
 
     Raises InvalidOptionError.
@@ -41,7 +40,6 @@ class PathOptions:
     hold_start: bool = False
     resolution: float = 0.01
     timeout: float = 30.0
-    random_state: int = 0
     cancel: Event | Callable[[], bool] | None = None
 
     def __post_init__(self) -> None:
@@ -49,7 +47,6 @@ class PathOptions:
         for name in ('max_joint_step', 'max_deviation', 'resolution', 'timeout'):
             positive(getattr(self, name), name, InvalidOptionError)
         whole(self.starts, 'starts', InvalidOptionError, most=1000)
-        whole(self.random_state, 'random_state', InvalidOptionError, 0)
         flag(self.hold_start, 'hold_start', InvalidOptionError)
         if self.cancel is not None:
             check_cancel(self.cancel, InvalidOptionError)

@@ -49,22 +49,21 @@ def smoothed(branches: Branches, chain: Chain, whole: Chain) -> Chain:
 
 def _cost(branches: Branches, chain: Chain) -> float:
     q = np.array([q for _, q in chain])
-    steps = branches.weights[:len(q) - 1, None] * np.diff(q, axis=0)**2
-    return float(((q[0] - branches.seed)**2).sum() + steps.sum())
+    return float(((q[0] - branches.seed)**2).sum()
+                 + branches.weight * (np.diff(q, axis=0)**2).sum())
 
 
 def _moved(branches: Branches, chain: Chain, fixed: Mask) -> Chain:
     """Return the chain after one step, and add those that are not accepted to `fixed` (n,)."""
     q_slice = branches.problem.active.q_slice
     x = np.array([q[q_slice] for _, q in chain])
-    weights = branches.weights[:len(x) - 1, None]
     # projections (n, k, k) to the null spaces of the pose Jacobians
     P = np.array([_null_space(branches, *each) for each in chain])
     P[fixed] = 0.0
 
     def gradient(x: Array, seed: Array) -> Array:
         """Return half the gradient (n k,) of the cost at x (n, k), projected."""
-        pull = weights * np.diff(x, axis=0)
+        pull = branches.weight * np.diff(x, axis=0)
         g = np.concatenate([x[:1] - seed, pull]) - np.concatenate([pull, 0 * x[:1]])
         projected: Array = (P @ g[:, :, None]).reshape(-1)
         return projected

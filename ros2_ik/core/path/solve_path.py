@@ -171,8 +171,8 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     if chain and branches.is_step(q, end) and accept(problem, end).touches:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # is the pose reachable at all, from any start?
-    found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.left,
-                  random_state=options.random_state, cancel=options.cancel)
+    found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.left, random_state=0,
+                  cancel=options.cancel)
     if found.success:
         return _unconnected(problem, q, end, found)
     reason = REASONS.get(found.status) or (
