@@ -19,8 +19,8 @@ from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3
-# bisections of the interval to the next sample, if a branch does not reach the sample directly
-TRACE_BISECTIONS = 4
+# largest change of a joint from sample to sample, before configurations are added [rad, m]
+MAX_SAMPLE_STEP = 1.0
 # bisections of a step until the tool is within the allowed deviation
 STEP_BISECTIONS = 10
 # error at which descents end [m, rad]; larger errors make the spline through the results jerky
@@ -40,9 +40,9 @@ class Branches:
     """
     A graph of configurations along a path.
 
-    `nodes[i]` are the configurations at `samples[i]` (n,). `links[i]` has pairs of node numbers at
-    the samples i and i + 1: True if one was traced from the other, False if the step is not
-    allowed. `given` is the original problem, `problem` has narrower joint limits.
+    `nodes[i]` are the configurations at `samples[i]` (n,). `refused[i]` has the pairs of nodes at
+    the samples i and i + 1 between which no motion is allowed, by their numbers. `given` is the
+    original problem, `problem` has narrower joint limits.
     """
 
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
@@ -53,7 +53,7 @@ class Branches:
         self.first = problem.again([path.pose(0.0)])
         self.samples = _samples(path, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
-        self.links: list[dict[tuple[int, int], bool]] = [{} for _ in self.samples[1:]]
+        self.refused: list[set[tuple[int, int]]] = [set() for _ in self.samples[1:]]
         # weight of squared joint steps: their sum is about the length of the path times the
         # integral of |dq/ds|^2, which does not depend on the sampling
         self.weight = len(self.samples) - 1
@@ -81,11 +81,12 @@ class Branches:
                   make_solver(self._name, problem, self._solver_options))
         return solver.find(problem, Starts(q, 0, 0, OWN_STATE), self.budget)[0].q
 
-    def follow(self, s: float, q: Array) -> Array | None:
+    def follow(self, s: float, q: Array, most: float | None = None) -> Array | None:
         """Return an accepted configuration at a parameter, within one step of q (nq,), or None."""
         problem = self.at(s)
         end = self.descend(problem, q)
-        return end if self.is_step(q, end) and accept(problem, end).accepted else None
+        is_near = np.abs(end - q).max() <= (most or self.options.max_joint_step)
+        return end if is_near and accept(problem, end).accepted else None
 
     def is_step(self, before: Array, after: Array) -> bool:
         """Return whether no joint changes by more than `max_joint_step`."""
@@ -108,36 +109,20 @@ class Branches:
 
     def _trace(self, layer: int, q: Array, direction: int) -> None:
         """Trace a branch to higher (1) or lower samples (-1), until it ends or merges."""
-        a, _ = self._add_node(layer, q)
+        self._add_node(layer, q)
         while 0 <= layer + direction < len(self.samples) and not self.budget.over():
-            found = self._advance(self.nodes[layer][a], self.samples[layer],
-                                  self.samples[layer + direction], TRACE_BISECTIONS)
-            if found is None:
+            layer += direction
+            found = self.follow(self.samples[layer], q, MAX_SAMPLE_STEP)
+            if found is None or not self._add_node(layer, found):
                 return
-            b, is_new = self._add_node(layer + direction, found)
-            self.links[min(layer, layer + direction)][
-                (a, b) if direction > 0 else (b, a)] = True
-            if not is_new:
-                return
-            layer, a = layer + direction, b
+            q = found
 
-    def _advance(self, q: Array, s: float, end: float, bisections: int) -> Array | None:
-        """Return the configuration at `end` on the branch through q (nq,) at s, or None."""
-        found = self.follow(end, q)
-        if found is None and bisections:
-            middle = (s + end) / 2
-            half = self._advance(q, s, middle, bisections - 1)
-            found = None if half is None else self._advance(half, middle, end, bisections - 1)
-        return found
-
-    def _add_node(self, layer: int, q: Array) -> tuple[int, bool]:
-        """Return the number of the node at q (nq,), added if missing, and whether it is new."""
-        nodes = self.nodes[layer]
-        for k, node in enumerate(nodes):
-            if np.abs(q - node).max() < SAME_NODE:
-                return k, False
-        nodes.append(q)
-        return len(nodes) - 1, True
+    def _add_node(self, layer: int, q: Array) -> bool:
+        """Add a node at q (nq,) to a sample; return False if there is one already."""
+        is_new = all(np.abs(q - node).max() >= SAME_NODE for node in self.nodes[layer])
+        if is_new:
+            self.nodes[layer].append(q)
+        return is_new
 
     def cheapest(self) -> list[int]:
         """
@@ -151,13 +136,13 @@ class Branches:
         # node 0 is the seed; other nodes come from branches traced down to the first sample
         if self.options.hold_start:
             cost[1:] = np.inf
-        for before, after, links in zip(self.nodes, self.nodes[1:], self.links, strict=False):
+        for before, after, refused in zip(self.nodes, self.nodes[1:], self.refused, strict=False):
             if not after:
                 break
             steps = np.array(after)[None] - np.array(before)[:, None]
-            allowed = np.abs(steps).max(axis=2) <= self.options.max_joint_step
-            for pair, is_allowed in links.items():
-                allowed[pair] = is_allowed
+            allowed = np.abs(steps).max(axis=2) <= MAX_SAMPLE_STEP
+            for pair in refused:
+                allowed[pair] = False
             sums = cost[:, None] + np.where(allowed, self.weight * (steps**2).sum(axis=2), np.inf)
             if not np.isfinite(sums).any():
                 break
@@ -179,7 +164,7 @@ class Branches:
             whole, refused = self.refined(chain)
             if refused is None or self.budget.over():
                 return chain if refused is None else chain[:refused + 1], whole
-            self.links[refused][numbers[refused], numbers[refused + 1]] = False
+            self.refused[refused].add((numbers[refused], numbers[refused + 1]))
 
     # -- steps between configurations ---------------------------------------------------------
 

@@ -61,7 +61,7 @@ class _SteadyPath(ToolPath):
                  rotation: Array) -> None:
         self._orientation, self._arm = start[:3, :3], start[:3, 3] - centre
         self._centre, self._turn, self._travel, self._rotation = centre, turn, travel, rotation
-        distance = math.hypot(*np.cross(turn, self._arm), *travel)
+        distance = math.hypot(*(pin.skew(turn) @ self._arm), *travel)
         super().__init__(max(distance, ROTATION_LENGTH * math.hypot(*rotation)))
 
     def pose(self, s: float) -> Array:
