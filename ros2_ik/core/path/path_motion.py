@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 import math
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -178,23 +178,21 @@ class PathSearch:
 
     def run(self, seconds: float = math.inf) -> bool:
         """Search for the motion; `seconds` is ignored. Returns True: the search is finished."""
+        nothing = self._found
         try:
-            self._search()
+            self._found = self._search()
         # joint values exist, but the motion along them is not allowed
         except InvalidStateError as error:
-            self._end(Status.INVALID_MOTION_PLAN, str(error))
+            self._found = nothing._replace(status=Status.INVALID_MOTION_PLAN, message=str(error))
         except IKError as error:
-            self._end(error.status, str(error))
+            self._found = nothing._replace(status=error.status, message=str(error))
         return True
 
     def solution(self) -> TimedPath:
         """Return the motion found by `run`."""
         return self._found
 
-    def _end(self, status: Status, message: str, **motion: Any) -> None:
-        self._found = self._found._replace(status=status, message=message, **motion)
-
-    def _search(self) -> None:
+    def _search(self) -> TimedPath:
         problem, target = self.problem, self.problem.targets[0]
         here = Configuration(problem.robot, problem.start, problem.robot.scratch_data())
         poses = [here.transform(target.tip, target.relative_to)]
@@ -204,20 +202,21 @@ class PathSearch:
                 poses.append(pose)
         if len(poses) == 1:
             first = problem.again(poses)
-            if not accept(first, first.start).accepted:
-                status, _, text = start_reason(first)
-                return self._end(status, text)
-            return self._end(Status.SUCCESS, 'the tool is at the end of the path', fraction=1.0)
+            if accept(first, first.start).accepted:
+                return self._found._replace(status=Status.SUCCESS, fraction=1.0,
+                                            message='the tool is at the end of the path')
+            status, _, text = start_reason(first)
+            return self._found._replace(status=status, message=text)
         left = max(self.budget.deadline - time.monotonic(), 1e-3)
         path = follow_path(problem, Waypoints(poses), replace(
             self.options, timeout=left, cancel=self.budget.cancelled, hold_start=True))
         if len(path.q) < 2:
-            return self._end(path.status, path.message)
+            return self._found._replace(status=path.status, message=path.message)
         motion = _reached_motion(path, self.limits, self.tip_speed)
         # points at constant periods between the stops
         period = max(PERIOD, motion.duration / MAX_POINTS)
         times = np.concatenate([[0.0], *(
             np.linspace(a, b, math.ceil((b - a) / period) + 1)[1:]
             for a, b in pairwise((0.0, *motion.rests, motion.duration)))])
-        return self._end(path.status, path.message, fraction=path.fraction, times=times,
-                         states=np.array([motion.at(moment) for moment in times]))
+        return TimedPath(path.status, path.message, path.fraction, motion.joints, times,
+                         np.array([motion.at(moment) for moment in times]))
