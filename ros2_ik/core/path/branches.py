@@ -97,7 +97,7 @@ class Branches:
         found = solve(self.at(self.samples[layer]), solutions=self.options.starts, random_state=0,
                       max_iterations=START_ITERATIONS, cancel=self.options.cancel,
                       timeout=self.left)
-        return [each.q for each in (found, *found.alternatives) if each.success]
+        return [each.q for each in (found, *found.alternatives) if each.q is not None]
 
     # -- branches ---------------------------------------------------------------------------
 
