@@ -173,7 +173,7 @@ class PathSearch:
         framed, question, *arguments, deadline = unpack(data, robot)
         search = cls(IKProblem(framed, **question), *arguments)
         # processes of one computer share the clock
-        search.budget = replace(search.budget, deadline=deadline)
+        search.budget.deadline = deadline
         return search
 
     def run(self, seconds: float = math.inf) -> bool:
