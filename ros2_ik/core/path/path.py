@@ -57,7 +57,7 @@ class PathBreak:
     """
     The point at which a path ends early, and the reason.
 
-    `parameter` [m] and `pose` (4, 4) belong to the first pose that is not reached. `reason` is
+    `parameter` [m] and `pose` (4, 4) belong to the first sample that is not reached. `reason` is
     'contact', 'joint limit', 'reach', 'singularity', 'constraint', 'step', 'start' or 'time';
     `text` has the details. `advice` is a change of the problem with which the path gets farther,
     or ''.
