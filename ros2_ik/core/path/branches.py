@@ -1,6 +1,7 @@
 """Branches: continuous sequences of configurations along a path, and checks of their steps."""
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import pairwise
 import math
 import time
@@ -49,6 +50,8 @@ class Branches:
                  budget: Budget) -> None:
         self.given, self.path, self.options, self.budget = problem, path, options, budget
         self.problem = _with_narrower_limits(problem)
+        # the problem with the target at the parameter s [m] of the path; each is used many times
+        self.at = cache(lambda s: self.problem.again([path.pose(s)]))
         # the problem of the first pose with the original limits, to check the seed
         self.first = problem.again([path.pose(0.0)])
         self.samples = _samples(path, options.spacing)
@@ -62,10 +65,6 @@ class Branches:
         self._solver_options = (
             {'solution_tolerance': SOLUTION_TOLERANCE} if self._name == 'lm' else {})
         self._solver = make_solver(self._name, self.problem, self._solver_options)
-
-    def at(self, s: float) -> IKProblem:
-        """Return the problem with the target at the parameter s [m] of the path."""
-        return self.problem.again([self.path.pose(s)])
 
     @property
     def left(self) -> float:
@@ -119,10 +118,11 @@ class Branches:
 
     def _add_node(self, layer: int, q: Array) -> bool:
         """Add a node at q (nq,) to a sample; return False if there is one already."""
-        is_new = all(np.abs(q - node).max() >= SAME_NODE for node in self.nodes[layer])
-        if is_new:
-            self.nodes[layer].append(q)
-        return is_new
+        nodes = self.nodes[layer]
+        if nodes and np.abs(np.array(nodes) - q).max(axis=1).min() < SAME_NODE:
+            return False
+        nodes.append(q)
+        return True
 
     def cheapest(self) -> list[int]:
         """
