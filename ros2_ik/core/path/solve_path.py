@@ -137,9 +137,7 @@ def _advice(branches: Branches, reached: float) -> str:
         chain = _search(Branches(problem, path, replace(options, hold_start=False),
                                  branches.budget))
         if chain and chain[-1][0] > max(reached, 0.0):
-            joints = ', '.join(f'{name} {chain[0][1][problem.robot.joint(name).index]:.4g}'
-                               for name in problem.joint_names)
-            return f'a start at {joints} reaches {chain[-1][0]:.4g} m'
+            return f'another start (hold_start=False) reaches {chain[-1][0]:.4g} m'
     # a free rotation axis
     target, = problem.question()['targets']
     for axis in AXES_TO_FREE:
@@ -174,7 +172,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.left, random_state=0,
                   cancel=options.cancel)
     if found.success:
-        return _unconnected(problem, q, end, found)
+        return _unconnected(branches, problem, q, end, found)
     reason = REASONS.get(found.status) or (
         'constraint' if problem.kinds != {'targets'} else
         'joint limit' if found.at_limits else 'reach')
@@ -183,7 +181,8 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
             f'no configuration reaches the next pose: {found.message}{limits}')
 
 
-def _unconnected(problem: IKProblem, q: Array, end: Array, found: IKSolution) -> Reason:
+def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
+                 found: IKSolution) -> Reason:
     """Return the reason why no step from q (nq,) reaches a pose that is otherwise reachable."""
     text = ('no allowed step reaches the next pose; the nearest other configuration found is '
             f'{largest_change(problem.active, q, found.best_q)} away')
@@ -198,6 +197,9 @@ def _unconnected(problem: IKProblem, q: Array, end: Array, found: IKSolution) ->
     if condition > MAX_CONDITION:
         return (Status.NO_IK_SOLUTION, 'singularity',
                 f'{text}; the arm is near a singularity (condition number {condition:.3g})')
+    # if the step to the other configuration is short, a contact between both prevented the step
+    if branches.is_step(q, found.best_q):
+        return Status.NO_IK_SOLUTION, 'contact', 'there is a contact on the way to the next pose'
     return Status.NO_IK_SOLUTION, 'step', text
 
 

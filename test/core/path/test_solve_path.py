@@ -136,7 +136,7 @@ def test_fixed_start_is_kept_or_refused(ur5):
     assert held.success and np.array_equal(held.q[0], free.q[0])
     away = solve_path(ur5, 'tool0', line, hold_start=True, collisions=False)
     assert away.status is Status.INVALID_ROBOT_STATE and away.fraction == 0.0
-    assert away.broken_at.reason == 'start' and 'a start at' in away.broken_at.advice
+    assert away.broken_at.reason == 'start' and 'another start' in away.broken_at.advice
     assert len(away.q) == 0
 
 
