@@ -78,7 +78,8 @@ def _reached_motion(path: Path, limits: MotionLimits, tip_speed: float) -> Motio
         spline, ((s,), (speed,), (acceleration,)) = splines[k], ways[k].at(time - begins[k])
         first, second = spline(s, 1), spline(s, 2)
         return MotionState(spline(s), first * speed, second * speed**2 + first * acceleration)
-    motion = Motion(problem.joint_names, float(begins[-1]), state, tuple(begins[1:-1].tolist()))
+    motion = Motion(problem.joint_names, float(begins[-1]), state, tuple(begins[1:-1].tolist()),
+                    is_curved=True)
     contact = problem.checker and blocked(problem.checker, motion, path.q[0],
                                           path.options.resolution)
     if contact:
