@@ -89,7 +89,10 @@ class PathCollisionCheck:
                 now, before = now + step, position
                 yield now, position
             elif step <= JUMP_RATIO * max(end, 1.0):
-                raise self._jump(now, before, position)
+                k = int(np.argmax(np.abs(position - before)))
+                raise InvalidOptionError(
+                    f"the motion jumps at {now:.6g} s: joint '{self._motion.joints[k]}' from "
+                    f'{before[k]:.6g} to {position[k]:.6g}; valid: a continuous motion')
             step = min(step * min(0.95 * self._resolution / max(far, 1e-12), 2.0), MAX_INTERVAL)
 
     def _at(self, moment: float) -> Array:
@@ -100,12 +103,6 @@ class PathCollisionCheck:
             raise InvalidOptionError(f"the motion has no finite position of joint '{joint}' at "
                                      f'{moment:.6g} s')
         return position
-
-    def _jump(self, moment: float, before: Array, after: Array) -> InvalidOptionError:
-        k = int(np.argmax(np.abs(after - before)))
-        return InvalidOptionError(
-            f"the motion jumps at {moment:.6g} s: joint '{self._motion.joints[k]}' from "
-            f'{before[k]:.6g} to {after[k]:.6g}; only a continuous motion can be checked')
 
 
 def _distance(one: Array, other: Array) -> float:
