@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 import json
 import os
 from pathlib import Path
+import signal
 import subprocess
 import sys
 from typing import Any, NamedTuple
@@ -80,18 +81,20 @@ def process() -> Callable[..., Run]:
 
 
 @pytest.fixture(scope='module')
-def domain() -> Iterator[str]:
-    """Run a demo for all tests of a module, in a ROS domain of its own; return the domain."""
+def domain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a demo for all tests of a module in a ROS domain; Ctrl-C must end it with code 0."""
     from ros2_ik.demo.domain import unused_domain
-    domain = str(unused_domain())
-    demo = subprocess.Popen([sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE,
-                            env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain}, text=True)
+    domain, log = str(unused_domain()), tmp_path_factory.mktemp('demo') / 'log'
+    demo = subprocess.Popen(
+        [sys.executable, '-m', 'ros2_ik.demo'], stdout=subprocess.PIPE, stderr=log.open('wb'),
+        env=os.environ | LOCAL | {'ROS_DOMAIN_ID': domain}, text=True, start_new_session=True)
     try:
-        assert any('Ctrl-C ends' in line for line in demo.stdout or ()), 'it did not come up'
+        assert any('Ctrl-C ends' in line for line in demo.stdout or ()), log.read_text()
         yield domain
     finally:
-        demo.terminate()
+        os.killpg(demo.pid, signal.SIGINT)
         assert demo.wait(10) == 0
+    assert 'Traceback' not in log.read_text() and 'exit code' not in log.read_text()
 
 
 @pytest.fixture
