@@ -121,7 +121,7 @@ class Mock:
         self.send(topic, message, lambda: self.log.count(reason) > known, f'in the log: {reason}')
         assert self.hear(5) == start
 
-    def logged(self, text: str, known: int = 0) -> None:
+    def logged(self, text: str, known: int) -> None:
         self.until(lambda: self.log.count(text) > known, f'in the log: {text}')
 
     def set(self, name: str, value: Any, node: str = 'mock_robot') -> str:

@@ -1,22 +1,39 @@
-"""The mock robot: its topics, their rate, TF, and its end."""
+"""The mock robot: topics, TF, faults, position controller, joint_command, its end and its docs."""
 
 import io
+import math
+from pathlib import Path
+import re
 import signal
 import subprocess
 import sys
 import time
 from xml.etree import ElementTree
 
-from mock_harness import ARM, LIMIT, positions, PROGRAM, running, TOPIC, trajectory
+from mock_harness import (
+    ARM,
+    LIMIT,
+    positions,
+    PROGRAM,
+    running,
+    seconds,
+    TOPIC,
+    trajectory,
+    velocities,
+)
 import numpy as np
 import pinocchio as pin
 import pytest
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import String
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, String
 from tf2_msgs.msg import TFMessage
+import yaml
 import yourdfpy
 
 from ros2_ik.core import Robot, shipped_robots
+from ros2_ik.mock.controlled_groups import controlled_groups, node_parameters, TRAJECTORY
+from ros2_ik.mock.robot import FAULTS
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -55,7 +72,7 @@ def test_robot_is_published_at_home(tmp_path, robot, number):
 
 
 def test_joint_states_are_published_at_100_hz_with_current_stamps(mock):
-    _, states = listen(mock, 300)
+    _, states = listen(mock, 150)
     stamps = [s.header.stamp.sec + s.header.stamp.nanosec * 1e-9 for s in states]
     assert 0 <= time.time() - stamps[-1] < 5
     periods = sorted(b - a for a, b in zip(stamps, stamps[1:], strict=False))
@@ -64,6 +81,7 @@ def test_joint_states_are_published_at_100_hz_with_current_stamps(mock):
 
 @pytest.mark.parametrize(('words', 'reason'), [
     (['--robot', 'pandaa'], "did you mean 'panda'"),
+    (['--ros-args', '-p', 'active:=[]'], 'active has no value'),
     (['--ros-args', '-r', '__node:=robot'], "'robot' would replace arm_controller's: leave out")])
 def test_malformed_command_lines_are_refused(words, reason):
     run = subprocess.run([sys.executable, PROGRAM, *words], capture_output=True, text=True,
@@ -105,3 +123,152 @@ def test_tf_of_the_links_agrees_with_yourdfpy(mock):
             T = step @ T
         np.testing.assert_allclose(T, judge.get_transform(link, ROOT), atol=1e-6)
     mock.node.destroy_subscription(subscription)
+
+
+# -- faults and refused parameters ----------------------------------------------------------------
+
+def shifted(mock, by):
+    at = mock.rest()
+    return [at[ARM[0]] + by, *(at[joint] for joint in ARM[1:])]
+
+
+def test_released_arm_catches_up_at_its_velocity_limit(mock):
+    goal = shifted(mock, 0.3)
+    start = positions(mock.states[-1])
+    assert mock.set('blocked', True) == ''
+    for _ in range(5):   # no sign that it arrived
+        mock.send(TOPIC, trajectory(ARM, (0.2, goal)), lambda: True, 'nothing')
+        assert mock.hear(10) == start
+    mock.hear(30)
+    first = len(mock.states) - 1
+    assert mock.set('blocked', False) == ''
+    mock.until(lambda: positions(mock.states[-1])[ARM[0]] == pytest.approx(goal[0]), 'the goal')
+    speeds = [state.velocity[state.name.index(ARM[0])] for state in mock.states[first:]]
+    assert max(map(abs, speeds)) == pytest.approx(2.175, rel=1e-6)     # of the URDF
+
+
+def test_time_scale_slows_the_controllers(mock):
+    """The path is the same, and joint_states have the slower velocities."""
+    goal = shifted(mock, 0.3)
+    assert mock.set('time_scale', 0.25) == ''
+    states = mock.move(TOPIC, trajectory(ARM, (0.5, goal)))
+    assert mock.set('time_scale', 1.0) == ''
+    times = [state.header.stamp.sec + state.header.stamp.nanosec * 1e-9 for state in states]
+    at = [positions(state)[ARM[0]] for state in states]
+    assert at[-1] == pytest.approx(goal[0]) and at == sorted(at)
+    moving = [time for time, state in zip(times, states, strict=True) if any(state.velocity)]
+    assert moving[-1] - moving[0] == pytest.approx(2.0, abs=0.1)
+    fastest = max(velocities(state)[ARM[0]] for state in states)
+    assert fastest == pytest.approx(0.3 / 2.0, rel=0.05)
+
+
+@pytest.mark.parametrize(('name', 'value', 'reason'), [
+    ('time_scale', 0.0, 'time_scale out of range Min: 0.01, Max: 1.0'),
+    ('clock_offset', math.nan, 'clock_offset out of range'),
+])
+def test_malformed_parameters_are_refused(mock, name, value, reason):
+    before = mock.get(name)
+    assert reason in mock.set(name, value)
+    assert mock.get(name) == before
+
+
+# -- position commands, and the switching of controllers ------------------------------------------
+
+COMMANDS = 'arm_position_controller/commands'
+
+
+@pytest.fixture
+def streamed(mock):
+    """Return the mock robot with its position controller active."""
+    assert mock.set('active', ['arm_position_controller', 'hand_controller']) == ''
+    yield mock
+    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+
+
+def command(*values):
+    return Float64MultiArray(data=[float(value) for value in values])
+
+
+def arm(state):
+    return [positions(state)[joint] for joint in ARM]
+
+
+def test_position_command_is_a_step_with_its_velocity(streamed):
+    known = streamed.log.count('defect: panda_joint1 moves at')
+    streamed.move(COMMANDS, command(0.0, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+    states = streamed.move(COMMANDS, command(0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7))
+    assert arm(states[1]) == pytest.approx([0.3, -0.7, 0.0, -2.3, 0.0, 1.5, 0.7])
+    assert velocities(states[1])[ARM[0]] == pytest.approx(
+        0.3 / max(seconds(states[1], states[0]), 0.01))
+    streamed.logged('defect: panda_joint1 moves at', known)
+
+
+@pytest.mark.parametrize('values', [[math.nan] + [0.0] * 6, [0.0] * 6 + [math.inf], [0.1] * 6])
+def test_malformed_position_command_is_dropped(streamed, values):
+    streamed.refused(COMMANDS, command(*values), 'are not 7 finite positions')
+
+
+def test_inactive_controller_ignores_commands(mock):
+    mock.refused(COMMANDS, command(*[0.1] * 7), 'the controller is not active')
+    assert mock.set('active', ['arm_position_controller']) == ''
+    mock.refused(TOPIC, trajectory(ARM, (0.3, [0.1] * 7)), 'the controller is not active')
+    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+
+
+def test_deactivating_a_controller_stops_its_motion(mock):
+    start = arm(mock.states[-1])
+    mock.send(TOPIC, trajectory(ARM, (20.0, [start[0] + 1.0, *start[1:]])),
+              lambda: arm(mock.states[-1]) != start, 'motion')
+    assert mock.set('active', ['arm_position_controller']) == ''
+    stopped = mock.rest()
+    assert mock.set('active', ['arm_controller', 'hand_controller']) == ''
+    assert mock.hear(20) == stopped
+
+
+@pytest.mark.parametrize(('active', 'reason'), [
+    (['arm_controler'], "no controller 'arm_controler'; there are arm_controller, arm_pos"),
+    (['arm_controller', 'arm_position_controller'], "both command 'panda_joint1'"),
+])
+def test_invalid_set_of_active_controllers_is_refused(mock, active, reason):
+    before = mock.get('active')
+    assert reason in mock.set('active', active)
+    assert mock.get('active') == before
+
+
+def test_joint_command_moves_joints_by_name(mock):
+    start = positions(mock.states[-1])
+    states = mock.move('joint_command', JointState(name=['panda_joint5', 'panda_joint1'],
+                                                   position=[0.01, start['panda_joint1']]))
+    assert positions(states[-1]) == pytest.approx(start | {'panda_joint5': 0.01})
+    for names, reason in ((ARM, '1 positions for 7 names'), (['x'], "unknown joints: ['x']")):
+        mock.refused('joint_command', JointState(name=names, position=[0.0]), reason)
+
+
+# -- docs/controllers.md --------------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / 'docs' / 'controllers.md').read_text(encoding='utf-8')
+
+
+def test_page_has_the_parameters_of_the_launch_file():
+    written = yaml.safe_load(re.search(r'```yaml\n(.*?)```', PAGE, re.S)[1])
+    given = written['/**']['ros__parameters']
+    shipped = shipped_robots()['panda']
+    parameters = node_parameters(shipped, Robot.load(shipped))
+    assert set(given['controllers']) <= set(parameters['controllers'])
+    for name in given['controllers']:
+        for field, value in given[name].items():
+            assert parameters[f'{name}.{field}'] == value
+
+
+def test_page_lists_the_faults_and_their_defaults():
+    rows = dict(re.findall(r'^\| `(\w+)` \| (\S+) \| ', PAGE.partition('Faults')[2], re.M))
+    assert {name: yaml.safe_load(text) for name, text in rows.items()} == {
+        name: default for name, (default, *_) in FAULTS.items()}
+
+
+def test_page_names_the_controllers_of_the_robots():
+    text = re.search(r'So panda has(.*?)\. Each', PAGE, re.S)[1]
+    for name in ('panda', 'ur5', 'baxter'):
+        shipped = shipped_robots()[name]
+        for group in controlled_groups(shipped, Robot.load(shipped)):
+            assert f'`{group}{TRAJECTORY}`' in text

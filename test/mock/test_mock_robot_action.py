@@ -58,7 +58,7 @@ def test_goal_succeeds_at_its_end(arm, client):
 def test_malformed_goal_is_rejected(arm, client):
     request = FollowJointTrajectory.Goal(trajectory=trajectory(ARM[:6], (1.0, HOME[:6])))
     assert not send(arm, client, request).accepted
-    arm.logged('refused a trajectory: joint names')
+    arm.logged('refused a trajectory: joint names', 0)
 
 
 def test_new_goal_aborts_the_running_one(arm, client):
