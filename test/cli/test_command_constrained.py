@@ -124,19 +124,12 @@ def test_table_shows_the_state_of_each_constraint(command, problem):
     assert ' off by ' in rows['manipulability']
 
 
-@pytest.mark.parametrize('number', [0.5, '5e-1'])
+@pytest.mark.parametrize('number', ['0.5', '5e-1', '["5e-1"]'])
 def test_bound_of_one_row_may_be_a_number(command, problem, number):
-    path = problem(problem_of(frame='panda_hand', normal=[0, 0, 1], bounds={'lower': number}))
+    path = problem('constraints: [{kind: point_to_plane, frame: panda_hand, normal: [0e0, 0, 1], '
+                   f'bounds: {{lower: {number}}}}}]')
     run = command('constrained', path, '--robot', 'panda')
     assert run.code == 0 and 'holds' in run.out, run.err
-
-
-def test_infeasible_problem_names_the_violation(command, problem):
-    far = problem_of(frame='panda_hand', normal=[0, 0, 1], bounds={'name': 'high', 'lower': [5]})
-    far['timeout'] = {'nanosec': 200_000_000}
-    run = command('constrained', problem(far), '--robot', 'panda')
-    assert run.code == 1
-    assert 'VIOLATED by' in run.out
 
 
 def test_joints_of_both_arms_move_without_a_group(command, problem):
@@ -179,14 +172,6 @@ GOOD = [0, 0, 1]
 ])
 def test_malformed_problems_are_refused_in_one_line(command, problem, content, hint):
     assert hint in command('constrained', problem(content), '--robot', 'panda').refused()
-
-
-def test_exponent_without_a_point_is_read_as_a_number(command, problem):
-    text = ('constraints: [{kind: point_to_plane, frame: panda_hand, normal: [0e0, 0, 1e0], '
-            'bounds: {name: half, lower: [5e-1]}}]')
-    run = command('constrained', problem(text), '--robot', 'panda', '--json')
-    state, = run.json['constraints']
-    assert (run.code, state['name'], state['lower']) == (0, 'half', [0.5])
 
 
 @pytest.mark.parametrize(('words', 'hint'), [

@@ -39,14 +39,6 @@ def scene(tmp_path):
     return path
 
 
-def test_solve_moves_an_attached_subframe_to_a_subframe(command, judge, scene):
-    run = command('solve', 'panda', '--scene', scene, '--tip', 'peg/tip', '--relative-to',
-                  'bin/grasp', '--xyz', 0, 0, 0, '--rpy', 0, 0, 0, '--json')
-    assert run.code == 0, run.out + run.err
-    found = judge('panda', run.json['joints'], HAND, ROOT) @ T_HAND_TIP
-    assert np.abs(found - T_GRASP).max() < 2e-4
-
-
 def test_problem_file_uses_object_frames_and_a_tool(command, judge, scene, tmp_path):
     """A tool on the attached peg points down above the bin; peg and bin may touch."""
     path = tmp_path / 'problem.yaml'

@@ -57,12 +57,6 @@ def test_missing_meshes_are_refused_unless_collisions_are_allowed(command, tmp_p
     assert run.json['status'] == 'GOAL_IN_COLLISION'
 
 
-def test_answer_reports_that_collisions_are_not_checked(command):
-    run = command('solve', 'panda', '--xyz', 0.4, 0.1, 0.4, '--scene', 'table',
-                  '--allow-collisions')
-    assert run.code == 0 and 'collisions: not checked' in run.out
-
-
 @pytest.mark.parametrize('avoid', [True, False])
 def test_constrained_reads_avoid_collisions(command, arm, tmp_path, avoid):
     pytest.importorskip('rclpy')

@@ -1,6 +1,5 @@
 """`ros2_ik picture`, judged by the pixels of its files."""
 
-import os
 
 import numpy as np
 import pytest
@@ -121,10 +120,3 @@ def test_malformed_command_lines_are_refused(command, tmp_path, monkeypatch, wor
     monkeypatch.chdir(tmp_path)
     assert reason in command('picture', *words).refused()
     assert not [*tmp_path.iterdir()]
-
-
-def test_missing_pillow_is_named(process):
-    path = os.pathsep.join([os.path.join(os.path.dirname(__file__), '../without'),
-                            os.environ.get('PYTHONPATH', '')])
-    run = process('picture', 'panda', '-o', 'x.png', ROS2_IK_WITHOUT='PIL', PYTHONPATH=path)
-    assert run.refused() == 'ros2_ik: PIL is missing: pip install pillow'

@@ -161,14 +161,6 @@ def test_scene_is_checked_for_collisions(command):
     assert run.code == 1 and 'GOAL_IN_COLLISION' in run.out and "'table'" in run.out
 
 
-def test_malformed_scene_is_refused(command, tmp_path):
-    path = tmp_path / 'cell.yaml'
-    path.write_text('objects: [{id: a, shapes: [{box: {size: [1, 1]}}]}]')
-    for scene, words in (('tabel', 'shipped: bin, floor, shelf, table'), (path, 'objects[0]')):
-        run = command('solve', 'panda', '--scene', scene, '--xyz', 0.5, 0.1, 0.4)
-        assert run.code == 2 and words in run.err, run.err
-
-
 def test_joint_value_that_looks_like_degrees_is_refused(planar_arm):
     robot = Robot.from_urdf(planar_arm)
     with pytest.raises(BadQuestion, match='shoulder: 90 rad is more than .* --deg'):
