@@ -1,16 +1,14 @@
-"""The node's robot, joint states and TF: refused, stale or contradictory input."""
+"""The node's robot and joint states: refused, stale or contradictory input."""
 
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import TransformStamped
 import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 from small_arm import small_arm, URDF
 
-from ros2_ik.messages.frames import OldTransformError
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.transforms import Transforms
@@ -64,90 +62,13 @@ def test_malformed_description_is_refused_until_a_valid_one_arrives():
     assert description.refused == '' and len(swaps) == 1
 
 
-# -- TF and the base ------------------------------------------------------------------------
-
-NOW = 10_000_000_000    # the node clock [ns]
-
-
-class Buffer:
-    """TF buffer with single transforms along x."""
-
-    def __init__(self):
-        self.known = {}
-
-    def has(self, parent, child, x=2.0, stamp=NOW):
-        """Add a transform and return it."""
-        message = TransformStamped()
-        message.header.stamp = Time(sec=stamp // 10**9, nanosec=stamp % 10**9)
-        message.transform.translation.x = x
-        self.known[parent, child] = message
-        return message
-
-    def lookup_transform(self, target, source, when):
-        if (target, source) not in self.known:
-            raise RuntimeError(f'"{source}" does not exist')
-        return self.known[target, source]
-
-
-@pytest.fixture
-def tf(monkeypatch):
-    """Make tf2_ros importable; return its buffer."""
-    monkeypatch.setitem(sys.modules, 'tf2_ros', ModuleType('tf2_ros'))
-    buffer = Buffer()
-    monkeypatch.setattr('ros2_ik.node.state.transforms.listen_to_tf', lambda node: buffer)
-    return buffer
-
-
-def transforms(**parameters):
-    given = SimpleNamespace(**{'tf_timeout': 5.0, 'execute_tf_timeout': 0.5, **parameters})
-    return Transforms(Node(), given)
-
-
-def test_tf_lookup_returns_offset_and_stamp(tf):
-    known, robot = transforms(), small_arm()
-    assert known.absent == ''
-    message = tf.has('base', 'table', stamp=NOW - 3_000_000_000)
-    found = known.lookup()(robot, 'table')
-    assert found.frame is None and found.offset.translation.tolist() == [2, 0, 0]
-    assert known.find('base', 'table').stamp == NOW - 3_000_000_000
-    with pytest.raises(LookupError, match='TF: "camera" does not exist'):
-        known.lookup()(robot, 'camera')
-    message.transform.rotation.w = 0.0
-    with pytest.raises(LookupError, match='quaternion'):
-        known.lookup()(robot, 'table')
-
-
 def test_missing_tf2_ros_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     with pytest.raises(LookupError, match='not installed'):
-        transforms().lookup()(small_arm(), 'table')
+        Transforms(None, SimpleNamespace(), lambda: 0).lookup()(small_arm(), 'table')
 
 
-@pytest.mark.parametrize(('age', 'execute', 'limit'), [
-    (3.0, False, None), (6.0, False, 'tf_timeout allows 5 s'), (0.3, True, None),
-    (1.0, True, 'execute_tf_timeout allows 0.5 s')])
-def test_old_transforms_are_refused(tf, age, execute, limit):
-    tf.has('base', 'part', stamp=NOW - int(age * 1e9))
-    find = transforms().lookup(execute)
-    if limit is None:
-        assert find(small_arm(), 'part').offset is not None
-        return
-    with pytest.raises(OldTransformError, match=f"'part' is {age:g}.* s old.*{limit}"):
-        find(small_arm(), 'part')
-    assert transforms(tf_timeout=0.0, execute_tf_timeout=0.0).lookup(execute)(
-        small_arm(), 'part').offset is not None
-
-
-def test_transform_with_a_future_stamp_is_refused(tf):
-    tf.has('base', 'part', stamp=NOW + 6_000_000_000)
-    with pytest.raises(OldTransformError, match="'part' is stamped 6 s in the future"):
-        transforms().lookup()(small_arm(), 'part')
-
-
-def test_static_transforms_have_no_age(tf):
-    tf.has('base', 'part', stamp=0)
-    assert transforms().lookup(True)(small_arm(), 'part').offset is not None
-
+# -- joint_states ---------------------------------------------------------------------------
 
 START = 1_000_000_000_000   # of the node's clock [ns]
 

@@ -76,7 +76,7 @@ def ahead(frame, offset=0.2):
     return stamped(T, frame)
 
 
-def test_old_transforms_are_refused(client, arm, panda):
+def test_old_and_future_transforms_are_refused(client, arm, panda):
     tells(client, transform('panda_link0', 'part', x=0.4, ago=15.0))
     target = reachable(panda, 'panda_hand_tcp', 3)
     target.header.frame_id = 'part'
@@ -84,6 +84,9 @@ def test_old_transforms_are_refused(client, arm, panda):
     assert response.status == Status.FRAME_TRANSFORM_FAILURE
     assert re.search(r"'part' is 1[5-9].* s old.*tf_timeout allows 5 s", response.message)
     assert 'tf_timeout allows 5 s' in refused(client, diff(box('box', frame='part')))
+    tells(client, transform('panda_link0', 'ahead', ago=-20.0))
+    assert re.search("'ahead' is stamped (19|20).* s in the future",
+                     client.fk(state=seed(HOME), frame_id='ahead').message)
     tells(client, transform('panda_link0', 'part', x=0.4, ago=1.0))
     eventually(lambda: client.fk(state=seed(HOME), frame_id='part').status == Status.SUCCESS,
                'a newer one')
@@ -93,9 +96,9 @@ def test_old_transforms_are_refused(client, arm, panda):
 
 
 def test_tool_of_a_request_is_no_parent_of_tf_frames(client, arm, panda_judge):
-    """TF has another frame named `tool`."""
-    tells(client, transform('panda_link0', 'tool', x=0.45), transform('tool', 'vise', z=0.35),
-          topic='/tf_static')
+    """TF has another frame named `tool`. Static transforms have no age."""
+    tells(client, transform('panda_link0', 'tool', x=0.45, ago=99.0),
+          transform('tool', 'vise', z=0.35, ago=99.0), topic='/tf_static')
     down = np.diag([1.0, -1.0, -1.0, 1.0])
     tool = ahead('panda_hand', 0.15)
     answer = client.ik(**arm, targets=[stamped(down, 'vise')], tool=tool)

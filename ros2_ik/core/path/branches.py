@@ -15,8 +15,8 @@ from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
 from ros2_ik.core.problem import accept, IKProblem
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers import Budget, make_solver, solve
-from ros2_ik.core.solvers.search import chosen_solver
-from ros2_ik.core.solvers.starts import OWN_STATE, Starts
+from ros2_ik.core.solvers.search import chosen_solver, generator_state
+from ros2_ik.core.solvers.starts import Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3
@@ -78,7 +78,7 @@ class Branches:
         # only solvers that draw their own starts accept another pose than their own
         solver = (self._solver if self._solver.finds_starts else
                   make_solver(self._name, problem, self._solver_options))
-        return solver.find(problem, Starts(q, 0, 0, OWN_STATE), self.budget)[0].q
+        return solver.find(problem, Starts(q, 0, 0, self._state), self.budget)[0].q
 
     def follow(self, s: float, q: Array, most: float | None = None) -> Array | None:
         """Return an accepted configuration at a parameter, within one step of q (nq,), or None."""
