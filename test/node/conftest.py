@@ -1,6 +1,7 @@
 """Nodes in child processes; each test module has a ROS domain of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from importlib.util import find_spec
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
@@ -38,6 +39,17 @@ def client(domain: int) -> 'Iterator[Client]':
     client = Client(domain)
     yield client
     client.close()
+
+
+@pytest.fixture
+def newcomer(domain: int) -> 'Iterator[Callable[[], Client]]':
+    """Return a function that makes clients which have not discovered a killed node."""
+    with ExitStack() as clients:
+        def make() -> Client:
+            made = Client(domain)
+            clients.callback(made.close)
+            return made
+        yield make
 
 
 @pytest.fixture

@@ -1,29 +1,50 @@
-"""Long searches in worker processes: other requests meanwhile, and dying workers."""
+"""Long searches in workers: other requests meanwhile; dying workers and nodes."""
 
 import os
+import pickle
 import signal
 import time
 
+from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
-from node_harness import eventually, gone, neutral, reachable, stamped, unreachable
+from node_harness import (
+    ends_without_a_trace,
+    eventually,
+    gone,
+    matrix,
+    neutral,
+    reachable,
+    stamped,
+    unreachable,
+)
 import numpy as np
 import pytest
 from rclpy.qos import QoSProfile
 
+from ros2_ik.core import IKProblem, PoseTarget
+from ros2_ik.core.internals import Search
 from ros2_ik.msg import Status
+from ros2_ik.node.workers.serve import Job, TakeRobot
 from ros2_ik.srv import ComputeIK
 
 TIP = 'panda_hand_tcp'
 LONG, SHORT = Duration(sec=4), Duration(nanosec=100_000_000)
+ENDLESS = Duration(sec=9)
 
 
 @pytest.fixture(scope='module')
-def node(client, panda, start_shared_node):
+def nodes(client, panda, start_shared_node):
+    """Return a list of the nodes of this module; the last one is running."""
     node = start_shared_node()
     client.describe(panda)
     eventually(lambda: client.ik(targets=[unreachable()], timeout=SHORT).status
                == Status.NO_IK_SOLUTION, 'a search by a worker')
-    return node
+    return [node]
+
+
+@pytest.fixture
+def node(nodes):
+    return nodes[-1]
 
 
 def backwards():
@@ -87,7 +108,7 @@ def answered_after(client, service, message):
 
 
 def test_killed_node_leaves_no_workers_and_its_successor_answers(
-        client, panda, node, start_node):
+        client, panda, node, nodes, start_shared_node):
     """DDS may lose the first request of a client; MoveIt's plugin sends it again."""
     message = ComputeIK.Request(targets=[reachable(panda, TIP, 1)])
     service = client.node.create_client(ComputeIK, 'ros2_ik/compute_ik',
@@ -100,8 +121,80 @@ def test_killed_node_leaves_no_workers_and_its_successor_answers(
     node.end(signal.SIGKILL)
     eventually(lambda: all(map(gone, workers)), 'the end of the workers')
     lost = service.call_async(message)
-    start_node()
+    nodes.append(start_shared_node())
     client.describe(panda)
     answered_after(client, service, message)
     assert not lost.done()
     client.node.destroy_client(service)
+
+
+def test_searches_and_goals_are_answered_before_the_node_ends(newcomer, panda, node):
+    """This test is the last of the module."""
+    client = newcomer()
+    eventually(lambda: client.ik().status != Status.COLLISION_CHECKING_UNAVAILABLE, 'geometry')
+    workers = node.started_workers()
+    searches = [client.ik_later(targets=[unreachable()], timeout=ENDLESS) for _ in range(3)]
+    running = client.goal(targets=[unreachable()], timeout=ENDLESS).searching()
+    waiting = client.goal(targets=[unreachable()], timeout=ENDLESS)
+    results = [goal.result_later() for goal in (running, waiting)]
+    client.fk(state=neutral(panda))
+    node.process.send_signal(signal.SIGTERM)
+    ends_without_a_trace(node, workers)
+    # answers race with the end of the writer; on a busy machine one may be lost
+    eventually(lambda: any(search.done() for search in searches), 'an answer')
+    for response in [search.result() for search in searches if search.done()]:
+        assert response.status == Status.PREEMPTED and 'cancelled' in response.message
+        assert response.best_attempt.joint_state.name
+    for future in results:
+        answer = client.wait(future, 5)
+        assert answer.status == GoalStatus.STATUS_ABORTED
+        assert answer.result.status == Status.PREEMPTED and 'stopped' in answer.result.message
+    assert results[0].result().result.best_attempt.joint_state.name
+
+
+# -- a worker in this process ------------------------------------------------------------------
+
+def job(number, robot, target, timeout=60.0, watched=False, **options):
+    search = Search(IKProblem(robot, [PoseTarget(TIP, matrix(target.pose))]), random_state=0,
+                    timeout=timeout, **options)
+    return Job(number, robot.key, search.question(), watched)
+
+
+def results(here):
+    """Return the received results."""
+    found = []
+    while here.poll():
+        found.append(here.recv())
+    return found
+
+
+def turns_until(worker, here, count):
+    """Run the worker until `count` results have arrived; return them and the number of turns."""
+    found, turns = [], 0
+    while len(found) < count:
+        worker.turn()
+        turns += 1
+        found += results(here)
+    return found, turns
+
+
+def test_new_search_runs_before_long_ones(pipe, worker, panda):
+    here, _ = pipe
+    for number in range(3):
+        here.send(job(number, panda, unreachable()))
+    for _ in range(60):
+        worker.turn()
+    here.send(job(9, panda, reachable(panda, TIP, 1), solutions=3))
+    (result, *_), turns = turns_until(worker, here, 1)
+    assert result.number == 9 and result.solution.status == Status.SUCCESS
+    assert turns <= result.solution.restarts + 3   # hardly any turn went to the others
+
+
+def test_search_for_an_earlier_robot_fails(pipe, worker, panda):
+    here, _ = pipe
+    here.send(TakeRobot('b', pickle.dumps(panda)))
+    for number, key in enumerate(('a', 'b')):
+        here.send(job(number, panda, reachable(panda, TIP))._replace(robot_key=key))
+    found = {result.number: result for result in turns_until(worker, here, 2)[0]}
+    assert found[0].solution is None and 'KeyError' in found[0].failure
+    assert found[1].solution.success

@@ -5,11 +5,19 @@ import signal
 import subprocess
 import sys
 
-from action_msgs.msg import GoalStatus
+from ament_index_python.packages import get_package_prefix
 from arm_harness import TRAJECTORIES
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject
-from node_harness import eventually, family, gone, neutral, reachable, stamped, unreachable
+from node_harness import (
+    ends_without_a_trace,
+    eventually,
+    family,
+    gone,
+    neutral,
+    reachable,
+    stamped,
+)
 import numpy as np
 import pytest
 from scene_harness import applied, apply, box, change, check, diff, mesh, pairs, pose
@@ -19,8 +27,7 @@ from std_msgs.msg import String
 from ros2_ik.msg import Status
 
 TIP = 'panda_hand_tcp'
-SOON = 5     # also on a busy machine [s]
-LONG = Duration(sec=9)
+PROGRAM = f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node'
 
 
 # -- the start -----------------------------------------------------------------------------------
@@ -100,36 +107,6 @@ def test_second_node_of_a_name_and_a_missing_clock_are_named(start_node):
 def to_group(node, number):
     """Send a signal to the process group, like Ctrl-C in a terminal and systemd."""
     os.killpg(node.pid, number)
-
-
-def ends_without_a_trace(node, processes):
-    assert node.process.wait(SOON) == 0
-    eventually(lambda: all(map(gone, processes)), 'the end of all processes')
-    assert 'Traceback' not in node.text and 'KeyboardInterrupt' not in node.text
-
-
-def test_searches_and_goals_are_answered_before_the_node_ends(start_node, client, panda):
-    node = start_node()
-    client.describe(panda)
-    eventually(lambda: client.ik().status != Status.COLLISION_CHECKING_UNAVAILABLE, 'geometry')
-    workers = node.started_workers()
-    searches = [client.ik_later(targets=[unreachable()], timeout=LONG) for _ in range(3)]
-    running = client.goal(targets=[unreachable()], timeout=LONG).searching()
-    waiting = client.goal(targets=[unreachable()], timeout=LONG)
-    results = [goal.result_later() for goal in (running, waiting)]
-    client.fk(state=neutral(panda))
-    node.process.send_signal(signal.SIGTERM)
-    ends_without_a_trace(node, workers)
-    # answers race with the end of the writer; on a busy machine one may be lost
-    eventually(lambda: any(search.done() for search in searches), 'an answer')
-    for response in [search.result() for search in searches if search.done()]:
-        assert response.status == Status.PREEMPTED and 'cancelled' in response.message
-        assert response.best_attempt.joint_state.name
-    for future in results:
-        answer = client.wait(future, 5)
-        assert answer.status == GoalStatus.STATUS_ABORTED
-        assert answer.result.status == Status.PREEMPTED and 'cancelled' in answer.result.message
-    assert results[0].result().result.best_attempt.joint_state.name
 
 
 def catches(pid, number):
