@@ -72,6 +72,7 @@ NICE = 10
 
 # These tests do not depend on timing, so a Chromium may draw at the same time.
 UNTIMED = ('test/core/functions/', 'test/core/kernels/', 'test/core/motion/', 'test/test_')
+LONGEST = ('test/core/kernels/', 'test/test_velocity_examples')    # of these
 
 
 def scope_of(item: str) -> str:
@@ -85,11 +86,15 @@ def scope_of(item: str) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run motions first, beside core; run pages last, beside the tests without timing."""
+    """
+    Run motions first, beside core; run pages last, beside the tests without timing.
+
+    Of the latter the shortest come last, so that both processes end at the same time.
+    """
     def turn(item: pytest.Item) -> int:
         scope = scope_of(item.nodeid)
         if scope.startswith(UNTIMED):
-            return 4
+            return 4 if scope.startswith(LONGEST) else 5
         return {'motions': 0, 'pages': 3}.get(scope, 1 if scope.startswith('test/core/') else 2)
     items.sort(key=turn)
 
