@@ -99,8 +99,10 @@ def test_viewer_reports_a_lost_node_and_a_changed_robot(
             assert viewer.answer.accepted
             client.describe(small_arm())
             until(viewer, lambda: 'another robot_description' in viewer.status, 'it is said')
-            for work in viewer.move_there, viewer.solve:
-                with pytest.raises(IKError, match='another robot_description'):
-                    work()
+            # a change of the scene, which solves again, may have come after the robot
+            with pytest.raises(IKError, match='another robot_description|no answer to move to'):
+                viewer.move_there()
+            with pytest.raises(IKError, match='another robot_description'):
+                viewer.solve()
             viewer.stop()
             client.describe(panda)
