@@ -63,7 +63,7 @@ sys.meta_path.insert(0, MissingJudges)
 # These tests judge where an arm is at which time, so two of them must not compete for a processor:
 # one xdist process runs them all, while another one runs the tests of core.
 MOTIONS = ('test/node/motions/', *(f'test/node/test_{name}.py' for name in (
-    'controllers', 'execute_action', 'execute_streams', 'motion_kills', 'servo_end')))
+    'execute_action', 'execute_streams', 'motion_kills')))
 
 # The tests of each of these folders share a node.
 FOLDERS = 'test/node/services/', 'test/node/robots/'

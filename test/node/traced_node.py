@@ -1,4 +1,4 @@
-"""The node; from SIGUSR1 on it prints through which of its files ComputeIK requests go."""
+"""The node; from SIGUSR1 to SIGUSR2 it prints which of its files ComputeIK requests pass."""
 
 import json
 from pathlib import Path
@@ -49,5 +49,6 @@ class Trace:
 
 
 if __name__ == '__main__':
-    signal.signal(signal.SIGUSR1, lambda *_: sys.settrace(Trace().call))    # it starts untraced
+    signal.signal(signal.SIGUSR1, lambda *_: sys.settrace(Trace().call))
+    signal.signal(signal.SIGUSR2, lambda *_: sys.settrace(None))
     main()
