@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from ros2_ik.cli.answer import Answer, answer_json, number, print_answer, table
+from ros2_ik.cli.answer import Answer, answer_json, print_answer
 from ros2_ik.core.internals import TargetError
 
 HEAVY = {'numpy', 'scipy', 'pinocchio', 'rclpy', 'ros2_ik.core', 'yaml', 'xml.etree.ElementTree'}
@@ -76,13 +76,6 @@ def test_answer_is_printed_as_text_and_json(capsys, success):
     assert content['targets'][0]['position_error'] == 1.5e-6
     assert lines[0] == f'{answer.status}: found' and 'solution 2:' in lines
     assert ('best attempt:' in lines) is not success
-
-
-def test_table_columns_are_aligned():
-    lines = table(('joint', 'value', ''), [('a', number(-0.00001), ''), ('bb', '12.5', 'x')])
-    assert lines.splitlines() == ['joint   value', 'a      0.0000', 'bb       12.5  x']
-    assert number(-1.25, 1) == '-1.2'
-    assert table(('a', 'b'), []) == 'a  b'
 
 
 # -- without ROS -------------------------------------------------------------------------------

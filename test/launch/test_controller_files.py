@@ -24,10 +24,6 @@ def movable(urdf):
             {joint.get('name') for joint in joints if joint.find('mimic') is not None})
 
 
-def test_panda_and_ur5_have_controller_files():
-    assert {path.stem for path in FILES} >= {'panda', 'ur5'}
-
-
 @pytest.mark.parametrize('path', FILES, ids=lambda path: path.stem)
 def test_controller_file_is_complete(path):
     shipped = shipped_robots()[path.stem]

@@ -1,6 +1,7 @@
 """Surfaces of shapes and robots that are drawn."""
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from ros2_ik.core import (
@@ -63,16 +64,6 @@ def test_surface_is_as_large_as_the_shape(kind):
         assert (surface.vertices <= box.max_ + 1e-3).all()
 
 
-def test_vertices_are_shared_at_round_edges_and_split_at_sharp_ones():
-    cube, ball = (shape_surface(shape, (1, 0, 0)) for shape in (Box([1, 1, 1]), Sphere(1.0)))
-    assert len(cube.vertices) == 24 and len(cube.faces) == 12
-    assert len(ball.vertices) == 642 and len(ball.faces) == 1280
-    # both sides look outwards still
-    for surface in cube, ball:
-        a, b, c = np.swapaxes(surface.vertices[surface.faces], 0, 1)
-        assert (np.einsum('ij,ij->i', np.cross(b - a, c - a), a + b + c) > 0).all()
-
-
 def test_drawn_links_are_at_the_poses_of_yourdfpy():
     yourdfpy = pytest.importorskip('yourdfpy')
     from io import BytesIO
@@ -104,3 +95,20 @@ def test_objects_are_drawn_in_their_colours_and_attached_ones_at_the_hand():
     hand = Configuration(robot, q).transform('panda_hand')
     (_, _, usual), (_, pose, held_usual) = placed_objects(held, q)
     assert np.abs(pose.homogeneous - hand).max() < 1e-9 and usual != held_usual
+
+
+def test_nearer_surface_hides_except_one_in_front():
+    pytest.importorskip('PIL')
+    from ros2_ik.view.picture import camera_on, render
+    camera = camera_on(CORNERS, np.array([1.0, 0, 0]), 1.0)    # looks along -x
+    middle = pin.SE3(np.eye(3), CORNERS.mean(axis=0))
+
+    def center(*surfaces, **more):
+        return render(surfaces, camera, 40, 40, **more)[20, 20]
+    far = shape_surface(Sphere(0.05), (0.0, 0.0, 1.0)), middle
+    near = shape_surface(Sphere(0.1), (1.0, 0.0, 0.0)), middle * pin.SE3(
+        np.eye(3), np.array([0.3, 0, 0]))
+    r, _, b = center(far, near)
+    assert r > 0.5 and b == 0
+    r, _, b = center(near, in_front=[far])
+    assert r == 0 and b > 0.5

@@ -135,18 +135,6 @@ def test_object_moved_into_the_solution_by_another_client_is_avoided(session, ho
     assert session.answer.accepted and not checker.collides(session.answer.q)
 
 
-def test_drag_after_a_refused_problem_is_seeded_with_the_last_solution(session, home):
-    session.drag(TIP, moved(home, 0.1, 0.2))
-    last = session.answer.q
-    session.rest = {'constraints': [{'kind': 'no_such'}]}
-    with pytest.raises(IKError, match='no_such'):
-        session.drag(TIP, moved(home, 0.1, 0.2))
-    assert session.answer is None
-    session.rest = {}
-    session.drag(TIP, moved(home, 0.1, 0.2))
-    assert np.abs(session.answer.q - last).max() < 1e-6
-
-
 def test_largest_joint_change_is_from_the_configuration_of_the_robot(session, home):
     for part in np.linspace(0, 1, 20):    # each answer near the last one
         session.drag(TIP, moved(home, 0.1 * part, 0.3 * part))

@@ -8,8 +8,7 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.lru_cache import LRUCache
-from ros2_ik.core.meshes import cache, convex_pieces as pieces_module
+from ros2_ik.core.meshes import cache, convex_pieces as pieces_module, meshes
 from ros2_ik.core.meshes.meshes import hull_of, mesh_volume
 from ros2_ik.core.scene import Mesh
 
@@ -202,13 +201,6 @@ def test_arrays_are_cached_on_disk_and_corrupt_files_are_replaced(own_cache, con
     path.rename(path.with_stem(f'copy_{key}'))
     assert (cache.cached('test', f'copy_{key}', dict)['points'] == points).all()
     assert not list(own_cache.rglob('*.part'))
-
-
-def test_full_cache_drops_the_least_recently_used_entry():
-    kept, made = LRUCache(2), []
-    for key in 'abacab':
-        assert kept.get(key, lambda key=key: (made.append(key), key)[1]) == key
-    assert made == list('abcb')
 
 
 @pytest.mark.parametrize('place', ['/dev/null', '/proc'])

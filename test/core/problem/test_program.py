@@ -18,11 +18,10 @@ def robot_and_functions(request, load, small):
                    for ways in SAMPLES.values() for make in ways]
 
 
-def program(robot, functions, names=None, start=None):
-    """Bind functions to all joints, or to some."""
-    free = ActiveJoints(robot, robot.joint_names if names is None else tuple(names))
-    return Program(robot, [function.bind(robot) for function in functions], free,
-                   robot.neutral if start is None else start)
+def program(robot, functions):
+    """Bind functions to all joints."""
+    return Program(robot, [function.bind(robot) for function in functions],
+                   ActiveJoints(robot, robot.joint_names), robot.neutral)
 
 
 def check(bound, robot, q):
@@ -50,15 +49,3 @@ def test_program_agrees_with_its_functions(robot_and_functions):
     assert bound.size == sum(len(function.labels) for function in bound.functions)
     f, J = program(robot, []).evaluate(q)
     assert f.shape == (0,) and J.shape == (0, robot.nv)
-
-
-def test_program_of_some_joints_agrees_with_its_functions(robot_and_functions):
-    robot, functions = robot_and_functions
-    generator = np.random.default_rng(1)
-    for names in (robot.joint_names[::2], robot.joint_names[1::2], ()):
-        start = robot.random_q(generator)
-        bound = program(robot, functions, names, start)
-        q = start.copy()
-        q[bound.active.indices] = robot.random_q(generator)[bound.active.indices]
-        check(bound, robot, q)
-        assert bound.evaluate(q)[1].shape[1] == len(bound.active.columns)
