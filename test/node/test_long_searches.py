@@ -154,10 +154,10 @@ def test_searches_and_goals_are_answered_before_the_node_ends(newcomer, panda, n
 
 # -- a worker in this process ------------------------------------------------------------------
 
-def job(number, robot, target, timeout=60.0, watched=False, **options):
+def job(number, robot, target, timeout=60.0, **options):
     search = Search(IKProblem(robot, [PoseTarget(TIP, matrix(target.pose))]), random_state=0,
                     timeout=timeout, **options)
-    return Job(number, robot.key, search.question(), watched)
+    return Job(number, robot.key, search.question())
 
 
 def results(here):
@@ -165,7 +165,7 @@ def results(here):
     found = []
     while here.poll():
         found.append(here.recv())
-    return found
+    return [result for result in found if result.is_final]
 
 
 def turns_until(worker, here, count):

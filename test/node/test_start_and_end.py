@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 
-from ament_index_python.packages import get_package_prefix
 from arm_harness import TRAJECTORIES
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject
@@ -27,7 +26,6 @@ from std_msgs.msg import String
 from ros2_ik.msg import Status
 
 TIP = 'panda_hand_tcp'
-PROGRAM = f'{get_package_prefix("ros2_ik")}/lib/ros2_ik/ik_node'
 
 
 # -- the start -----------------------------------------------------------------------------------

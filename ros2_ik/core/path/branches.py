@@ -62,6 +62,7 @@ class Branches:
         self.weight = len(self.samples) - 1
         self.seed = self.problem.within_limits(problem.start)
         self._name, _ = chosen_solver('auto', problem)
+        self._state = generator_state(0)     # not advanced: no descent draws starts
         self._solver_options = (
             {'solution_tolerance': SOLUTION_TOLERANCE} if self._name == 'lm' else {})
         self._solver = make_solver(self._name, self.problem, self._solver_options)

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes import cache, convex_pieces as pieces_module, meshes
+from ros2_ik.core.meshes import cache, convex_pieces as pieces_module
 from ros2_ik.core.meshes.meshes import hull_of, mesh_volume
 from ros2_ik.core.scene import Mesh
 
