@@ -27,9 +27,9 @@ class Log:
 
 
 class Node:
-    """The methods of a ROS node that joint states and transforms call."""
+    """The methods of a ROS node that joint states call."""
 
-    def __init__(self, now=lambda: NOW, publishers=()):
+    def __init__(self, now=lambda: 0, publishers=()):
         self._now, self._publishers, self.log = now, publishers, Log()
 
     def get_clock(self):
@@ -65,7 +65,7 @@ def test_malformed_description_is_refused_until_a_valid_one_arrives():
 def test_missing_tf2_ros_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, 'tf2_ros', None)
     with pytest.raises(LookupError, match='not installed'):
-        Transforms(None, SimpleNamespace(), lambda: 0).lookup()(small_arm(), 'table')
+        Transforms(Node(), SimpleNamespace()).lookup()(small_arm(), 'table')
 
 
 # -- joint_states ---------------------------------------------------------------------------
