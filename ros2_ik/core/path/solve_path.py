@@ -185,7 +185,7 @@ def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
                  found: IKSolution) -> Reason:
     """Return the reason why no step from q (nq,) reaches a pose that is otherwise reachable."""
     text = ('no allowed step reaches the next pose; the nearest other configuration found is '
-            f'{largest_change(problem.active, q, found.best_q)} away')
+            f'{largest_change(problem.active.joints, q, found.best_q)} away')
     limited = [joint.name for joint in problem.active.joints
                if not problem.lower[joint.index] + AT_LIMIT < end[joint.index]
                < problem.upper[joint.index] - AT_LIMIT]
