@@ -106,7 +106,7 @@ def test_missing_mesh_is_named(command, tmp_path):
         <mesh filename="package://gone/base.stl"/></geometry></visual></link></robot>""")
     run = command('picture', urdf, *SMALL, '-o', tmp_path / 'x.png')
     assert run.code == 0
-    assert "mesh 'package://gone/base.stl' cannot be used: it cannot be found" in run.err
+    assert "the mesh 'package://gone/base.stl' cannot be found" in run.err
 
 
 @pytest.mark.parametrize(('words', 'reason'), [

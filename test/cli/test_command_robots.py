@@ -43,7 +43,7 @@ def test_robots_lists_every_shipped_robot(command):
 
 
 @pytest.mark.parametrize('words, hint', [
-    (['panda', '--joints', 'panda_joint1=nan'], 'not finite'),
+    (['panda', '--joints', 'panda_joint1=nan'], 'finite number'),
     (['panda', '--joints', 'panda_joint1=1,2'], 'is not a number'),
     (['panda_'], "did you mean 'panda'")])
 def test_malformed_command_lines_are_refused(command, words, hint):

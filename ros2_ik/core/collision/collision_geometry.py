@@ -33,16 +33,17 @@ class CollisionGeometry(NamedTuple):
     in_object: Array | None = None
 
     @property
-    def body_points(self) -> Array:
-        """One point (k, 3) in or on each of k connected bodies."""
+    def bodies(self) -> Array:
+        """Points (k, n, 3) of k connected bodies; the first point of each is in or on the body."""
         if self.mesh is not None:
-            return self.mesh.surface_points
+            return self.mesh.extremes
         # the centres of an octree's cells
         if isinstance(self.geometry, coal.OcTree):
-            return np.array(self.geometry.toBoxes())[:, :3]
+            return np.array([[box[:3]] for box in self.geometry.toBoxes()])
         if isinstance(self.geometry, coal.ConvexBase):
-            return np.asarray(self.geometry.points().mean(axis=0, keepdims=True))
-        return np.zeros((1, 3))      # primitives are centred
+            points: Array = np.reshape(self.geometry.points(), (1, -1, 3))
+            return np.asarray(points.mean(axis=1, keepdims=True))
+        return np.zeros((1, 1, 3))      # primitives are centred
 
 
 def _geometry_of(name: str, joint: int, placement: 'pin.SE3', shape: Shape) -> CollisionGeometry:

@@ -32,13 +32,13 @@ class ContactCheck:
         flat = [isinstance(item.geometry, coal.Halfspace) for item in pairs.items]
         self.certain = [hulls[i] and hulls[j] or flat[i] or flat[j]
                         for i, j in pairs.pairs.tolist()]
-        # Prepare the meshes now, not in the first check, whose time may be limited. The points on
-        # surfaces of world objects are found in the check: the servo adds objects between steps.
+        # Prepare the meshes now, not in the first check, whose time may be limited. The extremes
+        # of world objects are computed in the check: the servo adds objects between two steps.
         for item in pairs.items:
             if item.mesh is not None:
                 item.mesh.geometry  # noqa: B018
                 if item.joint > 0:
-                    item.mesh.surface_points  # noqa: B018
+                    item.mesh.extremes  # noqa: B018
         self._near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs,
                                      np.maximum(pairs.margins, 0.0) + 2 * TOLERANCE)
 
@@ -106,4 +106,4 @@ def _is_within(inner: CollisionGeometry, at: pin.SE3, outer: CollisionGeometry,
     if outer.mesh is None:
         return False
     to_outer = there.actInv(at)
-    return outer.mesh.holds(inner.body_points @ to_outer.rotation.T + to_outer.translation)
+    return outer.mesh.holds(inner.bodies @ to_outer.rotation.T + to_outer.translation)

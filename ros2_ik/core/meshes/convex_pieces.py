@@ -26,6 +26,7 @@ MIN_CONVEX_SHARE = 0.05     # smallest volume share of a convex part for which a
 MAX_MERGE_LOSS = 0.01       # volume added by all merges / volume of the mesh
 MAX_EFFORT = 10_000_000     # number of triangles that all trial cuts together may process
 PLANE_TOLERANCE = 1e-6      # distance within which faces are in one plane [m]
+HULL_TOLERANCE = 1e-9       # distance outside a hull at which a point still counts as inside [m]
 
 
 @dataclass(frozen=True)

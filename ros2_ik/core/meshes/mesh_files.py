@@ -1,21 +1,23 @@
 """
-Parser of mesh files (stl, obj, dae), based on trimesh, which reads dae files with pycollada.
+Reader of mesh files (stl, obj, dae), based on trimesh, which reads dae files with pycollada.
 
 coal's reader (assimp) is not used: it loses the vertex offset of all parts of a file except the
 first. COLLADA's <up_axis> and <unit> are not applied, as in MoveIt and Pinocchio.
 """
 
 from io import BytesIO
+from pathlib import Path
 import re
-from typing import TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
+from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.errors import InvalidSceneError
+from ros2_ik.core.meshes.cache import Arrays, cached, digest
+
 if TYPE_CHECKING:
     import trimesh
-
-    from ros2_ik.core.arrays import Array
-    from ros2_ik.core.meshes.cache import Arrays
 
 FILE_KINDS = ('.stl', '.obj', '.dae')
 # Content that trimesh 5.2 and pycollada 0.9 misread without an error: skins are not read,
@@ -26,20 +28,53 @@ _MISREAD = {'.dae': rb'<(instance_controller)\b|[>\s][-+]?(nan|inf)[<\s]'
             '.stl': rb'vertex\s[^\n]*?\b(nan|inf)\b', '.obj': rb'^f[^\n]*?\s(-\d+|0+\b)'}
 
 
-def parse_mesh(kind: str, content: bytes) -> 'Arrays':
+class MeshContent(NamedTuple):
     """
-    Return 'vertices' (n, 3), 'triangles' (m, 3), 'colors' (m, 3) and 'unit' [m] of a mesh file.
+    The vertices (n, 3) and triangles (m, 3) in a mesh file, their colors (m, 3), and its unit [m].
 
-    `kind` is one of FILE_KINDS, `content` the bytes of the file. Colors are red, green, blue in
-    [0, 1] of each triangle, from the materials of a dae file, -1 if there is no color. Vertices
-    are as in the file; the unit is not applied. Equal vertices are merged, and triangles with two
-    equal corners dropped. Raises ValueError with the reason.
+    A color is red, green, blue in [0, 1], from the materials of a dae file, -1 if there is none.
+    The unit, by default 1, is not applied to the vertices. Equal vertices are merged, and
+    triangles with two equal corners dropped.
     """
+
+    vertices: Array
+    triangles: Indices
+    colors: Array
+    unit: Array
+
+
+def read_mesh(path: str | Path) -> MeshContent:
+    """
+    Read an stl, obj or dae file; cached by content.
+
+    Raises InvalidSceneError if the file is missing, of another kind or malformed.
+    """
+    kind = Path(path).suffix.lower()
+    if kind not in FILE_KINDS:
+        raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
+                                f'valid: {", ".join(FILE_KINDS)}')
+    try:
+        content = Path(path).read_bytes()
+        return MeshContent(**cached('triangles-4', digest(kind, content),
+                                    lambda: _parsed(kind, content)))
+    except (OSError, ValueError) as error:
+        reason = getattr(error, 'strerror', None) or error
+        raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None
+
+
+def _parsed(kind: str, content: bytes) -> Arrays:
+    """Return the fields of a MeshContent; raises ValueError with the reason."""
+    import trimesh  # here, as its import takes as long as that of ros2_ik.core
+
     if found := re.search(_MISREAD[kind], content, re.IGNORECASE | re.MULTILINE):
         raise ValueError(f"it has '{found[found.lastindex or 0].decode()}', which is not read")
     # neither library validates its input: malformed files raise errors of any type
     try:
-        meshes, unit = _loaded(kind, content)
+        # process=False: trimesh would merge vertices and drop triangles by rules of its own
+        scene = trimesh.load_scene(BytesIO(content), file_type=kind[1:], process=False,
+                                   ignore_broken=False, skip_materials=True)
+        meshes = [mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)]
+        unit = trimesh.units.unit_conversion(scene.units or 'meters', 'meters')
     except Exception as error:
         raise ValueError(str(error) or type(error).__name__) from None
     corners = np.concatenate([np.zeros((0, 3, 3)), *(mesh.triangles for mesh in meshes)])
@@ -56,18 +91,7 @@ def parse_mesh(kind: str, content: bytes) -> 'Arrays':
             'colors': colors[kept], 'unit': np.array(unit)}
 
 
-def _loaded(kind: str, content: bytes) -> 'tuple[list[trimesh.Trimesh], float]':
-    """Return trimesh's meshes and the unit [m]; raises errors of trimesh or pycollada."""
-    import trimesh  # here, as its import takes as long as that of ros2_ik.core
-
-    # process=False: trimesh would merge vertices and drop triangles by rules of its own
-    scene = trimesh.load_scene(BytesIO(content), file_type=kind[1:], process=False,
-                               ignore_broken=False, skip_materials=True)
-    return ([mesh for mesh in scene.dump() if isinstance(mesh, trimesh.Trimesh)],
-            trimesh.units.unit_conversion(scene.units or 'meters', 'meters'))
-
-
-def _color(mesh: 'trimesh.Trimesh') -> 'Array':
+def _color(mesh: 'trimesh.Trimesh') -> Array:
     material = getattr(mesh.visual, 'material', None)
     color = getattr(material, 'baseColorFactor', None)
     return np.full(3, -1.0) if color is None else np.asarray(color)[:3] / 255

@@ -1,5 +1,5 @@
 """
-Cached triangles of mesh files, and convex hulls that contain all their input points.
+Convex hulls that contain all their input points.
 
 Hulls are computed by scipy: coal's own convex hull ends the process on flat or duplicate points.
 """
@@ -7,17 +7,13 @@ Hulls are computed by scipy: coal's own convex hull ends the process on flat or 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import NamedTuple
 
 import coal
 import numpy as np
 import scipy
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.cache import Arrays, cached, digest
-from ros2_ik.core.meshes.mesh_files import FILE_KINDS, parse_mesh
+from ros2_ik.core.meshes.cache import Arrays, cached
 
 MAX_HULL_POINTS = 4000      # number of vertices above which a hull is simplified
 MAX_NEIGHBOURS = 255        # largest number of neighbours of a vertex, which coal has in one byte
@@ -45,6 +41,16 @@ class Hull:
         convex = coal.Convex(points, triangles)
         convex.computeLocalAABB()
         return convex
+
+    @cached_property
+    def half_spaces(self) -> tuple[Array, Array]:
+        """Outward unit normals n (f, 3) of the faces and offsets d (f,) [m]: n.x <= d inside."""
+        normals = area_vectors(self.vertices[self.faces])
+        lengths = np.linalg.norm(normals, axis=1)
+        # qhull's triangulation of flat facets can have triangles without an area
+        wide = lengths > 5e-16
+        normals = normals[wide] / lengths[wide, None]
+        return normals, np.einsum('ij,ij->i', self.vertices[self.faces[wide, 0]], normals)
 
 
 def hull_of(points: Array) -> Hull:
@@ -93,39 +99,6 @@ def mesh_volume(vertices: Array, triangles: Indices) -> float | None:
     # sum of the signed volumes of tetrahedra whose common corner is a vertex of the mesh
     volume = float(np.einsum('ij,ij->', corners[:, 0] - corners[0, 0], areas) / 3)
     return volume if gap < 1e-4 * area and volume > 0 else None
-
-
-class MeshContent(NamedTuple):
-    """
-    The vertices (n, 3) and triangles (m, 3) in a mesh file, their colors (m, 3), and its unit [m].
-
-    A color is red, green, blue in [0, 1], -1 if the file names no color. The unit, by default 1,
-    is not applied to the vertices.
-    """
-
-    vertices: Array
-    triangles: Indices
-    colors: Array
-    unit: Array
-
-
-def read_mesh(path: str | Path) -> MeshContent:
-    """
-    Read an stl, obj or dae file; cached by content.
-
-    Raises InvalidSceneError if the file is missing, of another kind or malformed.
-    """
-    kind = Path(path).suffix.lower()
-    if kind not in FILE_KINDS:
-        raise InvalidSceneError(f"the mesh '{path}' is of no known kind; "
-                                f'valid: {", ".join(FILE_KINDS)}')
-    try:
-        content = Path(path).read_bytes()
-        return MeshContent(**cached('triangles-4', digest(kind, content),
-                                    lambda: parse_mesh(kind, content)))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, 'strerror', None) or error
-        raise InvalidSceneError(f"the mesh '{path}' cannot be read: {reason}") from None
 
 
 def _qhull(points: Array) -> 'scipy.spatial.ConvexHull':

@@ -69,8 +69,9 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     name in package.xml, then on AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. Relative paths are
     searched in `package_dirs`. Raises InvalidSceneError that lists the paths tried.
     """
-    return _first(_mesh_candidates(name, package_dirs), Path.is_file, 'it cannot be found; valid: '
-                  'a path, file://, package:// or model://', InvalidSceneError)
+    return _first(_mesh_candidates(name, package_dirs), Path.is_file,
+                  f"the mesh '{name}' cannot be found; valid: a path, file://, package:// or "
+                  'model://', InvalidSceneError)
 
 
 def _mesh_candidates(name: str, package_dirs: tuple[str, ...]) -> Iterator[Path]:

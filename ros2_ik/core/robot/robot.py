@@ -293,7 +293,7 @@ class Robot:
     @cached_property
     def neutral(self) -> Array:
         """Default joint values (nq,): 0, or if 0 exceeds a limit, the middle or only limit."""
-        q = np.clip(0.0, self.lower, self.upper)
+        q: Array = np.clip(0.0, self.lower, self.upper)
         # joints with two limits for which 0 is not allowed
         outside = (q != 0) & np.isfinite(self.upper - self.lower)
         q[outside] = (self.lower[outside] + self.upper[outside]) / 2
@@ -472,7 +472,7 @@ def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> 
     if type(values) is np.ndarray and values.dtype is FLOAT and values.shape == (size,) \
             and math.hypot(*values.tolist()) < SQUARABLE:
         return values.copy()
-    wanted = f'{size} number{"s" * (size != 1)} below {SQUARABLE:g}'
+    wanted = f'{size} finite number{"s" * (size != 1)} below {SQUARABLE:g}'
     array = floats(values, what, wanted, InvalidStateError).reshape(-1)
     if array.size != size or not are_finite(array):
         order = f' of {", ".join(names)}' if names else ''

@@ -71,9 +71,6 @@ class AllowedCollisions:
             {pair: allowed for pair, allowed in self.pairs.items() if gone.isdisjoint(pair)},
             {name: allowed for name, allowed in self.defaults.items() if name not in gone})
 
-    def __hash__(self) -> int:
-        return hash((frozenset(self.pairs.items()), frozenset(self.defaults.items())))
-
     def __reduce__(self) -> tuple[object, ...]:
         return AllowedCollisions, ({**self.pairs}, {**self.defaults})
 

@@ -13,7 +13,7 @@ from ros2_ik.core.checks import one_of
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidSceneError
 from ros2_ik.core.lru_cache import LRUCache
 from ros2_ik.core.meshes.cache import digest
-from ros2_ik.core.meshes.meshes import read_mesh
+from ros2_ik.core.meshes.mesh_files import read_mesh
 from ros2_ik.core.robot import Robot
 from ros2_ik.core.robot.packages import find_mesh
 from ros2_ik.core.robot.urdf import numbers, read_origin
@@ -86,9 +86,7 @@ def _elements(robot: Robot, tag: str, missing: str,
                 found += [ElementOf(body, name, shape, whole.in_link, color)
                           for shape, color in shapes(whole, warnings)]
             except IKError as error:
-                mesh = element.find('geometry/mesh')
-                file = '' if mesh is None else f", mesh {mesh.get('filename')!r}"
-                text = f"link '{body}', {tag} '{name}'{file} cannot be used: {error}"
+                text = f"link '{body}', {tag} '{name}' cannot be used: {error}"
                 if missing == 'refuse':
                     raise InvalidSceneError(text) from None
                 warnings.append(f'{text}; it is left out')

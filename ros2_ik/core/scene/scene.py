@@ -160,7 +160,9 @@ class Scene:
         if id is None:
             held = [item for item in self.attached.values() if link in (None, item.link)]
         else:
-            held = [self._attached_object(id)]
+            if not isinstance(id, str) or id not in self.attached:
+                raise UnknownObjectError(id, tuple(self.attached))
+            held = [self.attached[id]]
             if link not in (None, held[0].link):
                 raise InvalidSceneError(f"object '{id}' is attached to '{held[0].link}', "
                                         f"not to '{link}'")
@@ -349,13 +351,6 @@ class Scene:
             raise InvalidSceneError(f"object '{id}' is attached to '{self.attached[id].link}', "
                                     'not in the world: detach it first')
         raise UnknownObjectError(id, tuple(self.objects))
-
-    def _attached_object(self, id: str) -> AttachedObject:
-        if isinstance(id, str) and id in self.attached:
-            return self.attached[id]
-        if isinstance(id, str) and id in self.objects:
-            raise InvalidSceneError(f"object '{id}' is in the world, not attached")
-        raise UnknownObjectError(id, tuple(self.attached))
 
     def _link(self, link: str) -> str:
         links = self.robot.tree.links

@@ -74,9 +74,8 @@ class ShapeInstance:
     def __post_init__(self) -> None:
         instance(self.shape, Shape, 'the shape of a part', InvalidSceneError)
 
-    def __hash__(self) -> int:
-        # without the pose: in Pinocchio equal poses have different hashes
-        return hash(self.shape)
+    # in Pinocchio equal poses have different hashes
+    __hash__ = None  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -112,9 +111,6 @@ class SceneObject:
             object.__setattr__(self, 'color', tuple(rgba))
         if self.id == OCTOMAP and not all(isinstance(p.shape, OcTree) for p in self.parts):
             raise InvalidSceneError(f"the id '{OCTOMAP}' is reserved for an octree")
-
-    def __hash__(self) -> int:
-        return hash((self.id, self.parts))
 
     def with_pose(self, pose: Pose) -> 'SceneObject':
         """Return the object at another pose; parts and subframes move with it."""

@@ -8,7 +8,7 @@ import pytest
 import trimesh
 
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.meshes.meshes import read_mesh
+from ros2_ik.core.meshes.mesh_files import read_mesh
 from ros2_ik.core.scene import Mesh
 
 FAR = [0.5, 0, 0]

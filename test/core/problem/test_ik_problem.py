@@ -103,7 +103,7 @@ def test_targets_in_fixed_frames_are_transformed_to_the_root(robot, frame):
     ({'group': 'lefft'}, UnknownGroupError, ["'lefft'", "'left'"]),
     ({'locked': ['left_9']}, UnknownJointError, ["'left_9'"]),
     ({'locked': 'torso'}, InvalidOptionError, ["'torso'"]),
-    ({'start': [0.0]}, InvalidStateError, ['13', '1 given']),
+    ({'start': [0.0]}, InvalidStateError, ['13 finite numbers', '[0.0]']),
     ({'start': {'torso': np.nan}}, InvalidStateError, ["'torso'"])])
 def test_malformed_problems_are_refused(robot, arguments, error, words):
     arguments = {'targets': [target()], **arguments}

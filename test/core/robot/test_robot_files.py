@@ -79,7 +79,7 @@ def test_malformed_config_file_does_not_affect_other_robots(tmp_path, caplog, mo
     ({'group': 'amr'}, "unknown group 'amr'; did you mean"), ({'tip': 'tol0'}, "frame 'tol0'"),
     ({'group': 'arm', 'chains': {'arm': ['base_link', 'tol0']}}, "frame 'tol0'"),
     ({'home': {'elbow_joint': 90}}, "joint 'elbow_joint'"),
-    ({'home': [1]}, 'q must be 6 numbers below 1e+150 of shoulder_pan_joint, ')])
+    ({'home': [1]}, 'q must be 6 finite numbers below 1e+150 of shoulder_pan_joint, ')])
 def test_config_with_unknown_group_or_frame_is_refused(values, words):
     values = {'chains': {'arm': ['base_link', 'tool0']}} | values
     shipped = ShippedRobot('mine', 'an arm', 'ur_description/urdf/ur5_robot.urdf', **values)

@@ -55,9 +55,8 @@ def packages(tmp_path):
 
 def sticking_out(hull, points):
     """Return the distance [m] of points (n, 3) outside a hull."""
-    solid = trimesh.Trimesh(hull.vertices, hull.faces, process=False)
-    normals, at = solid.face_normals, solid.triangles_center
-    return (points @ normals.T - np.einsum('ij,ij->i', at, normals)).max(axis=1)
+    normals, offsets = hull.half_spaces
+    return (points @ normals.T - offsets).max(axis=1)
 
 
 @pytest.mark.parametrize('name', ROBOTS)
@@ -160,7 +159,7 @@ def test_robot_without_geometry_is_reported(small):
     ('<box size="1 nan 1"/>', 'box size'), ('<cylinder radius="1"/>', 'cylinder length'),
     ('<torus/>', '<torus>; valid'),
     ('<box size="1 1 1"/><sphere radius="1"/>', '<box>, <sphere>'),
-    ('<mesh/>', 'mesh None cannot be used: it cannot be found'),
+    ('<mesh/>', "the mesh '' cannot be found"),
     ('<mesh filename="package://example-robot-data/robots/ur_description/meshes/ur5/collision/'
      'base.stl" scale="1 0 1"/>', 'scale'),
     ('<mesh filename="http://a.b/c.stl"/>', 'package:// or model://')])
@@ -292,7 +291,7 @@ def test_missing_visual_mesh_is_a_warning_and_replaced_by_the_collision_element(
     seen = visual_geometry(Robot.from_urdf(LINKS))
     assert [(body.link, body.shape.kind) for body in seen.bodies] == [('base', 'box'),
                                                                       ('arm', 'box')]
-    assert "mesh 'gone.stl' cannot be used: it cannot be found" in seen.warnings[0]
+    assert "the mesh 'gone.stl' cannot be found" in seen.warnings[0]
 
 
 def test_visual_parts_have_the_colours_of_the_file():

@@ -40,7 +40,7 @@ def test_seed_outside_the_limits_is_refused_by_its_joint(small):
 
 def test_seed_of_wrong_length_is_refused_with_the_joint_names(small):
     robot = small('planar_2r')
-    with pytest.raises(InvalidStateError, match='seed must be 2 numbers .* of '
+    with pytest.raises(InvalidStateError, match='seed must be 2 finite numbers .* of '
                        + ', '.join(robot.joint_names)):
         solve_pose(robot, 'tip', np.eye(4), [0.0] * 3)
 

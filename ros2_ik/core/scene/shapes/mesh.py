@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 import coal
@@ -11,15 +12,19 @@ from ros2_ik.core.arrays import Array, ArrayLike, Indices
 from ros2_ik.core.checks import matrix, one_of, one_or_each
 from ros2_ik.core.errors import InvalidSceneError
 from ros2_ik.core.meshes.cache import digest, is_cached
-from ros2_ik.core.meshes.convex_pieces import convex_pieces, MAX_PIECES
+from ros2_ik.core.meshes.convex_pieces import convex_pieces, HULL_TOLERANCE, MAX_PIECES
+from ros2_ik.core.meshes.mesh_files import read_mesh
 from ros2_ik.core.meshes.mesh_solids import Enclosure, outward_surfaces, solids_of
-from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of, read_mesh
+from ros2_ik.core.meshes.meshes import cached_hulls, Hull, hull_of
 from ros2_ik.core.scene.shapes.shape import Shape
 
 DETAILS = ('exact', 'hull')
 NAMESPACE = 'pieces-7'      # folder of convex parts in the cache; rename it if they change
 # above this number a mesh is checked as its hull: coal's tree of a million triangles takes 4 GB
 MAX_EXACT_TRIANGLES = 500_000
+# towards the 6 faces, 12 edges and 8 corners of a cube
+_DIRECTIONS = np.array([signs for signs in product((-1, 0, 1), repeat=3) if any(signs)],
+                       dtype=float)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,17 +118,32 @@ class Mesh(Shape, kind='mesh'):
         return self.convex_parts if self.has_parts else [self.hull]
 
     @cached_property
-    def surface_points(self) -> Array:
-        """A vertex of each connected surface, (surfaces, 3)."""
-        triangles, labels, _ = outward_surfaces(self.vertices, self.triangles)
-        return self.vertices[triangles[np.unique(labels, return_index=True)[1], 0]]
+    def extremes(self) -> Array:
+        """Extreme vertices of each connected surface along 26 directions, (surfaces, 26, 3)."""
+        triangles, labels, closed = outward_surfaces(self.vertices, self.triangles)
+        corners = (self.vertices[np.unique(triangles[labels == label])]
+                   for label in range(len(closed)))
+        return np.array([points[(points @ _DIRECTIONS.T).argmax(axis=0)] for points in corners])
 
-    def holds(self, points: Array) -> bool:
-        """Return whether any of the points (n, 3) is inside the volume of the triangles."""
-        # a cheap test first, for all points: those inside are in the bounding box
+    def holds(self, bodies: Array) -> bool:
+        """
+        Return whether any of k bodies is inside the volume that the triangles enclose.
+
+        `bodies` (k, n, 3) are points of the bodies, whose surfaces must not cross the triangles.
+        """
+        # cheap tests first: a body is inside only if all its points are in the bounding box ...
         box = self.geometry.aabb_local
-        near = points[((points >= box.min_) & (points <= box.max_)).all(axis=1)]
-        return any(solid.contains(point) for point in near for solid in self._solids)
+        near = bodies[((bodies >= box.min_) & (bodies <= box.max_)).all(axis=(1, 2))]
+        if not len(near):
+            return False
+        # ... and in the convex parts, which contain the enclosed volume
+        contained = np.zeros(near.shape[:2], dtype=bool)
+        for hull in self.convex_solids:
+            normals, offsets = hull.half_spaces
+            contained |= (near @ normals.T <= offsets + HULL_TOLERANCE).all(axis=2)
+        # no surface crosses the triangles, so one point decides for the whole body
+        return any(solid.contains(body[0]) for body in near[contained.all(axis=1)]
+                   for solid in self._solids)
 
     @cached_property
     def _solids(self) -> list[Enclosure]:
