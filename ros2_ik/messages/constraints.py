@@ -1,9 +1,8 @@
 """Conversion of constraints, costs and their functions, and reports on their values."""
 
 from collections.abc import Iterable, Sequence
-from functools import partial
 import math
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 import numpy as np
 
@@ -159,13 +158,11 @@ def make_constraint(function: KinematicFunction, bounds: 'Bounds', name: str) ->
         raise wrong('bounds.weight: a hard constraint has no weight, it must hold; '
                     'soft: true makes it a cost')
     given = _bounds(bounds)
-    if not given:
-        raise wrong('bounds are empty: one of target, lower and upper is needed')
-    target = given.get('target')
-    lower, upper = (given.get(field, unbounded) if target is None else target
-                    for field, unbounded in (('lower', -math.inf), ('upper', math.inf)))
-    made = partial(Constraint, function, lower, upper, name)
-    return made(bounds.tolerance) if bounds.tolerance != 0 else made()
+    if 'target' in given:
+        given['lower'] = given['upper'] = given.pop('target')
+    if bounds.tolerance != 0:
+        given['tolerance'] = bounds.tolerance
+    return Constraint(function, name=name, **given)
 
 
 def make_cost(function: KinematicFunction, bounds: 'Bounds', name: str,
@@ -178,21 +175,19 @@ def make_cost(function: KinematicFunction, bounds: 'Bounds', name: str,
     """
     if bounds.tolerance != 0:
         raise wrong('bounds.tolerance: soft constraints take a weight, not a tolerance')
-    given = _bounds(bounds)
-    if not given and not default:
-        raise wrong('bounds are empty: one of target, lower and upper is needed')
+    given = _bounds(bounds, default)
     weight = _weight(bounds.weight, len(function.labels))
     return LeastSquares(function, weight=weight, name=name, **given)
 
 
-def _bounds(bounds: 'Bounds') -> dict[str, float | Array]:
+def _bounds(bounds: 'Bounds', may_be_empty: bool = False) -> dict[str, Any]:
     """Return the fields target, lower and upper that are not empty, by name."""
     given = {field: _numbers(getattr(bounds, field))
              for field in BOUND_FIELDS if len(getattr(bounds, field))}
+    if not given and not may_be_empty:
+        raise wrong('bounds are empty: one of target, lower and upper is needed')
     if 'target' in given and len(given) > 1:
-        others = ' and '.join(field for field in BOUND_FIELDS[1:] if field in given)
-        raise wrong(f'bounds has target and {others}; '
-                    'valid: target alone, or lower, upper or both')
+        raise wrong(f'bounds has {", ".join(given)}; valid: target alone, or lower, upper or both')
     return given
 
 
@@ -202,14 +197,10 @@ def _numbers(values: Sequence[float]) -> float | Array:
 
 
 def _weight(values: Sequence[float], rows: int) -> float | Array:
-    if not len(values):
-        return 1.0
-    if len(values) not in (1, rows, rows * rows):
-        valid = f', {rows} (one a row) or {rows * rows} (a matrix, row by row)' if rows > 1 else ''
-        raise wrong(f'bounds.weight has {len(values)} numbers; valid: none, 1{valid}')
-    if len(values) == rows * rows and rows > 1:
+    # a matrix is sent row by row
+    if len(values) == rows * rows > 1:
         return np.reshape(np.array(values, dtype=np.float64), (rows, rows))
-    return _numbers(values)
+    return _numbers(values) if len(values) else 1.0
 
 
 # -- reports on a configuration ----------------------------------------------------------------

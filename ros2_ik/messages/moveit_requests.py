@@ -1,6 +1,6 @@
 """Conversion of MoveIt's requests and constraints to those of ComputeIK."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 import math
 
 from geometry_msgs.msg import Point
@@ -43,8 +43,8 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
     Return the ComputeIK request for a moveit_msgs/PositionIKRequest; raises IKError.
 
     As in MoveIt, `pose_stamped_vector` and `ik_link_names` have precedence over `pose_stamped` and
-    `ik_link_name`, and the default link is the group's tip. Joints that move only other tips of
-    the group are locked. Unlike in MoveIt, joints that move named and other tips may move, the
+    `ik_link_name`, and the default link is the group's tip. Joints of the group that move no named
+    link are locked. Unlike in MoveIt, joints that move named and other tips may move, the
     nanoseconds of `timeout` are used, and attached objects are used whatever `is_diff` is.
     """
     poses, links = list(asked.pose_stamped_vector), list(asked.ik_link_names)
@@ -66,7 +66,7 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
 def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
                          defaults: Defaults) -> list[str]:
     """
-    Return the joints of a group that move other tips, but none of `links`.
+    Return the joints of a group that move none of `links`, such as those of other tips.
 
     An empty `group` or empty `links` means the defaults of ComputeIK. Raises IKError.
     """
@@ -74,11 +74,8 @@ def joints_of_other_tips(scene: Scene, group: str, links: Sequence[str],
     if not (group := group_name(robot, group, defaults)):
         return []
     links = links or [tip_name(robot, group, defaults)]
-    named = [robot.moving_joints(link_name(robot, link, 'link', scene)) for link in links]
-    tips = map(robot.moving_joints, robot.group(group).tips)
-    # a tip whose joints include all joints of a named link belongs to that link's chain
-    others = [joints for joints in tips if not any(joints >= moved for moved in named)]
-    return sorted(frozenset[str]().union(*others).difference(*named))
+    moving = (robot.moving_joints(link_name(robot, link, 'link', scene)) for link in links)
+    return sorted(frozenset(robot.group(group).joint_names).difference(*moving))
 
 
 def functions_of(constraints: Constraints, scene: Scene,
@@ -88,8 +85,9 @@ def functions_of(constraints: Constraints, scene: Scene,
 
     All bounds are hard; weights are ignored, as in MoveIt.
     """
-    kinds = {'joint_constraints': _joint, 'position_constraints': _position,
-             'orientation_constraints': _orientation, 'visibility_constraints': _visibility}
+    kinds: dict[str, Callable[..., Iterator[Function]]] = {
+        'joint_constraints': _joint, 'position_constraints': _position,
+        'orientation_constraints': _orientation, 'visibility_constraints': _visibility}
     for field, read in kinds.items():
         for index, constraint in enumerate(getattr(constraints, field)):
             with error_context(f'constraints.{field}[{index}]'):

@@ -23,9 +23,9 @@ def error_context(place: str) -> Iterator[None]:
         raise RequestError(error.status, f'{place}: {error}') from None
 
 
-def wrong(message: str, status: Status = Status.INVALID_GOAL_CONSTRAINTS) -> RequestError:
-    """Return a RequestError, by default for invalid content of a request."""
-    return RequestError(status, message)
+def wrong(message: str) -> RequestError:
+    """Return a RequestError for invalid content of a request."""
+    return RequestError(Status.INVALID_GOAL_CONSTRAINTS, message)
 
 
 def check_lengths(message: object, most: Mapping[str, int]) -> None:

@@ -100,13 +100,9 @@ def operation_of(message: 'CollisionObject') -> int:
 def frame_in_root(scene: Scene, frame_id: str, context: ConversionContext) -> pin.SE3:
     """Return the pose of a frame (robot, scene or TF) in the root frame; raises RequestError."""
     found = reference(scene.robot, scene, frame_id, context.lookup)
-    at = _link_pose(scene, found.frame, context) if found.frame else pin.SE3.Identity()
-    return at if found.offset is None else at * found.offset
-
-
-def _link_pose(scene: Scene, link: str, context: ConversionContext) -> pin.SE3:
-    movers = scene.robot.moving_joints(link)
-    return scene.frame_pose(link, context.at(movers) if movers else None)
+    pose = found.offset if found.frame is None else found.placement(
+        context.at(scene.robot.moving_joints(found.frame)))
+    return pin.SE3.Identity() if pose is None else pose
 
 
 # -- operations on world objects -----------------------------------------------------------
@@ -163,7 +159,7 @@ def _in_link(scene: Scene, frame_id: str, link: str, context: ConversionContext)
     # a pose in the link's own frame needs no joint values; Scene.attach rejects unknown links
     if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
         return pin.SE3.Identity()
-    return _link_pose(scene, link, context).actInv(frame_in_root(scene, frame_id, context))
+    return frame_in_root(scene, link, context).actInv(frame_in_root(scene, frame_id, context))
 
 
 # -- parts of both messages ----------------------------------------------------------------

@@ -196,7 +196,7 @@ class IKRequests(Parts):
                     answer: ComputeIK.Response, stops: int, who: str,
                     cancelled: Callable[[], str]) -> None:
         request, problem = question.request, question.search.problem
-        outcome = self._refusal(question, solution, cancelled()) or await self.motions.run(
+        outcome = self._refusal(question, solution) or await self.motions.run(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
             problem.group or '', avoid_collisions=request.avoid_collisions,
             own=partial(question.scene.rebased, question.known) if question.scene else None,
@@ -209,11 +209,8 @@ class IKRequests(Parts):
                                            header(self.node, question.robot.root_frame))
         answer.motion_seconds = float(outcome.motion_seconds)
 
-    def _refusal(self, question: PreparedRequest, solution: IKSolution, cancelled: str) \
-            -> Outcome | None:
-        """Return the refusal of a motion if cancelled or if frames or joints changed, or None."""
-        if cancelled:
-            return Outcome(Status.PREEMPTED, f'nothing was moved: {cancelled}')
+    def _refusal(self, question: PreparedRequest, solution: IKSolution) -> Outcome | None:
+        """Return the refusal of a motion if frames or joints changed meanwhile, or None."""
         if change := changed_frame(question.request.frames, question.known,
                                    self.scene.known.scene):
             return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; ask again')
