@@ -15,8 +15,8 @@ from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
 from ros2_ik.core.problem import accept, IKProblem
 from ros2_ik.core.robot import Configuration
 from ros2_ik.core.solvers import Budget, make_solver, solve
-from ros2_ik.core.solvers.search import chosen_solver, generator_state
-from ros2_ik.core.solvers.starts import Starts
+from ros2_ik.core.solvers.search import chosen_solver
+from ros2_ik.core.solvers.starts import generator_state, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions import KinematicFunction, UserFunction
 from ros2_ik.core.problem.constraint import bound_array, check_bounds, FunctionTerm, spread
 from ros2_ik.core.robot import Configuration
+
+# default target, compared by identity to detect an omitted argument
+ZERO = 0.0
 
 
 class Cost(FunctionTerm, ABC):
@@ -37,7 +41,7 @@ class LeastSquares(Cost):
 
     kind = 'costs'
 
-    def __init__(self, function: KinematicFunction, target: 'ArrayLike | None' = None,
+    def __init__(self, function: KinematicFunction, target: Any = ZERO,
                  weight: 'ArrayLike' = 1.0, name: str | None = None, *,
                  lower: 'ArrayLike | None' = None, upper: 'ArrayLike | None' = None) -> None:
         if not isinstance(function, KinematicFunction):
@@ -45,7 +49,7 @@ class LeastSquares(Cost):
         self.function, self.name = function, str(function) if name is None else name
         self._has_bounds = lower is not None or upper is not None
         self._weight = weight
-        if self._has_bounds and target is not None:
+        if self._has_bounds and target is not ZERO:
             raise InvalidConstraintError(f'{self.name} has a target and lower or upper; valid: '
                                          'target alone, or lower, upper or both')
         if self._has_bounds:
@@ -55,8 +59,7 @@ class LeastSquares(Cost):
                                      f'upper of {self.name}')
         else:
             # a target is an interval of length zero
-            self.lower = self.upper = bound_array(0.0 if target is None else target,
-                                                  f'target of {self.name}')
+            self.lower = self.upper = bound_array(target, f'target of {self.name}')
             if not np.isfinite(self.lower).all():
                 raise InvalidConstraintError(f'target of {self.name} is not finite: {target!r}')
         if function.labels:

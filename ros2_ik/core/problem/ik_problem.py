@@ -36,8 +36,7 @@ class IKProblem:
     A solution has no contact in the `checker`, by default a checker of the robot without a scene.
     `collisions` False allows all contacts. `not_checked` lists the gaps of the collision check.
 
-    `targets` relative to a frame that no active joint moves become targets in the root frame;
-    `poses` (t, 4, 4) are the poses of all targets. For `kinds` see `Structure`.
+    `poses` (t, 4, 4) are those of `targets`. For `kinds` see `Structure`.
 
     Raises UnknownFrameError, UnknownGroupError, InvalidTargetError if a tip cannot move, or
     InvalidConstraintError if there are no targets, constraints or costs.
@@ -56,33 +55,34 @@ class IKProblem:
         self.checker = self._valid_checker(checker)
         if change_bound is not None:
             instance(change_bound, JointChangeBound, 'change_bound', InvalidOptionError)
-        self.locked_joints = _locked(robot, locked)
-        asked = instances([targets] if isinstance(targets, PoseTarget) else targets, PoseTarget,
-                          'targets', InvalidTargetError)
-        held, wished = ([term.bind(robot) for term in instances(terms, kind, name,
-                                                                InvalidConstraintError)]
-                        for terms, kind, name in ((constraints, Constraint, 'constraints'),
-                                                  (costs, Cost, 'costs')))
-        self.change_bound = change_bound
-        self._set_terms(asked, held, wished, robot.to_q(start, what='seed'))
+        self.locked_joints, self.change_bound = _locked(robot, locked), change_bound
+        self._set_terms(instances([targets] if isinstance(targets, PoseTarget) else targets,
+                                  PoseTarget, 'targets', InvalidTargetError),
+                        [item.bind(robot) for item in instances(
+                            constraints, Constraint, 'constraints', InvalidConstraintError)],
+                        [item.bind(robot) for item in instances(
+                            costs, Cost, 'costs', InvalidConstraintError)],
+                        robot.to_q(start, what='seed'))
 
     def _set_terms(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
                    costs: Sequence[Cost], start: Array) -> None:
         """Set start and terms; constraints and costs must be bound, all other fields set."""
         self.constraints, self.costs = tuple(constraints), tuple(costs)
+        # targets, some of them at poses that `again` replaced by those in `_transforms`
+        self._templates = tuple(targets)
         if not (targets or constraints or costs):
             raise InvalidConstraintError('nothing is asked for: neither targets nor constraints '
                                          'nor costs are given')
         start.setflags(write=False)
-        self.start, self.structure = start, self._structure(targets)
+        self.start, self.structure = start, self._structure()
         self.kinds = self.structure.kinds
         self._set_bound(self.change_bound)
-        self._set_targets(targets)
+        self._set_transforms([target.transform for target in targets])
 
-    def _structure(self, targets: Sequence[PoseTarget]) -> Structure:
+    def _structure(self) -> Structure:
         robot, group = self.robot, self.group
         # unknown or unhashable names raise a clear error here, before they become a cache key
-        for target in targets:
+        for target in self._templates:
             robot.moving_joints(target.tip, target.relative_to)
         if group is not None:
             robot.group(group)
@@ -90,7 +90,7 @@ class IKProblem:
             FunctionUse(term.kind, term.moved_by, term.function.periodic,
                         term.function.is_user_code)
             for term in (*self.constraints, *self.costs)])
-        shapes = tuple([target.shape for target in targets])
+        shapes = tuple([target.shape for target in self._templates])
         return structure_of(robot, shapes, uses, group, self.locked_joints, self.joint_limits)
 
     def _set_bound(self, bound: JointChangeBound | None) -> None:
@@ -113,9 +113,9 @@ class IKProblem:
         this problem. Raises InvalidTargetError, InvalidStateError or InvalidOptionError.
         """
         given = poses if type(poses) is list else listed(poses)
-        if given is None or len(given) != len(self.targets):
+        if given is None or len(given) != len(self._templates):
             count = repr(poses) if given is None else len(given)
-            raise InvalidTargetError(f'target poses: {count}; valid: {len(self.targets)}, one '
+            raise InvalidTargetError(f'target poses: {count}; valid: {len(self._templates)}, one '
                                      'for each tip')
         problem = self._copy()
         if start is not None:
@@ -123,9 +123,8 @@ class IKProblem:
             problem.start.setflags(write=False)
         if checker is not None and checker is not self.checker:
             problem.checker = self._valid_checker(checker)
-        problem._set_targets([
-            _moved(target, as_transform(pose, f"target of '{target.tip}'"))
-            for target, pose in zip(self._asked, given, strict=True)])
+        problem._set_transforms([as_transform(pose, f"target of '{target.tip}'")
+                                 for target, pose in zip(self._templates, given, strict=True)])
         return problem
 
     def with_parts(self, targets: Sequence[PoseTarget], constraints: Sequence[Constraint],
@@ -200,21 +199,35 @@ class IKProblem:
         # the first call for a robot loads its meshes
         return own_collisions(self.robot).checker
 
-    def _set_targets(self, asked: Sequence[PoseTarget]) -> None:
-        """Set the targets and their poses; start and structure must be set."""
-        # `targets` are those asked for; in the root frame if no active joint moves their frame
-        self._asked = self.targets = tuple(asked)
-        if to_resolve := self.structure.to_resolve:
-            at = Configuration(self.robot, self.start, self.robot.scratch_data())
-            self.targets = tuple([target.resolved(at) if i in to_resolve else target
-                                  for i, target in enumerate(asked)])
+    def _set_transforms(self, transforms: list[Array]) -> None:
+        """Set the poses (4, 4) of the targets, each relative to the frame of its target."""
+        self._transforms = transforms
+        # made when read
+        self._targets: tuple[PoseTarget, ...] | None = None
+        if self.structure.to_resolve:
+            transforms = [target.transform for target in self.targets]
         # one target is the usual case: a view takes less time than an array
-        self.poses = self.targets[0].transform[None] if len(self.targets) == 1 else np.array(
-            [target.transform for target in self.targets]).reshape(-1, 4, 4)
+        self.poses = transforms[0][None] if len(transforms) == 1 else np.array(
+            transforms).reshape(-1, 4, 4)
+
+    @property
+    def targets(self) -> tuple[PoseTarget, ...]:
+        """The targets; those relative to a frame that no active joint moves in the root frame."""
+        if self._targets is None:
+            self._targets = self._given()
+            if to_resolve := self.structure.to_resolve:
+                at = Configuration(self.robot, self.start, self.robot.scratch_data())
+                self._targets = tuple(target.resolved(at) if i in to_resolve else target
+                                      for i, target in enumerate(self._targets))
+        return self._targets
+
+    def _given(self) -> tuple[PoseTarget, ...]:
+        return tuple(target if target.transform is T else target.varied(target=T)
+                     for target, T in zip(self._templates, self._transforms, strict=True))
 
     def question(self) -> dict[str, Any]:
         """Return the constructor arguments of this problem, apart from the robot."""
-        return {'targets': self._asked, 'group': self.group, 'start': self.start,
+        return {'targets': self._given(), 'group': self.group, 'start': self.start,
                 'locked': self.locked_joints, 'constraints': self.constraints,
                 'costs': self.costs, 'joint_limits': self.joint_limits,
                 'checker': self.checker, 'collisions': self.collisions,
@@ -235,13 +248,6 @@ class IKProblem:
         q_slice = self.active.q_slice
         result[q_slice] = q[q_slice]
         return result
-
-
-def _moved(target: PoseTarget, transform: Array) -> PoseTarget:
-    """Return a target at another pose (4, 4), six times faster than `PoseTarget.varied`."""
-    moved = object.__new__(PoseTarget)
-    moved.__dict__ = {**target.__dict__, 'transform': transform, 'error_function': None}
-    return moved
 
 
 def _locked(robot: Robot, names: Iterable[str]) -> frozenset[str]:

@@ -51,7 +51,7 @@ class PoseTarget:
                  orientation_tolerance: float = ORIENTATION_TOLERANCE) -> None:
         self.tip, self.relative_to = tip, relative_to
         self.transform = as_transform(target, f"target of '{tip}'")     # (4, 4)
-        self.error_function: FramePose | None = None    # made when `function` is read
+        self._function: FramePose | None = None
         self.weights = _weights(weights, tip)
         self.whole = self.weights is _ALL
         # mask (6,) of the rows x y z rx ry rz with a weight above 0
@@ -74,9 +74,9 @@ class PoseTarget:
     def function(self) -> FramePose:
         """The pose error as a function, zero at the target."""
         # not a cached_property: in Python 3.11 its lock may be held when the process forks
-        if self.error_function is None:
-            self.error_function = FramePose(self.tip, self.transform, self.relative_to)
-        return self.error_function
+        if self._function is None:
+            self._function = FramePose(self.tip, self.transform, self.relative_to)
+        return self._function
 
     def varied(self, **parts: Any) -> 'PoseTarget':
         """Return the target with some constructor arguments replaced."""

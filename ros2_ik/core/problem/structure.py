@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, Indices
-from ros2_ik.core.checks import floats, non_negative
+from ros2_ik.core.checks import non_negative
 from ros2_ik.core.errors import InvalidOptionError, UnmovedTipError
 from ros2_ik.core.kernels.rows import TURN
 from ros2_ik.core.problem.pose_target import TargetShape
@@ -88,24 +88,15 @@ class JointChangeBound:
     @classmethod
     def of(cls, robot: Robot, origin: Array, value: object) -> 'JointChangeBound':
         """
-        Return the bound for a value of `max_joint_change`.
+        Return the bound for a value of `max_joint_change`, one number or a mapping by joint name.
 
-        The value is one number for all joints, an array of one number for each joint, or a mapping
-        from joint names; joints missing in a mapping have no bound. Raises InvalidOptionError or
-        UnknownJointError.
+        Joints missing in a mapping have no bound. Raises InvalidOptionError or UnknownJointError.
         """
-        if isinstance(value, Mapping):
-            given = {robot.joint(name).name: number for name, number in value.items()}
-        else:
-            names = robot.joint_names
-            wanted = f'one number, one for each of the {len(names)} joints, or numbers by name'
-            numbers = floats(value, 'max_joint_change', wanted, InvalidOptionError)
-            if numbers.shape not in ((), (len(names),)):
-                raise InvalidOptionError(f'max_joint_change must be {wanted}, not {value!r}')
-            given = dict(zip(names, np.broadcast_to(numbers, len(names)).tolist(), strict=True))
-        return cls(origin, {name: non_negative(number, f"max_joint_change of '{name}'",
-                                               InvalidOptionError, math.inf)
-                            for name, number in given.items()})
+        if not isinstance(value, Mapping):
+            value = dict.fromkeys(robot.joint_names, value)
+        return cls(origin, {robot.joint(name).name: non_negative(
+            number, f"max_joint_change of '{name}'", InvalidOptionError, math.inf)
+            for name, number in value.items()})
 
     def limits(self, robot: Robot) -> tuple[Array, Array]:
         """Return lower and upper bounds of q, (nq,) each."""

@@ -48,6 +48,9 @@ class Clearance:
         self._problem, self._checker = problem, checker
         self._interval = PUSH_INTERVAL if restarts and not problem.costs else 1
         self._n_calls = 0
+        self._motion: SelfMotion | None = None
+        if problem.kinds <= {'targets'} and (motion := SelfMotion(problem, checker)).is_possible:
+            self._motion = motion
 
     def escape_collision(self, touching: Attempt, budget: Budget) -> Attempt | None:
         """Return an attempt without contact that meets the hard rows, or None."""
@@ -68,13 +71,6 @@ class Clearance:
         apart = Constraint(MinimumDistance(self._checker, INFLUENCE_DISTANCE), lower=GAP)
         problem = self._problem.varied(constraints=[*self._problem.constraints, apart])
         return SequentialQuadratic(problem, attempt_iterations=15)
-
-    @cached_property
-    def _motion(self) -> 'SelfMotion | None':
-        if not self._problem.kinds <= {'targets'}:
-            return None
-        motion = SelfMotion(self._problem, self._checker)
-        return motion if motion.is_possible else None
 
 
 class SelfMotion:

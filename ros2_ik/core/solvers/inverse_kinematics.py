@@ -289,23 +289,22 @@ class InverseKinematics:
         return self.add_cost(JointPositions(names, q_nominal), weight=doubled)
 
     def add_cost(self, function: KinematicFunction | Cost | Callable[[Configuration], float],
-                 target: 'ArrayLike | None' = None, weight: Any = None) -> Cost:
+                 target: 'ArrayLike' = 0.0, weight: Any = 1.0) -> Cost:
         """
         Add a cost.
 
-        A KinematicFunction f adds 1/2 (f - target)^T W (f - target) with W = `weight`, by default
-        with target 0 and weight 1. A callable of a configuration adds its number times `weight`. A
-        Cost is added as it is. Raises InvalidConstraintError for a target or weight that does not
-        apply.
+        A KinematicFunction f adds 1/2 (f - target)^T W (f - target) with W = `weight`. A callable
+        of a configuration adds its number times `weight`. A Cost is added as it is. Raises
+        InvalidConstraintError for a target or weight that does not apply.
         """
         if isinstance(function, KinematicFunction):
-            return self._added(LeastSquares(function, target, 1.0 if weight is None else weight))
-        if target is not None or isinstance(function, Cost) and weight is not None:
+            return self._added(LeastSquares(function, target, weight))
+        if not _is(target, 0) or isinstance(function, Cost) and not _is(weight, 1):
             raise InvalidConstraintError(f'target and weight do not apply to {function!r}; '
                                          'valid: both for a KinematicFunction, weight for a '
                                          'callable')
         return self._added(function if isinstance(function, Cost)
-                           else ScalarCost(function, weight=1.0 if weight is None else weight))
+                           else ScalarCost(function, weight=weight))
 
     # -- the problem ----------------------------------------------------------------------
 
@@ -343,9 +342,10 @@ class InverseKinematics:
                 self.with_joint_limits, self.collisions, frozenset(self.locked)):
             self._last = last.with_parts(targets, constraints, costs, start)
         else:
+            checker = self._checked if self.collisions else None
             self._last = IKProblem(self.robot, targets, None, start, tuple(self.locked),
-                                   constraints, costs, self.with_joint_limits,
-                                   self._checked if self.collisions else None, self.collisions)
+                                   constraints, costs, self.with_joint_limits, checker,
+                                   self.collisions)
         return self._last
 
     @cached_property
@@ -368,3 +368,7 @@ class InverseKinematics:
 
 def _bound(value: object, name: str, most: float = math.inf) -> float:
     return between(value, name, 0.0, most, InvalidConstraintError)
+
+
+def _is(value: object, number: float) -> bool:
+    return listed(value) is None and bool(value == number)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ros2_ik.core.checks import check_cancel, flag, one_of, positive, vector, whole
+from ros2_ik.core.checks import check_cancel, one_of, positive, vector, whole
 from ros2_ik.core.errors import InvalidOptionError
 
 # default timeout of a search [s]
@@ -32,7 +32,7 @@ class SolveOptions:
     - `approximate` (position [m], orientation [rad]): if there is no solution, return the best
       configuration with target errors within these bounds, with the status APPROXIMATE.
     - `max_joint_change` [rad, m]: bound on the joint changes from the first seed, full turns
-      counted; one number, numbers by joint name, or one number for each joint of the robot.
+      counted; one number, or numbers by joint name.
       Planar and floating joints that move cannot be bounded.
     - `random_state`: an integer or numpy Generator; equal values draw equal starts.
     - `max_iterations`: bound on the iterations of all attempts together.
@@ -63,7 +63,9 @@ class SolveOptions:
             check_cancel(self.cancel, InvalidOptionError)
         self.solutions = whole(self.solutions, 'solutions', InvalidOptionError)
         one_of(self.select, 'select', SELECTIONS, InvalidOptionError)
-        flag(self.allow_restarts, 'allow_restarts', InvalidOptionError)
+        if not isinstance(self.allow_restarts, (bool, np.bool_)):
+            raise InvalidOptionError(f'allow_restarts is True or False, not '
+                                     f'{self.allow_restarts!r}')
         if not isinstance(self.solver_options, Mapping):
             raise InvalidOptionError('solver_options must be a mapping from names, not '
                                      f'{self.solver_options!r}')

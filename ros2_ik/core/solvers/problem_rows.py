@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 import math
-from typing import TypeAlias
 
 import numpy as np
 
@@ -14,8 +13,6 @@ from ros2_ik.core.problem.program import Program
 
 # descents aim at this share of a tolerance, which leaves a margin for the acceptance check
 SHARE = 0.5
-
-OfTarget: TypeAlias = Callable[[PoseTarget], KinematicFunction]
 
 
 class ProblemRows:
@@ -29,11 +26,12 @@ class ProblemRows:
     function of a target, by default `target.function`.
     """
 
-    def __init__(self, problem: IKProblem, of_target: OfTarget | None = None) -> None:
+    def __init__(self, problem: IKProblem, of_target: Callable[
+            [PoseTarget], KinematicFunction] = lambda target: target.function) -> None:
         self.problem, self.limits = problem, problem.active.limits
         targets = problem.targets
-        hard = [of_target(target) if of_target else target.function for target in targets]
-        hard += [constraint.form[0] for constraint in problem.constraints]
+        hard = [*map(of_target, targets),
+                *(constraint.form[0] for constraint in problem.constraints)]
         soft = [cost.function for cost in problem.costs]
         self.program = Program(problem.robot, [*hard, *soft], problem.active, problem.start)
         self.hard = self.program.first(len(hard)) if soft else self.program

@@ -17,7 +17,7 @@ from ros2_ik.core.status import ExitFlag
 # iteration limit passed to SciPy: no limit, because LocalDescent counts the iterations
 UNLIMITED = 10**6
 # maximum number of iterations of a descent, costs included
-ITERATIONS = 1500
+ITERATIONS = 300
 # tolerance `ftol` of SciPy's SLSQP for costs
 COST_TOLERANCE = 1e-10
 

@@ -5,14 +5,13 @@ from dataclasses import replace
 from functools import cached_property, partial
 import math
 from numbers import Real
-import secrets
 import time
 from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, Indices, JointValues
+from ros2_ik.core.arrays import Array, JointValues
 from ros2_ik.core.checks import listed
 from ros2_ik.core.collision import Contact
 from ros2_ik.core.errors import InvalidOptionError, InvalidStateError
@@ -35,7 +34,13 @@ from ros2_ik.core.solvers.options import SolveOptions
 from ros2_ik.core.solvers.report import failure_status, solution_field, spare_joints
 from ros2_ik.core.solvers.serialization import pack, unpack
 from ros2_ik.core.solvers.solver import Attempt, Budget, make_solver, Solver
-from ros2_ik.core.solvers.starts import chosen_turns, N_NEAR, Starts
+from ros2_ik.core.solvers.starts import (
+    chosen_turns,
+    generator_state,
+    N_NEAR,
+    OWN_STATE,
+    Starts,
+)
 from ros2_ik.core.status import ExitFlag, Status
 
 # attempts after which the search ends for an arm with fewer joints than target rows; reachable
@@ -102,8 +107,10 @@ class Search:
             problem = problem.bounded(JointChangeBound.of(problem.robot, self.seeds[0],
                                                           chosen.max_joint_change))
         self.problem = problem
-        self._state = generator_state(chosen.random_state)
-        self._first_state = int(self._state[0])
+        self._state, self._first_state = OWN_STATE, None
+        if chosen.random_state is not None:
+            self._state = generator_state(chosen.random_state)
+            self._first_state = int(self._state[0])
         # True if the next attempt uses the problem with tolerances as constraints
         self._loosened_next = chosen.select in ('nearest', 'cost')
         compile_for_search(problem.checker is not None)
@@ -381,9 +388,11 @@ class Search:
             # still a solution
             is_solution = best is self.best and best.verdict.accepted
             return self._solution(best, Status.SUCCESS if is_solution else failure_status(self))
-        first, *others = sorted(self.accepted, key=lambda one: one.rank)[:self.options.solutions]
-        return self._solution(first, Status.SUCCESS, tuple(
-            self._solution(one, Status.SUCCESS) for one in others))
+        if len(self.accepted) > 1:
+            self.accepted = sorted(self.accepted, key=lambda one: one.rank)
+        return self._solution(self.accepted[0], Status.SUCCESS, tuple(
+            self._solution(one, Status.SUCCESS)
+            for one in self.accepted[1:self.options.solutions]))
 
     def _seed_candidate(self) -> Candidate:
         q = self.problem.within_limits(self.seeds[0])
@@ -410,15 +419,6 @@ def _check(problem: object, options: SolveOptions) -> None:
     if select == 'manipulability' and not problem.targets:
         raise InvalidOptionError("select is 'manipulability', but the problem has no targets; the "
                                  'manipulability is that of their tips')
-
-
-def generator_state(random_state: int | np.random.Generator | None) -> Indices:
-    """Return a state (1,) of the random generator; without `random_state`, a new one."""
-    if random_state is None:
-        random_state = secrets.randbits(62)
-    elif isinstance(random_state, np.random.Generator):
-        random_state = int(random_state.integers(2**62))
-    return np.array([random_state % 2**62])
 
 
 def chosen_solver(solver: str, problem: IKProblem) -> tuple[str, str]:

@@ -1,6 +1,7 @@
 """Numbered starts of descents, and the choice of full turns."""
 
 import math
+import os
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,24 @@ class Starts(NamedTuple):
     last: int
     # state (1,) of the random generator, advanced by each draw
     state: Indices
+
+
+def generator_state(random_state: int | np.random.Generator) -> Indices:
+    """Return the generator state (1,) for an integer or a numpy Generator."""
+    if isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(2**62))
+    return np.array([random_state % 2**62])
+
+
+def _reseed() -> None:
+    OWN_STATE[0] = int.from_bytes(os.urandom(8), 'little') >> 2
+
+
+# state of the generator of this process, used without `random_state`
+OWN_STATE = np.zeros(1, dtype=np.int64)
+_reseed()
+# a forked process would otherwise draw the same starts as its parent
+os.register_at_fork(after_in_child=_reseed)
 
 
 def draw_starts(problem: IKProblem, starts: Starts) -> Array:

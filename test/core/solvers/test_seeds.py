@@ -187,7 +187,7 @@ def test_largest_joint_change_is_reported(ur5, home):
         assert f'{one.travel}' in one.message
 
 
-@pytest.mark.parametrize('most', [0.3, [0.3] * 6, {'elbow_joint': 0.3}])
+@pytest.mark.parametrize('most', [0.3, {'elbow_joint': 0.3}])
 def test_max_joint_change_is_solved_just_inside_and_fails_just_outside(ur5, home, most):
     inside, outside = (moved(ur5, home, elbow_joint=by) for by in (0.29, 0.31))
     found = solve_pose(ur5, 'tool0', inside, home, max_joint_change=most, random_state=0)
@@ -258,7 +258,7 @@ def test_max_joint_change_holds_with_constraints_and_in_workers(ur5, home):
 
 
 @pytest.mark.parametrize('wrong, word', [
-    (np.nan, 'max_joint_change'), ('far', 'one number'), ([1, 2], '6 joints'),
+    (np.nan, 'max_joint_change'), ('far', 'a number from 0'), ([1, 2], 'a number from 0'),
     ({'elbow_joint': -0.1}, 'elbow_joint'), ({'elbow': 1.0}, "did you mean 'elbow_joint'")])
 def test_malformed_max_joint_change_is_refused(ur5, wrong, word):
     with pytest.raises((InvalidOptionError, UnknownJointError), match=word):
