@@ -6,21 +6,17 @@ from typing import Annotated
 import numpy as np
 
 from ros2_ik.core.arrays import Array
+from ros2_ik.core.checks import instance
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import Body, FieldType, Length, RowCount
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, register_function
 from ros2_ik.core.robot import Configuration, Robot
 
-
-def _checker(value: object, name: str) -> CollisionChecker:
-    if not isinstance(value, CollisionChecker):
-        raise InvalidConstraintError(f'{name} must be a CollisionChecker, not {value!r}')
-    return value
-
-
 Checker = Annotated[CollisionChecker, FieldType(
-    'the collision checker of the scene', lambda given: None, _checker, supplied=True)]
+    'the collision checker of the scene', lambda given: None,
+    lambda value, name: instance(value, CollisionChecker, name, InvalidConstraintError),
+    supplied=True)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -217,24 +217,10 @@ def _placed(point: list[float], turn: list[float]) -> pin.SE3:
 
 # -- checks of arguments ------------------------------------------------------------------------
 
-def _axes(value: object, name: str) -> str:
-    if not isinstance(value, str) or value not in _AXES:
-        raise InvalidConstraintError(f"{name} is {value!r}; valid: letters of 'xyz', each once")
-    return value
-
-
 def _matrix(value: object, name: str) -> Array:
     given = checks.floats(value, name, 'rows of numbers', InvalidConstraintError)
     return checks.matrix(given[None] if given.ndim == 1 else given, name, None,
                          InvalidConstraintError)
-
-
-def finite_numbers(value: object, name: str) -> Array:
-    """Return a copy of an array of finite numbers; raises InvalidConstraintError otherwise."""
-    array = checks.floats(value, name, 'finite numbers', InvalidConstraintError)
-    if not np.isfinite(array).all():
-        raise InvalidConstraintError(f'{name} must be finite numbers, not {value!r}')
-    return array
 
 
 def as_rotation(rotation: Pose, name: str) -> Array:
@@ -298,7 +284,7 @@ Placement = Annotated[Pose, FieldType(
     lambda value, name: None if value is None else as_placement(
         value, name, InvalidConstraintError))]
 # one row of the function for each letter
-Axes = Annotated[str, FieldType("letters of 'xyz'", read_text, _axes)]
+Axes = Annotated[str, choice(*_AXES)]
 Flag = Annotated[bool, FieldType('true or false', read_flag, partial(checks.flag, **_ERROR))]
 Number = Annotated[float, FieldType(
     'a number', read_number, partial(checks.finite, **_ERROR))]

@@ -11,11 +11,11 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, JointValues, Mask
+from ros2_ik.core.checks import row_numbers
 from ros2_ik.core.errors import InvalidConstraintError
 from ros2_ik.core.functions.fields import (
     FieldType,
     FieldValue,
-    finite_numbers,
     Flag,
     Matrix,
     Names,
@@ -42,9 +42,9 @@ def _checked(reference: object, name: str) -> dict[str, Array] | Array:
     if reference is None:
         return {}
     if isinstance(reference, Mapping):
-        return {joint: finite_numbers(value, f"the {name} of '{joint}'")
+        return {joint: row_numbers(value, f"the {name} of '{joint}'", InvalidConstraintError)
                 for joint, value in reference.items()}
-    return finite_numbers(reference, name).reshape(-1)
+    return row_numbers(reference, name, InvalidConstraintError).reshape(-1)
 
 
 Reference = Annotated[JointValues | None, FieldType(

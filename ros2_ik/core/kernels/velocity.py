@@ -29,6 +29,8 @@ FIRM_SCALE = 0.3            # scale of firm rows and of solved priorities; bound
 YIELDING_SCALE = 0.003
 DAMPING_TRIES = 3           # tries to solve a program, each with a hundred times the damping
 BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
+DIRECTION_TOLERANCE = 1e-6  # tolerance of the direction of scaled tasks, relative to their length
+MAX_CORRECTED_SLACK = 1e-3  # slack of a firm row above which the rows contradict each other
 CORRECTIONS = 4             # corrections of a step whose curved path crosses a bound
 HALVINGS = 8                # halvings of a step that still crosses a bound
 SCALE_COST = 1e-4           # weight of the length that scaled tasks lack, relative to firm rows
@@ -56,13 +58,17 @@ def solve_priorities(problem, firm, step, missed):
     A, bounds, ends = np.zeros((2 * m, N)), np.empty((2, 2 * m)), np.zeros((2, N))
     ends[0, :n], ends[1, :n], ends[1, n:] = box[row.LEAST], box[row.MOST], length
     x, H, g = np.zeros(N), np.zeros((N, N)), np.zeros(N)
+    tolerance = BOUND_TOLERANCE
+    if length > 0:
+        tolerance = min(tolerance, DIRECTION_TOLERANCE * length)
     # `size` keeps damping small compared with firm rows if no task is soft
     count, size = firm_rows(problem, firm, length, A, bounds[0], bounds[1])
     for level in range(len(problem.limbs) - 1):
         if level and not np.any(rows[row.KIND] == level):
             continue
         soft_tasks(problem, level, size, SCALE_COST * SLACK_WEIGHT * firm * firm, length, H, g)
-        if not solve_level(H, g, A[:count], bounds[0, :count], bounds[1, :count], ends, x):
+        if not solve_level(H, g, A[:count], bounds[0, :count], bounds[1, :count], ends,
+                           FIRM_SCALE * tolerance, x):
             if level == 0:
                 return math.nan
             # keep the step of the higher priorities
@@ -77,17 +83,23 @@ def solve_priorities(problem, firm, step, missed):
 
 
 @part
-def solve_level(H, g, A, lower, upper, ends, x):
+def solve_level(H, g, A, lower, upper, ends, slack, x):
     """Fill x with the minimizer of one priority's QP; False if it cannot be solved numerically."""
-    found, y = x.copy(), np.empty(len(g) + len(A))
-    for _ in range(DAMPING_TRIES):
+    found, y, more = x.copy(), np.empty(len(g) + len(A)), np.empty((2, len(A)))
+    # more damping if H is numerically not positive definite
+    for turn in range(DAMPING_TRIES):
         if solve_qp(H, g, A, lower, upper, SLACK_WEIGHT, ends[0], ends[1], found, y):
-            x[:] = found
-            return True
-        # more damping: H is numerically not positive definite
+            break
+        if turn == DAMPING_TRIES - 1:
+            return False
         for a in range(len(g)):
             H[a, a] += 100.0 * MIN_DAMPING
-    return False
+    x[:] = found
+    # once more with bounds that compensate for small slacks
+    if compensate_slack(A, lower, upper, x, slack, more) and solve_qp(
+            H, g, A, more[0], more[1], SLACK_WEIGHT, ends[0], ends[1], found, y):
+        x[:] = found
+    return True
 
 
 @inner_part
@@ -95,6 +107,25 @@ def violation(A, i, lower, upper, x):
     """Return the signed violation of row i at x: positive above, negative below its bounds."""
     value = row_times(A, i, x)
     return value - min(max(value, lower[i]), upper[i])
+
+
+@part
+def compensate_slack(A, lower, upper, x, least_slack, more):
+    """
+    Fill `more` (2, .) with bounds that compensate for slacks; return whether any changed.
+
+    One step of the method of multipliers: a row's slack is proportional to its multiplier, so
+    shifting the bounds by the slack removes it. Slacks above MAX_CORRECTED_SLACK stay, because
+    these rows contradict each other.
+    """
+    found = False
+    for i in range(len(A)):
+        away = violation(A, i, lower, upper, x)
+        if not least_slack < abs(away) < MAX_CORRECTED_SLACK:
+            away = 0.0
+        found = found or away != 0
+        more[0, i], more[1, i] = lower[i] - away, upper[i] - away
+    return found
 
 
 @part
