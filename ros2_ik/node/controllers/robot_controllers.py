@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable
 from importlib.util import find_spec
-from typing import Any
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
@@ -40,9 +39,11 @@ class RobotControllers:
     def __init__(self, robot: Robot | None, context: ControllerContext) -> None:
         self.controllers: list[Controller] = []
         self.faults: list[str] = []
-        for name in context.parameters.controllers if robot else ():
+        if robot is None:
+            return
+        for name in context.parameters.controllers:
             try:
-                joints = _joints(robot, context.parameters[f'{name}.group'])
+                joints = active_joints(robot, context.parameters[f'{name}.group'])
             except IKError as error:
                 self.faults.append(f"controller '{name}' has no joints to move: {error}")
                 continue
@@ -83,7 +84,7 @@ class RobotControllers:
             controller.close()
 
 
-def _joints(robot: Any, group: str) -> tuple[str, ...]:
+def active_joints(robot: Robot, group: str) -> tuple[str, ...]:
     """Return the active joints of a group with one position each; '' means all joints."""
     names = robot.group(group).joint_names if group else robot.joint_names
     joints = tuple(name for name in names

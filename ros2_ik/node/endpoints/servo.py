@@ -28,6 +28,7 @@ from ros2_ik.messages.frames import (
 from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller, motion_limits
+from ros2_ik.node.controllers.robot_controllers import active_joints
 from ros2_ik.node.endpoints.answering import answering
 from ros2_ik.node.endpoints.registry import Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
@@ -133,10 +134,7 @@ class Servo(Endpoint):
         named = request.tip or (TOOL if has_tool(request.tool) else '')
         tip = '' if mode == 'joint' else (
             link_name(robot, named, 'tip', scene) if named else tip_name(robot, group, parameters))
-        names = robot.group(group).joint_names if group else robot.joint_names
-        # active joints with one position; mimic joints follow by themselves
-        joints = tuple(name for name in names if robot.joint(name).is_scalar
-                       and name not in robot.passive_joints and name not in robot.mimics)
+        joints = active_joints(robot, group)
         if tip and not robot.moving_joints(tip) & {*joints}:
             raise wrong(f"no joint of group '{group}' moves '{tip}'")
         scaling = checked_scaling(request.velocity_scaling or parameters.servo_velocity_scaling,
