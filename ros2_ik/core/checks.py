@@ -139,11 +139,6 @@ def all_positive(error: type[IKError], **values: object) -> list[float]:
     return [positive(value, name, error) for name, value in values.items()]
 
 
-def all_whole(error: type[IKError], **values: object) -> list[int]:
-    """Return each value as an int if it is a whole number from 1, or raise `error`."""
-    return [whole(value, name, error) for name, value in values.items()]
-
-
 def one_of(value: object, name: str, valid: Sequence[str], error: type[IKError]) -> str:
     """Return the value if it is one of the `valid` texts, or raise `error`."""
     if not isinstance(value, str) or value not in valid:
