@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import InvalidOptionError, unknown_name, UnknownSolverError
+from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.options import NAMES
 from ros2_ik.core.solvers.starts import draw_starts, Starts
@@ -156,7 +156,7 @@ def make_solver(name: str, problem: IKProblem, options: Mapping[str, object]) ->
     valid = [p for p in inspect.signature(make).parameters if p != 'problem'] if options else []
     for option in options:
         if option not in valid:
-            raise InvalidOptionError(unknown_name('option', option, [*valid, *NAMES]))
+            raise UnknownOptionError(option, name, [*valid, *NAMES])
     return make(problem, **options)
 
 
