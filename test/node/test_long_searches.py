@@ -79,6 +79,7 @@ def test_suspended_worker_is_reported_as_busy_and_resumes(client, panda, node):
     for future in late:
         response = client.wait(future)
         assert response.status == Status.TIMED_OUT and response.message.startswith('busy')
+        assert response.best_attempt.joint_state.name and response.seconds > 0.1
     for worker in workers:
         os.kill(worker, signal.SIGCONT)
     assert client.ik(targets=[unreachable()], timeout=SHORT).status == Status.NO_IK_SOLUTION

@@ -1,7 +1,7 @@
 """IK requests of all services and of the action: parsing, search, answer and motion."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 import math
 import time
@@ -21,7 +21,7 @@ from ros2_ik.node.motion.motion_execution import Outcome
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.measured_joints import is_near
 from ros2_ik.node.state.planning_scene import StateInScene
-from ros2_ik.node.workers import AnySearch
+from ros2_ik.node.workers import AnySearch, UnansweredError
 from ros2_ik.srv import ComputeIK
 
 BOUND = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
@@ -142,12 +142,19 @@ class IKRequests(Parts):
         pool's thread with the best solution so far.
         """
         search, way = question.search, question.way
-        if way:
-            # a path search has no partial result; `tell` marks it as a goal of the action
-            return way.end(await self.by_worker(way.search, submitted, tell))
-        if _run_slice(search, self.pool.open_jobs):
+        if way is None and _run_slice(search, self.pool.open_jobs):
             return search.solution()
-        return cast(IKSolution, await self.by_worker(search, submitted, tell))
+        try:
+            if way:
+                # a path search has no partial result; `tell` marks it as a goal of the action
+                return way.end(await self.by_worker(way.search, submitted, tell))
+            return cast(IKSolution, await self.by_worker(search, submitted, tell))
+        # no answer of the worker: return the best attempt of this thread
+        except UnansweredError as error:
+            best = search.solution()
+            return best if best.success else replace(
+                best, status=error.status, message=str(error),
+                seconds=time.monotonic() - search.budget.started)
 
     async def by_worker(self, search: AnySearch,
                         submitted: Callable[[int], None] = lambda number: None,
