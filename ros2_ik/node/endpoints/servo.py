@@ -120,10 +120,11 @@ class Servo(Endpoint):
         response.message = 'commands are ignored' if self._paused else 'commands are followed'
 
     async def _switch_off(self) -> str:
-        if self._begun is None:
+        if (begun := self._begun) is None:
             return 'the servo does not start' if self._switching else 'the servo was off'
         self._end('switched off')
-        await self._until(lambda: self._begun is None, REST_TIMEOUT, 'come to rest')
+        # another client may switch it on again meanwhile
+        await self._until(lambda: self._begun is not begun, REST_TIMEOUT, 'come to rest')
         return 'the servo is off, the arm at rest'
 
     async def _switch_on(self, mode: str, request: SwitchServo.Request) -> str:

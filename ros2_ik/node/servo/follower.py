@@ -334,7 +334,7 @@ class Follower:
             return at_singularity if halted else (APPROACHING, 'slow: near a singularity')
         if not lasting and scale >= SLOWED and not (halted and self._is_far(result)):
             return NO_WARNING, FOLLOWS
-        if near := self._near(self._follow, SURFACE if lasting else NEAR_GAP):
+        if near := self._near(self._follow, NEAR_GAP):
             return ((CONTACT, f'halted by something near{_pair(near[0])}') if halted
                     else (NEAR_CONTACT, f'slow: near something{_pair(near[0])}'))
         if joint := self._at_bound(result):
@@ -351,6 +351,8 @@ class Follower:
 
     def _rare_reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
         """Return code and text of a reason other than contacts, bounds and singularities."""
+        if near := self._near(self._follow, SURFACE):
+            return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
         if axis := self._tip.missing_axis(self.q, twist):
             return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
         held = sorted({one.rpartition(' ')[0] for one in result.active_limits}

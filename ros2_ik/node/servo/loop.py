@@ -488,14 +488,14 @@ class Session:
                 return 0
             self._time = now
             return 1
-        # streams: one step; missed steps are lost, and have slowed the joints
+        # streams: one step; missed steps are lost
         if self._ahead == 0.0:
             # simulated time may be slow, or paused
             if behind < self.dt / 2:
                 return 0
-            # the joints have stopped at their last command
-            if elapsed > MAX_PAUSE:
-                self.follower.stand(self.follower.q)
+            # the joints have slowed down at their last command, and stopped after MAX_PAUSE
+            if elapsed > 2 * self.dt:
+                self.follower.v = self.follower.v * max(1.0 - elapsed / MAX_PAUSE, 0.0)
             self._time = max(self._time + dt, now) - dt
             return 1
         # trajectories: the controller has executed the last one to its end, at rest
@@ -525,20 +525,22 @@ class Session:
         """Store the commanded knot of the last step, and drop knots older than KNOT_TIME."""
         step, places, columns = self.last, self.follower.places, self.follower.columns
         self._time += round(self.dt * 1e9)
-        # A knot of a trajectory is in the middle of a step, where the constant velocity of the
-        # step is exact. Between two knots, the controller's cubic polynomial is then a parabola.
-        back = self.dt / 2 if self._ahead else 0.0
+        # A knot is in the middle of a step, where the constant velocity of the step is exact.
+        # Between two knots, the controller's cubic polynomial is then a parabola.
+        back = self.dt / 2
         self._knots.append(Knot(self._time + round((self._ahead - back) * 1e9),
                                 step.q[places] - step.v[columns] * back, step.v[columns]))
         while self._knots[0].time < self._time - KNOT_TIME * 1e9:
             self._knots.popleft()
 
     def _publish(self) -> None:
-        """Publish recent knots and the rest to each controller; to a stream, the last knot."""
-        joints, knots, rest = self.follower.begin.joints, list(self._knots), self._rest()
+        """Publish recent knots and the rest to each controller; to a stream, the last step."""
+        follower = self.follower
+        joints, knots, rest = follower.begin.joints, list(self._knots), self._rest()
+        last = Knot(self._time, follower.q[follower.places], follower.v[follower.columns])
         for output, topic in self._outputs:
             chosen = [joints.index(joint) for joint in output.joints]
-            recent = knots[-1:]
+            recent = [last]
             if output.ahead:
                 # start at the last knot that is at least ahead / 2 older than the current step
                 since = self._time - round((output.ahead / 2) * 1e9)

@@ -5,6 +5,7 @@ import multiprocessing
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 import threading
+import time
 from typing import Concatenate, NamedTuple, ParamSpec, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ros2_ik.node.servo.loop import Loop
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
+RESTART_PERIOD = 1.0    # before each start of the process but the first [s]
 TOPICS = ('target', 'twist', 'joint_jog', 'status')
 P = ParamSpec('P')
 # a method of Loop, and its arguments
@@ -46,6 +48,7 @@ class ServoProcess:
         self._node = node
         self.receivers: list[Callable[[FromServo], None]] = []
         self._pipe: _Pipe | None = None
+        self._wait = 0.0    # before the next start [s]
         self._timer = node.create_timer(POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
@@ -54,7 +57,7 @@ class ServoProcess:
              **_: P.kwargs) -> None:
         """Call a method of the process's Loop, later; start the process if there is none."""
         if self._pipe is None:
-            self._pipe = _Pipe(self._names())
+            self._pipe, self._wait = _Pipe(self._names(), self._wait), RESTART_PERIOD
             self._timer.reset()
         self._pipe.outbox.put((method, arguments))
 
@@ -88,15 +91,16 @@ class ServoProcess:
 
 
 class _Pipe:
-    """The node's end of the pipe; a thread starts the process, and sends."""
+    """The node's end of the pipe; a thread starts the process after `wait` [s], and sends."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, wait: float) -> None:
         self.connection, there = multiprocessing.Pipe()
         self.outbox = SimpleQueue[Call | None]()
-        threading.Thread(target=self._run, args=(there, names), name='to the servo',
+        threading.Thread(target=self._run, args=(there, names, wait), name='to the servo',
                          daemon=True).start()
 
-    def _run(self, there: Connection, names: Names) -> None:
+    def _run(self, there: Connection, names: Names, wait: float) -> None:
+        time.sleep(wait)
         # closed after the start, so that only the process keeps its end of the pipe open
         with there:
             ensure_fork_server()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 import multiprocessing
@@ -99,7 +100,9 @@ class Pool:
         self._ending = self._closing = False
         self._members: list[Member] = []
         self.replaced = 0                       # number of workers that died
-        self._start_missing()
+        # `_watch` tries again, and logs the error
+        with suppress(OSError, EOFError):
+            self._start_missing()
         threading.Thread(target=self._watch, name='workers', daemon=True).start()
 
     @property
