@@ -46,7 +46,7 @@ class RobotModel:
     The visual surfaces of a robot, and the poses of its links.
 
     `surfaces` has, for each surface, its link, the surface, and its pose in the link frame.
-    `notes` are texts about missing geometry and its replacements.
+    `notes` are texts about missing geometry.
     """
 
     def __init__(self, robot: Robot) -> None:

@@ -30,6 +30,7 @@ from ros2_ik.messages.markers import scene_markers
 from ros2_ik.messages.planning_scenes import (
     changed_scene,
     matrix_message,
+    scene_diff,
     scene_message,
     SceneState,
 )
@@ -53,6 +54,19 @@ def no_tf(robot, frame):
 @pytest.fixture
 def now(panda):
     return ConversionContext(lambda joints: Configuration(panda, panda.neutral), no_tf, 'hull')
+
+
+def test_diff_is_whole_if_its_matrix_names_a_removed_object(panda):
+    """MoveIt drops the matrix entries of a removed object; these scenes keep them."""
+    bare = Scene(panda).with_allowed(AllowedCollisions())
+    full = bare.add(SceneObject('a', [Box([0.1, 0.1, 0.1])]))
+    named = AllowedCollisions({('a', 'panda_hand'): True})
+
+    def diff_of(old, new):
+        return scene_diff(SceneState(old), SceneState(new), {}, Header())
+    assert diff_of(bare, full).is_diff and diff_of(full, bare).is_diff
+    kept = diff_of(full.with_allowed(named), bare.with_allowed(named))
+    assert not kept.is_diff and 'a' in kept.allowed_collision_matrix.entry_names
 
 
 def reach(shape):

@@ -1,6 +1,6 @@
 """Branches: continuous sequences of configurations along a path, and checks of their steps."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 import math
@@ -157,12 +157,18 @@ class Branches:
 
     def best(self) -> tuple[Chain, Chain]:
         """Return the cheapest chain of samples whose steps are all allowed, and its refinement."""
+        @cache      # successive chains share most of their steps
+        def divided(i: int, before: int, after: int) -> Chain | None:
+            return self._divided((float(self.samples[i]), self.nodes[i][before]),
+                                 (float(self.samples[i + 1]), self.nodes[i + 1][after]),
+                                 STEP_BISECTIONS)
         # refuse the first step that is not allowed, and look for the next cheapest chain
         while True:
             numbers = self.cheapest()
             chain = [(float(s), nodes[k]) for s, nodes, k in zip(
                 self.samples, self.nodes, numbers, strict=False)]
-            whole, refused = self.refined(chain)
+            whole, refused = _joined(chain[0], (
+                divided(i, *pair) for i, pair in enumerate(pairwise(numbers))))
             if refused is None or self.budget.over():
                 return chain if refused is None else chain[:refused + 1], whole
             self.refused[refused].add((numbers[refused], numbers[refused + 1]))
@@ -176,13 +182,8 @@ class Branches:
         All knots of the path are added. If a step cannot be refined, the result ends before this
         step, and the second return value is the index of the step, otherwise None.
         """
-        found = chain[:1]
-        for i, (start, end) in enumerate(pairwise(chain)):
-            steps = self._divided(start, end, STEP_BISECTIONS)
-            if steps is None:
-                return found, i
-            found += steps
-        return found, None
+        return _joined(chain[0], (self._divided(start, end, STEP_BISECTIONS)
+                                  for start, end in pairwise(chain)))
 
     def _divided(self, start: tuple[float, Array], end: tuple[float, Array],
                  bisections: int) -> Chain | None:
@@ -210,6 +211,16 @@ class Branches:
                                           for k in range(1, count))
 
 
+def _joined(start: tuple[float, Array], steps: Iterable[Chain | None]) -> tuple[Chain, int | None]:
+    """Return all steps as one chain, up to the first that is None, and the index of that step."""
+    found = [start]
+    for i, step in enumerate(steps):
+        if step is None:
+            return found, i
+        found += step
+    return found, None
+
+
 def deviation(problem: IKProblem, q: Array) -> float:
     """Return the distance [m] of the tool at q (nq,) from its pose; 1 rad counts as 0.2 m."""
     error, = accept(problem, q).errors
@@ -235,11 +246,11 @@ def _with_narrower_limits(problem: IKProblem) -> IKProblem:
 
 def _samples(path: ToolPath, spacing: float) -> Array:
     """Return parameters (n,) about `spacing` [m] apart, at knots where these are near."""
-    count = math.ceil(path.length / spacing - 1e-6)
-    if count > MAX_SAMPLES:
+    if path.length > MAX_SAMPLES * spacing:
         raise InvalidOptionError(f'the path is {path.length:.4g} m long; at a spacing of '
                                  f'{spacing:g} m, at most {MAX_SAMPLES * spacing:g} m are '
                                  'searched')
+    count = math.ceil(path.length / spacing - 1e-6)
     even = np.linspace(0.0, path.length, max(count, 1) + 1)
     nearest = np.clip(np.searchsorted(path.knots, even), 1, len(path.knots) - 1)
     low, high = path.knots[nearest - 1], path.knots[nearest]

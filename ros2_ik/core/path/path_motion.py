@@ -153,8 +153,10 @@ class PathSearch:
 
     def __init__(self, problem: IKProblem, poses: Sequence[Array], limits: MotionLimits,
                  tip_speed: float, options: PathOptions) -> None:
-        # encoders report positions slightly outside of the limits
-        self.problem = problem.varied(start=problem.within_limits(problem.start))
+        # encoders report positions slightly outside of the limits; `poses` are relative to the
+        # frame of the resolved target
+        self.problem = problem.varied(targets=problem.targets,
+                                      start=problem.within_limits(problem.start))
         self.poses, self.limits, self.tip_speed, self.options = poses, limits, tip_speed, options
         self.budget = Budget(time.monotonic() + options.timeout)
         start = self.problem.start[self.problem.active.indices]

@@ -73,14 +73,14 @@ def _elements(robot: Robot, tag: str, missing: str,
     """
     root, warnings, left_out = robot.tree.element, list[str](), dict[str, None]()
     found: list[ElementOf[S]] = []
-    colors = {material.get('name'): _rgb(material) for material in root.findall('material')}
+    materials = {material.get('name'): material for material in root.findall('material')}
     for link in root.findall('link'):
         body = link.get('name', '')
         for index, element in enumerate(link.findall(tag)):
             name, material = element.get('name') or f'{body}_{index}', element.find('material')
-            color = None if material is None else (
-                _rgb(material) or colors.get(material.get('name')))
             try:
+                color = None if material is None else _rgb(material) or _rgb(
+                    materials.get(material.get('name'), material))
                 whole = GeometryElement(body, name, _shape(element, robot.package_dirs),
                                         read_origin(element), color)
                 found += [ElementOf(body, name, shape, whole.in_link, color)

@@ -30,10 +30,10 @@ ROTATIONS = {3: 'rx', 4: 'ry', 5: 'rz'}
 def failure_status(search: 'Search') -> Status:
     """Return the status of a search that has no accepted solution."""
     best = search.best
-    if search.near_enough is not None:
-        return Status.APPROXIMATE
     if search.budget.cancelled():
         return Status.PREEMPTED
+    if search.near_enough is not None:
+        return Status.APPROXIMATE
     if search.conflict:
         return Status.GOAL_CONSTRAINTS_VIOLATED
     if best is not None and best.verdict.touches:

@@ -18,6 +18,8 @@ from ros2_ik.core.status import ExitFlag
 UNLIMITED = 10**6
 # maximum number of iterations of a descent, costs included
 ITERATIONS = 300
+# maximum number of iterations of `slsqp` to meet the hard rows as constraints
+FEASIBLE_ITERATIONS = 40
 # tolerance `ftol` of SciPy's SLSQP for costs
 COST_TOLERANCE = 1e-10
 
@@ -92,18 +94,26 @@ class LocalDescent:
 
     def minimize_costs(self) -> ExitFlag:
         """Minimize the costs under the hard rows as constraints; return the exit flag."""
+        # scale the costs so that no component of the first gradient exceeds 1
+        unit = max(float(np.abs(self.best.gradient).max(initial=0.0)), 1e-12)
+        return self._minimize('SLSQP', lambda point: (point.cost / unit, point.gradient / unit),
+                              self._held(), ftol=COST_TOLERANCE)
+
+    def meet_constraints(self) -> ExitFlag:
+        """Meet the hard rows as constraints of SLSQP; return the exit flag."""
+        return self._minimize('SLSQP', lambda point: (0.0, np.zeros(len(point.x))), self._held(),
+                              until_held=True, maxiter=FEASIBLE_ITERATIONS)
+
+    def _held(self) -> list[Mapping[str, object]]:
+        """Return the hard rows as SciPy's constraints."""
         # write equalities as two inequalities: SLSQP fails on dependent equality constraints
         sides = ((np.flatnonzero(np.isfinite(bound)), sign, bound)
                  for sign, bound in ((1.0, self._rows.lower), (-1.0, self._rows.upper)))
-        held = [{'type': 'ineq',
+        return [{'type': 'ineq',
                  'fun': lambda x, rows=rows, sign=sign, bound=bound: sign * (
                      self.at(x).f[rows] - bound[rows]),
                  'jac': lambda x, rows=rows, sign=sign: sign * self.at(x).J[rows]}
                 for rows, sign, bound in sides if len(rows)]
-        # scale the costs so that no component of the first gradient exceeds 1
-        unit = max(float(np.abs(self.best.gradient).max(initial=0.0)), 1e-12)
-        return self._minimize('SLSQP', lambda point: (point.cost / unit, point.gradient / unit),
-                              held, ftol=COST_TOLERANCE)
 
     def _minimize(self, method: str, objective: Callable[[Point], tuple[float, Array]],
                   constraints: Sequence[Mapping[str, object]] = (), until_held: bool = False,
@@ -169,9 +179,11 @@ class SLSQP(BFGSGradientProjection):
     """
     SciPy's sequential least-squares programming (SLSQP) on the active joints.
 
-    An attempt begins as one of `bfgs`. If there are costs and the hard rows hold, SLSQP then
-    minimizes the costs with the hard rows as constraints, until they change by less than
-    COST_TOLERANCE, divided by the largest component of their first gradient.
+    An attempt has three phases: SLSQP with the hard rows as constraints and no objective; if that
+    fails (SLSQP cannot use more equations than joints, or contradictory ones), a descent as in
+    `bfgs`; then, if there are costs, SLSQP on the costs with the hard rows as constraints, until
+    they change by less than COST_TOLERANCE, divided by the largest component of their first
+    gradient.
 
     Source: Kraft, "A software package for sequential quadratic programming", DFVLR-FB 88-28, 1988.
     """
@@ -179,7 +191,9 @@ class SLSQP(BFGSGradientProjection):
     kinds = frozenset(('targets', 'constraints', 'costs', 'scalar costs'))
 
     def _descend(self, local: LocalDescent) -> ExitFlag:
-        flag = super()._descend(local)
+        flag = local.meet_constraints()
+        if not local.best.holds:
+            flag = super()._descend(local)
         if flag is ExitFlag.CONVERGED and self.problem.costs:
             flag = local.minimize_costs()
             if flag is ExitFlag.ERROR_CHANGE_TOO_SMALL:

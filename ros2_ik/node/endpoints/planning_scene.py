@@ -102,6 +102,8 @@ class PlanningSceneEndpoints(Endpoint):
                 log.error(f'{topic}: message refused: {reason_of(result, log)[1]}')
             else:
                 log.debug(f'{topic}: {_summary(result, scene)}')
+                for text in _unknown_touch_links(result):
+                    log.warning(f'{topic}: {text}')
         try:
             self.scene.apply(scene, done)
         except Exception as error:
@@ -113,8 +115,10 @@ def _summary(scene: Scene, message: PlanningSceneMessage) -> str:
     said = [f'the scene has {contents(scene)}']
     if not message.is_diff:
         said.append('the whole scene was replaced, since is_diff is false')
-    for held in scene.attached.values():
-        for name in sorted(held.touch_links - {*scene.robot.tree.links, *scene.attached}):
-            said.append(f"touch_links of '{held.id}' names '{name}', which is no link or attached "
-                        'object')
-    return '; '.join(said)
+    return '; '.join([*said, *_unknown_touch_links(scene)])
+
+
+def _unknown_touch_links(scene: Scene) -> list[str]:
+    return [f"touch_links of '{held.id}' names '{name}', which is no link or attached object"
+            for held in scene.attached.values()
+            for name in sorted(held.touch_links - {*scene.robot.tree.links, *scene.attached})]

@@ -196,7 +196,7 @@ class PlanningScene:
     def _compute_first(self) -> None:
         base = self.known
         self._thread.submit(self._changed, base, self._changes[0][0]).add_done_callback(
-            lambda future: self._post(self._finish, base, future))
+            lambda future: future.cancelled() or self._post(self._finish, base, future))
 
     def _finish(self, base: SceneState, future: Future[SceneState]) -> None:
         """Adopt the scene after the first change; compute it again if the robot was replaced."""
@@ -228,8 +228,8 @@ class PlanningScene:
                 if new.scene is not base.scene:
                     self._prepare(new.scene)
                 return base if new == base else new
-            except RequestError:
-                if not self._transforms.starting:
+            except RequestError as error:
+                if not self._transforms.may_arrive(error):
                     raise
             time.sleep(RETRY_PERIOD)
 

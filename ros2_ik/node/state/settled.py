@@ -24,14 +24,14 @@ class Settled:
         Await the first robot and the collision geometry of a new one, then return `read()`.
 
         Shortly after the start of the TF subscription, `read` is retried if it raises
-        RequestError, which may be due to a missing transform.
+        RequestError for a missing transform.
         """
         while self._description.is_awaited or self._scene.geometry.settling:
             await self._sleep(RETRY_PERIOD)
         while True:
             try:
                 return read()
-            except RequestError:
-                if not self._transforms.starting:
+            except RequestError as error:
+                if not self._transforms.may_arrive(error):
                     raise
             await self._sleep(RETRY_PERIOD)

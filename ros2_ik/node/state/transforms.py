@@ -17,9 +17,10 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.time import Time
 
-from ros2_ik.core import Robot
+from ros2_ik.core import Robot, Status
 from ros2_ik.messages.frames import Lookup, OldTransformError, Reference
 from ros2_ik.messages.poses import placement
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.joint_states import Reading
 
@@ -64,6 +65,8 @@ def _spin(node: Node, _: object) -> None:
 
 # time after the subscription in which missing transforms may still arrive [s]
 TRANSFORM_TIMEOUT = 1.0
+# statuses of requests that lack a transform or the pose of a base
+MISSING = (Status.FRAME_TRANSFORM_FAILURE, Status.ROBOT_STATE_STALE)
 RETRY_PERIOD = 0.02    # between two tries of a request within that time [s]
 
 
@@ -118,10 +121,9 @@ class Transforms:
             raise LookupError(f'TF: {error}') from None
         return Reading.of(place, message.header.stamp)
 
-    @property
-    def starting(self) -> bool:
-        """True in the first second of the TF subscription, when transforms may be missing."""
-        return (self._buffer is not None
+    def may_arrive(self, error: RequestError) -> bool:
+        """Return whether the transform that `error` misses may arrive, soon after the start."""
+        return (error.status in MISSING and self._buffer is not None
                 and time.monotonic() < self._since + TRANSFORM_TIMEOUT)
 
     def _fresh(self, reading: Reading, frame: str, parameter: str) -> pin.SE3:
