@@ -66,8 +66,9 @@ def test_dead_worker_is_reported_and_replaced(client, panda, node):
     assert 'worker process' in response.message
     assert f'exit code {-signal.SIGSEGV}' in response.message
     eventually(lambda: set(node.workers()) - set(workers), 'another worker')
-    response = client.ik(targets=[unreachable()], timeout=SHORT)
-    assert response.status == Status.NO_IK_SOLUTION
+    # until the new worker runs, requests are answered as busy
+    eventually(lambda: client.ik(targets=[unreachable()], timeout=SHORT).status
+               == Status.NO_IK_SOLUTION, 'an answer of the new worker')
 
 
 def test_suspended_worker_is_reported_as_busy_and_resumes(client, panda, node):
@@ -149,7 +150,7 @@ def test_searches_and_goals_are_answered_before_the_node_ends(newcomer, panda, n
     for future in results:
         answer = client.wait(future, 5)
         assert answer.status == GoalStatus.STATUS_ABORTED
-        assert answer.result.status == Status.PREEMPTED and 'stopped' in answer.result.message
+        assert answer.result.status == Status.PREEMPTED and 'cancelled' in answer.result.message
     assert results[0].result().result.best_attempt.joint_state.name
 
 
