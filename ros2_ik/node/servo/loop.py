@@ -317,7 +317,7 @@ class Loop:
 
 class Session:
     """
-    One servo session: from a `Begin` message until the arm has come to rest again.
+    A servo session, from its `Begin` until the arm has come to rest again.
 
     - `ended`: the reason of the end, or ''.
     - `fault`: the reason why the arm cannot move at present, or ''.

@@ -39,7 +39,7 @@ class Velocities:
         self._moves = {name: self._moves[name] for name in names if name in self._moves}
 
     def drop_rested(self, now: float) -> bool:
-        """Drop what has not moved for RECENT; return whether there was anything."""
+        """Drop all that have not moved for RECENT; return whether there were any."""
         before = len(self._moves)
         self.keep(self.at(now))
         return len(self._moves) < before
