@@ -270,6 +270,17 @@ def test_joint_limit_that_holds_the_tip_is_named(robot):
                for step in run.steps), {step.message for step in run.steps}
 
 
+def test_joint_limit_is_named_before_links_that_are_near():
+    """Two links of the UR5's wrist are always 1 cm beyond the margin apart."""
+    robot = Robot.load('ur5')
+    follower = begun(robot, 'twist', 'tool0', robot.joint_names,
+                     np.array([0, -1.2, 1.5, -1.8, -1.57, 0]), 3.0, Scene(robot))
+    follower.obey(Command(np.array([0, 0, 0, 0, 0, 0.8]), EVER))
+    said = [follower.step(0.0) for _ in range(round(12 / DT))]
+    assert (said[-1].code, said[-1].message) == (
+        6, "slow: at the position limit of 'wrist_3_joint'")
+
+
 def test_velocity_of_an_object_is_that_of_its_own_moves():
     """Past defect: moves of other objects, at another rate, changed the estimate."""
     velocities, step = Velocities(), np.array([0.005, 0, 0])
