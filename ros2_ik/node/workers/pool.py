@@ -20,7 +20,7 @@ from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, s
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
 CANCEL_TIMEOUT = 0.15   # for the answer of a cancelled search [s]
 # time beyond the time budget of a search until it fails unanswered; a worker may have to start,
-# and creates the geometry of a robot at the first search [s]
+# or to create the geometry of a robot [s]
 OVERDUE = 5.0
 EXIT_TIMEOUT = 1.0      # for the fork server to report a process's exit code [s]
 

@@ -6,6 +6,7 @@ that needs few attempts does not wait for searches that use all their time. Impo
 """
 
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, field
 import math
 from multiprocessing.connection import Connection
@@ -16,7 +17,7 @@ import time
 import traceback
 from typing import NamedTuple, TypeAlias
 
-from ros2_ik.core import IKSolution, Robot
+from ros2_ik.core import collision_checker, IKError, IKSolution, Robot, Scene
 from ros2_ik.core.internals import PathSearch, Search, TimedPath
 
 NICENESS = 10     # lower priority than the node's own callbacks
@@ -127,7 +128,11 @@ class Worker:
     def _handle(self, message: TakeRobot | Job | Cancel) -> None:
         if isinstance(message, TakeRobot):
             # searches for an earlier robot are cancelled by the node
-            self._robots = {message.key: pickle.loads(message.robot)}
+            robot = pickle.loads(message.robot)
+            self._robots = {message.key: robot}
+            # creates the geometry before the first search, which reports errors
+            with suppress(IKError):
+                collision_checker(robot, Scene(robot), missing='skip').nearness  # noqa: B018
         elif isinstance(message, Job):
             self._begin(message)
         elif message.number in self._open:
