@@ -126,7 +126,8 @@ class IKNode(Node):
         self._motions.set_robot(robot)
         # searches for the previous robot
         self._pool.cancel()
-        self._pool.set_robot(robot)
+        parameters = self._own_parameters
+        self._pool.set_robot(robot, (parameters.meshes, parameters.missing_meshes))
         self._joint_states.set_robot(robot)
         self._scene.set_robot(scene)
 

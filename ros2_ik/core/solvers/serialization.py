@@ -47,7 +47,6 @@ class _Unpickler(pickle.Unpickler):
 def _checker(data: bytes, robot: Robot) -> CollisionChecker:
     make, arguments = unpack(data, robot)
     checker: CollisionChecker = make(*arguments)
-    checker.nearness    # noqa: B018 - loads convex parts before the time of a search starts
     return checker
 
 

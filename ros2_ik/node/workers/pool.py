@@ -110,9 +110,9 @@ class Pool:
         """Number of open searches of services, which report no progress."""
         return sum(job.tell is None for job in self._open())
 
-    def set_robot(self, robot: Robot) -> None:
-        """Send a robot to all workers, including workers that start later."""
-        message = TakeRobot(robot.key, pickle.dumps(robot))
+    def set_robot(self, robot: Robot, geometry: tuple[str, str]) -> None:
+        """Send a robot to all workers, also later ones; see TakeRobot for `geometry`."""
+        message = TakeRobot(robot.key, pickle.dumps(robot), geometry)
         with self._lock:
             self._robot = message
             for member in self._members:

@@ -29,10 +29,15 @@ Answer: TypeAlias = IKSolution | TimedPath
 
 
 class TakeRobot(NamedTuple):
-    """To the worker: a pickled robot, to which jobs refer by `key`."""
+    """
+    To the worker: a pickled robot, to which jobs refer by `key`.
+
+    `geometry` are the arguments `meshes` and `missing` of `collision_checker`.
+    """
 
     key: str
     robot: bytes
+    geometry: tuple[str, str] = ('exact', 'refuse')
 
 
 class Job(NamedTuple):
@@ -132,7 +137,7 @@ class Worker:
             self._robots = {message.key: robot}
             # creates the geometry before the first search, which reports errors
             with suppress(IKError):
-                collision_checker(robot, Scene(robot), missing='skip').nearness  # noqa: B018
+                collision_checker(robot, Scene(robot), *message.geometry).nearness  # noqa: B018
         elif isinstance(message, Job):
             self._begin(message)
         elif message.number in self._open:
