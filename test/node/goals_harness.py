@@ -82,7 +82,7 @@ class Rviz:
     def close(self):
         self._client.node.destroy_subscription(self._subscription)
         self._client.on_executor(self._goals.close)
-        assert not self._goals.warnings
+        assert self._goals.warnings == []
 
 
 class Ghost:

@@ -117,8 +117,7 @@ class MarkerClient:
     def _initialize(self):
         if self._response is None:
             if time.monotonic() > self._asked + TIMEOUT:
-                self._warn('no answer with all markers')
-                self._request()
+                self._request()     # on a busy machine the first answer may be late
         elif not all(map(self._is_placed, self._response.markers)):
             self._reset()       # without a word: it asks until the frame is there
         else:
