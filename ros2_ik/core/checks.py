@@ -53,6 +53,20 @@ def vector(value: object, name: str, size: int, error: type[IKError],
     return array
 
 
+def vectors(values: Mapping[str, object], what: str, size: int, error: type[IKError]) -> Array:
+    """Copy named values into the rows of an array (k, size); `what` precedes names in errors."""
+    try:
+        array = np.array([*values.values()])
+    except ValueError:      # values of several lengths
+        array = np.empty(0)
+    # one check for all, since NumPy takes as long for one short array as for many
+    if (array.shape == (len(values), size) and array.dtype.kind in 'if'
+            and np.isfinite(array).all()):
+        return array.astype(np.float64)
+    return np.reshape([vector(value, f"{what} '{name}'", size, error)
+                       for name, value in values.items()], (-1, size))
+
+
 def matrix(value: object, name: str, columns: int | None, error: type[IKError],
            most: float = math.inf) -> Array:
     """Copy the value into a read-only array (m, columns) of finite floats, m > 0."""

@@ -1,6 +1,6 @@
 """Checks of poses and quaternions that a caller passes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 import math
 
 import numpy as np
@@ -51,6 +51,19 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
         raise fault(f'{what} is no rigid transformation: {_fault(T)}')
     T[:3, :3] = rotation
     return T
+
+
+def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
+    """Return named poses as an array (k, 4, 4); `what` in errors is followed by the name."""
+    given = [pose.homogeneous if isinstance(pose, pin.SE3) else pose for pose in poses.values()]
+    # one check of all poses: this runs in each step among moving objects
+    if given and all(type(T) is np.ndarray and T.dtype is FLOAT and T.shape == (4, 4)
+                     for T in given):
+        stacked = np.concatenate(given)
+        if is_rigid.run(stacked, _ROUNDING, FARTHEST):
+            return stacked.reshape(-1, 4, 4)
+    return np.reshape([as_transform(pose, f"{what} '{name}'") for name, pose in poses.items()],
+                      (-1, 4, 4))
 
 
 def quaternion_rotation(xyzw: Sequence[float], what: str,

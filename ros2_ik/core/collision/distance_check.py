@@ -1,7 +1,7 @@
 """Signed distances with gradients between convex parts."""
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 import time
 
@@ -33,9 +33,8 @@ class DistanceCheck:
         self._pairs, self._numbers = _of_parts(pairs)
         self._looked = time.monotonic()
         pairs = self._pairs
-        # items of objects of the world: number, name, pose in the object
-        self._movable = [(number, item.name, item.in_object)
-                         for number, item in enumerate(pairs.items) if item.in_object is not None]
+        # items of the objects moved last, see `_items_of`
+        self._moving: tuple[Sequence[str], Indices, Indices, Array] | None = None
         self._moved: dict[int, Array] = {}      # new placements, not in Pinocchio's model yet
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
@@ -52,14 +51,24 @@ class DistanceCheck:
         self._looked = time.monotonic()
         return any(mesh.has_parts for mesh in self._waiting)
 
-    def move(self, poses: Mapping[str, Array]) -> None:
-        """Move objects of the world to `poses` (4, 4), by name."""
-        found = [(number, poses[name] @ in_object)
-                 for number, name, in_object in self._movable if name in poses]
-        numbers = [number for number, _ in found]
-        placements = np.reshape([placement for _, placement in found], (-1, 4, 4))
+    def move(self, names: Sequence[str], poses: Array) -> None:
+        """Move objects of the world, by name, to `poses` (k, 4, 4)."""
+        # usually the same objects move in each step
+        if self._moving is None or names != self._moving[0]:
+            self._moving = (names, *self._items_of(names))
+        _, numbers, places, in_object = self._moving
+        placements = poses[places] @ in_object
         self.near_pairs.place(numbers, placements)
-        self._moved.update(zip(numbers, placements, strict=True))
+        self._moved.update(zip(numbers.tolist(), placements, strict=True))
+
+    def _items_of(self, names: Sequence[str]) -> tuple[Indices, Indices, Array]:
+        """Return the items of objects: numbers, index in `names`, poses (m, 4, 4) in objects."""
+        index = {name: i for i, name in enumerate(names)}
+        found = [(number, index[item.name], item.in_object)
+                 for number, item in enumerate(self._pairs.items)
+                 if item.in_object is not None and item.name in index]
+        numbers, places = np.array([each[:2] for each in found], dtype=np.intp).reshape(-1, 2).T
+        return numbers, places, np.reshape([T for _, _, T in found], (-1, 4, 4))
 
     def _place(self, data: pin.Data, items: Iterable[int]) -> pin.GeometryData:
         """Place all items as in `data`; items of moved objects are updated only if in `items`."""

@@ -41,21 +41,26 @@ def choose_turns(q, places, seed, lower, upper):
 @loop('b1(f8[:,::1], f8, f8)')
 def is_rigid(T, rounding, farthest):
     """
-    Return whether T (4, 4) is a rigid transformation up to `rounding`.
+    Return whether each of k stacked T (4 k, 4) is a rigid transformation up to `rounding`.
 
-    Each coordinate of the position is at most `farthest` [m].
+    Each coordinate of a position is at most `farthest` [m].
     """
-    if T[3, 0] != 0 or T[3, 1] != 0 or T[3, 2] != 0 or T[3, 3] != 1:
-        return False
-    first = second = product = 0.0
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        first += T[0, i] * T[0, i]
-        second += T[1, i] * T[1, i]
-        product += T[0, i] * T[1, i]
-        # right-handed: row 3 of R is the cross product of rows 1 and 2; `not <` refuses NaN
-        if not (abs(T[0, j] * T[1, k] - T[0, k] * T[1, j] - T[2, i]) < rounding
-                and abs(T[i, 3]) <= farthest):
+    for a in range(0, len(T), 4):
+        b, c, d = a + 1, a + 2, a + 3
+        if T[d, 0] != 0 or T[d, 1] != 0 or T[d, 2] != 0 or T[d, 3] != 1:
             return False
-    # rows 1 and 2 are orthonormal
-    return abs(first - 1) < rounding and abs(second - 1) < rounding and abs(product) < rounding
+        first = second = product = 0.0
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            first += T[a, i] * T[a, i]
+            second += T[b, i] * T[b, i]
+            product += T[a, i] * T[b, i]
+            # right-handed: row 3 of R is the cross product of rows 1 and 2; `not <` refuses NaN
+            if not (abs(T[a, j] * T[b, k] - T[a, k] * T[b, j] - T[c, i]) < rounding
+                    and abs(T[a + i, 3]) <= farthest):
+                return False
+        # rows 1 and 2 are orthonormal
+        if not (abs(first - 1) < rounding and abs(second - 1) < rounding
+                and abs(product) < rounding):
+            return False
+    return True

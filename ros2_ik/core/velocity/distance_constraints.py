@@ -1,12 +1,13 @@
 """Constraints on the distances of pairs of links and objects, as rows of a velocity program."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+import math
 from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.arrays import Array, ArrayLike
+from ros2_ik.core.arrays import Array
 from ros2_ik.core.collision import CollisionChecker, Distances
 from ros2_ik.core.collision.distance_check import DistanceCheck
 from ros2_ik.core.collision.near_pairs import PairsAt
@@ -23,6 +24,13 @@ EPSILON = 1e-9          # difference below which two distances are equal [m]
 REUSE_DISTANCE = 0.003  # distance above the margin below which rows are kept for later steps [m]
 REUSE_MOTION = 0.05     # motion of any joint after which a kept row is dropped [rad, m]
 GRADIENT_JUMP = 0.02    # change of a gradient that means that the nearest points jumped [m/rad, 1]
+
+
+class ObjectVelocities(NamedTuple):
+    """Velocities `rows` (k, 3) [m/s] of the objects `names`."""
+
+    names: Sequence[str] = ()
+    rows: Array = np.zeros((0, 3))
 
 
 class NearPair(NamedTuple):
@@ -86,43 +94,43 @@ class DistanceConstraints:
         self._none = DistanceRows(name, np.zeros((0, checker.robot.nv + GAP_NUMBERS)))
         self._slack = max(SLACK * margin, MIN_SLACK)
         self._near, self._nearest = self._none, np.inf
-        self.set_scene(checker, {})
+        self.set_scene(checker, ObjectVelocities())
 
-    def set_scene(self, checker: CollisionChecker, velocities: Mapping[str, 'ArrayLike'],
+    def set_scene(self, checker: CollisionChecker, velocities: ObjectVelocities,
                   owned: bool = False) -> None:
-        """Use another checker; `velocities` (3,) [m/s] of moving objects, by name."""
+        """Use another checker, with these velocities of moving objects."""
         self._checker = self._narrowed(checker) if self._narrowed else checker
         self._is_new, self._has_moved = True, False
-        # poses (4, 4) set by `move`; None: the first move copies the checker
+        # poses (4, 4) of moved objects; None: the first move copies the checker
         self._moved: dict[str, Array] | None = {} if owned else None
         self._set_velocities(velocities)
 
-    def move(self, poses: Mapping[str, Array], velocities: Mapping[str, 'ArrayLike']) -> None:
+    def move(self, names: Sequence[str], poses: Array, velocities: ObjectVelocities) -> None:
         """
-        Set poses (4, 4) and velocities (3,) [m/s] of objects, by name, in the root frame.
+        Set `poses` (k, 4, 4) of objects, by name, and velocities, in the root frame.
 
         Raises UnknownObjectError; no object is moved then.
         """
         objects = self._checker.scene.objects
-        for name in poses:
+        for name in names:
             if name not in objects:
                 raise UnknownObjectError(name, tuple(objects))
-        if poses:
+        if names:
             if self._moved is None:
                 self._moved, self._checker, self._is_new = {}, self._checker.copied(), True
-            self._moved.update(poses)
+            self._moved.update(zip(names, poses, strict=True))
             self._has_moved = True
             if not self._is_new:
-                self._check.move(poses)
+                self._check.move(names, poses)
         self._set_velocities(velocities)
 
-    def _set_velocities(self, velocities: Mapping[str, 'ArrayLike']) -> None:
+    def _set_velocities(self, velocities: ObjectVelocities) -> None:
         # kept rows are dropped, as they do not follow moving objects
-        self._velocities = {name: np.array(value) for name, value in velocities.items()}
+        self._velocities = dict(zip(*velocities, strict=True))
         self._last, self._next = list[KeptRow](), list[KeptRow]()
         # distance that the fastest object moves in a step [m]
-        moving = np.reshape([*velocities.values()], (-1, 3))
-        self._object_motion = np.linalg.norm(moving, axis=1).max(initial=0.0) * self._dt
+        speed = math.sqrt(np.square(velocities.rows).sum(axis=1).max(initial=0.0))
+        self._object_motion = speed * self._dt
 
     def near(self, q: Array) -> DistanceRows:
         """Return the rows of the pairs near q (nq,), assuming the last step's approach speeds."""
@@ -131,7 +139,7 @@ class DistanceConstraints:
         if self._is_new or check is not self._check:
             self._check, self._is_new = check, False
             if self._moved:
-                check.move(self._moved)
+                check.move(tuple(self._moved), np.array([*self._moved.values()]))
             # without bounds from an earlier step: compute all bounds from scratch
             self._here = check.near_pairs.follow(q)
             self._needed = np.full(len(self._here.least), ROW_DISTANCE + FIRST_SPEED * self._dt)

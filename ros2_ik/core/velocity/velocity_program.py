@@ -9,16 +9,21 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array, ArrayLike, FLOAT, Pose
-from ros2_ik.core.checks import non_negative, positive, vector
+from ros2_ik.core.checks import non_negative, positive, vector, vectors
 from ros2_ik.core.collision import CollisionChecker
 from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError, InvalidTargetError
 from ros2_ik.core.kernels import velocity as kernel, velocity_rows as row
-from ros2_ik.core.poses import as_transform
+from ros2_ik.core.poses import as_transforms
 from ros2_ik.core.problem.program import Program
 from ros2_ik.core.problem.structure import ActiveJoints
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.velocity.bound_task import BoundTask, limbs
-from ros2_ik.core.velocity.distance_constraints import DistanceConstraints, DistanceRows, NearPair
+from ros2_ik.core.velocity.distance_constraints import (
+    DistanceConstraints,
+    DistanceRows,
+    NearPair,
+    ObjectVelocities,
+)
 from ros2_ik.core.velocity.limits import (
     Barrier,
     CartesianVelocityLimit,
@@ -231,9 +236,9 @@ class VelocityProgram:
         they were made. If `owned`, nothing else uses the checker, and `move_objects` changes it
         rather than a copy. Raises InvalidOptionError if the program has no barrier of distances.
         """
-        self._check_moves(velocities)
+        moving = self._checked_velocities(velocities)
         for distances in self._distances:
-            distances.set_scene(checker, velocities, owned)
+            distances.set_scene(checker, moving, owned)
 
     def move_objects(self, poses: Mapping[str, Pose],
                      velocities: Mapping[str, 'ArrayLike'] = MappingProxyType({})) -> None:
@@ -245,16 +250,15 @@ class VelocityProgram:
 
         Raises UnknownObjectError, InvalidTargetError for a bad pose, and InvalidOptionError.
         """
-        self._check_moves(velocities)
-        T = {name: as_transform(pose, f"pose of object '{name}'") for name, pose in poses.items()}
+        moving, T = self._checked_velocities(velocities), as_transforms(poses, 'pose of object')
         for distances in self._distances:
-            distances.move(T, velocities)
+            distances.move(tuple(poses), T, moving)
 
-    def _check_moves(self, velocities: Mapping[str, 'ArrayLike']) -> None:
+    def _checked_velocities(self, velocities: Mapping[str, 'ArrayLike']) -> ObjectVelocities:
         if not self._distances:
             raise InvalidOptionError('the program has no CollisionBarrier')
-        for name, velocity in velocities.items():
-            vector(velocity, f"velocity of '{name}'", 3, InvalidOptionError)
+        return ObjectVelocities(tuple(velocities), vectors(velocities, 'velocity of', 3,
+                                                           InvalidOptionError))
 
     # -- steps ----------------------------------------------------------------------------
 
