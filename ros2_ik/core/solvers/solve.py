@@ -36,7 +36,7 @@ def solve(problem: IKProblem, seeds: Sequence[JointValues] | None = None,
     If no solution is found, the status of the result gives the reason. Raises IKError for invalid
     arguments.
     """
-    search = Search(problem, seeds, options=SolveOptions.of(options))
+    search = Search(problem, seeds, options=_options_of(options))
     search.run()
     return search.solution()
 
@@ -95,12 +95,7 @@ def solve_pose(robot: Robot, tip: str | Sequence[str], target: Pose | Sequence[P
     # unhashable arguments: lists of weights, or invalid values, which PoseSolver refuses
     except TypeError:
         solver = PoseSolver(*question)
-    # checking a few options takes 3 us, a twentieth of a call
-    try:
-        chosen = _cached_options(**options)
-    except TypeError:
-        chosen = SolveOptions.of(options)
-    return solver.solve(target, seed, scene, chosen)
+    return solver.solve(target, seed, scene, _options_of(options))
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +178,15 @@ class PoseSolver:
 @lru_cache(maxsize=32, typed=True)
 def _cached_solver(*question: Any) -> PoseSolver:
     return PoseSolver(*question)
+
+
+def _options_of(given: dict[str, Any]) -> SolveOptions:
+    # checking a few options takes 3 us, a twentieth of a call of `solve_pose`
+    try:
+        return _cached_options(**given)
+    # unhashable values
+    except TypeError:
+        return SolveOptions.of(given)
 
 
 @lru_cache(maxsize=32, typed=True)

@@ -80,7 +80,7 @@ def test_warm_inverse_kinematics_enters_few_files(load):
         for handle in handles:
             ik.remove(handle)
     assert answers[-1].success and answers[-1].iterations > 0
-    assert len(set(entered)) <= 22 and len(entered) - 1 <= 79, entered
+    assert len(set(entered)) <= 20 and len(entered) - 1 <= 72, entered
 
 
 def test_cache_of_a_locked_joint_is_not_used_for_other_values(small):
