@@ -65,21 +65,20 @@ class ContactCheck:
         if last in near:
             near.remove(last)
             near.insert(0, last)
-        if not all(map(self.certain.__getitem__, near)):
-            self._triangles.place(data)
+        are_placed = False
         for k in near:
-            # for the last pair in contact, triangles are tested before hulls
-            if k == last and not self.certain[k] and self._surfaces_meet(k) or self._touches(k):
-                self._last = k
-                yield k
-
-    def _touches(self, k: int) -> bool:
-        pairs = self._pairs
-        return (pin.computeCollision(pairs.model, pairs.data, k)
-                and (self.certain[k] or self._surfaces_meet(k) or self._contains(k)))
-
-    def _surfaces_meet(self, k: int) -> bool:
-        return bool(pin.computeCollision(self._triangles.model, self._triangles.data, k))
+            if not pin.computeCollision(pairs.model, pairs.data, k):
+                continue
+            if not self.certain[k]:
+                # placed only now, since most hulls are apart
+                if not are_placed:
+                    self._triangles.place(data)
+                    are_placed = True
+                if not (pin.computeCollision(self._triangles.model, self._triangles.data, k)
+                        or self._contains(k)):
+                    continue
+            self._last = k
+            yield k
 
     @cached_property
     def _triangles(self) -> PairModel:
