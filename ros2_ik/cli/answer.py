@@ -172,7 +172,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Return a fixed-point number; a rounded zero has no sign."""
+    """Return a number with `digits` decimals; a value that rounds to 0 has no minus sign."""
     text = f'{value:.{digits}f}'
     return text[1:] if text.startswith('-') and not text.strip('-0.') else text
 

@@ -56,7 +56,7 @@ class Parser(argparse.ArgumentParser):
                          formatter_class=argparse.RawDescriptionHelpFormatter)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments; exit with a suggestion if the subcommand does not have an argument."""
+        """Parse arguments; exit on an unknown one, with a suggestion if an option is similar."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             near = difflib.get_close_matches(unknown[0], self._option_string_actions, 1)

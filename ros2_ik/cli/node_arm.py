@@ -33,9 +33,9 @@ class NodeArm(Arm):
     """
     `Arm` of a running node: the node solves problems, moves the robot and has the scene.
 
-    `q` (nq,) are the latest joint_states. `moving` is True: the robot moves by itself, and a page
-    must poll `q`. Raises BadQuestion if the node's services are not available within `wait`
-    seconds. If the node is restarted later, all requests raise IKError until it is back.
+    `q` (nq,) are the joint_states of the last `step`. `moving` is True: the robot may move by
+    itself. Raises BadQuestion if the node's services are not available within `wait` seconds. If
+    the node is restarted later, all requests raise IKError until it is back.
     """
 
     moving = True

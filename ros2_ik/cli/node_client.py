@@ -127,7 +127,7 @@ class NodeClient:
 
     def robot(self, seconds: float = 5.0) -> 'Robot | None':
         """
-        Return the robot described by topics or by the node's parameters, None if by neither.
+        Return the robot that topics or the node's parameters describe, or None if neither does.
 
         Waits up to `seconds` for the URDF. The SRDF is optional.
         """

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> Exit:
         raise BadQuestion(f'seed must be joint values by name, not {seed!r}')
     start |= seed
     scene = load_scene_of(args, robot, robot.to_q(start))
-    # constraints and costs have the form of a goal; the remaining fields are for solve_path
+    # constraints and costs are written as in a goal
     goal = goal_of({name: content.pop(name) for name in ('constraints', 'costs')
                     if name in content})
     checker = make_checker(robot, scene or Scene(robot)) if needs_checker(goal) else None

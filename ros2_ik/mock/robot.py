@@ -228,7 +228,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stopping: list[bool] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stopping.append(True))
-    # real-time scheduling, if permitted, as the controller_manager of ros2_control
+    # real-time scheduling, if permitted, like ros2_control's controller_manager
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
     rclpy.init(args=words, signal_handler_options=SignalHandlerOptions.NO)

@@ -276,7 +276,7 @@ def _pairs_to_check(robot: Robot, scene: Scene, geometry: RobotGeometry,
 
     `items` are the geometries of the robot's links, then those of objects.
     """
-    # a matrix by name of links and objects
+    # a matrix with a row and a column for each name of a link or an object
     links = set(geometry.links)
     number_of = {name: number for number, name in enumerate(
         dict.fromkeys(item.name for item in items))}

@@ -32,8 +32,9 @@ class ContactCheck:
         flat = [isinstance(item.geometry, coal.Halfspace) for item in pairs.items]
         self.certain = [hulls[i] and hulls[j] or flat[i] or flat[j]
                         for i, j in pairs.pairs.tolist()]
-        # Prepare the meshes now, not in the first check, whose time may be limited. The extremes
-        # of world objects are computed in the check: the servo adds objects between two steps.
+        # Prepare the meshes now, not in the first check, whose time may be limited. `extremes` of
+        # meshes fixed to the root wait for a check that needs them: the servo adds world objects
+        # between two steps, where time is limited, too.
         for item in pairs.items:
             if item.mesh is not None:
                 item.mesh.geometry  # noqa: B018

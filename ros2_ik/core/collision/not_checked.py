@@ -56,7 +56,7 @@ def _own_collisions(robot: Robot, meshes: str) -> OwnCollisions:
 
 def not_checked(checker: CollisionChecker) -> tuple[str, ...]:
     """
-    Return what a checker does not check, one sentence each, with the remedy.
+    Return sentences on what a checker does not check, with a remedy where there is one.
 
     The sentences count and name links without geometry, links with missing meshes, and pairs that
     are left out without being disabled in an SRDF.

@@ -100,7 +100,7 @@ def _requests(count: int) -> 'tuple[coal.StdVec_CollisionRequest, coal.StdVec_Di
     Return collision and distance requests for `count` pairs, with reproducible results.
 
     Pinocchio's own requests have no contacts, with which coal 3.0 misses some deep overlaps, and a
-    cached guess, with which results depend on the previous query. With coal's default tolerances
+    cached guess, with which results depend on the previous query. With coal's default tolerances,
     distances of round shapes are off by up to 5e-4 m.
     """
     distance = coal.DistanceRequest()

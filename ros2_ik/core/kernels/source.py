@@ -2,7 +2,8 @@
 Decorators for functions that numba compiles at first use.
 
 Python calls a `loop`, a loop calls a `formula` by its address, loops and formulas call a `part`.
-To debug in Python, call a part directly, and a formula or a loop by its attribute `function`.
+To debug in Python, call a part directly, and a formula or a loop by its attribute `function`;
+`call` and `call_back` do nothing there.
 """
 
 from collections.abc import Callable

@@ -226,7 +226,8 @@ def lower_cost(numbers, layout, parameters, addresses, x, limits, rows, bounds, 
     if not fill(at, parameters, addresses, x, work, f, J):
         last[:] = x
         return np.inf, np.inf, 0, INTERRUPTED
-    # unit of the cost: its mean curvature, so that damping and weights need no scale
+    # unit of the cost: its mean Gauss-Newton curvature, at least 1e-3 of its largest slope, so
+    # that damping and slack weights do not depend on the scale of the cost
     cost_of(f, J, wanted, linear, factor, 1.0, g, H)
     curvature = slope = 0.0
     for j in range(n):

@@ -24,8 +24,8 @@ DONE, RELAXED, NOT_FINITE, INTERRUPTED = 0, 1, 2, 3
 
 SLACK_WEIGHT = 1e7          # weight of the slack of bounds and distances; tasks have weight 1
 FIRM_SCALE = 0.3            # scale of firm rows and of solved priorities; bounds have scale 1
-# scale of firm rows if they would make the step violate a bound; without this an arm stands still
-# while another, driven arm comes too near
+# scale of firm rows if they would make the step violate a bound: low, so that they yield;
+# otherwise an arm with a hard task would not make way for an arm that another controller moves
 YIELDING_SCALE = 0.003
 DAMPING_TRIES = 3           # tries to solve a program, each with a hundred times the damping
 BOUND_TOLERANCE = 1e-6      # violation of a bound above which it is reported [units of f]
@@ -294,10 +294,10 @@ def velocity_step(numbers, layout, parameters, addresses, x, limbs, given, gaps,
 
     `given` (NUMBERS, m), `gaps` (k, n + GAP_NUMBERS) and `box` (COLUMN_NUMBERS, n) are the tables
     of functions, pairs and joints, see `velocity_rows`; the values in `given` are filled.
-    A limb is the joints that the tasks of one priority move together; limbs[level, j] (levels + 1,
-    n) is the number of one joint of joint j's limb, in the last row for firm tasks. `options` are
-    dt [s], damping and gain of position limits. `inertia` (n, n), or (0, 0) for none, adds
-    the kinetic energy to the cost.
+    Joints that the tasks of one priority move together form a limb, numbered by one of its joints.
+    `limbs` (levels + 1, n) has the limb of each joint for each priority, and in the last row for
+    the firm tasks. `options` are dt [s], damping and gain of position limits. `inertia` (n, n), or
+    (0, 0) for none, adds the kinetic energy to the cost.
 
     `missed` (m + k + 3,) is filled with the violations of rows, pairs and LIMITS. Return DONE,
     RELAXED, NOT_FINITE or INTERRUPTED, and the scale of scaled tasks.

@@ -4,9 +4,11 @@ Convex decomposition: cut a mesh along planes into pieces whose hulls together c
 Axis-aligned planes divide a solid into boxes. The hull of the solid in one box is the hull of two
 sets of points: the surface in the box, and the corners of the box that lie inside the solid. The
 hulls of all boxes therefore contain the solid, whatever the planes are (of an open mesh: the
-surface). The piece with the largest excess volume is cut first, along the plane that reduces the
-excess most, until the hulls are a few percent larger than the mesh. Closed surfaces may overlap
-and are cut separately. The effort limit counts triangles, not time, so results are reproducible.
+surface). The piece with the largest excess volume is cut first, along the plane that splits off
+the most convex volume or, if none splits off enough, leaves the least excess. Cutting ends when
+the hulls are a few percent larger than the mesh, or at a limit of pieces or effort. Closed
+surfaces may overlap and are cut separately. The effort counts triangles, not time, so results are
+reproducible.
 """
 
 from collections.abc import Iterable
@@ -51,7 +53,7 @@ def convex_pieces(vertices: Array, triangles: Indices) -> list[Hull]:
     Return convex pieces that together contain a mesh, in seconds to minutes.
 
     If the hull of the mesh is accurate enough, it is the only piece. A mesh with large holes has
-    no volume to compare with; it is cut into the maximum number of pieces.
+    no volume to compare with; it is cut until a limit of pieces or effort is reached.
     """
     solids = [_Solid(vertices, faces) for faces in solids_of(vertices, triangles, MAX_PIECES)]
     uncut = np.full(3, -np.inf), np.full(3, np.inf)
@@ -178,7 +180,7 @@ def _faces_down(corners: Array, axis: int, level: float) -> Mask:
 
 
 def cut(corners: Array, axis: int, level: float) -> tuple[Array, Array]:
-    """Cut triangles (m, 3, 3) by the plane coordinate `axis` = `level`: those below and above."""
+    """Cut triangles (m, 3, 3) where coordinate `axis` is `level`; return those below and above."""
     over = corners[:, :, axis] > level
     count = over.sum(axis=1)
     # a triangle that crosses the plane has one lone corner a on one side, and b, c on the other

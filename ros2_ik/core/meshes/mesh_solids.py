@@ -12,7 +12,8 @@ import scipy
 from ros2_ik.core.arrays import Array, Indices, Mask
 from ros2_ik.core.kernels.boxes import count_leaving
 
-# a mesh is two-sided (each triangle exists twice) if the ratio of distinct triangles is below this
+# a mesh counts as two-sided (each triangle exists twice) if fewer than this share of its triangles
+# are distinct
 TWO_SIDED = 0.6
 # directions of the rays (columns), oblique: rays along the mesh's axes would hit edges of boxes
 _AXES = np.linalg.qr(np.array([[1.0, 0.3, 0.2], [-0.2, 1.0, 0.4], [0.5, -0.3, 1.0]]))[0]

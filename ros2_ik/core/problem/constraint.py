@@ -57,7 +57,7 @@ class Constraint(FunctionTerm):
     itself, or, for an equality at which f has no gradient, an equivalent smooth function.
     Acceptance checks f.
 
-    Raises InvalidConstraintError for NaN, lower > upper, or bounds outside the range of f.
+    Raises InvalidConstraintError for NaN, lower > upper, or bounds that no value of f meets.
     """
 
     kind = 'constraints'

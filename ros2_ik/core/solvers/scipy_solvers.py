@@ -179,11 +179,10 @@ class SLSQP(BFGSGradientProjection):
     """
     SciPy's sequential least-squares programming (SLSQP) on the active joints.
 
-    An attempt has three phases: SLSQP with the hard rows as constraints and no objective; if that
-    fails (SLSQP cannot use more equations than joints, or contradictory ones), a descent as in
-    `bfgs`; then, if there are costs, SLSQP on the costs with the hard rows as constraints, until
-    they change by less than COST_TOLERANCE, divided by the largest component of their first
-    gradient.
+    An attempt has three phases: SLSQP with the hard rows as constraints and no objective; if the
+    hard rows are not met then, a descent as in `bfgs`; if they are met and there are costs, SLSQP
+    on the costs with the hard rows as constraints. The last phase divides the costs by the largest
+    component of their first gradient; its `ftol` is COST_TOLERANCE.
 
     Source: Kraft, "A software package for sequential quadratic programming", DFVLR-FB 88-28, 1988.
     """

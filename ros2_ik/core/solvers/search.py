@@ -78,10 +78,11 @@ class Search:
     A search for solutions of a problem, which can be run in slices of time.
 
     Descents begin at the seeds, then at starts near the first seed (`lm`: if the targets are close
-    to it), then at random starts; see `Starts` for their numbers. Each attempt tries a batch of
-    starts; `following` is the number of the first start not yet tried. With the solver 'auto' and
-    tolerances above ten times the default, attempts alternate between two problems: one with the
-    exact targets, one with the tolerances as constraints. For the options see `SolveOptions`.
+    to it), then at random starts; see `Starts` for their numbers. A call of the solver tries one
+    start after another of a batch until a descent succeeds. `attempts` counts the starts tried,
+    `following` is the number of the next start. With the solver 'auto' and tolerances above ten
+    times the default, the calls alternate between two problems: one with the exact targets, one
+    with the tolerances as constraints. For the options see `SolveOptions`.
     Raises UnknownSolverError or InvalidOptionError.
     """
 
@@ -205,7 +206,11 @@ class Search:
             self._judge(attempt)
 
     def _costs_more_than_a_seed(self, cost: float) -> bool:
-        """Return whether a first solution of this cost is worse than an acceptable seed."""
+        """
+        Return whether a solution of this cost is worse than a seed that is a solution itself.
+
+        Always False if `select` is not 'first', or for descents from the seeds.
+        """
         # descents from acceptable seeds only lower the costs
         began_at_seed = self.attempts <= len(self.seeds) and not (self._is_loose
                                                                   or self.n_touching)
@@ -371,7 +376,7 @@ class Search:
             self._judge(freed)
 
     def _squared_error(self, candidate: Candidate) -> float:
-        """Return the sum of squared target errors in units of the option `approximate`."""
+        """Return the sum of squared target errors in units of the widened tolerances."""
         assert self._widened is not None
         return sum((error.position / target.position_tolerance)**2
                    + (error.orientation / target.orientation_tolerance)**2

@@ -127,7 +127,7 @@ class PoseSolver:
     collisions: bool = True
     scene: Scene | None = None
     options: SolveOptions = field(default_factory=lambda: DEFAULTS)
-    # `solve` replaces the poses and the start of this problem
+    # `solve` works on copies of this problem with other poses, start and checker
     _problem: IKProblem = field(init=False, repr=False)
     _solver: Solver | None = field(init=False, repr=False)
 

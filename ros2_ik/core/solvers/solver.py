@@ -59,8 +59,8 @@ class Attempt(NamedTuple):
     """
     Result of a descent: q (nq,), the squared error of the hard rows, and the reason for the end.
 
-    `cost` is the sum of the costs if the solver minimizes costs. `holds` is True if q meets the
-    hard rows, even if the descent has not converged to the minimum cost.
+    `cost` is the sum of the costs if the solver minimizes costs. `holds` True says that q meets
+    the hard rows whatever the exit flag; if it is False, the flag CONVERGED says so.
     """
 
     q: Array

@@ -42,9 +42,10 @@ class SequentialQuadratic(Solver):
 
         1/2 |dq|^2 + 1/(2 rho) |slack|^2  with  lower <= f + J dq + slack <= upper,
 
-    dq within the joint limits and the trust region TRUST, and rho = DAMPING |violation|^2 + 1e-9.
-    The slack makes every step feasible; an infeasible problem ends at a local minimum of the
-    violation. There are at most `attempt_iterations`.
+    dq within the joint limits and at most TRUST in each column (positions of base joints
+    excepted), and rho = DAMPING min(|violation|^2, 100) + 1e-9. The slack makes every step
+    feasible; an infeasible problem ends at a local minimum of the violation. There are at most
+    `attempt_iterations`.
 
     Phase 2, if there are costs: the same with the Gauss-Newton matrix of the costs and a
     Powell-damped BFGS matrix for the curvature that Gauss-Newton omits (constraints, scalar costs,
