@@ -1,21 +1,18 @@
 """Conversion of solutions, contacts and distances to messages."""
 
 from array import array
-from collections.abc import Iterable, Mapping
-from typing import Any, TYPE_CHECKING
+from collections.abc import Iterable
 
 from geometry_msgs.msg import Point, Vector3
 from moveit_msgs.msg import ContactInformation, RobotState
 from std_msgs.msg import Header
 
+from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import Contact, Distances, IKProblem, IKSolution, Scene
 from ros2_ik.messages.constraints import constraint_reports
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.msg import BodyDistance, ConstraintState, Solution
-
-if TYPE_CHECKING:
-    from ros2_ik.action import SolveConstrainedIK
-    from ros2_ik.srv import ComputeIK
+from ros2_ik.srv import ComputeIK
 
 
 def answer_names(problem: IKProblem) -> tuple[str, ...]:
@@ -23,7 +20,7 @@ def answer_names(problem: IKProblem) -> tuple[str, ...]:
     return problem.robot.group(problem.group).joint_names if problem.group else problem.joint_names
 
 
-def fill_answer(response: 'ComputeIK.Response', solution: IKSolution, problem: IKProblem,
+def fill_answer(response: ComputeIK.Response, solution: IKSolution, problem: IKProblem,
                 header: Header, notes: Iterable[str] = (), scene: Scene | None = None) -> None:
     """
     Write a solution of a problem into a ComputeIK response, or into the result of an action.
@@ -35,9 +32,9 @@ def fill_answer(response: 'ComputeIK.Response', solution: IKSolution, problem: I
     response.message = '; '.join([solution.message, *notes])
     names = answer_names(problem)
     state = response.solution if solution.success else response.best_attempt
-    fill_stamped_state(state, solution.best_joints, names, header)
+    fill_state(state, solution.best_joints, names, header)
     response.contacts = contact_messages(solution.contacts, scene, header)
-    response.alternatives = [fill_stamped_state(RobotState(), other.best_joints, names, header)
+    response.alternatives = [fill_state(RobotState(), other.best_joints, names, header)
                              for other in solution.alternatives]
     response.impossible = bool(solution.impossible)
     response.explanation = solution.explain()
@@ -46,14 +43,14 @@ def fill_answer(response: 'ComputeIK.Response', solution: IKSolution, problem: I
     response.solver = solution.solver
 
 
-def fill_progress(feedback: 'SolveConstrainedIK.Feedback', solution: IKSolution,
+def fill_progress(feedback: SolveConstrainedIK.Feedback, solution: IKSolution,
                   problem: IKProblem, header: Header) -> None:
     """Write the best attempt into the feedback of an action."""
-    fill_stamped_state(feedback.best_attempt, solution.best_joints, answer_names(problem), header)
+    fill_state(feedback.best_attempt, solution.best_joints, answer_names(problem), header)
     _fill_report(feedback, solution, problem)
 
 
-def _fill_report(message: 'ComputeIK.Response | SolveConstrainedIK.Feedback',
+def _fill_report(message: ComputeIK.Response | SolveConstrainedIK.Feedback,
                  solution: IKSolution, problem: IKProblem) -> None:
     """Write errors, constraints and counters, which responses and feedback have in common."""
     # arrays, because rclpy checks each item of a list
@@ -65,7 +62,7 @@ def _fill_report(message: 'ComputeIK.Response | SolveConstrainedIK.Feedback',
     message.seconds = float(solution.seconds)
 
 
-def solution_message(response: 'ComputeIK.Response', solution: IKSolution, problem: IKProblem,
+def solution_message(response: ComputeIK.Response, solution: IKSolution, problem: IKProblem,
                      header: Header) -> Solution:
     """Return the message for ~/solution; `response` was filled with the same solution."""
     travel = solution.travel
@@ -79,19 +76,11 @@ def solution_message(response: 'ComputeIK.Response', solution: IKSolution, probl
                     solver=response.solver)
 
 
-def fill_stamped_state(state: RobotState, joints: Mapping[str, Any], names: Iterable[str],
-                       header: Header) -> RobotState:
-    """Write the values of the joints `names`, in that order, and a header into a RobotState."""
-    fill_state(state, joints, names)
-    state.joint_state.header = state.multi_dof_joint_state.header = header
-    return state
-
-
 def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
                      header: Header) -> list[ContactInformation]:
     """Return messages of contacts; the frame of `header` is the root frame."""
     return [ContactInformation(
-        header=header, position=_point(contact.point), depth=float(contact.depth),
+        header=header, position=Point(**_xyz(contact.point)), depth=float(contact.depth),
         contact_body_1=contact.first, body_type_1=_body_type(contact.first, scene),
         contact_body_2=contact.second, body_type_2=_body_type(contact.second, scene))
         for contact in contacts]
@@ -111,13 +100,9 @@ def distance_messages(found: Distances, chosen: Iterable[int],
     """Return messages of the chosen distances; the frame of `header` is the root frame."""
     return [BodyDistance(
         header=header, body_1=first, body_2=second, distance=float(found.distance[k]),
-        point_1=_point(found.first_point[k]), point_2=_point(found.second_point[k]),
+        point_1=Point(**_xyz(found.first_point[k])), point_2=Point(**_xyz(found.second_point[k])),
         normal=Vector3(**_xyz(found.normal[k])))
         for k, (first, second) in ((k, found.names[k]) for k in chosen)]
-
-
-def _point(values: Iterable[float]) -> Point:
-    return Point(**_xyz(values))
 
 
 def _xyz(values: Iterable[float]) -> dict[str, float]:

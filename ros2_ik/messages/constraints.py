@@ -1,5 +1,6 @@
 """Conversion of constraints, costs and their functions, and reports on their values."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 import math
 from typing import Any, NamedTuple, TYPE_CHECKING
@@ -57,8 +58,8 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
 
     Raises RequestError with the location, such as 'constraints[2] (gaze_angle)'.
     """
-    names, constraints, costs = set[str](), list[Constraint](), list[LeastSquares]()
-    rows = 0
+    constraints, costs = list[Constraint](), list[LeastSquares]()
+    rows, names = 0, Counter[str]()
     for part in ('constraints', 'costs'):
         for index, message in enumerate(getattr(request, part)):
             with error_context(f'{part}[{index}] ({message.kind})'):
@@ -68,13 +69,14 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
                     raise wrong(f'its rows bring the total of constraints and costs to {rows}; at '
                                 f'most {MAX_ROWS} are taken')
                 _check_angles(function, message.bounds)
-                name = _unique(message.bounds.name or message.kind, names)
+                name = message.bounds.name or message.kind
+                names[name] += 1
+                if names[name] > 1:
+                    name = f'{name} {names[name]}'
                 if part == 'costs' or message.bounds.soft:
-                    costs.append(make_cost(function, message.bounds, name, part == 'costs')
-                                 .bind(robot))
+                    costs.append(_cost(function, message.bounds, name, part == 'costs'))
                 else:
-                    constraints.append(make_constraint(function, message.bounds, name)
-                                       .bind(robot))
+                    constraints.append(_constraint(function, message.bounds, name))
     return tuple(constraints), tuple(costs)
 
 
@@ -84,15 +86,6 @@ def _check_angles(function: KinematicFunction, bounds: 'Bounds') -> None:
             math.pi + ROUNDING < value < math.inf for value in bounds.upper):
         raise wrong(f'bounds.upper is {max(bounds.upper):g} rad; valid: up to {math.pi:.4g} '
                     '(angles are radians)')
-
-
-def _unique(name: str, names: set[str]) -> str:
-    """Return `name`, with a number appended if it is taken; add the result to `names`."""
-    number, chosen = 2, name
-    while chosen in names:
-        chosen, number = f'{name} {number}', number + 1
-    names.add(chosen)
-    return chosen
 
 
 # -- functions, of any kind -----------------------------------------------------------------
@@ -148,12 +141,10 @@ def function_message(kind: str, bounds: 'Bounds | None' = None, frame: str = '',
 
 # -- bounds: a function with hard bounds is a Constraint, with soft bounds a cost ---------------
 
-BOUND_FIELDS = ('target', 'lower', 'upper')
 ROUNDING = 1e-3   # accepted excess of an upper bound, for a rounded pi such as 3.142 [rad]
 
 
-def make_constraint(function: KinematicFunction, bounds: 'Bounds', name: str) -> Constraint:
-    """Return a hard constraint; raises RequestError and InvalidConstraintError."""
+def _constraint(function: KinematicFunction, bounds: 'Bounds', name: str) -> Constraint:
     if len(bounds.weight):
         raise wrong('bounds.weight: a hard constraint has no weight, it must hold; '
                     'soft: true makes it a cost')
@@ -165,25 +156,23 @@ def make_constraint(function: KinematicFunction, bounds: 'Bounds', name: str) ->
     return Constraint(function, name=name, **given)
 
 
-def make_cost(function: KinematicFunction, bounds: 'Bounds', name: str,
-              default: bool) -> LeastSquares:
-    """
-    Return a least-squares cost on the violation of a function's bounds.
-
-    If target, lower and upper are all empty: target 0 if `default` is True, else RequestError.
-    Raises RequestError and InvalidConstraintError.
-    """
+def _cost(function: KinematicFunction, bounds: 'Bounds', name: str,
+          may_be_empty: bool) -> LeastSquares:
     if bounds.tolerance != 0:
         raise wrong('bounds.tolerance: soft constraints take a weight, not a tolerance')
-    given = _bounds(bounds, default)
-    weight = _weight(bounds.weight, len(function.labels))
-    return LeastSquares(function, weight=weight, name=name, **given)
+    given, weight = _bounds(bounds, may_be_empty), bounds.weight
+    if len(weight) == len(function.labels) ** 2 > 1:
+        # a matrix is sent row by row
+        given['weight'] = np.reshape(weight, (len(function.labels), -1))
+    elif len(weight):
+        given['weight'] = _numbers(weight)
+    return LeastSquares(function, name=name, **given)
 
 
 def _bounds(bounds: 'Bounds', may_be_empty: bool = False) -> dict[str, Any]:
     """Return the fields target, lower and upper that are not empty, by name."""
-    given = {field: _numbers(getattr(bounds, field))
-             for field in BOUND_FIELDS if len(getattr(bounds, field))}
+    given = {field: _numbers(values) for field in ('target', 'lower', 'upper')
+             if len(values := getattr(bounds, field))}
     if not given and not may_be_empty:
         raise wrong('bounds are empty: one of target, lower and upper is needed')
     if 'target' in given and len(given) > 1:
@@ -194,13 +183,6 @@ def _bounds(bounds: 'Bounds', may_be_empty: bool = False) -> dict[str, Any]:
 def _numbers(values: Sequence[float]) -> float | Array:
     """Return one number for all rows, or an array with a number for each row."""
     return values[0] if len(values) == 1 else np.array(values, dtype=np.float64)
-
-
-def _weight(values: Sequence[float], rows: int) -> float | Array:
-    # a matrix is sent row by row
-    if len(values) == rows * rows > 1:
-        return np.reshape(np.array(values, dtype=np.float64), (rows, rows))
-    return _numbers(values) if len(values) else 1.0
 
 
 # -- reports on a configuration ----------------------------------------------------------------
@@ -228,32 +210,23 @@ def constraint_reports(problem: IKProblem, q: Array) -> list[ConstraintReport]:
     if not (problem.constraints or problem.costs):
         return []
     at = Configuration(problem.robot, q)
-    return [*(hard_report(constraint, at) for constraint in problem.constraints),
-            *(_cost_report(cost, at) for cost in problem.costs
-              if isinstance(cost, LeastSquares))]
+    return [constraint_report(item, at) for item in (*problem.constraints, *problem.costs)
+            if isinstance(item, (Constraint, LeastSquares))]
 
 
 def hard_constraints(messages: 'Sequence[Function]', robot: Robot) -> list[Constraint]:
     """Read Function messages as hard constraints; raises IKError."""
-    return [make_constraint(make_function(one, robot), one.bounds, one.bounds.name).bind(robot)
+    return [_constraint(make_function(one, robot), one.bounds, one.bounds.name).bind(robot)
             for one in messages]
 
 
-def hard_report(constraint: Constraint, at: Configuration) -> ConstraintReport:
-    """Return the report on a hard constraint at a configuration."""
-    return _report(constraint, constraint.function.value(at), constraint.tolerance)
-
-
-def _cost_report(cost: LeastSquares, at: Configuration) -> ConstraintReport:
-    f = cost.function.value(at)
-    # factor^T factor is the weight: 1/2 |r|^2 = 1/2 residual^T weight residual
-    r = cost.factor @ cost.residual(f)
-    return _report(cost, f, COST_TOLERANCE)._replace(soft=True, cost=0.5 * float(r @ r))
-
-
-def _report(item: Constraint | LeastSquares, f: Array, tolerance: float) -> ConstraintReport:
+def constraint_report(item: Constraint | LeastSquares, at: Configuration) -> ConstraintReport:
+    """Return the report on a bound constraint or cost at a configuration."""
+    f = item.function.value(at)
     outside = np.maximum(item.lower - f, f - item.upper)
+    cost, tolerance = ((item.value(at), COST_TOLERANCE) if isinstance(item, LeastSquares)
+                       else (0.0, item.tolerance))
     return ConstraintReport(
-        item.name, item.function.spec.kind, False, bool((outside <= tolerance).all()),
-        max(0.0, float(outside.max(initial=0.0))), 0.0, list(item.function.labels),
-        f.tolist(), item.lower.tolist(), item.upper.tolist())
+        item.name, item.function.spec.kind, isinstance(item, LeastSquares),
+        bool((outside <= tolerance).all()), max(0.0, float(outside.max(initial=0.0))), cost,
+        list(item.function.labels), f.tolist(), item.lower.tolist(), item.upper.tolist())

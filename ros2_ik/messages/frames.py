@@ -6,10 +6,10 @@ from typing import NamedTuple, TYPE_CHECKING
 import pinocchio as pin
 
 from ros2_ik.core import Configuration, Robot, Scene, Status
-from ros2_ik.core.errors import UnknownFrameError, UnknownGroupError
+from ros2_ik.core.errors import UnknownFrameError
 from ros2_ik.core.internals import default_group, default_tip, Defaults
 from ros2_ik.messages.poses import read_pose
-from ros2_ik.messages.request_error import RequestError, wrong
+from ros2_ik.messages.request_error import error_context, RequestError, wrong
 
 if TYPE_CHECKING:
     from geometry_msgs.msg import PoseStamped
@@ -17,31 +17,15 @@ if TYPE_CHECKING:
 TOOL = 'tool'       # name of the frame that a request's `tool` adds
 
 
-class OldTransformError(LookupError):
-    """Raised for a TF frame whose newest transform is too old."""
-
-
 class Reference(NamedTuple):
-    """
-    Reference frame of a pose: a frame of the robot (None: the root frame) and an offset.
-
-    `offset` is the pose of the reference in `frame`, for objects of the scene, subframes and TF
-    frames; None for frames of the robot.
-    """
+    """Reference frame of a pose: `offset` in a frame of the robot (None: the root frame)."""
 
     frame: str | None
-    offset: pin.SE3 | None = None
+    offset: pin.SE3
 
-    def placement(self, at: Configuration) -> pin.SE3 | None:
-        """Return the pose of the reference in the root frame, None for the root frame itself."""
-        if self.frame is None:
-            return self.offset
-        T_root_frame = at.placement(self.frame)
-        return T_root_frame if self.offset is None else T_root_frame * self.offset
-
-    def place(self, pose: pin.SE3) -> pin.SE3:
-        """Convert a pose in this reference to a pose in `frame`."""
-        return pose if self.offset is None else self.offset * pose
+    def placement(self, at: Configuration) -> pin.SE3:
+        """Return the pose of the reference in the root frame."""
+        return self.offset if self.frame is None else at.placement(self.frame) * self.offset
 
 
 # function that looks up, in TF, a frame of neither robot nor scene; raises LookupError
@@ -120,29 +104,26 @@ def reference(robot: Robot, scene: Scene, frame_id: str, lookup: Lookup) -> Refe
     """
     frame_id = frame_id.removeprefix('/')
     if frame_id in ('', robot.root_frame):
-        return Reference(None)
+        return Reference(None, pin.SE3.Identity())
     if frame_id in robot.frame_names:
-        return Reference(frame_id)
+        return Reference(frame_id, pin.SE3.Identity())
     try:
         return Reference(*scene.fixed_to(frame_id))
     except UnknownFrameError as unknown:
         try:
             # without the added frames, which do not exist in TF
             return lookup(scene.robot, frame_id)
-        except OldTransformError as error:
-            raise RequestError(Status.FRAME_TRANSFORM_FAILURE, error) from None
         except LookupError as error:
             raise RequestError(Status.FRAME_TRANSFORM_FAILURE, f'{unknown}; {error}') from None
 
 
 def group_name(robot: Robot, name: str, defaults: Defaults) -> str:
     """Return the group `name`, or the default group; '' means the joints that move the tips."""
-    chosen = name or default_group(robot, defaults)
-    try:
+    if name:
+        return robot.group(name).name
+    chosen = default_group(robot, defaults)
+    with error_context('parameter default_group'):
         return robot.group(chosen).name if chosen else ''
-    except UnknownGroupError as error:
-        what = '' if name else 'parameter default_group: '
-        raise RequestError(Status.INVALID_GROUP_NAME, f'{what}{error}') from None
 
 
 def tip_name(robot: Robot, group: str, defaults: Defaults) -> str:

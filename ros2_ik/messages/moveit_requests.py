@@ -112,7 +112,7 @@ def _position(asked: PositionConstraint, scene: Scene, lookup: Lookup) -> Iterat
     with error_context('constraint_region'):
         check_size([region])
     # MoveIt skips a shape without a pose
-    regions = [(shape, frame.place(pose)) for shape, pose in read_shapes(region, 'hull') if pose]
+    regions = [(shape, frame.offset * pose) for shape, pose in read_shapes(region, 'hull') if pose]
     if not regions:
         raise wrong('constraint_region has no shape with a pose')
     offset = asked.target_point_offset
@@ -127,7 +127,7 @@ def _orientation(asked: OrientationConstraint, scene: Scene,
                  lookup: Lookup) -> Iterator[Function]:
     frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     R = placement(Point(), asked.orientation, 'orientation').rotation
-    around = frame.offset.rotation if frame.offset else pin.SE3.Identity().rotation
+    around = frame.offset.rotation
     tolerance = [abs(getattr(asked, f'absolute_{axis}_axis_tolerance')) for axis in 'xyz']
     if any(map(math.isnan, tolerance)):
         raise wrong(f'absolute tolerances are {tolerance}; valid: numbers')
@@ -161,8 +161,8 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
                     'SENSOR_Y 1, SENSOR_X 2')
     at_sensor = reference(scene.robot, scene, asked.sensor_pose.header.frame_id, lookup)
     at_target = reference(scene.robot, scene, asked.target_pose.header.frame_id, lookup)
-    sensor = at_sensor.place(read_pose(asked.sensor_pose.pose, 'sensor_pose'))
-    target = at_target.place(read_pose(asked.target_pose.pose, 'target_pose'))
+    sensor = at_sensor.offset * read_pose(asked.sensor_pose.pose, 'sensor_pose')
+    target = at_target.offset * read_pose(asked.target_pose.pose, 'target_pose')
     axis = sensor.rotation[:, SENSOR_AXES[asked.sensor_view_direction]].tolist()
     frames = {'frame': at_sensor.frame or scene.robot.root_frame,
               'relative_to': at_target.frame or ''}

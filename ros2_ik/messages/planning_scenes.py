@@ -49,18 +49,18 @@ def changed_scene(before: SceneState, message: PlanningScene,
 
     `context.at` must already include the joint values of the message's robot_state.
     """
-    scene, name = before.scene, before.name
+    scene, name, state = before.scene, before.name, message.robot_state
     if message.robot_model_name not in ('', scene.robot.name):
         raise wrong(f"robot_model_name is '{message.robot_model_name}'; the robot is "
                     f"'{scene.robot.name}'")
     if not message.is_diff:
-        scene, name = _cleared(scene, message.robot_state.is_diff), ''
+        scene, name = _cleared(scene, state.is_diff), ''
     # as in MoveIt, a full robot state replaces the attached objects, even in a diff of the scene
-    elif has_joints(message.robot_state) and not message.robot_state.is_diff:
+    elif not state.is_diff and (state.joint_state.name or state.multi_dof_joint_state.joint_names):
         scene = _without_attached(scene)
     # frames first, as objects may be placed in them; colours last, as they name objects
     scene = _with_frames(scene, message.fixed_frame_transforms)
-    scene = with_attached(scene, message.robot_state, context, 'robot_state.')
+    scene = with_attached(scene, state, context, 'robot_state.')
     scene = _with_allowed(scene, message)
     scene = _with_padding(scene, message)
     for index, item in enumerate(message.world.collision_objects):
@@ -73,11 +73,6 @@ def changed_scene(before: SceneState, message: PlanningScene,
         octomap = message.world.octomap.octomap
     scene = _with_colors(scene, message.object_colors)
     return SceneState(scene, message.name or name, octomap if OCTOMAP in scene.objects else None)
-
-
-def has_joints(state: RobotState) -> bool:
-    """Return whether a RobotState names any joint."""
-    return bool(len(state.joint_state.name) or len(state.multi_dof_joint_state.joint_names))
 
 
 def with_attached(scene: Scene, state: RobotState, context: ConversionContext,
@@ -131,9 +126,9 @@ def _with_allowed(scene: Scene, message: PlanningScene) -> Scene:
 
 
 def _with_padding(scene: Scene, message: PlanningScene) -> Scene:
-    for index, item in enumerate(message.link_padding):
-        with error_context(f'link_padding[{index}]'):
-            scene = scene.with_padding({item.link_name: item.padding})
+    with error_context('link_padding'):
+        scene = scene.with_padding({item.link_name: item.padding
+                                    for item in message.link_padding})
     for index, item in enumerate(message.link_scale):
         # 0 is the default of the field: not set
         if item.scale not in (0.0, 1.0):
@@ -254,9 +249,8 @@ def _attached(held: AttachedObject, header: Header) -> AttachedCollisionObject:
 
 
 def _colors(items: Iterable[SceneObject]) -> list[ObjectColor]:
-    colors = [(item.id, item.color) for item in items if item.color is not None]
-    return [ObjectColor(id=id, color=ColorRGBA(r=r, g=g, b=b, a=a))
-            for id, (r, g, b, a) in colors]
+    return [ObjectColor(id=item.id, color=ColorRGBA(**dict(zip('rgba', item.color, strict=True))))
+            for item in items if item.color is not None]
 
 
 def _object(item: SceneObject, header: Header) -> CollisionObject:

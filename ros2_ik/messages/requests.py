@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 import math
-from typing import NoReturn, TYPE_CHECKING
+from typing import NoReturn, TYPE_CHECKING, TypeVar
 
 from ros2_ik.core import (
     AllowedCollisions,
@@ -32,11 +32,11 @@ from ros2_ik.messages.request_error import check_lengths, error_context, Request
 from ros2_ik.messages.robot_states import joint_values
 
 if TYPE_CHECKING:
-    from builtin_interfaces.msg import Duration
     from moveit_msgs.msg import AllowedCollisionMatrix
 
     from ros2_ik.srv import ComputeIK
 
+T = TypeVar('T', int, float)
 # largest lengths of fields: reading a request blocks the node
 MAX_LENGTHS = {'targets': 100, 'more_seeds': 100, 'moving_joints': 200, 'locked_joints': 200,
                'joint_change_names': 200}
@@ -94,11 +94,12 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
 
 def _options(message: 'ComputeIK.Request', robot: Robot, defaults: Defaults) -> SolveOptions:
     return SolveOptions(
-        timeout=_timeout(message.timeout, defaults),
+        timeout=_at_most('timeout', message.timeout.sec + message.timeout.nanosec * 1e-9,
+                         defaults.max_timeout, ' s') or defaults.default_timeout,
         max_iterations=message.max_iterations or None,
         solver=message.solver or 'auto',
         select=message.select or 'first',
-        solutions=_solutions(message.solutions, defaults),
+        solutions=_at_most('solutions', message.solutions, defaults.max_solutions) or 1,
         allow_restarts=message.allow_restarts,
         random_state=message.random_state if message.random_state >= 0 else None,
         approximate=tuple(message.approximate) or None,
@@ -110,7 +111,7 @@ def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequ
     rows = zip(tips, message.targets, references, _weights(message.weights, len(tips)),
                strict=True)
     return tuple(PoseTarget(
-        tip, frame.place(read_pose(target.pose, f"the target of '{tip}'")), frame.frame, weights,
+        tip, frame.offset * read_pose(target.pose, f"the target of '{tip}'"), frame.frame, weights,
         message.position_tolerance or defaults.position_tolerance,
         message.orientation_tolerance or defaults.orientation_tolerance)
         for tip, target, frame, weights in rows)
@@ -134,32 +135,23 @@ def _tips(names: Sequence[str], count: int, robot: Robot, group: str, defaults: 
 def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:
     if not numbers:
         return (ALL_AXES,) * count
-    if not count:
-        raise wrong(f'{len(numbers)} weights, but no target to which they apply')
-    if len(numbers) not in (6, 6 * count):
-        valid = f'6, or {6 * count} for {count} targets' if count > 1 else '6'
-        raise wrong(f'{len(numbers)} weights; valid: none, {valid}')
-    # six weights for all targets, or six for each
+    if not count or len(numbers) not in (6, 6 * count):
+        raise wrong(f'{len(numbers)} weights for {count} targets; valid: none, 6 for all targets, '
+                    'or 6 for each')
     rows = tuple(tuple(numbers[i:i + 6]) for i in range(0, len(numbers), 6))
     return rows if len(rows) == count else rows * count
 
 
-def _timeout(duration: 'Duration', defaults: Defaults) -> float:
-    seconds: float = duration.sec + duration.nanosec * 1e-9
-    if seconds < 0:
-        raise wrong(f'the timeout is negative: {seconds:g} s')
-    if seconds > defaults.max_timeout:
-        raise wrong(f'the timeout is {seconds:g} s; parameter max_timeout allows '
-                    f'{defaults.max_timeout:g} s')
-    return seconds or defaults.default_timeout
+def _at_most(name: str, value: T, most: float, unit: str = '') -> T:
+    """Return the value of a field; raise RequestError if it is above parameter max_`name`."""
+    if value > most:
+        raise wrong(f'{name} is {value:g}{unit}; parameter max_{name} allows {most:g}{unit}')
+    return value
 
 
 def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
                       defaults: Defaults) -> dict[str, float] | None:
     """Return the maximum change from the seed by joint name [rad, m], None without a limit."""
-    if not request.max_joint_change >= 0:
-        raise wrong(f'max_joint_change is {request.max_joint_change:g}; valid: above 0, or 0 '
-                    '(not bounded; with execute: parameter max_jump)')
     # max_jump applies only to requests with `execute` that set no bound themselves
     most = request.max_joint_change or (defaults.max_jump if request.execute else 0) or math.inf
     names, changes = request.joint_change_names, request.joint_changes
@@ -169,13 +161,6 @@ def _max_joint_change(request: 'ComputeIK.Request', robot: Robot,
     if most == math.inf and not names:
         return None
     return {**dict.fromkeys(robot.joint_names, most), **dict(zip(names, changes, strict=True))}
-
-
-def _solutions(count: int, defaults: Defaults) -> int:
-    if count > defaults.max_solutions:
-        raise wrong(f'{count} solutions are requested; parameter max_solutions allows '
-                    f'{defaults.max_solutions}')
-    return max(1, count)
 
 
 def with_rules(scene: Scene, request: 'ComputeIK.Request') -> Scene:

@@ -1,7 +1,7 @@
 """Conversion of RobotState messages to joint values by name, and back."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Mapping, Sequence
 import math
 from typing import Any, TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from ros2_ik.messages.request_error import RequestError
 if TYPE_CHECKING:
     from geometry_msgs.msg import Transform
     from moveit_msgs.msg import RobotState
+    from std_msgs.msg import Header
 
 Values = dict[str, Any]   # by joint name: a float; a list for floating and planar joints
 
@@ -28,9 +29,11 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
     """
     single, multiple = state.joint_state, state.multi_dof_joint_state
     values: Values = {}
-    _check_lengths(single.name, single.position, f'{what}.joint_state: {{}} names, {{}} positions')
-    _check_lengths(multiple.joint_names, multiple.transforms,
-                   f'{what}.multi_dof_joint_state: {{}} joint_names, {{}} transforms')
+    for field, names, positions in (
+            ('joint_state', single.name, single.position),
+            ('multi_dof_joint_state', multiple.joint_names, multiple.transforms)):
+        _check(len(names) == len(positions),
+               f'{what}.{field}: {len(names)} names, {len(positions)} positions')
     for name, position in zip(single.name, single.position, strict=True):
         # joint_state_publisher and MoveIt also send mimic joints
         if name in robot.mimics:
@@ -62,8 +65,9 @@ def joint_pose(joint: Joint, place: pin.SE3) -> list[float]:
     return [float(x), float(y), math.atan2(R[1, 0], R[0, 0])]
 
 
-def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[str]) -> None:
-    """Write the values of the joints `names`, in that order, into a RobotState."""
+def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[str],
+               header: 'Header | None' = None) -> 'RobotState':
+    """Write the values of the joints `names`, in that order, and a header into a RobotState."""
     single: list[str] = []
     multiple: list[str] = []
     for name in names:
@@ -72,6 +76,9 @@ def fill_state(state: 'RobotState', joints: Mapping[str, Any], names: Iterable[s
     state.joint_state.position = array('d', [joints[name] for name in single])
     state.multi_dof_joint_state.joint_names = multiple
     state.multi_dof_joint_state.transforms = [_transform(joints[name]) for name in multiple]
+    if header is not None:
+        state.joint_state.header = state.multi_dof_joint_state.header = header
+    return state
 
 
 def _transform(values: Sequence[float]) -> 'Transform':
@@ -83,10 +90,6 @@ def _transform(values: Sequence[float]) -> 'Transform':
     transform = Transform()
     fill_transform(transform, values)
     return transform
-
-
-def _check_lengths(names: Sized, values: Sized, text: str) -> None:
-    _check(len(names) == len(values), text.format(len(names), len(values)))
 
 
 def _joint(robot: Robot, name: str, values: Values, what: str) -> Joint:

@@ -7,19 +7,18 @@ difference: a message is applied completely or not at all.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple
 
+from moveit_msgs.msg import AttachedCollisionObject, BoundingVolume, CollisionObject
 import pinocchio as pin
 
 from ros2_ik.core import Configuration, Mesh, Scene, SceneObject
+from ros2_ik.core.errors import UnknownLinkError
 from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.messages.frames import Lookup, reference
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
-from ros2_ik.messages.shapes import Read, read_shapes, shape_poses
-
-if TYPE_CHECKING:
-    from moveit_msgs.msg import AttachedCollisionObject, BoundingVolume, CollisionObject
+from ros2_ik.messages.shapes import read_shapes, shape_poses
 
 MAX_SHAPES = 1000                # shapes in a scene; each takes about 0.2 MB in each process
 MAX_TRIANGLES = 2_000_000        # triangles of all meshes of a scene
@@ -28,7 +27,7 @@ MAX_REQUEST_SHAPES = 100
 MAX_REQUEST_TRIANGLES = 20_000
 
 
-def check_size(objects: 'Sequence[CollisionObject | BoundingVolume]') -> None:
+def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
     """Raise RequestError if a request has too many shapes or triangles; nothing is converted."""
     shapes = sum(len(getattr(each, kind, ())) for each in objects
                  for kind in ('primitives', 'meshes', 'planes'))
@@ -51,7 +50,7 @@ def _check_counts(shapes: int, most_shapes: int, triangles: int, most_triangles:
                     f'there are {triangles} triangles; at most {most_triangles} are taken')
 
 
-ADD, REMOVE = 0, 1
+ADD, REMOVE, APPEND, MOVE = range(4)
 OPERATIONS = ('ADD', 'REMOVE', 'APPEND', 'MOVE')
 
 
@@ -68,15 +67,24 @@ class ConversionContext(NamedTuple):
     detail: str
 
 
-def changed_object(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
+def changed_object(scene: Scene, message: CollisionObject, context: ConversionContext) -> Scene:
     """Return the scene with a CollisionObject message applied; raises RequestError."""
     operation = operation_of(message)
     with error_context(f"{OPERATIONS[operation]} of object '{message.id}'"):
-        change = (_add, _remove, _append, _move)[operation]
-        return change(scene, message, context)
+        if operation == REMOVE:
+            return scene.remove(message.id or None)
+        if operation == APPEND and (old := scene.objects.get(message.id)):
+            parts = (*old.parts, *_shapes(message, context))
+            return scene.add(replace(old, parts=parts, subframes=_subframes(message)))
+        T_root_frame = frame_in_root(scene, message.header.frame_id, context)
+        if operation == MOVE:
+            pose = T_root_frame * read_pose(message.pose, 'pose')
+            return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
+        item = _object(message, context)
+        return scene.add(item.with_pose(T_root_frame * item.pose))
 
 
-def changed_attached(scene: Scene, message: 'AttachedCollisionObject',
+def changed_attached(scene: Scene, message: AttachedCollisionObject,
                      context: ConversionContext) -> Scene:
     """Return the scene with an AttachedCollisionObject message applied; raises RequestError."""
     operation = operation_of(message.object)
@@ -86,7 +94,7 @@ def changed_attached(scene: Scene, message: 'AttachedCollisionObject',
         return (_attach if operation == ADD else _detach)(scene, message, context)
 
 
-def operation_of(message: 'CollisionObject') -> int:
+def operation_of(message: CollisionObject) -> int:
     """Return the operation of a message, ADD ... MOVE; raises RequestError."""
     # a field of type byte is bytes of length 1 in rclpy
     value = message.operation
@@ -100,52 +108,30 @@ def operation_of(message: 'CollisionObject') -> int:
 def frame_in_root(scene: Scene, frame_id: str, context: ConversionContext) -> pin.SE3:
     """Return the pose of a frame (robot, scene or TF) in the root frame; raises RequestError."""
     found = reference(scene.robot, scene, frame_id, context.lookup)
-    pose = found.offset if found.frame is None else found.placement(
+    return found.offset if found.frame is None else found.placement(
         context.at(scene.robot.moving_joints(found.frame)))
-    return pin.SE3.Identity() if pose is None else pose
-
-
-# -- operations on world objects -----------------------------------------------------------
-
-def _add(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
-    item = _object(message, context)
-    return scene.add(item.with_pose(frame_in_root(scene, message.header.frame_id, context)
-                                    * item.pose))
-
-
-def _append(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
-    old = scene.objects.get(message.id)
-    if old is None:
-        return _add(scene, message, context)
-    parts = (*old.parts, *_parts(_shapes(message, context)))
-    return scene.add(replace(old, parts=parts, subframes=_subframes(message)))
-
-
-def _move(scene: Scene, message: 'CollisionObject', context: ConversionContext) -> Scene:
-    pose = frame_in_root(scene, message.header.frame_id, context) * read_pose(message.pose, 'pose')
-    return scene.move(message.id, pose, part_poses=shape_poses(message) or None)
-
-
-def _remove(scene: Scene, message: 'CollisionObject', _: ConversionContext) -> Scene:
-    return scene.remove(message.id or None)
 
 
 # -- operations on attached objects --------------------------------------------------------
 
-def _attach(scene: Scene, message: 'AttachedCollisionObject', context: ConversionContext) -> Scene:
-    item, link = message.object, message.link_name.removeprefix('/')
-    touch = [str(name) for name in message.touch_links]
+def _attach(scene: Scene, message: AttachedCollisionObject, context: ConversionContext) -> Scene:
+    item, link, robot = message.object, message.link_name.removeprefix('/'), scene.robot
+    if link not in robot.tree.links:
+        raise UnknownLinkError(link, robot.tree.links)
     # without shapes: the world object of that id is attached at its present pose
     if not (len(item.primitives) or len(item.meshes) or len(item.planes)):
-        known = link in scene.robot.frame_names
-        at = context.at(scene.robot.moving_joints(link)) if known else None
-        return scene.attach(item.id, link, touch, at)
+        at = context.at(robot.moving_joints(link))
+        return scene.attach(item.id, link, message.touch_links, at)
     made = _object(item, context)
-    place = _in_link(scene, item.header.frame_id, link, context)
-    return scene.attach(made.with_pose(place * made.pose), link, touch)
+    # a pose in the link's own frame needs no joint values
+    if item.header.frame_id.removeprefix('/') != link:
+        T_link_frame = frame_in_root(scene, link, context).actInv(
+            frame_in_root(scene, item.header.frame_id, context))
+        made = made.with_pose(T_link_frame * made.pose)
+    return scene.attach(made, link, message.touch_links)
 
 
-def _detach(scene: Scene, message: 'AttachedCollisionObject', context: ConversionContext) -> Scene:
+def _detach(scene: Scene, message: AttachedCollisionObject, context: ConversionContext) -> Scene:
     id, link = message.object.id, message.link_name.removeprefix('/')
     held = [item for item in scene.attached.values()
             if (not id or item.id == id) and (not link or item.link == link)]
@@ -154,45 +140,32 @@ def _detach(scene: Scene, message: 'AttachedCollisionObject', context: Conversio
     return scene.detach(id or None, link or None, context.at(movers) if movers else None)
 
 
-def _in_link(scene: Scene, frame_id: str, link: str, context: ConversionContext) -> pin.SE3:
-    """Return the pose of a frame in a link frame."""
-    # a pose in the link's own frame needs no joint values; Scene.attach rejects unknown links
-    if link not in scene.robot.frame_names or frame_id.removeprefix('/') == link:
-        return pin.SE3.Identity()
-    return frame_in_root(scene, link, context).actInv(frame_in_root(scene, frame_id, context))
-
-
 # -- parts of both messages ----------------------------------------------------------------
 
-def _object(message: 'CollisionObject', context: ConversionContext) -> SceneObject:
+def _object(message: CollisionObject, context: ConversionContext) -> SceneObject:
     """Return the object of a message, with its pose in the frame of the header."""
-    parts, pose = _parts(_shapes(message, context)), read_pose(message.pose, 'pose')
+    parts, pose = _shapes(message, context), read_pose(message.pose, 'pose')
     # as in MoveIt: if there is one shape and no object pose, the shape's pose is the object's
     if len(parts) == 1 and pose.isIdentity(0.0):
         pose, parts = parts[0].pose, [ShapeInstance(parts[0].shape)]
     return SceneObject(message.id, tuple(parts), pose, _subframes(message))
 
 
-def _shapes(message: 'CollisionObject', context: ConversionContext) -> Read:
+def _shapes(message: CollisionObject, context: ConversionContext) -> list[ShapeInstance]:
     read = read_shapes(message, context.detail)
     if not read:
         hint = ('; ros2cli sends REMOVE as operation: [1], but operation: 1 as ADD'
                 if operation_of(message) == ADD else '')
         raise wrong(f'it has no shapes{hint}')
-    return read
+    return [ShapeInstance(shape, pose) for shape, pose in read]
 
 
-def _parts(shapes: Read) -> list[ShapeInstance]:
-    return [ShapeInstance(shape, pose) for shape, pose in shapes]
-
-
-def _subframes(message: 'CollisionObject') -> dict[str, pin.SE3]:
+def _subframes(message: CollisionObject) -> dict[str, pin.SE3]:
     names, poses = message.subframe_names, message.subframe_poses
     if len(names) != len(poses):
         raise wrong(f'{len(names)} subframe_names but {len(poses)} subframe_poses')
-    found: dict[str, pin.SE3] = {}
-    for name, pose in zip(names, poses, strict=True):
-        if name in found:
-            raise wrong(f"it has the subframe '{name}' twice")
-        found[name] = read_pose(pose, f"the pose of subframe '{name}'")
+    found = {name: read_pose(pose, f"the pose of subframe '{name}'")
+             for name, pose in zip(names, poses, strict=True)}
+    if len(found) != len(names):
+        raise wrong(f'two subframes have the same name: {sorted(names)}')
     return found

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from operator import attrgetter
 import struct
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from geometry_msgs.msg import Point
+from moveit_msgs.msg import BoundingVolume, CollisionObject
 import numpy as np
+from octomap_msgs.msg import Octomap
 import pinocchio as pin
 from shape_msgs.msg import Mesh as MeshMessage, MeshTriangle, Plane as PlaneMessage, SolidPrimitive
 
@@ -16,10 +18,6 @@ from ros2_ik.core import Array, Box, Cone, Cylinder, HalfSpace, Mesh, OcTree, Pl
 from ros2_ik.core.internals import Indices, ShapeInstance
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import error_context, wrong
-
-if TYPE_CHECKING:
-    from moveit_msgs.msg import BoundingVolume, CollisionObject
-    from octomap_msgs.msg import Octomap
 
 # by type: name, number of dimensions, constructor from the dimensions
 _PRIMITIVES: dict[int, tuple[str, int, Callable[[Any], Shape]]] = {
@@ -32,7 +30,7 @@ Read = list[tuple[Shape, pin.SE3]]   # shapes and their poses
 _XYZ = attrgetter('x', 'y', 'z')
 
 
-def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str) -> Read:
+def read_shapes(message: CollisionObject | BoundingVolume, detail: str) -> Read:
     """
     Read the shapes of a CollisionObject or BoundingVolume, with their poses.
 
@@ -53,7 +51,7 @@ def read_shapes(message: 'CollisionObject | BoundingVolume', detail: str) -> Rea
     return read
 
 
-def shape_poses(message: 'CollisionObject') -> list[pin.SE3]:
+def shape_poses(message: CollisionObject) -> list[pin.SE3]:
     """Read the poses of a message's shapes, in the order primitives, meshes, planes."""
     return [read_pose(pose, f'{kind}_poses[{index}]') for kind in ('primitive', 'mesh', 'plane')
             for index, pose in enumerate(getattr(message, f'{kind}_poses'))]
@@ -94,7 +92,7 @@ OCCUPIED, INNER = 2, 3          # states of a child node in the binary format
 Cell = tuple[int, int, int]     # corner of a node with the lowest coordinates [cells]
 
 
-def read_octomap(message: 'Octomap') -> OcTree | None:
+def read_octomap(message: Octomap) -> OcTree | None:
     """
     Return the occupied cells of an Octomap message as a shape, None without any.
 

@@ -18,7 +18,7 @@ from ros2_ik.core import (
 )
 from ros2_ik.core.internals import COLLISIONS_OFF, not_checked
 from ros2_ik.messages.answers import contact_messages, distance_messages
-from ros2_ik.messages.constraints import hard_constraints, hard_report, named_frames
+from ros2_ik.messages.constraints import constraint_report, hard_constraints, named_frames
 from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.messages.request_error import wrong
@@ -125,7 +125,7 @@ class CheckState(Endpoint):
         bound = [hard_constraints(functions, robot) for functions in asked]
         needed = frozenset[str]().union(*(one.moved_by for each in bound for one in each))
         at = Configuration(robot, self.current_state.start(robot, state.given, needed).q)
-        reports = [[hard_report(one, at) for one in each] for each in bound]
+        reports = [[constraint_report(one, at) for one in each] for each in bound]
         return [ConstraintEvalResult(result=all(report.holds for report in each),
                                      distance=sum((report.violation for report in each), 0.0))
                 for each in reports]

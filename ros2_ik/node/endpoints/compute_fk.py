@@ -63,7 +63,7 @@ class ComputeFK(Endpoint):
         for link in links:
             place = at.placement(link)
             poses.append(PoseStamped(header=head))
-            fill_pose(poses[-1].pose, place if origin is None else origin.actInv(place))
+            fill_pose(poses[-1].pose, origin.actInv(place))
         return links, poses
 
     def _default_links(self, robot: Robot) -> list[str]:

@@ -4,8 +4,8 @@ from moveit_msgs.msg import PositionIKRequest
 from moveit_msgs.srv import GetPositionIK
 
 from ros2_ik.core import Status
-from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.moveit_requests import compute_ik_request
+from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.endpoints.answering import answering, header, set_status
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
 from ros2_ik.node.endpoints.registry import Endpoint
@@ -49,7 +49,7 @@ class ComputeIK(Endpoint):
         if status is Status.SUCCESS:
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
-            fill_stamped_state(response.solution, joints, joints,
+            fill_state(response.solution, joints, joints,
                                header(self.node, robot.root_frame))
         return solution.seconds
 

@@ -8,11 +8,11 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros2_ik.core import Array, Configuration, IKProblem, MotionLimits, Scene, Status
 from ros2_ik.core.internals import PathOptions, PathSearch
-from ros2_ik.messages.answers import fill_stamped_state
 from ros2_ik.messages.frames import reference
 from ros2_ik.messages.moveit_requests import functions_of, joints_of_other_tips
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, wrong
+from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.trajectory_controller import duration_message
 from ros2_ik.node.endpoints.answering import answering, header, set_status
@@ -42,7 +42,7 @@ class MoveItPath(Endpoint):
                    found.message)
         robot, head = search.problem.robot, header(self.node, search.problem.robot.root_frame)
         joints = robot.to_joints(search.problem.start, include_mimic=True)
-        fill_stamped_state(response.start_state, joints, joints, head)
+        fill_state(response.start_state, joints, joints, head)
         response.fraction = found.fraction
         trajectory = response.solution.joint_trajectory
         trajectory.header.frame_id, trajectory.joint_names = head.frame_id, list(found.joints)
@@ -97,14 +97,14 @@ class MoveItPath(Endpoint):
         robot, tip = problem.robot, problem.targets[0].tip
         at = Configuration(robot, problem.within_limits(problem.start), robot.scratch_data())
         frame = reference(robot, scene, request.header.frame_id, self.transforms.lookup())
-        # `origin` is the pose of the waypoints' frame, None for the root frame
+        # `origin` is the pose of the waypoints' frame
         origin, places = frame.placement(at), [at.placement(tip)]
         for index, waypoint in enumerate(request.waypoints):
             pose = read_pose(waypoint, f'waypoints[{index}]')
             # as in MoveIt, a waypoint in the tip's frame is relative to the waypoint before
-            if frame.frame == tip and frame.offset is None:
+            if request.header.frame_id.removeprefix('/') == tip:
                 origin = places[-1]
-            places.append(pose if origin is None else origin * pose)
+            places.append(origin * pose)
         return [place.homogeneous for place in places[1:]]
 
     def _options(self, request: GetCartesianPath.Request) -> PathOptions:

@@ -39,7 +39,7 @@ def read_command(message: PoseStamped | TwistStamped | JointJog, follower: Follo
 
 def _pose(message: PoseStamped, follower: Follower) -> Array:
     frame, place = _frame(message, follower), read_pose(message.pose, 'the target')
-    pose: Array = (place if frame is None else frame * place).homogeneous
+    pose: Array = (frame * place).homogeneous
     return pose
 
 
@@ -49,8 +49,7 @@ def _twist(message: TwistStamped, follower: Follower) -> Array:
                        twist.angular.x, twist.angular.y, twist.angular.z])
     if not np.isfinite(values).all():
         raise wrong(f'the twist has a number that is not finite: {values.tolist()}')
-    if frame is not None:
-        values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
+    values = np.concatenate([frame.rotation @ values[:3], frame.rotation @ values[3:]])
     parameters = follower.begin.parameters
     # scale linear and angular part alike to their limits; hypot does not overflow, unlike squares
     faster = max(math.hypot(*values[:3]) / parameters.servo_linear_velocity,
@@ -79,8 +78,8 @@ def _joints(message: JointJog, follower: Follower) -> Array:
     return values
 
 
-def _frame(message: PoseStamped | TwistStamped, follower: Follower) -> pin.SE3 | None:
-    """Return the current pose of a message's frame in the root frame, None for the root frame."""
+def _frame(message: PoseStamped | TwistStamped, follower: Follower) -> pin.SE3:
+    """Return the current pose of a message's frame in the root frame."""
     robot = follower.robot
     found = reference(robot, follower.scene, message.header.frame_id, _no_tf)
     return found.placement(Configuration(robot, follower.q))

@@ -18,7 +18,7 @@ from rclpy.node import Node
 from rclpy.time import Time
 
 from ros2_ik.core import Robot, Status
-from ros2_ik.messages.frames import Lookup, OldTransformError, Reference
+from ros2_ik.messages.frames import Lookup, Reference
 from ros2_ik.messages.poses import placement
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.parameters import Parameters
@@ -95,7 +95,7 @@ class Transforms:
 
         A frame is taken at its current pose in the root frame. Motions require newer transforms
         (parameter execute_tf_timeout). The function raises LookupError for an unknown frame,
-        OldTransformError for a stale transform.
+        RequestError for a stale transform.
         """
         parameter = 'execute_tf_timeout' if execute else 'tf_timeout'
 
@@ -127,14 +127,15 @@ class Transforms:
                 and time.monotonic() < self._since + TRANSFORM_TIMEOUT)
 
     def _fresh(self, reading: Reading, frame: str, parameter: str) -> pin.SE3:
-        """Return the pose of a transform that is not stale; raises OldTransformError."""
+        """Return the pose of a transform that is not stale; raises RequestError."""
         limit = getattr(self._parameters, parameter)
         ahead = reading.stamp - self._node.get_clock().now().nanoseconds
         # transforms of /tf_static have no stamp, and so no age
         if limit and reading.stamp and abs(ahead) * 1e-9 > limit:
             what = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
                     f'is {-ahead * 1e-9:.3g} s old')
-            raise OldTransformError(f"TF: the newest transform of '{frame}' {what}; parameter "
-                                    f'{parameter} allows {limit:g} s')
+            raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
+                               f"TF: the newest transform of '{frame}' {what}; parameter "
+                               f'{parameter} allows {limit:g} s')
         pose: pin.SE3 = reading.value
         return pose
