@@ -58,8 +58,8 @@ class BoundTask:
 
     def set_weight(self, weight: 'ArrayLike') -> None:
         """Replace the weight: one number, or one for each row (m,)."""
-        self._enter_weight(self._row_numbers(checked_weight(weight, self.name),
-                                             f'weight of {self.name}'))
+        self._enter_weight(spread(checked_weight(weight, self.name), f'weight of {self.name}',
+                                  self.function.labels, InvalidTargetError))
 
     def set_gain(self, gain: float, gain_per_second: float | None) -> None:
         """Replace the gain; see `VelocityProgram.set_gain`."""
@@ -97,7 +97,7 @@ class BoundTask:
         # functions with a reference on a manifold: bind the function with the new reference
         else:
             try:
-                function = self.task.toward(target, self._program.robot)
+                function = self.task.toward(target, self._program.robot).function
             except IKError as error:
                 raise InvalidTargetError(f'{what}: {error}') from None
             self._program.exchange(self._number, function)
@@ -127,21 +127,17 @@ def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice
     of_joints = np.tile(np.arange(robot.nv), (len(levels), 1))
     of_rows = np.zeros(rows, dtype=np.int64)
     for limb, functions in zip(of_joints, levels, strict=True):
-        row_columns = [(row, columns) for function, place in functions for row, columns in
-                       zip(range(place.start, place.stop), _columns_of_rows(function, robot),
-                           strict=True) if len(columns)]
+        # the columns on which each row depends
+        depends = np.zeros((rows, robot.nv), dtype=bool)
+        for function, place in functions:
+            if isinstance(function, BoundJoints):
+                depends[place] = function.A != 0
+            else:
+                for name in function.joints(robot):
+                    depends[place, robot.joint(name).columns] = True
         # a row joins the limbs of all its columns
-        for _, columns in row_columns:
-            limb[np.isin(limb, limb[columns])] = limb[columns[0]]
-        for row, columns in row_columns:
-            of_rows[row] = limb[columns[0]]
+        used = depends.any(axis=1)
+        for row in depends[used]:
+            limb[np.isin(limb, limb[row])] = limb[row][0]
+        of_rows[used] = limb[depends[used].argmax(axis=1)]
     return of_joints, of_rows
-
-
-def _columns_of_rows(function: KinematicFunction, robot: Robot) -> list[Indices]:
-    """Return, for each row of a function, the columns on which the row depends."""
-    if isinstance(function, BoundJoints):
-        return [np.flatnonzero(row) for row in function.A]
-    columns = [np.arange(robot.nv)[robot.joint(name).columns]
-               for name in function.joints(robot)]
-    return [np.concatenate([np.zeros(0, dtype=np.int64), *columns])] * len(function.labels)

@@ -58,11 +58,10 @@ class Task:
                  gain: float = 1.0, gain_per_second: float | None = None,
                  lm_damping: float = 1.0, priority: int = 0, scaled: bool = False,
                  name: str | None = None) -> None:
-        self.given: KinematicFunction = instance(
+        self.function: KinematicFunction = instance(
             function, KinematicFunction, 'the function of a task', InvalidTargetError)
-        self.function = self.given
         self.name = str(function) if name is None else name
-        self.smooth_at: Array | None = None
+        self.unbound = self
         if target is None and velocity is None:
             raise InvalidTargetError(f"task '{self.name}' has neither target nor velocity")
         self.target = None if target is None else row_numbers(
@@ -84,7 +83,6 @@ class Task:
     def bind(self, robot: Robot) -> 'Task':
         """Return a copy bound to a robot, with a smooth function and numbers for each row."""
         bound = copy(self)
-        bound.given = self.function.spec
         bound.function = self.function.bind(robot)
         bound._spread(bound.function.labels)
         if bound.target is None:
@@ -95,7 +93,7 @@ class Task:
         if bound.velocity.any():
             raise InvalidOptionError(f"task '{self.name}' has a velocity, but its function has no "
                                      'gradient at the target')
-        bound.smooth_at, bound.function = bound.target, smooth.bind(robot)
+        bound.function = smooth.bind(robot)
         bound.target = bound.velocity = np.zeros(())
         # the smooth function may have more rows than the weight (angle: 1 row, rotation vector: 3)
         if len(bound.weight) != len(smooth.labels):
@@ -106,16 +104,15 @@ class Task:
     @property
     def is_at_reference(self) -> bool:
         """True if the target is f = 0, so that `toward` can replace the function's reference."""
-        return (self.given.reference_field is not None and self.target is not None
-                and not self.target.any())
+        return (self.unbound.function.spec.reference_field is not None
+                and self.target is not None and not self.target.any())
 
-    def toward(self, reference: object, robot: Robot) -> KinematicFunction:
-        """Return the function of this bound task with another reference, bound to the robot."""
-        changed: Any = {self.given.reference_field: reference}
-        function = replace(self.given, **changed)   # type: ignore[type-var]
-        smooth = (None if self.smooth_at is None
-                  else function.equality_form(self.smooth_at, self.smooth_at))
-        return (function if smooth is None else smooth).bind(robot)
+    def toward(self, reference: object, robot: Robot) -> 'Task':
+        """Return this task with another reference of its function, bound to the robot."""
+        task, spec = copy(self.unbound), self.unbound.function.spec
+        changed: Any = {spec.reference_field: reference}
+        task.function = replace(spec, **changed)   # type: ignore[type-var]
+        return task.bind(robot)
 
     def _spread(self, labels: tuple[str, ...]) -> None:
         for name in ('target', 'velocity', 'weight'):
