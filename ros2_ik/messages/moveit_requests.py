@@ -32,10 +32,6 @@ from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
 from ros2_ik.srv import ComputeIK
 
-# column of the viewing axis in the sensor's rotation matrix
-SENSOR_AXES = {VisibilityConstraint.SENSOR_Z: 2, VisibilityConstraint.SENSOR_Y: 1,
-               VisibilityConstraint.SENSOR_X: 0}
-
 
 def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Defaults,
                        lookup: Lookup) -> ComputeIK.Request:
@@ -127,18 +123,17 @@ def _orientation(asked: OrientationConstraint, scene: Scene,
                  lookup: Lookup) -> Iterator[Function]:
     frame = reference(scene.robot, scene, asked.header.frame_id, lookup)
     R = placement(Point(), asked.orientation, 'orientation').rotation
-    around = frame.offset.rotation
     tolerance = [abs(getattr(asked, f'absolute_{axis}_axis_tolerance')) for axis in 'xyz']
-    if any(map(math.isnan, tolerance)):
+    if math.isnan(sum(tolerance)):
         raise wrong(f'absolute tolerances are {tolerance}; valid: numbers')
     # as in MoveIt: the sign is ignored, and an axis with a tolerance from pi on is free
     tolerance = [number if number < math.pi else math.inf for number in tolerance]
     fields: dict[str, object]
     if asked.parameterization == OrientationConstraint.XYZ_EULER_ANGLES:
-        fields = {'form': 'euler', 'reference': _rotation(around @ R)}
+        fields = {'form': 'euler', 'reference': _rotation(frame.offset.rotation @ R)}
     elif asked.parameterization == OrientationConstraint.ROTATION_VECTOR:
         # the rotation vector is along the axes of the header's frame, not of the orientation
-        fields = {'reference': _rotation(around), 'offset': _rotation(R.T)}
+        fields = {'reference': _rotation(frame.offset.rotation), 'offset': _rotation(R.T)}
     else:
         raise wrong(f'parameterization is {asked.parameterization}; valid: XYZ_EULER_ANGLES 0, '
                     'ROTATION_VECTOR 1')
@@ -156,14 +151,14 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
     if asked.target_radius != 0:
         raise wrong(f'target_radius is {asked.target_radius:g}: obstacles in the line of sight '
                     'are not checked; valid: 0')
-    if asked.sensor_view_direction not in SENSOR_AXES:
+    if asked.sensor_view_direction > 2:
         raise wrong(f'sensor_view_direction is {asked.sensor_view_direction}; valid: SENSOR_Z 0, '
                     'SENSOR_Y 1, SENSOR_X 2')
     at_sensor = reference(scene.robot, scene, asked.sensor_pose.header.frame_id, lookup)
     at_target = reference(scene.robot, scene, asked.target_pose.header.frame_id, lookup)
     sensor = at_sensor.offset * read_pose(asked.sensor_pose.pose, 'sensor_pose')
     target = at_target.offset * read_pose(asked.target_pose.pose, 'target_pose')
-    axis = sensor.rotation[:, SENSOR_AXES[asked.sensor_view_direction]].tolist()
+    axis = sensor.rotation[:, 2 - asked.sensor_view_direction].tolist()
     frames = {'frame': at_sensor.frame or scene.robot.root_frame,
               'relative_to': at_target.frame or ''}
     # at most pi/2: a target behind the sensor is never visible

@@ -1,6 +1,7 @@
 """Reading of ComputeIK requests: defaults, options of the search, collision rules."""
 
 from collections.abc import Callable, Sequence
+from itertools import combinations
 import math
 from typing import NoReturn, TYPE_CHECKING, TypeVar
 
@@ -70,7 +71,12 @@ def read_request(message: 'ComputeIK.Request', scene: Scene, defaults: Defaults,
     names = message.tips or [TOOL] * (count == 1 and has_tool(message.tool))
     robot = with_tool(message.tool, scene, [*names, *named_frames(
         (*message.constraints, *message.costs))], group or default, defaults)
-    tips = _tips(names, count, robot, group or default, defaults, scene)
+    tips = [link_name(robot, name, 'tips', scene) for name in names]
+    if not tips and count == 1:
+        tips = [tip_name(robot, group or default, defaults)]
+    if len(tips) != count:
+        raise RequestError(Status.INVALID_LINK_NAME,
+                           f'{len(tips)} tips but {count} targets; valid: one tip a target')
     references = [reference(robot, scene, target.header.frame_id,
                             _no_tf if message.follow_frames else lookup)
                   for target in message.targets]
@@ -120,16 +126,6 @@ def _targets(message: 'ComputeIK.Request', tips: Sequence[str], references: Sequ
 def _no_tf(robot: Robot, frame: str) -> NoReturn:
     raise LookupError('frames of TF are refused with follow_frames, as it is not known whether '
                       'they move with a link')
-
-
-def _tips(names: Sequence[str], count: int, robot: Robot, group: str, defaults: Defaults,
-          scene: Scene) -> tuple[str, ...]:
-    if not names and count == 1:
-        return (tip_name(robot, group, defaults),)
-    if len(names) != count:
-        raise RequestError(Status.INVALID_LINK_NAME,
-                           f'{len(names)} tips but {count} targets; valid: one tip a target')
-    return tuple(link_name(robot, name, 'tips', scene) for name in names)
 
 
 def _weights(numbers: Sequence[float], count: int) -> tuple[Sequence[float], ...]:
@@ -197,8 +193,6 @@ def read_matrix(message: 'AllowedCollisionMatrix') -> AllowedCollisions:
         if len(row) != len(names):
             raise wrong(f"the row of '{name}' has {len(row)} values for {len(names)} names")
     if len(flags) != len(default_names):
-        raise wrong(f'there are {len(flags)} default values for {len(default_names)} default '
-                    'names')
-    pairs = {(name, names[j]): row[j] for i, (name, row) in enumerate(
-        zip(names, rows, strict=True)) for j in range(i + 1, len(names))}
+        raise wrong(f'{len(flags)} default values for {len(default_names)} default names')
+    pairs = {(names[i], names[j]): rows[i][j] for i, j in combinations(range(len(names)), 2)}
     return AllowedCollisions(pairs, dict(zip(default_names, flags, strict=True)))

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from moveit_msgs.msg import AttachedCollisionObject, BoundingVolume, CollisionObject
 import pinocchio as pin
 
-from ros2_ik.core import Configuration, Mesh, Scene, SceneObject
+from ros2_ik.core import Configuration, Scene, SceneObject
 from ros2_ik.core.errors import UnknownLinkError
 from ros2_ik.core.internals import ShapeInstance
 from ros2_ik.messages.frames import Lookup, reference
@@ -29,25 +29,24 @@ MAX_REQUEST_TRIANGLES = 20_000
 
 def check_size(objects: Sequence[CollisionObject | BoundingVolume]) -> None:
     """Raise RequestError if a request has too many shapes or triangles; nothing is converted."""
-    shapes = sum(len(getattr(each, kind, ())) for each in objects
-                 for kind in ('primitives', 'meshes', 'planes'))
-    triangles = sum(len(mesh.triangles) for each in objects for mesh in each.meshes)
-    _check_counts(shapes, MAX_REQUEST_SHAPES, triangles, MAX_REQUEST_TRIANGLES)
+    # the planes of a BoundingVolume, which has none, are ()
+    shapes = [shape for each in objects
+              for shape in (*each.primitives, *each.meshes, *getattr(each, 'planes', ()))]
+    _check_counts(shapes, MAX_REQUEST_SHAPES, MAX_REQUEST_TRIANGLES)
 
 
 def check_scene_size(scene: Scene) -> None:
     """Raise RequestError if a scene has too many shapes or triangles."""
     items = [*scene.objects.values(), *(held.object for held in scene.attached.values())]
-    shapes = [part.shape for item in items for part in item.parts]
-    triangles = sum(len(shape.triangles) for shape in shapes if isinstance(shape, Mesh))
-    _check_counts(len(shapes), MAX_SHAPES, triangles, MAX_TRIANGLES)
+    _check_counts([part.shape for item in items for part in item.parts], MAX_SHAPES, MAX_TRIANGLES)
 
 
-def _check_counts(shapes: int, most_shapes: int, triangles: int, most_triangles: int) -> None:
-    if shapes > most_shapes or triangles > most_triangles:
-        raise wrong(f'there are {shapes} shapes; at most {most_shapes} are taken'
-                    if shapes > most_shapes else
-                    f'there are {triangles} triangles; at most {most_triangles} are taken')
+def _check_counts(shapes: Sequence[object], most_shapes: int, most_triangles: int) -> None:
+    triangles = sum(len(getattr(shape, 'triangles', ())) for shape in shapes)
+    for count, most, what in ((len(shapes), most_shapes, 'shapes'),
+                              (triangles, most_triangles, 'triangles')):
+        if count > most:
+            raise wrong(f'there are {count} {what}; at most {most} are taken')
 
 
 ADD, REMOVE, APPEND, MOVE = range(4)
