@@ -87,12 +87,10 @@ def contact_messages(contacts: Iterable[Contact], scene: Scene | None,
 
 
 def _body_type(name: str, scene: Scene | None) -> int:
-    kind: int = ContactInformation.ROBOT_LINK
     if scene is not None and name in scene.attached:
-        kind = ContactInformation.ROBOT_ATTACHED
-    elif scene is not None and name in scene.objects:
-        kind = ContactInformation.WORLD_OBJECT
-    return kind
+        return int(ContactInformation.ROBOT_ATTACHED)
+    in_world = scene is not None and name in scene.objects
+    return int(ContactInformation.WORLD_OBJECT if in_world else ContactInformation.ROBOT_LINK)
 
 
 def distance_messages(found: Distances, chosen: Iterable[int],

@@ -90,8 +90,7 @@ def with_tool(tool: 'PoseStamped', scene: Scene, names: Iterable[str], group: st
     if TOOL in scene.frame_names:
         raise wrong(f"tool: robot or scene have a frame '{TOOL}' already; valid: tips: [{TOOL}]")
     on = tool.header.frame_id
-    # the tool itself is no frame of the scene, although the request may name it
-    robot = framed_robot(scene, [on, *(name for name in names if name != TOOL)])
+    robot = framed_robot(scene, [on, *names])
     link = link_name(robot, on, 'tool.header', scene) if on else tip_name(robot, group, defaults)
     return robot.with_frames({TOOL: (link, read_pose(tool.pose, 'tool'))})
 

@@ -14,7 +14,7 @@ from moveit_msgs.msg import (
 )
 import pinocchio as pin
 
-from ros2_ik.core import Array, region_surfaces, Scene, Status
+from ros2_ik.core import Array, region_surfaces, Scene
 from ros2_ik.core.internals import Defaults
 from ros2_ik.messages.constraints import function_message
 from ros2_ik.messages.frames import (
@@ -26,7 +26,7 @@ from ros2_ik.messages.frames import (
     tip_name,
 )
 from ros2_ik.messages.poses import placement, read_pose
-from ros2_ik.messages.request_error import error_context, RequestError, wrong
+from ros2_ik.messages.request_error import error_context, wrong
 from ros2_ik.messages.scene_changes import check_size
 from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
@@ -48,9 +48,6 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
         poses, links = [asked.pose_stamped], [asked.ik_link_name]
     if len(poses) == 1:
         links = [link for link in links[:1] if link]
-    elif len(links) != len(poses):
-        raise RequestError(Status.INVALID_LINK_NAME, f'{len(links)} ik_link_names for '
-                           f'{len(poses)} poses; valid: one a pose')
     return ComputeIK.Request(
         group=asked.group_name, targets=poses, tips=links, seed=asked.robot_state,
         locked_joints=joints_of_other_tips(scene, asked.group_name, links, defaults),
@@ -145,9 +142,6 @@ def _orientation(asked: OrientationConstraint, scene: Scene,
 
 def _visibility(asked: VisibilityConstraint, scene: Scene,
                 lookup: Lookup) -> Iterator[Function]:
-    if not (asked.max_range_angle >= 0 and asked.max_view_angle >= 0):
-        raise wrong(f'max_range_angle is {asked.max_range_angle:g}, max_view_angle '
-                    f'{asked.max_view_angle:g}; valid: from 0')
     if asked.target_radius != 0:
         raise wrong(f'target_radius is {asked.target_radius:g}: obstacles in the line of sight '
                     'are not checked; valid: 0')
@@ -161,18 +155,17 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
     axis = sensor.rotation[:, 2 - asked.sensor_view_direction].tolist()
     frames = {'frame': at_sensor.frame or scene.robot.root_frame,
               'relative_to': at_target.frame or ''}
-    # at most pi/2: a target behind the sensor is never visible
-    at_range, at_view = (Bounds(upper=[min(angle, math.pi / 2)])
-                         for angle in (asked.max_range_angle, asked.max_view_angle))
-    # angle between the sensor's axis and the line of sight
-    if asked.max_range_angle > 0:
-        yield function_message('gaze_angle', at_range, axis=axis,
-                               origin=sensor.translation.tolist(),
-                               target=target.translation.tolist(), **frames)
+    # angle between the sensor's axis and the line of sight; a target behind the sensor, beyond
+    # pi/2, is never visible
+    if asked.max_range_angle != 0:
+        yield function_message(
+            'gaze_angle', Bounds(upper=[min(asked.max_range_angle, math.pi / 2)]), axis=axis,
+            origin=sensor.translation.tolist(), target=target.translation.tolist(), **frames)
     # angle between the sensor's axis and the target's -z axis
-    if asked.max_view_angle > 0:
-        yield function_message('angle_between_vectors', at_view, vector=axis,
-                               other_vector=(-target.rotation[:, 2]).tolist(), **frames)
+    if asked.max_view_angle != 0:
+        yield function_message(
+            'angle_between_vectors', Bounds(upper=[min(asked.max_view_angle, math.pi / 2)]),
+            vector=axis, other_vector=(-target.rotation[:, 2]).tolist(), **frames)
 
 
 def _link(asked: PositionConstraint | OrientationConstraint, scene: Scene) -> str:

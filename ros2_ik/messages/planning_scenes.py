@@ -105,15 +105,15 @@ def _with_frames(scene: Scene, transforms: Iterable[TransformStamped]) -> Scene:
     """Add named frames; header.frame_id is the name of the frame (MoveIt's reversed TF usage)."""
     root = scene.robot.root_frame
     for index, item in enumerate(transforms):
+        name, transform = item.header.frame_id.removeprefix('/'), item.transform
         with error_context(f'fixed_frame_transforms[{index}]'):
             if item.child_frame_id.removeprefix('/') not in ('', root):
                 raise wrong(f"child_frame_id is '{item.child_frame_id}'; it must be the robot's "
                             f"root frame, '{root}', and header.frame_id the new frame")
-            transform = item.transform
             pose = placement(transform.translation, transform.rotation, 'transform')
             # MoveIt also sends the identity of the root frame
-            if item.header.frame_id.removeprefix('/') != root:
-                scene = scene.with_frames({item.header.frame_id.removeprefix('/'): pose})
+            if name != root:
+                scene = scene.with_frames({name: pose})
     return scene
 
 

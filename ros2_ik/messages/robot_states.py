@@ -34,20 +34,23 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
             ('multi_dof_joint_state', multiple.joint_names, multiple.transforms)):
         _check(len(names) == len(positions),
                f'{what}.{field}: {len(names)} names, {len(positions)} positions')
-    for name, position in zip(single.name, single.position, strict=True):
-        # joint_state_publisher and MoveIt also send mimic joints
-        if name in robot.mimics:
-            continue
-        _check(_joint(robot, name, values, what).is_scalar,
-               f"{what}: joint '{name}' belongs in multi_dof_joint_state")
-        _check(math.isfinite(position), f"{what}: joint '{name}' is at {position}")
-        values[name] = position
-    for name, transform in zip(multiple.joint_names, multiple.transforms, strict=True):
-        joint = _joint(robot, name, values, what)
-        _check(not joint.is_scalar, f"{what}: joint '{name}' belongs in joint_state")
-        values[name] = joint_pose(joint, placement(transform.translation, transform.rotation,
-                                                   f"{what}: joint '{name}'",
-                                                   Status.INVALID_ROBOT_STATE))
+        for name, position in zip(names, positions, strict=True):
+            # joint_state_publisher and MoveIt also send mimic joints
+            if name in robot.mimics:
+                continue
+            try:
+                joint = robot.joint(name)
+            except UnknownJointError as error:
+                raise RequestError(Status.INVALID_ROBOT_STATE, f'{what}: {error}') from None
+            place = f"{what}: joint '{name}'"
+            _check(name not in values, f'{place} is named twice')
+            _check(joint.is_scalar == (field == 'joint_state'), f'{place} is not for {field}')
+            if joint.is_scalar:
+                _check(math.isfinite(position), f'{place} is at {position}')
+                values[name] = position
+            else:
+                values[name] = joint_pose(joint, placement(
+                    position.translation, position.rotation, place, Status.INVALID_ROBOT_STATE))
     return values
 
 
@@ -90,14 +93,6 @@ def _transform(values: Sequence[float]) -> 'Transform':
     transform = Transform()
     fill_transform(transform, values)
     return transform
-
-
-def _joint(robot: Robot, name: str, values: Values, what: str) -> Joint:
-    _check(name not in values, f"{what}: joint '{name}' is named twice")
-    try:
-        return robot.joint(name)
-    except UnknownJointError as error:
-        raise RequestError(Status.INVALID_ROBOT_STATE, f'{what}: {error}') from None
 
 
 def _check(holds: bool, message: str) -> None:
