@@ -91,7 +91,7 @@ class BoundTask:
         elif not self.task.is_at_reference:
             self._rows[TARGET, self.place] = self._row_numbers(target, what)
         elif self._is_posture and not isinstance(target, Mapping):
-            # written in place: 20 times as fast as to bind a new function
+            # written in place: 5 times as fast as to bind a new function
             values = self._row_numbers(target, what)
             parameters.reshape(len(values), -1)[:, 1] = -values
         # functions with a reference on a manifold: bind the function with the new reference
