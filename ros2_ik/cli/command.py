@@ -1,7 +1,7 @@
 """Main function of the command: parses arguments, runs the subcommand, prints its errors."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import os
 import sys
 
@@ -62,9 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return Exit.BAD_QUESTION
 
 
-def run_as_process() -> int:
+def run_as_process(main: Callable[[], int] = main) -> int:
     """
-    Run the command and end the process.
+    Run a main function and end the process.
 
     If ROS was used, the interpreter's shutdown is skipped: under load the static destructors of
     DDS were seen to hang.

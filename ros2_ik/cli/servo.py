@@ -31,8 +31,6 @@ KEYS = {'w': (1, 0, 0, 0, 0, 0), 's': (-1, 0, 0, 0, 0, 0), 'a': (0, 1, 0, 0, 0, 
         'd': (0, -1, 0, 0, 0, 0), 'e': (0, 0, 1, 0, 0, 0), 'q': (0, 0, -1, 0, 0, 0),
         'l': (0, 0, 0, 1, 0, 0), 'j': (0, 0, 0, -1, 0, 0), 'i': (0, 0, 0, 0, 1, 0),
         'k': (0, 0, 0, 0, -1, 0), 'u': (0, 0, 0, 0, 0, 1), 'o': (0, 0, 0, 0, 0, -1)}
-HELP = ('w s: forward, back   a d: left, right   e q: up, down   i k, j l, u o: turn about y, x, '
-        'z\nspace: halt   x: end')
 STICK_AXES = (1, 0, 4, 3)    # indices in Joy.axes: left stick, right stick
 
 EXAMPLE = """examples:
@@ -124,7 +122,8 @@ class Keyboard:
     Terminals report no key release: a press is assumed to last FIRST_HOLD or REPEAT_HOLD.
     """
 
-    text = HELP
+    text = ('w s: forward, back   a d: left, right   e q: up, down   i k, j l, u o: turn about '
+            'y, x, z\nspace: halt   x: end')
 
     def __init__(self) -> None:
         self._key, self._until = '', 0.0

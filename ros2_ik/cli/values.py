@@ -19,20 +19,24 @@ def read_start(words: Sequence[str], robot: 'Robot', shipped: 'ShippedRobot | No
                degrees: bool) -> 'dict[str, float | Array]':
     """Return the values in `words` by joint name; other joints have their home values, if any."""
     home = shipped.home if shipped else None
-    has_home = home is not None or any('home' in states for states in robot.group_states.values())
-    return read_joint_values([*(['home'] if has_home else []), *words], robot, home, degrees)
+    first = ['home'] if 'home' in _states(robot, home) else []
+    return read_joint_values([*first, *words], robot, home, degrees)
 
 
 def read_joint_values(words: Sequence[str], robot: 'Robot', home: Mapping[str, float] | None,
                       degrees: bool) -> 'dict[str, float | Array]':
     """Return the values in `words` by joint name; later words override earlier words."""
     values: dict[str, float | Array] = {}
+    states = _states(robot, home)
     for word in words:
         name, equals, text = word.partition('=')
         if equals:
             values[name] = _value(name, text, robot, degrees)
+        elif word in states:
+            values.update(states[word])
         else:
-            values.update(_state(word, robot, home))
+            raise BadQuestion(f"'{word}' is neither joint=value nor a state; known states: "
+                              f'{", ".join(sorted(states)) or "none"}')
     return values
 
 
@@ -51,19 +55,13 @@ def _value(name: str, text: str, robot: 'Robot', degrees: bool) -> float:
     return in_radians(name, value, degrees)
 
 
-def _state(name: str, robot: 'Robot', home: Mapping[str, float] | None
-           ) -> Mapping[str, Any]:
-    if name == 'home' and home is not None:
-        return home
-    found: dict[str, Any] = {}
-    for states in robot.group_states.values():
-        found.update(states.get(name, {}))
-    if not found:
-        names = {state for states in robot.group_states.values() for state in states}
-        names |= {'home'} if home is not None else set()
-        valid = f'known states: {", ".join(sorted(names))}' if names else 'no state is known'
-        raise BadQuestion(f"'{name}' is neither joint=value nor a state; {valid}")
-    return found
+def _states(robot: 'Robot', home: Mapping[str, float] | None) -> dict[str, dict[str, Any]]:
+    """Return joint values by name of a state, of all groups together."""
+    states: dict[str, dict[str, Any]] = {}
+    for group in robot.group_states.values():
+        for name, joints in group.items():
+            states.setdefault(name, {}).update(joints)
+    return states if home is None else {**states, 'home': dict(home)}
 
 
 # -- target poses ------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ import json
 import os
 from pathlib import Path
 import shlex
-import signal
 import subprocess
 import sys
 import time
@@ -13,8 +12,8 @@ import time
 from ament_index_python.packages import get_package_prefix
 
 from ros2_ik.cli.arguments import BadQuestion, Exit
-from ros2_ik.cli.command import explanation
-from ros2_ik.cli.node_client import NodeClient
+from ros2_ik.cli.command import explanation, run_as_process
+from ros2_ik.cli.node_client import interrupts, NodeClient
 from ros2_ik.cli.values import components
 from ros2_ik.demo.check import Cell
 from ros2_ik.mock.controlled_groups import node_parameters
@@ -28,25 +27,20 @@ END_TIMEOUT = 3.0       # for the programs to end [s]
 class Demo:
     """The demo's two programs; methods raise BadQuestion for wrong input, or if one has ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, signals: list[int]) -> None:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
-        self.stopping = False    # True after a signal
+        self._signals = signals    # received signals
 
-    def run(self, name: str, scene: str, once: bool, view: bool) -> int:
-        """
-        Start the mock robot and the node, and send a first request; return the exit code.
-
-        `once`: end after the check of the answer. `view`: serve the viewer page. Otherwise run
-        until a signal or until a program ends.
-        """
-        cell = Cell(name, scene)
+    def run(self, args: argparse.Namespace) -> int:
+        """Start the mock robot and the node, and send a first request; return the exit code."""
+        cell = Cell(args.robot, args.scene)
         with NodeClient('/ros2_ik', self.is_over) as client:
             _check_domain(client)
             self._start(cell)
             answer = cell.ask(client)
-            if once:
+            if args.once:
                 return 0 if cell.holds(answer) else 1
-            if view:
+            if args.view:
                 from ros2_ik.cli.view import node_session, PORT, serve
                 serve(node_session(client, [cell.tip], None), PORT, ended=self.is_over)
         print(hints(cell), flush=True)
@@ -76,7 +70,7 @@ class Demo:
 
     def is_over(self) -> bool:
         """Return whether a signal was received or a program has ended."""
-        return self.stopping or bool(self.ended())
+        return bool(self._signals or self.ended())
 
     def close(self) -> None:
         """Terminate all programs; kill them after END_TIMEOUT."""
@@ -101,15 +95,15 @@ def _check_domain(client: NodeClient) -> None:
 
 def hints(cell: Cell) -> str:
     """Return example commands for a second terminal, with a reachable pose."""
-    domain = os.environ.get('ROS_DOMAIN_ID')
-    ik = f'{"" if domain is None else f"ROS_DOMAIN_ID={domain} "}tools/run ros2_ik'
+    domain = os.environ.get('ROS_DOMAIN_ID') or '0'
+    ik = f'ROS_DOMAIN_ID={domain} tools/run ros2_ik'
     pose = components(cell.target)
     words = f'--tip {cell.tip}' + ''.join(
         f' --{key} ' + ' '.join(f'{value:.4f}' for value in pose[key]) for key in ('xyz', 'rpy'))
     name = cell.shipped.name
     around = f'--scene {shlex.quote(cell.scene)} ' if cell.scene else ''
     return (f'{name} is running: mock robot /mock_robot, IK node /ros2_ik, in ROS domain '
-            f'{domain or 0}.\nTry in a second terminal:\n'
+            f'{domain}.\nTry in a second terminal:\n'
             f'  {ik} call {words}\n  {ik} call {words} --execute\n'
             f'  {ik} solve {name} {around}{words}\n'
             'Ctrl-C ends the demo.')
@@ -127,27 +121,21 @@ def main() -> int:
     parser.add_argument('--view', action='store_true',
                         help='serve a browser page on which goals are dragged and executed')
     args = parser.parse_args()
-    demo = Demo()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        # a flag, since an exception raised in a handler can be swallowed by a destructor
-        signal.signal(number, lambda *_: setattr(demo, 'stopping', True))
     os.environ.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
-    try:
-        return demo.run(args.robot, args.scene, args.once, args.view)
-    except KeyboardInterrupt:
-        return 0
-    except Exception as error:
-        if demo.stopping:
+    with interrupts() as came:
+        demo = Demo(came)
+        try:
+            return demo.run(args)
+        except KeyboardInterrupt:
             return 0
-        print(f'ros2_ik: {demo.ended() or explanation(error)}', file=sys.stderr)
-        return Exit.BAD_QUESTION
-    finally:
-        demo.close()
+        except Exception as error:
+            if came:
+                return 0
+            print(f'ros2_ik: {demo.ended() or explanation(error)}', file=sys.stderr)
+            return Exit.BAD_QUESTION
+        finally:
+            demo.close()
 
 
 if __name__ == '__main__':
-    code = main()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    # the interpreter's regular exit can hang in DDS, see run_as_process in ros2_ik/cli
-    os._exit(code)
+    sys.exit(run_as_process(main))

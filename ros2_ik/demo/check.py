@@ -3,20 +3,12 @@
 import numpy as np
 
 from ros2_ik.cli.answer import Answer, print_answer
+from ros2_ik.cli.arguments import BadQuestion
 from ros2_ik.cli.goal_client import ask_goal
 from ros2_ik.cli.goal_file import goal_of
 from ros2_ik.cli.node_client import NodeClient
 from ros2_ik.cli.values import components
-from ros2_ik.core import (
-    Array,
-    collision_checker,
-    Configuration,
-    IKError,
-    load_scene,
-    Robot,
-    Scene,
-    shipped_robots,
-)
+from ros2_ik.core import collision_checker, Configuration, load_scene, Robot, Scene, shipped_robots
 from ros2_ik.core.internals import default_tip, Defaults
 
 START_TIMEOUT = 120.0   # for the node to start and to create its collision geometry [s]
@@ -29,7 +21,7 @@ MAX_TRIES = 1000        # random configurations until a path is free
 
 
 class Cell:
-    """A shipped robot in a scene ('': empty), with its own collision checker; raises IKError."""
+    """A shipped robot in a scene ('': empty), with its own collision checker."""
 
     def __init__(self, name: str, scene: str) -> None:
         self.robot, self.shipped, self.scene = Robot.load(name), shipped_robots()[name], scene
@@ -38,10 +30,10 @@ class Cell:
         self.checker = collision_checker(
             self.robot, load_scene(scene, self.robot, home) if scene else Scene(self.robot),
             missing='skip')
-        self.target = self._reachable_pose()
+        self.target = np.array(self._reachable().transform(self.tip))     # T_root_tip (4, 4)
 
-    def _reachable_pose(self) -> Array:
-        """Return a random pose (4, 4) of the tip with a free straight path of joints from home."""
+    def _reachable(self) -> Configuration:
+        """Return a random configuration with a free straight path of joints from home."""
         robot, shipped = self.robot, self.shipped
         names = (robot.group(shipped.group).joint_names if shipped.group
                  else robot.moving_joints(self.tip))
@@ -54,8 +46,8 @@ class Cell:
             path = [Configuration(robot, home + t * (goal - home))
                     for t in np.linspace(1, 0, N_PATH_SAMPLES)]
             if not any(map(self.checker.collides, path)):
-                return np.array(path[0].transform(self.tip))
-        raise IKError(f'contact on the paths to all {MAX_TRIES} random configurations near home')
+                return path[0]
+        raise BadQuestion(f'contact on the paths to {MAX_TRIES} random configurations near home')
 
     def ask(self, client: NodeClient) -> Answer:
         """Request the target from the node, and retry while it starts; raises BadQuestion."""

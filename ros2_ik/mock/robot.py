@@ -89,8 +89,9 @@ class MockRobot(Node):
                                  SYSTEM_DEFAULT)
         texts = {'robot_description_semantic': self._robot.srdf,
                  'robot_description': urdf_for_others(self._robot)}
-        self._descriptions = [self._publish_text(topic, text)
-                              for topic, text in texts.items() if text]
+        for topic, text in texts.items():
+            if text:
+                self.create_publisher(String, topic, LATCHED).publish(String(data=text))
         self._joint_states = self.create_publisher(JointState, 'joint_states', 10)
         self._last = self.get_clock().now()
         self.create_timer(PERIOD, self._cycle)
@@ -163,12 +164,6 @@ class MockRobot(Node):
             if not wanted.keys().isdisjoint(controller.joints):
                 controller.release()
         self._body.command([*wanted], [*wanted.values()])
-
-    def _publish_text(self, topic: str, text: str) -> object:
-        publisher = self.create_publisher(String, topic, LATCHED)
-        publisher.publish(String(data=text))
-        # a latched message is available as long as its publisher exists
-        return publisher
 
     def _cycle(self) -> None:
         now = self.get_clock().now()

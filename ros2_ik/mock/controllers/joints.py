@@ -16,6 +16,7 @@ class MockJoints:
     """
     Joints that follow their last commands; mimic joints follow their leaders.
 
+    - `names`: the joints that can be commanded.
     - `position`, `velocity`: state after the last `move`, by joint [rad, rad/s; m, m/s].
     - `commanded`: the last command of each joint.
     - `blocked`: the joints are stuck. When released, they move to their commands at their velocity
@@ -27,6 +28,7 @@ class MockJoints:
     def __init__(self, robot: Robot, home: dict[str, float]) -> None:
         values = robot.to_joints(robot.to_q(home))
         self._joints = {joint.name: joint for joint in robot.joints if joint.is_scalar}
+        self.names = tuple(self._joints)
         self._mimics = {name: follower for name, follower in robot.mimics.items()
                         if follower.leader in self._joints}
         self.position = {name: float(values[name]) for name in self._joints}
@@ -37,11 +39,6 @@ class MockJoints:
         self._catching_up = set[str]()        # joints still moving to their commands after a block
         self._speeds: dict[str, float] = {}   # commanded velocities, by joint
         self._wrong: dict[str, str] = {}      # defects of the last cycle, by joint
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the joints that can be commanded."""
-        return tuple(self._joints)
 
     def turning(self, names: Sequence[str]) -> list[bool]:
         """Return for each joint whether it is continuous."""
