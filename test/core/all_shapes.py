@@ -2,9 +2,9 @@
 
 from collections import Counter
 
+from fcl_judge import FclJudge
 import numpy as np
 from scenes import pairs, random_pose
-from solid_judge import SolidJudge
 import trimesh
 
 from ros2_ik.core.collision import collision_checker
@@ -91,7 +91,7 @@ def differences(robot, scenes, states, generator, frames=None):
     Each of `scenes` is changed four times; `states` configurations are checked in each version.
     """
     counts, wrong = Counter(), []
-    judge = SolidJudge(robot, frames)
+    judge = FclJudge(robot, frames, raw=True)
     for _ in range(scenes):
         scene = random_scene(robot, generator)
         for _ in range(5):

@@ -1,5 +1,6 @@
 """Fixtures of the core tests."""
 
+from functools import cache
 from pathlib import Path
 import sys
 import time
@@ -20,9 +21,6 @@ settings.register_profile('core', deadline=None, derandomize=True, database=None
                           suppress_health_check=[HealthCheck.function_scoped_fixture,
                                                  HealthCheck.too_slow])
 settings.load_profile('core')
-
-_robots = {}
-_judges = {}
 
 
 class Ticking:
@@ -50,23 +48,13 @@ def ticking(monkeypatch):
 @pytest.fixture(scope='session')
 def load():
     """Load a shipped robot, cached."""
-    def robot(name, root_joint=None):
-        key = (name, root_joint)
-        if key not in _robots:
-            _robots[key] = Robot.load(name, root_joint)
-        return _robots[key]
-    return robot
+    return cache(lambda name, root_joint=None: Robot.load(name, root_joint))
 
 
 @pytest.fixture(scope='session')
 def small():
     """Make a small robot, cached."""
-    def robot(name, root_joint='fixed'):
-        key = ('small', name, root_joint)
-        if key not in _robots:
-            _robots[key] = Robot.from_urdf(SMALL[name], root_joint=root_joint)
-        return _robots[key]
-    return robot
+    return cache(lambda name, root='fixed': Robot.from_urdf(SMALL[name], root_joint=root))
 
 
 @pytest.fixture
@@ -78,11 +66,7 @@ def robot(small):
 @pytest.fixture(scope='session')
 def judge_of(load):
     """Return yourdfpy's forward kinematics of a shipped robot."""
-    def judge(name):
-        if name not in _judges:
-            _judges[name] = FileJudge(load(name).urdf)
-        return _judges[name]
-    return judge
+    return cache(lambda name: FileJudge(load(name).urdf))
 
 
 @pytest.fixture(scope='session')

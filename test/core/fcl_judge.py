@@ -1,8 +1,8 @@
 """
 Collisions by python-fcl, independent of the checker.
 
-Frames come from judge.py, meshes from trimesh, hulls from scipy; the pairs of links are read
-from the texts of URDF and SRDF.
+Frames come from judge.py, meshes and their insides from trimesh, hulls from scipy; the pairs of
+links are read from the texts of URDF and SRDF. Meshes that are not watertight have no inside.
 """
 
 from functools import lru_cache
@@ -34,15 +34,6 @@ def hull(points):
     faces[inward] = faces[inward][:, [0, 2, 1]]
     rows = np.hstack([np.full((len(faces), 1), 3), faces]).ravel()
     return fcl.Convex(vertices, len(faces), rows)
-
-
-def triangles(vertices, faces):
-    """Return a mesh as fcl's type: a surface without inside."""
-    model = fcl.BVHModel()
-    model.beginModel(len(vertices), len(faces))
-    model.addSubModel(np.asarray(vertices), np.asarray(faces))
-    model.endModel()
-    return model
 
 
 def fcl_shape(shape):
@@ -108,8 +99,11 @@ class Solid:
         self.samples = np.zeros((1, 3))    # a point of each connected part
 
     def take(self, vertices, faces):
-        """Replace the geometry by the triangles of a mesh."""
-        self.geometry = triangles(vertices, faces)
+        """Replace the geometry by the triangles of a mesh, for fcl a surface without inside."""
+        self.geometry = fcl.BVHModel()
+        self.geometry.beginModel(len(vertices), len(faces))
+        self.geometry.addSubModel(np.asarray(vertices), np.asarray(faces))
+        self.geometry.endModel()
         self.body = fcl.CollisionObject(self.geometry, fcl.Transform())
         self.mesh = trimesh.Trimesh(vertices, faces)
         self.samples = np.array([part.vertices[0] for part in
@@ -174,13 +168,13 @@ class FclJudge:
     """
     Collisions of a robot among objects; `frames` are its forward kinematics.
 
-    `raw` uses the triangles of meshes instead of their hulls. `floating` bases move relative to
-    the objects of the world.
+    `raw` uses the triangles of meshes, taken as solid, instead of their hulls. `floating` bases
+    move relative to the objects of the world.
     """
 
     def __init__(self, robot, frames=None, raw=False, floating=False):
         self.frames = still_frames(robot.urdf) if frames is None else frames
-        self.tree, self.floating = Tree(robot.urdf, robot.srdf), floating
+        self.tree, self.raw, self.floating = Tree(robot.urdf, robot.srdf), raw, floating
         self.solids, self.links = {}, []
         self.world, self.held = {}, {}
         for link in self.tree.root.findall('link'):
@@ -197,7 +191,8 @@ class FclJudge:
         self.held = {item.id: item for item in scene.attached.values()}
         things = [*scene.objects.values(), *(item.object for item in self.held.values())]
         for item in things:
-            self.solids[item.id] = [solid for part in item.parts for solid in _part(part)]
+            self.solids[item.id] = [solid for part in item.parts
+                                    for solid in _part(part, self.raw)]
         self.pairs = [pair for pair in combinations(self.solids, 2) if self._counts(*pair)]
         return self
 
@@ -252,12 +247,7 @@ def distance(one, other):
     return fcl.distance(one, other, fcl.DistanceRequest(enable_signed_distance=True), result)
 
 
-def touch(one, other):
-    """Return whether two objects of fcl collide."""
-    return bool(fcl.collide(one, other, fcl.CollisionRequest(), fcl.CollisionResult()))
-
-
-def _part(part):
+def _part(part, raw):
     shape, place = part.shape, part.pose.homogeneous
     if shape.kind in ('half_space', 'plane'):
         return [Flat(shape, place)]
@@ -267,6 +257,8 @@ def _part(part):
     solid = Solid(*fcl_shape(shape), place, lambda n: height(shape, n))
     if shape.kind == 'convex_hull':     # its origin may be outside
         solid.samples = shape.points.mean(axis=0)[None]
+    if raw and shape.kind == 'mesh':
+        solid.take(shape.vertices, shape.triangles)
     return [solid]
 
 
@@ -278,11 +270,25 @@ def _cell(place, centre, size):
 
 
 def _touch(a, b):
+    """Return whether two solids intersect; a plane touches triangles only."""
     for flat, other in ((a, b), (b, a)):
         if isinstance(flat, Flat):
             return flat.touches(other)
-    far = a.radius + b.radius
-    return np.linalg.norm(a.centre - b.centre) <= far and touch(a.body, b.body)
+    if np.linalg.norm(a.centre - b.centre) > a.radius + b.radius:
+        return False
+    return (fcl.collide(a.body, b.body, fcl.CollisionRequest(), fcl.CollisionResult())
+            or _holds(a, b) or _holds(b, a))
+
+
+def _holds(outer, inner):
+    """Return whether a mesh encloses a part of a body without contact of their surfaces."""
+    if outer.mesh is None or not outer.mesh.is_watertight:
+        return False
+    moved = inner.samples @ inner.T[:3, :3].T + inner.T[:3, 3]
+    local = (moved - outer.T[:3, 3]) @ outer.T[:3, :3]
+    low, high = outer.mesh.bounds
+    local = local[((local >= low) & (local <= high)).all(axis=1)]
+    return len(local) and outer.mesh.contains(local).any()
 
 
 def _solid(element, raw):
@@ -296,8 +302,7 @@ def _solid(element, raw):
                if key != 'filename'}
     if shape.tag == 'mesh':
         vertices, faces = _mesh(shape.get('filename'), numbers.get('scale', [1, 1, 1]))
-        made = triangles(vertices, faces) if raw else hull(vertices)
-        solid = Solid(made, np.linalg.norm(vertices, axis=1).max(), T,
+        solid = Solid(hull(vertices), np.linalg.norm(vertices, axis=1).max(), T,
                       lambda n: (vertices @ n).max())
         if raw:
             solid.take(vertices, faces)

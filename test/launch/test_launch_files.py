@@ -133,12 +133,15 @@ def test_use_sim_time_reaches_the_node(true):
     assert sim.perform(context) == true
 
 
-def test_missing_ros2_control_packages_are_named(monkeypatch):
+@pytest.mark.parametrize(('values', 'reason'), [
+    ({'control': 'mock', 'rviz': 'true'}, 'sudo apt install ros-jazzy-rviz2'),
+    ({'control': 'ros2_control'}, 'needs controller_manager, .*sudo apt install '
+     'ros-jazzy-controller-manager ros-jazzy-robot-state-p')])
+def test_missing_packages_are_named(monkeypatch, values, reason):
     monkeypatch.setenv('ROS_DISTRO', 'jazzy')
     monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
-    with pytest.raises(ValueError, match='needs controller_manager, .*sudo apt install '
-                                         'ros-jazzy-controller-manager ros-jazzy-robot-state-p'):
-        make('demo.launch.py', 'make_all', robot='panda', control='ros2_control')
+    with pytest.raises(ValueError, match=reason):
+        make('demo.launch.py', 'make_all', robot='panda', **values)
 
 
 def test_demo_starts_ros2_control(monkeypatch):
@@ -171,10 +174,3 @@ def test_demo_starts_rviz(monkeypatch):
     (_, prefixes), = actions[2].additional_env
     assert any((Path(prefix) / 'share' / 'example-robot-data' / 'robots').is_dir()
                for prefix in perform_substitutions(context, prefixes).split(':'))
-
-
-def test_missing_rviz_is_named(monkeypatch):
-    monkeypatch.setenv('ROS_DISTRO', 'jazzy')
-    monkeypatch.setenv('AMENT_PREFIX_PATH', '/nowhere')
-    with pytest.raises(ValueError, match='sudo apt install ros-jazzy-rviz2'):
-        make('demo.launch.py', 'make_all', robot='panda', control='mock', rviz='true')

@@ -4,7 +4,6 @@ from contextlib import contextmanager
 import os
 import signal
 import subprocess
-import time
 
 from ament_index_python.packages import get_package_prefix
 from geometry_msgs.msg import Pose
@@ -36,33 +35,20 @@ def goals(domain, folder, *words):
         assert 'Traceback' not in log.read_text(), log.read_text()
 
 
-class Rviz:
+class Rviz(MarkerClient):
     """Markers as RViz shows them, and the ghosts; sends a user's drags and menu choices."""
 
     def __init__(self, client, name='rviz'):
-        self._client = client
-        self._goals = MarkerClient(client.node, 'ros2_ik/goals', 'panda_link3', name)
-        self.ghosts, self.times = [], []
-        self._subscription = client.node.create_subscription(
-            MarkerArray, 'ros2_ik/goals/ghost', self._ghost, QoSProfile(
-                depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL))
-        eventually(lambda: self._goals.is_heard, 'all markers')
-
-    @property
-    def markers(self):
-        return self._goals.markers
-
-    @property
-    def warnings(self):
-        return self._goals.warnings
-
-    def _ghost(self, array):
-        self.times.append(time.monotonic())
-        self.ghosts.append(array)
+        super().__init__(client.node, 'ros2_ik/goals', 'panda_link3', name)
+        self._client, self.ghosts = client, []
+        self._subscriptions.append(client.node.create_subscription(
+            MarkerArray, 'ros2_ik/goals/ghost', self.ghosts.append, QoSProfile(
+                depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)))
+        eventually(lambda: self.is_heard, 'all markers')
 
     def tell(self, name, kind, pose=None, entry=0, frame=''):
-        self._goals.tell(header=Header(frame_id=frame), marker_name=name, event_type=kind,
-                         menu_entry_id=entry, pose=pose or Pose())
+        self.send(header=Header(frame_id=frame), marker_name=name, event_type=kind,
+                  menu_entry_id=entry, pose=pose or Pose())
 
     def drag(self, name, place, release=False):
         """Drag a marker to a pose (SE3), or release it there."""
@@ -80,9 +66,8 @@ class Rviz:
         return placed(self.markers[name].pose)
 
     def close(self):
-        self._client.node.destroy_subscription(self._subscription)
-        self._client.on_executor(self._goals.close)
-        assert self._goals.warnings == []
+        self._client.on_executor(super().close)
+        assert self.warnings == []
 
 
 class Ghost:

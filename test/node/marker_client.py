@@ -64,7 +64,7 @@ class MarkerClient:
         """Return True if it has all markers and a server receives its feedback."""
         return self.state is State.RUNNING and self._feedback.get_subscription_count() > 0
 
-    def tell(self, **fields):
+    def send(self, **fields):
         """Send feedback."""
         self._feedback.publish(InteractiveMarkerFeedback(client_id=self._name, **fields))
 

@@ -21,12 +21,7 @@ from ros2_ik.core import (
 from ros2_ik.core.internals import shape_kinds
 
 pytest.importorskip('trimesh')
-from ros2_ik.view.surfaces import (
-    drawn_object,
-    placed_objects,
-    RobotModel,
-    shape_surface,
-)
+from ros2_ik.view.surfaces import drawn_object, placed_objects, RobotModel, shape_surface
 
 CORNERS = np.array([[x, y, z] for x in (-0.1, 0.2) for y in (-0.3, 0.1) for z in (0, 0.4)])
 # shape, and the corners of its bounding box

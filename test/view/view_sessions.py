@@ -16,10 +16,9 @@ TURN_AND_SLIDE = """<robot name="bare"><link name="base"/><link name="arm"/><lin
 
 
 def session_of(robot: str = 'panda', scene: str | None = 'table', tips: tuple[str, ...] = (),
-               problem: str | None = None, root_joint: str | None = None) -> Any:
+               problem: str | None = None) -> Any:
     """Return the session of a command line."""
     return make_session(Namespace(robot=robot, srdf=None, package_dir=[], xacro_arg=[],
-                                  root_joint=root_joint,
                                   tip=list(tips), scene=scene, problem=problem))
 
 

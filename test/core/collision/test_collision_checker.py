@@ -41,9 +41,9 @@ def close_to(generator):
     return random_pose(generator, (-0.5, -0.5, -0.3), (0.5, 0.5, 0.8))
 
 
-def compare(checker, judge, count, seed=1):
+def compare(checker, judge, count):
     """Compare checker and judge; return the number of collisions."""
-    generator, hits = np.random.default_rng(seed), 0
+    generator, hits = np.random.default_rng(1), 0
     for _ in range(count):
         q = checker.robot.random_q(generator)
         wanted = judge.touching(checker.robot.to_joints(q))
@@ -61,16 +61,6 @@ def one_box(robot, box=COLUMN, T=None):
 
 
 # -- against python-fcl -------------------------------------------------------------------
-
-@pytest.mark.parametrize('name', SHIPPED)
-def test_collisions_among_boxes_equal_those_of_fcl(name, load):
-    robot = load(name)
-    for seed in range(2):
-        scene = scattered(robot, seed=seed)
-        judge = FclJudge(robot).surround(scene)
-        hits = compare(CollisionChecker(robot, scene, 'hull'), judge, 60, seed)
-        assert 5 < hits <= 60
-
 
 def test_checker_is_thread_safe(load):
     robot, generator = load('ur5'), np.random.default_rng(6)
@@ -235,21 +225,10 @@ def test_scene_of_another_robot_is_refused(load):
         CollisionChecker(load('panda'), Scene(load('ur5')))
 
 
-@pytest.mark.parametrize('name', ['panda', 'ur5', 'baxter'])
+@pytest.mark.parametrize('name', SHIPPED)
 def test_collisions_equal_those_of_the_judge_while_scenes_change(name, load):
     counts, wrong = differences(load(name), 3, 8, np.random.default_rng(7))
     assert not wrong and counts['touching'] > 30 and counts['ties'] == 0
-
-
-def held(mesh):
-    """Return a robot with a mesh at its tip, and the pose of the mesh in the root frame."""
-    robot = solid('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))
-    scene = Scene(robot).attach(SceneObject('tool', [mesh]), 'tip')
-    return robot, scene
-
-
-def as_mesh(made):
-    return Mesh(np.array(made.vertices), np.array(made.faces))
 
 
 @pytest.mark.parametrize(('made_by', 'radius'), [('checker', 0.3003), ('mesh', 0.3004)])
@@ -258,8 +237,10 @@ def test_distance_of_a_mesh_is_that_of_its_hull_until_its_parts_are_made(
     """A box in the middle of a ring is in its hull, and 0.22 m from the ring."""
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
     monkeypatch.setattr('ros2_ik.core.collision.distance_check.LOOK_AGAIN', 0.0)
-    ring = as_mesh(trimesh.creation.torus(radius, 0.05, 20, 14))
-    robot, scene = held(ring)
+    made = trimesh.creation.torus(radius, 0.05, 20, 14)
+    ring = Mesh(np.array(made.vertices), np.array(made.faces))
+    robot = solid('one_joint', shapes={'arm': '<sphere radius="0.001"/>'}, xyz=(0, 0, 0))
+    scene = Scene(robot).attach(SceneObject('tool', [ring]), 'tip')
     at = robot.model.createData()
     pin.framesForwardKinematics(robot.model, at, robot.neutral)
     box = SceneObject('box', [Box([0.06] * 3)],

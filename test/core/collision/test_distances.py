@@ -6,7 +6,7 @@ planes across the normal, and at most that of two points of theirs.
 """
 
 import fcl
-from fcl_judge import distance, fcl_shape
+from fcl_judge import distance, fcl_shape, height
 from judge import pose, step
 import numpy as np
 import pytest
@@ -50,23 +50,10 @@ def at_pose(robot, T):
     return robot.to_q({'fly': [*T[:3, 3], *Rotation.from_matrix(T[:3, :3]).as_quat()]})
 
 
-def support(shape, n):
-    """Return the support of a shape along a unit direction, by formula."""
-    kind, across = shape.kind, np.hypot(n[0], n[1])
-    if kind in ('mesh', 'convex_hull'):
-        return float((np.array(shape.vertices if kind == 'mesh' else shape.points) @ n).max())
-    return {'box': lambda: np.abs(n) @ shape.size / 2,
-            'sphere': lambda: shape.radius,
-            'cylinder': lambda: shape.radius * across + shape.length / 2 * abs(n[2]),
-            'capsule': lambda: shape.radius + shape.length / 2 * abs(n[2]),
-            'cone': lambda: max(shape.length / 2 * n[2],
-                                shape.radius * across - shape.length / 2 * n[2])}[kind]()
-
-
 def gap(shape, T, other, T_other, n):
     """Return the distance of the supporting planes perpendicular to n."""
-    reach = support(shape, T[:3, :3].T @ n) + n @ T[:3, 3]
-    nearest = -support(other, -T_other[:3, :3].T @ n) + n @ T_other[:3, 3]
+    reach = height(shape, T[:3, :3].T @ n) + n @ T[:3, 3]
+    nearest = -height(other, -T_other[:3, :3].T @ n) + n @ T_other[:3, 3]
     return nearest - reach
 
 

@@ -119,12 +119,9 @@ def test_unknown_axes_and_forms_are_refused_by_name(arguments, words):
 
 
 @pytest.fixture
-def turned(small):
+def turned(body):
     """Return a free body rotated about its x, then its new y, then its new z."""
-    def at(*angles):
-        quaternion = Rotation.from_euler('XYZ', angles).as_quat()
-        return Configuration(small('one_link', 'freeflyer'), [1, 2, 3, *quaternion])
-    return at
+    return lambda *angles: body(Rotation.from_euler('XYZ', angles).as_rotvec())
 
 
 @settings(max_examples=50)

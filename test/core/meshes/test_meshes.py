@@ -108,10 +108,6 @@ def test_convex_parts_of_a_link_contain_its_surface_and_inside(path):
     assert outside_all(mesh.convex_parts, trimesh.sample.volume_mesh(judge, 1000)).max() < 1e-7
 
 
-def hulls(mesh, wanted):
-    return mesh.convex_parts if wanted == 'parts' else [mesh.hull]
-
-
 def test_mesh_with_holes_has_convex_parts():
     vertices, triangles = open_box()
     shell = trimesh.Trimesh(vertices, triangles[::2])

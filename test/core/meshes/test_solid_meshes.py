@@ -1,10 +1,10 @@
 """Meshes are solid, judged by python-fcl and trimesh."""
 
+from fcl_judge import FclJudge
 from judge import pose
 import numpy as np
 import pytest
 from scenes import pairs, scattered, solid
-from solid_judge import SolidJudge
 import trimesh
 
 from ros2_ik.core.collision import CollisionChecker
@@ -127,7 +127,7 @@ def test_padding_applies_to_meshes(load):
     robot, generator, seen = load('ur5'), np.random.default_rng(5), set()
     plain = scattered(robot, 5, 4)
     padded = CollisionChecker(robot, plain.with_padding({'forearm_link': 0.03}))
-    judge = SolidJudge(robot).surround(plain)
+    judge = FclJudge(robot, raw=True).surround(plain)
     for _ in range(150):
         q = robot.random_q(generator)
         found = pairs(padded.in_collision(q))

@@ -138,23 +138,17 @@ def test_cost_of_soft_bounds_is_zero_inside(robot, x, lower, upper):
     assert (r[x > high] > 0).all() and (r[x < low] < 0).all()
 
 
-@pytest.mark.parametrize('weight, word', [
-    ([1, -1e-3, 1], 'negative'), ([1, NAN, 1], 'finite'), (INF, 'finite'),
-    ([[0, 1, 0], [1, 0, 0], [0, 0, 1]], 'negative'),        # indefinite
-    ([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], 'symmetric'), ([1, 2], 'shape'),
-    (np.ones((3, 1)), 'shape'), ('a', 'weight')])
-def test_malformed_weights_are_refused(weight, word):
-    with pytest.raises(InvalidConstraintError, match=word) as caught:
-        LeastSquares(POSITION, weight=weight, name='mine')
-    assert 'weight of mine' in str(caught.value)
-
-
 @pytest.mark.parametrize('arguments, word', [
+    *(({'weight': weight}, f'weight of mine.*{word}') for weight, word in (
+        ([1, -1e-3, 1], 'negative'), ([1, NAN, 1], 'finite'), (INF, 'finite'),
+        ([[0, 1, 0], [1, 0, 0], [0, 0, 1]], 'negative'),        # indefinite
+        ([[1, 0.1, 0], [0, 1, 0], [0, 0, 1]], 'symmetric'), ([1, 2], 'shape'),
+        (np.ones((3, 1)), 'shape'), ('a', ''))),
     ({'target': INF}, 'target'), ({'target': [0, 0]}, 'target'), ({'target': None}, 'target'),
     ({'target': [1, 1, 1], 'lower': 0}, 'has a target and lower or upper'),
     ({'lower': 1, 'upper': 0}, 'lower'), ({'upper': NAN}, 'upper'), ({'lower': INF}, 'never met'),
     ({'upper': [1, 1]}, 'upper')])
-def test_malformed_targets_and_soft_bounds_are_refused(arguments, word):
+def test_malformed_arguments_of_costs_are_refused(arguments, word):
     with pytest.raises(InvalidConstraintError, match=word) as caught:
         LeastSquares(POSITION, name='mine', **arguments)
     assert 'mine' in str(caught.value)

@@ -32,6 +32,8 @@ LEFT = tuple(f'left_{i}' for i in range(1, 7))
 RIGHT = tuple(f'right_{i}' for i in range(1, 7))
 SRDF = ('<robot name="small"><group name="left"><chain base_link="chest" tip_link="left_hand"/>'
         '</group><group name="torso"><joint name="torso"/></group></robot>')
+BOX = Constraint(FramePosition('left_hand'), -1, 1)
+WISH = LeastSquares(FramePosition('right_c'))
 
 
 @pytest.fixture(scope='module')
@@ -104,20 +106,21 @@ def test_targets_in_fixed_frames_are_transformed_to_the_root(robot, frame):
     ({'locked': ['left_9']}, UnknownJointError, ["'left_9'"]),
     ({'locked': 'torso'}, InvalidOptionError, ["'torso'"]),
     ({'start': [0.0]}, InvalidStateError, ['13 finite numbers', '[0.0]']),
-    ({'start': {'torso': np.nan}}, InvalidStateError, ["'torso'"])])
+    ({'start': {'torso': np.nan}}, InvalidStateError, ["'torso'"]),
+    ({'targets': []}, InvalidConstraintError, ['nothing is asked for']),
+    ({'constraints': BOX}, IKError, ['constraints']), ({'constraints': 'box'}, IKError, ['box']),
+    ({'constraints': [WISH]}, IKError, ['Constraint']), ({'costs': [BOX]}, IKError, ['Cost']),
+    ({'costs': [lambda at: 0.0]}, IKError, ['Cost']), ({'costs': None}, IKError, []),
+    ({'constraints': [Constraint(FramePosition('hand'), 0, 1)]}, UnknownFrameError,
+     ["'hand'", "'left_hand'"]),
+    ({'costs': [LeastSquares(JointPositions(['left_9']))]}, UnknownJointError, ["'left_9'"]),
+    ({'constraints': [BOX], 'joint_limits': 0}, InvalidOptionError, ['joint_limits'])])
 def test_malformed_problems_are_refused(robot, arguments, error, words):
     arguments = {'targets': [target()], **arguments}
     with pytest.raises(error) as caught:
         IKProblem(robot, **arguments)
     for word in words:
         assert word in str(caught.value)
-
-
-# -- constraints and costs ---------------------------------------------------------------------
-
-BOX = Constraint(FramePosition('left_hand'), -1, 1)
-WISH = LeastSquares(FramePosition('right_c'))
-ANY = ScalarCost(lambda at: 0.0)
 
 
 def test_joints_of_targets_constraints_and_costs_move(robot):
@@ -127,25 +130,10 @@ def test_joints_of_targets_constraints_and_costs_move(robot):
     assert IKProblem(robot, constraints=[BOX], costs=[WISH]).joint_names == (
         'torso', *LEFT, *RIGHT[:3])
     assert IKProblem(robot, [target('chest')], costs=[WISH]).joint_names == ('torso', *RIGHT[:3])
-    assert IKProblem(robot, costs=[ANY]).joint_names == robot.joint_names
+    anything = ScalarCost(lambda at: 0.0)
+    assert IKProblem(robot, costs=[anything]).joint_names == robot.joint_names
     elbow = Constraint(JointPositions(['left_3']), 0, 1)
     assert IKProblem(robot, constraints=[elbow]).joint_names == ('left_3',)
-
-
-@pytest.mark.parametrize('arguments, error, words', [
-    ({}, InvalidConstraintError, ['nothing is asked for']),
-    ({'constraints': BOX}, IKError, ['constraints']), ({'constraints': 'box'}, IKError, ['box']),
-    ({'constraints': [WISH]}, IKError, ['Constraint']), ({'costs': [BOX]}, IKError, ['Cost']),
-    ({'costs': [lambda at: 0.0]}, IKError, ['Cost']), ({'costs': None}, IKError, []),
-    ({'constraints': [Constraint(FramePosition('hand'), 0, 1)]}, UnknownFrameError,
-     ["'hand'", "'left_hand'"]),
-    ({'costs': [LeastSquares(JointPositions(['left_9']))]}, UnknownJointError, ["'left_9'"]),
-    ({'constraints': [BOX], 'joint_limits': 0}, InvalidOptionError, ['joint_limits'])])
-def test_malformed_constraints_and_costs_are_refused(robot, arguments, error, words):
-    with pytest.raises(error) as caught:
-        IKProblem(robot, **arguments)
-    for word in words:
-        assert word in str(caught.value)
 
 
 @pytest.mark.parametrize('weights, words', [

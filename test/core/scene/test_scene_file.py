@@ -9,11 +9,7 @@ from small_robots import TWO_ARMS
 
 from ros2_ik.core import Configuration, Robot
 from ros2_ik.core.errors import InvalidSceneError
-from ros2_ik.core.scene import (
-    AllowedCollisions,
-    load_scene,
-    shipped_scenes,
-)
+from ros2_ik.core.scene import AllowedCollisions, load_scene, shipped_scenes
 from ros2_ik.core.scene.shapes import Box, Cylinder, Mesh, shape_kinds
 
 SRDF = '<robot name="small"><disable_collisions link1="left_a" link2="left_b"/></robot>'

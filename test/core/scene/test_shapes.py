@@ -35,16 +35,12 @@ EXAMPLES = {
 }
 
 
-def distance_to(part, x):
-    """Return the signed distance of a solid of coal to a point."""
+def distance(shape, x):
+    """Return the signed distance of a shape to a point by coal."""
     request, result = coal.DistanceRequest(), coal.DistanceResult()
-    coal.distance(part, coal.Transform3s.Identity(), coal.Capsule(1e-6, 1e-9),
+    coal.distance(shape.geometry, coal.Transform3s.Identity(), coal.Capsule(1e-6, 1e-9),
                   coal.Transform3s(np.eye(3), x), request, result)
     return result.min_distance
-
-
-def distance(shape, x):
-    return distance_to(shape.geometry, x)
 
 
 def test_each_shape_has_an_example():

@@ -1,11 +1,11 @@
 """Solutions are free of collisions, judged by python-fcl; unchecked collisions are reported."""
 
+from fcl_judge import FclJudge
 from judge import claims, pose
 import numpy as np
 import pytest
 from scenes import scattered, solid, tool
 from small_robots import joint, PLANAR_2R, urdf, Z
-from solid_judge import SolidJudge
 
 from ros2_ik.core import (
     Box,
@@ -49,7 +49,7 @@ def test_solutions_among_boxes_are_collision_free_and_mostly_found(name, load, j
     generator = np.random.default_rng(0)
     for seed in range(3):
         scene = scattered(robot, seed=seed, most=0.2, lower=(0.3, -0.9, 0))
-        judge = SolidJudge(robot).surround(scene)
+        judge = FclJudge(robot, raw=True).surround(scene)
         checker = CollisionChecker(robot, scene)
         for _ in range(15):
             joints, T = free_case(checker, judge, tip, generator)
@@ -71,7 +71,7 @@ def test_solutions_among_boxes_are_collision_free_and_mostly_found(name, load, j
 @pytest.mark.parametrize('select', ['nearest', 'cost'])
 def test_alternative_solutions_are_collision_free(select, load, judge_of):
     robot, scene = load('ur5'), scattered(load('ur5'), seed=3)
-    judge, generator = SolidJudge(robot).surround(scene), np.random.default_rng(1)
+    judge, generator = FclJudge(robot, raw=True).surround(scene), np.random.default_rng(1)
     checker, several = CollisionChecker(robot, scene), 0
     for _ in range(5):
         _, T = free_case(checker, judge, 'tool0', generator)

@@ -89,9 +89,6 @@ def test_minimum_of_the_rosenbrock_function_is_found(small, gradient):
     assert solution.cost < 1e-4
 
 
-# -- against scipy ----------------------------------------------------------------------------
-
-
 def test_heavy_costs_violate_no_target_constraint_or_limit(small):
     robot, judge = small('zero_links'), TreeJudge(SMALL['zero_links'])
     for seed in range(3):

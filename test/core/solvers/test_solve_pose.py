@@ -174,23 +174,18 @@ def displaced(panda, judge, generator, moved, locked=LOCKED):
         moved(generator))
 
 
-def turned(most):
-    def by(generator):
-        axis = generator.normal(size=3)
-        return pose(rotvec=axis / np.linalg.norm(axis) * generator.uniform(0.5, 0.95) * most)
-    return by
-
-
-def shifted(most):
+def displacement(part, most):
+    """Return a function that draws a pose with a part, xyz or rotvec, of a norm below `most`."""
     def by(generator):
         way = generator.normal(size=3)
-        return pose(way / np.linalg.norm(way) * generator.uniform(0.5, 0.95) * most)
+        return pose(**{part: way / np.linalg.norm(way) * generator.uniform(0.5, 0.95) * most})
     return by
 
 
 @pytest.mark.parametrize(('position', 'orientation', 'moved', 'weights'), [
-    (1e-3, 0.3, turned(0.3), (1,) * 6), (0.05, 1e-3, shifted(0.05), (1,) * 6),
-    (1e-3, 2e-2, turned(2e-2), (1,) * 6),
+    (1e-3, 0.3, displacement('rotvec', 0.3), (1,) * 6),
+    (0.05, 1e-3, displacement('xyz', 0.05), (1,) * 6),
+    (1e-3, 2e-2, displacement('rotvec', 2e-2), (1,) * 6),
     (1e-3, 0.3, lambda g: pose(rotvec=(*(0.27 * np.sin([a := g.uniform(0, 6), a + 1.57])),
                                        g.uniform(-1, 1))), (1, 1, 1, 1, 1, 0))])
 def test_targets_within_reach_by_their_tolerances_are_solved(

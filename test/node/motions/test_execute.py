@@ -1,12 +1,7 @@
 """~/execute, and `execute` in compute_ik and the action: motions, and refusals with a reason."""
 
 from action_msgs.msg import GoalStatus
-from arm_harness import (
-    ARM,
-    execute,
-    HOME,
-    near,
-)
+from arm_harness import ARM, execute, HOME, near
 from builtin_interfaces.msg import Duration
 from moveit_msgs.msg import CollisionObject
 from node_harness import seed, stamped, values

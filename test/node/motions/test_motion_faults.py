@@ -4,15 +4,7 @@ from contextlib import contextmanager
 import re
 
 from action_msgs.msg import GoalStatus
-from arm_harness import (
-    ARM,
-    execute,
-    execute_later,
-    HOME,
-    near,
-    set_usual,
-    stop,
-)
+from arm_harness import ARM, execute, execute_later, HOME, near, set_usual, stop
 from motion_requests import FAR, moving, NEAR, Requested
 from moveit_msgs.msg import AllowedCollisionMatrix, RobotState
 from node_harness import eventually, reachable, repeating

@@ -3,12 +3,7 @@
 import os
 import signal
 
-from arm_harness import (
-    execute,
-    FAULTLESS,
-    HOME,
-    stop,
-)
+from arm_harness import execute, FAULTLESS, HOME, stop
 from control_msgs.msg import JointJog, JointTrajectoryControllerState
 from moveit_msgs.msg import CollisionObject, ServoStatus as MoveItStatus
 from moveit_msgs.srv import ServoCommandType

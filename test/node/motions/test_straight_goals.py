@@ -1,10 +1,6 @@
 """Straight motions of the tip: on the line, or refused with a reason."""
 
-from arm_harness import (
-    HOME,
-    near,
-    stop,
-)
+from arm_harness import HOME, near, stop
 from node_harness import eventually, stamped
 import numpy as np
 import pinocchio as pin
