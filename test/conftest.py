@@ -61,7 +61,7 @@ class MissingJudges:
 sys.meta_path.insert(0, MissingJudges)
 
 # These tests judge where an arm is at which time, so two of them must not compete for a processor:
-# one xdist process runs them all, while another one runs the tests of core.
+# one xdist process runs them all, while others run the tests of core and of nodes.
 MOTIONS = ('test/node/motions/', *(f'test/node/test_{name}.py' for name in (
     'execute_action', 'execute_streams', 'motion_kills')))
 
@@ -87,15 +87,23 @@ def scope_of(item: str) -> str:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
-    Run motions first, beside core; run pages last, beside the tests without timing.
+    Run motions first, beside core and nodes; run pages last, beside the tests without timing.
 
-    Of the latter the shortest come last, so that both processes end at the same time.
+    Files of core, which compute, and others, which mostly wait for nodes, take turns. Of the tests
+    without timing the shortest come last, so that all processes end at the same time.
     """
-    def turn(item: pytest.Item) -> int:
+    files: dict[bool, list[str]] = {True: [], False: []}    # those of core, and the others
+
+    def turn(item: pytest.Item) -> tuple[int, int]:
         scope = scope_of(item.nodeid)
         if scope.startswith(UNTIMED):
-            return 4 if scope.startswith(LONGEST) else 5
-        return {'motions': 0, 'pages': 3}.get(scope, 1 if scope.startswith('test/core/') else 2)
+            return 3 if scope.startswith(LONGEST) else 4, 0
+        if scope in ('motions', 'pages'):
+            return 0 if scope == 'motions' else 2, 0
+        same = files[scope.startswith('test/core/')]
+        if scope not in same:
+            same.append(scope)
+        return 1, same.index(scope)
     items.sort(key=turn)
 
 
