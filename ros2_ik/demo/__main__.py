@@ -33,9 +33,10 @@ class Demo:
 
     def run(self, args: argparse.Namespace) -> int:
         """Start the mock robot and the node, and send a first request; return the exit code."""
-        cell = Cell(args.robot, args.scene)
         with NodeClient('/ros2_ik', self.is_over) as client:
-            _check_domain(client)
+            began = time.monotonic()
+            cell = Cell(args.robot, args.scene)     # while DDS discovers running nodes
+            _check_domain(client, began + DISCOVERY_TIME)
             self._start(cell)
             answer = cell.ask(client)
             if args.once:
@@ -83,11 +84,12 @@ class Demo:
                 child.kill()
 
 
-def _check_domain(client: NodeClient) -> None:
+def _check_domain(client: NodeClient, deadline: float) -> None:
     """Raise BadQuestion if the domain has a robot or a node /ros2_ik, which could answer."""
     node, domain = client.node, os.environ.get('ROS_DOMAIN_ID') or '0'
     if client.spin_until(lambda: node.count_publishers('/robot_description')
-                         or node.count_services('/ros2_ik/compute_ik'), DISCOVERY_TIME):
+                         or node.count_services('/ros2_ik/compute_ik'),
+                         deadline - time.monotonic()):
         raise BadQuestion(
             f'ROS domain {domain} has a robot_description or a node /ros2_ik already: end '
             f'it, or use another domain: ROS_DOMAIN_ID={int(domain) + 1} tools/demo')
@@ -100,13 +102,11 @@ def hints(cell: Cell) -> str:
     pose = components(cell.target)
     words = f'--tip {cell.tip}' + ''.join(
         f' --{key} ' + ' '.join(f'{value:.4f}' for value in pose[key]) for key in ('xyz', 'rpy'))
-    name = cell.shipped.name
     around = f'--scene {shlex.quote(cell.scene)} ' if cell.scene else ''
-    return (f'{name} is running: mock robot /mock_robot, IK node /ros2_ik, in ROS domain '
-            f'{domain}.\nTry in a second terminal:\n'
+    return (f'{cell.shipped.name} is running: mock robot /mock_robot, IK node /ros2_ik, in ROS '
+            f'domain {domain}.\nTry in a second terminal:\n'
             f'  {ik} call {words}\n  {ik} call {words} --execute\n'
-            f'  {ik} solve {name} {around}{words}\n'
-            'Ctrl-C ends the demo.')
+            f'  {ik} solve {cell.shipped.name} {around}{words}\nCtrl-C ends the demo.')
 
 
 def main() -> int:

@@ -115,7 +115,7 @@ def test_call_without_a_node_ends_after_the_wait(call, monkeypatch):
 
 
 def test_infeasible_problem_shows_feedback_and_the_best_attempt(constrained, problem):
-    run = constrained(problem(1.1, 2))
+    run = constrained(problem(1.1, 1))
     assert run.code == 1, run.err
     assert 'VIOLATED by' in run.out and 'best attempt' in run.out
     assert any('s, searching: ' in line for line in run.err.splitlines())
@@ -153,7 +153,7 @@ def back(tmp_path):
     path = tmp_path / 'back.yaml'
     path.write_text(yaml.safe_dump({
         'targets': [{'tip': TCP, 'xyz': BACK, 'quat': [0, 0, 0, 1], 'relative_to': TCP}],
-        'execute': True, 'timeout': {'sec': 2}}))
+        'execute': True, 'timeout': {'sec': 1}}))
     return path
 
 
@@ -211,7 +211,7 @@ def stands(client, joints, before):
 
 def ask_back(command, *words):
     return command('call', '--tip', TCP, '--xyz', *BACK, '--quat', 0, 0, 0, 1,
-                   '--relative-to', TCP, '--execute', '--timeout', 2, *words)
+                   '--relative-to', TCP, '--execute', '--timeout', 1, *words)
 
 
 def test_solution_beyond_max_jump_is_refused(command, max_jump, back):

@@ -30,13 +30,13 @@ TIP = 'panda_hand_tcp'
 
 # -- the start -----------------------------------------------------------------------------------
 
-@pytest.mark.parametrize(('parameters', 'words'), [
-    ({'scene': 'no_such_scene', 'robot_description': small_arm().urdf}, 'no_such_scene'),
-    ({'robot_description': 'hello'}, 'no XML')])
-def test_malformed_parameters_end_the_start(start_node, parameters, words):
-    node = start_node(**parameters)
-    assert node.process.wait(30) == 1
-    assert words in node.text.splitlines()[-1] and 'Traceback' not in node.text
+def test_malformed_parameters_end_the_start(start_node):
+    given = {'no_such_scene': {'scene': 'no_such_scene', 'robot_description': small_arm().urdf},
+             'no XML': {'robot_description': 'hello'}}
+    started = {words: start_node(**parameters) for words, parameters in given.items()}
+    for words, node in started.items():
+        assert node.process.wait(30) == 1
+        assert words in node.text.splitlines()[-1] and 'Traceback' not in node.text
 
 
 def test_start_warns_of_misspelt_parameters_and_checks_the_default_tip(
