@@ -5,6 +5,7 @@ import json
 import os
 from pathlib import Path
 import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -57,12 +58,16 @@ class Demo:
         parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {'scene': cell.scene}
         given = [word for key, value in parameters.items()
                  for word in ('-p', f'{key}:={json.dumps(value)}')]
+        # Ctrl-C ends this process alone, which terminates both programs: Python fails with a
+        # traceback if it is interrupted while it starts. They inherit the blocked signal.
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         # the log of both programs goes to stderr; stdout has the answer only
         for program, words in (('mock_robot', ['--robot', name]),
                                ('ik_node', ['--ros-args', *given])):
             self._programs[program] = subprocess.Popen(
                 [sys.executable, folder / program, *words], stdin=subprocess.DEVNULL,
                 stdout=sys.stderr)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
 
     def ended(self) -> str:
         """Return which program has ended, or ''."""
