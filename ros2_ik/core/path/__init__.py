@@ -1,9 +1,9 @@
 """Tool paths, joint values that follow them, and the timing of the motion."""
 
-from ros2_ik.core.path.path import Path, PathBreak, PathOptions
+from ros2_ik.core.path.path import Path, PathOptions
 from ros2_ik.core.path.path_motion import path_motion, PathSearch, TimedPath
-from ros2_ik.core.path.solve_path import follow_path, solve_path
+from ros2_ik.core.path.solve_path import solve_path
 from ros2_ik.core.path.tool_paths import Arc, Line, Screw, Spline, ToolPath, Waypoints
 
-__all__ = ['Arc', 'Line', 'Path', 'PathBreak', 'PathOptions', 'PathSearch', 'Screw', 'Spline',
-           'TimedPath', 'ToolPath', 'Waypoints', 'follow_path', 'path_motion', 'solve_path']
+__all__ = ['Arc', 'Line', 'Path', 'PathOptions', 'PathSearch', 'Screw', 'Spline', 'TimedPath',
+           'ToolPath', 'Waypoints', 'path_motion', 'solve_path']

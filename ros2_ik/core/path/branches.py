@@ -1,6 +1,7 @@
-"""Branches: continuous sequences of configurations along a path, and checks of their steps."""
+"""Branches: continuous sequences of configurations along a path, and the search for the best."""
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 import math
@@ -12,8 +13,7 @@ from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.path.path import PathOptions
 from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
-from ros2_ik.core.problem import accept, IKProblem
-from ros2_ik.core.robot import Configuration
+from ros2_ik.core.problem import accept, IKProblem, IKSolution
 from ros2_ik.core.solvers import Budget, make_solver, solve
 from ros2_ik.core.solvers.search import chosen_solver
 from ros2_ik.core.solvers.starts import generator_state, Starts
@@ -28,8 +28,8 @@ STEP_BISECTIONS = 10
 SOLUTION_TOLERANCE = 1e-9
 # distance kept from joint limits, because the spline overshoots its points [rad, m]
 LIMIT_MARGIN = 2e-3
-# iteration limit of the search for starts; a UR5 has eight solutions
-START_ITERATIONS = 2000
+# iteration limit of a search at one pose; a UR5 has eight solutions
+ITERATIONS = 2000
 # timeout of a search after the deadline [s]
 MIN_TIMEOUT = 1e-3
 MAX_SAMPLES = 100_000   # of a path; each takes some 0.5 ms and 50 kB
@@ -42,35 +42,25 @@ class Branches:
     A graph of configurations along a path.
 
     `nodes[i]` are the configurations at `samples[i]` (n,). `refused[i]` has the pairs of nodes at
-    the samples i and i + 1 between which no motion is allowed, by their numbers. `given` is the
-    original problem, `problem` has narrower joint limits.
+    the samples i and i + 1 between which no motion is allowed, by their numbers. The start of the
+    `problem` is the seed; the target of `problem` is at the first pose.
     """
 
     def __init__(self, problem: IKProblem, path: ToolPath, options: PathOptions,
                  budget: Budget) -> None:
-        self.given, self.path, self.options, self.budget = problem, path, options, budget
-        self.problem = _with_narrower_limits(problem)
+        self.problem, self.path, self.options, self.budget = problem, path, options, budget
+        narrowed = _with_narrower_limits(problem)
         # the problem with the target at the parameter s [m] of the path; each is used many times
-        self.at = cache(lambda s: self.problem.again([path.pose(s)]))
-        # the problem of the first pose with the original limits, to check the seed
-        self.first = problem.again([path.pose(0.0)])
+        self.at = cache(lambda s: narrowed.again([path.pose(s)]))
+        self.seed = narrowed.within_limits(problem.start)
         self.samples = _samples(path, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
-        self.refused: list[set[tuple[int, int]]] = [set() for _ in self.samples[1:]]
-        # weight of squared joint steps: their sum is about the length of the path times the
-        # integral of |dq/ds|^2, which does not depend on the sampling
-        self.weight = len(self.samples) - 1
-        self.seed = self.problem.within_limits(problem.start)
+        self.refused = defaultdict[int, set[tuple[int, int]]](set)
         self._name, _ = chosen_solver('auto', problem)
         self._state = generator_state(0)     # not advanced: no descent draws starts
         self._solver_options = (
             {'solution_tolerance': SOLUTION_TOLERANCE} if self._name == 'lm' else {})
-        self._solver = make_solver(self._name, self.problem, self._solver_options)
-
-    @property
-    def left(self) -> float:
-        """The time until the deadline [s], at least MIN_TIMEOUT."""
-        return max(self.budget.deadline - time.monotonic(), MIN_TIMEOUT)
+        self._solver = make_solver(self._name, narrowed, self._solver_options)
 
     # -- one configuration ------------------------------------------------------------------
 
@@ -81,27 +71,47 @@ class Branches:
                   make_solver(self._name, problem, self._solver_options))
         return solver.find(problem, Starts(q, 0, 0, self._state), self.budget)[0].q
 
-    def follow(self, s: float, q: Array, most: float | None = None) -> Array | None:
-        """Return an accepted configuration at a parameter, within one step of q (nq,), or None."""
+    def follow(self, s: float, q: Array, most: float) -> Array | None:
+        """Return an accepted configuration at a parameter, within `most` of q (nq,), or None."""
         problem = self.at(s)
         end = self.descend(problem, q)
-        is_near = np.abs(end - q).max() <= (most or self.options.max_joint_step)
-        return end if is_near and accept(problem, end).accepted else None
+        return end if step(q, end) <= most and accept(problem, end).accepted else None
 
-    def is_step(self, before: Array, after: Array) -> bool:
-        """Return whether no joint changes by more than `max_joint_step`."""
-        return bool(np.abs(after - before).max() <= self.options.max_joint_step)
+    def solve(self, s: float, q: Array, solutions: int = 1) -> IKSolution:
+        """Search for any configurations at a parameter, first near q (nq,)."""
+        left = max(self.budget.deadline - time.monotonic(), MIN_TIMEOUT)
+        return solve(self.at(s), [q], solutions=solutions, random_state=0, timeout=left,
+                     max_iterations=ITERATIONS, cancel=self.budget.cancelled)
 
-    def search(self, layer: int) -> list[Array]:
+    # -- the search -------------------------------------------------------------------------
+
+    def search(self) -> Chain:
+        """Return the cheapest of the chains that get farthest; empty if none begins."""
+        start, layer, chain = self.problem.start, 0, Chain()
+        if not self.options.hold_start:
+            starts = self._starts(0)
+        else:
+            starts = [start] if accept(self.problem, start).accepted else []
+        # where all chains end, search for new configurations and trace their branches in both
+        # directions, until that brings no progress
+        while starts:
+            self._grow(layer, starts)
+            chain, before = self._best(), layer
+            layer = self.next_sample(chain)
+            is_farther = before < layer < len(self.samples)
+            starts = self._starts(layer) if is_farther and not self.budget.over() else []
+        return chain
+
+    def next_sample(self, chain: Chain) -> int:
+        """Return the number of the first sample after the end of a chain, possibly empty."""
+        return int(np.searchsorted(self.samples, chain[-1][0], 'right')) if chain else 0
+
+    def _starts(self, layer: int) -> list[Array]:
         """Return up to `starts` different accepted configurations at a sample."""
-        found = solve(self.at(self.samples[layer]), solutions=self.options.starts, random_state=0,
-                      max_iterations=START_ITERATIONS, cancel=self.options.cancel,
-                      timeout=self.left)
+        found = self.solve(self.samples[layer], self.seed, self.options.starts)
         return [each.q for each in (found, *found.alternatives) if each.q is not None]
 
-    # -- branches ---------------------------------------------------------------------------
-
-    def grow(self, layer: int, starts: Sequence[Array]) -> None:
+    def _grow(self, layer: int, starts: Sequence[Array]) -> None:
         """Trace branches from configurations (nq,) at sample `layer` to both ends of the path."""
         for q in starts:
             for direction in (1, -1):
@@ -125,26 +135,46 @@ class Branches:
         nodes.append(q)
         return True
 
-    def cheapest(self) -> list[int]:
+    def _best(self) -> Chain:
+        """Return the cheapest chain whose steps are all allowed, with configurations added."""
+        divided = cache(self._step)      # successive chains share most of their steps
+        # refuse the first step that is not allowed, and look for the next cheapest chain
+        while True:
+            numbers = self._cheapest()
+            chain = [(float(self.samples[0]), self.nodes[0][numbers[0]])]
+            for i, pair in enumerate(pairwise(numbers)):
+                added = divided(i, *pair)
+                if added is None:
+                    self.refused[i].add(pair)
+                    break
+                chain += added
+            else:
+                return chain
+            if self.budget.over():
+                return chain
+
+    def _cheapest(self) -> list[int]:
         """
         Return the node numbers, one for each sample, of the cheapest of the longest chains.
 
-        The cost is the squared distance of the first node from the seed, plus the weighted squared
-        steps. Found by dynamic programming over the samples.
+        The cost is the squared distance of the first node from the seed, plus the squared steps
+        times their number: about the length of the path times the integral of |dq/ds|^2, which
+        does not depend on the sampling. Found by dynamic programming over the samples.
         """
         parents, first = list[Indices](), np.array(self.nodes[0])
         cost = ((first - self.seed)**2).sum(axis=1)
         # node 0 is the seed; other nodes come from branches traced down to the first sample
         if self.options.hold_start:
             cost[1:] = np.inf
-        for before, after, refused in zip(self.nodes, self.nodes[1:], self.refused, strict=False):
+        for i, (before, after) in enumerate(pairwise(self.nodes)):
             if not after:
                 break
             steps = np.array(after)[None] - np.array(before)[:, None]
             allowed = np.abs(steps).max(axis=2) <= MAX_SAMPLE_STEP
-            for pair in refused:
+            for pair in self.refused[i]:
                 allowed[pair] = False
-            sums = cost[:, None] + np.where(allowed, self.weight * (steps**2).sum(axis=2), np.inf)
+            squares = (len(self.samples) - 1) * (steps**2).sum(axis=2)
+            sums = cost[:, None] + np.where(allowed, squares, np.inf)
             if not np.isfinite(sums).any():
                 break
             parents.append(sums.argmin(axis=0))
@@ -155,49 +185,32 @@ class Branches:
             chain.append(int(parent[chain[-1]]))
         return chain[::-1]
 
-    def best(self) -> tuple[Chain, Chain]:
-        """Return the cheapest chain of samples whose steps are all allowed, and its refinement."""
-        @cache      # successive chains share most of their steps
-        def divided(i: int, before: int, after: int) -> Chain | None:
-            return self._divided((float(self.samples[i]), self.nodes[i][before]),
-                                 (float(self.samples[i + 1]), self.nodes[i + 1][after]),
-                                 STEP_BISECTIONS)
-        # refuse the first step that is not allowed, and look for the next cheapest chain
-        while True:
-            numbers = self.cheapest()
-            chain = [(float(s), nodes[k]) for s, nodes, k in zip(
-                self.samples, self.nodes, numbers, strict=False)]
-            whole, refused = _joined(chain[0], (
-                divided(i, *pair) for i, pair in enumerate(pairwise(numbers))))
-            if refused is None or self.budget.over():
-                return chain if refused is None else chain[:refused + 1], whole
-            self.refused[refused].add((numbers[refused], numbers[refused + 1]))
-
     # -- steps between configurations ---------------------------------------------------------
 
-    def refined(self, chain: Chain) -> tuple[Chain, int | None]:
-        """
-        Return a chain with configurations added until each step is allowed.
-
-        All knots of the path are added. If a step cannot be refined, the result ends before this
-        step, and the second return value is the index of the step, otherwise None.
-        """
-        return _joined(chain[0], (self._divided(start, end, STEP_BISECTIONS)
-                                  for start, end in pairwise(chain)))
+    def _step(self, layer: int, before: int, after: int) -> Chain | None:
+        """Return the configurations from a node at sample `layer` to a node at the next sample."""
+        return self._divided((self.samples[layer], self.nodes[layer][before]),
+                             (float(self.samples[layer + 1]), self.nodes[layer + 1][after]),
+                             STEP_BISECTIONS)
 
     def _divided(self, start: tuple[float, Array], end: tuple[float, Array],
                  bisections: int) -> Chain | None:
-        """Return the configurations after `start` up to `end`; None if a step is not allowed."""
+        """
+        Return the configurations after `start` up to `end`; None if a step is not allowed.
+
+        All knots of the path are added.
+        """
         (s, q), (s_end, q_end), knots = start, end, self.path.knots
         inner = knots[(s < knots) & (knots < s_end)]
         middle = float(inner[len(inner) // 2]) if len(inner) else (s + s_end) / 2
         between = q + (q_end - q) * (middle - s) / (s_end - s)
         # done if the step spans no knot, is short, and its middle is near the path
-        if not len(inner) and self.is_step(q, q_end) and (
+        most = self.options.max_joint_step
+        if not len(inner) and step(q, q_end) <= most and (
                 deviation(self.at(middle), between) <= self.options.max_deviation):
             return [end] if self._is_free(q, q_end) else None
         # otherwise add a configuration in the middle and divide both halves
-        added = self.follow(middle, between) if bisections else None
+        added = self.follow(middle, between, most) if bisections else None
         bisections -= not len(inner)
         first = None if added is None else self._divided(start, (middle, added), bisections)
         second = None if first is None else self._divided(first[-1], end, bisections)
@@ -206,33 +219,20 @@ class Branches:
     def _is_free(self, q: Array, end: Array) -> bool:
         """Return whether there is no contact between two configurations without contact."""
         checker = self.problem.checker
-        count = math.ceil(float(np.abs(end - q).max()) / self.options.resolution)
+        count = math.ceil(step(q, end) / self.options.resolution)
         return checker is None or not any(checker.collides(q + (end - q) * k / count)
                                           for k in range(1, count))
 
 
-def _joined(start: tuple[float, Array], steps: Iterable[Chain | None]) -> tuple[Chain, int | None]:
-    """Return all steps as one chain, up to the first that is None, and the index of that step."""
-    found = [start]
-    for i, step in enumerate(steps):
-        if step is None:
-            return found, i
-        found += step
-    return found, None
+def step(q: Array, end: Array) -> float:
+    """Return the largest change of a joint between two configurations (nq,) [rad, m]."""
+    return float(np.abs(end - q).max())
 
 
 def deviation(problem: IKProblem, q: Array) -> float:
     """Return the distance [m] of the tool at q (nq,) from its pose; 1 rad counts as 0.2 m."""
     error, = accept(problem, q).errors
     return max(error.position, ROTATION_LENGTH * error.orientation)
-
-
-def pose_jacobian(problem: IKProblem, q: Array) -> Array:
-    """Return the Jacobian (m, n) of the counted target rows w.r.t. the active columns."""
-    target, robot = problem.targets[0], problem.robot
-    J = target.function.jacobian(Configuration(robot, q, robot.scratch_data()))
-    counted: Array = J[target.counted][:, problem.active.v_slice]
-    return counted
 
 
 def _with_narrower_limits(problem: IKProblem) -> IKProblem:
@@ -252,7 +252,5 @@ def _samples(path: ToolPath, spacing: float) -> Array:
                                  'searched')
     count = math.ceil(path.length / spacing - 1e-6)
     even = np.linspace(0.0, path.length, max(count, 1) + 1)
-    nearest = np.clip(np.searchsorted(path.knots, even), 1, len(path.knots) - 1)
-    low, high = path.knots[nearest - 1], path.knots[nearest]
-    knot = np.where(even - low < high - even, low, high)
-    return np.unique(np.where(np.abs(knot - even) < spacing / 2, knot, even))
+    nearest = path.knots[np.searchsorted((path.knots[1:] + path.knots[:-1]) / 2, even)]
+    return np.unique(np.where(np.abs(nearest - even) < spacing / 2, nearest, even))

@@ -52,24 +52,6 @@ class PathOptions:
             check_cancel(self.cancel, InvalidOptionError)
 
 
-@dataclass(frozen=True)
-class PathBreak:
-    """
-    The point at which a path ends early, and the reason.
-
-    `parameter` [m] and `pose` (4, 4) belong to the first sample that is not reached. `reason` is
-    'contact', 'joint limit', 'reach', 'singularity', 'constraint', 'step', 'start' or 'time';
-    `text` has the details. `advice` is a change of the problem with which the path gets farther,
-    or ''.
-    """
-
-    parameter: float
-    pose: Array = field(repr=False)
-    reason: str
-    text: str
-    advice: str = ''
-
-
 @dataclass(frozen=True, eq=False)
 class Path:
     """
@@ -77,8 +59,10 @@ class Path:
 
     `q` (n, nq) are the configurations at the `parameters` (n,) [m] of `tool_path`. With status
     SUCCESS they cover the whole path, each was accepted, and consecutive ones are within
-    `max_joint_step`. Otherwise they end before `broken_at`, and `fraction` in [0, 1] is the
-    reached share of the length of the path.
+    `max_joint_step`. Otherwise they end before `broken_at` [m], the parameter of the first sample
+    that is not reached. `reason` is then 'contact', 'joint limit', 'reach', 'singularity',
+    'constraint', 'step', 'start' or 'time'. The message has the details and, if `solve_path` finds
+    one, a change of the problem with which the path gets farther.
     """
 
     status: Status
@@ -88,7 +72,8 @@ class Path:
     tool_path: ToolPath = field(repr=False)
     problem: IKProblem = field(repr=False)
     options: PathOptions = field(repr=False)
-    broken_at: PathBreak | None = None
+    broken_at: float | None = None
+    reason: str = ''
     seconds: float = 0.0
 
     def __bool__(self) -> bool:

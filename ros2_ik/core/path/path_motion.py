@@ -157,43 +157,42 @@ class PathSearch:
         # frame of the resolved target
         self.problem = problem.varied(targets=problem.targets,
                                       start=problem.within_limits(problem.start))
-        self.poses, self.limits, self.tip_speed, self.options = poses, limits, tip_speed, options
+        self.poses, self.limits, self.tip_speed = poses, limits, tip_speed
+        self.options = replace(options, hold_start=True)
         self.budget = Budget(time.monotonic() + options.timeout)
-        start = self.problem.start[self.problem.active.indices]
-        self._found = TimedPath(
-            Status.PREEMPTED, 'cancelled before the search began', 0.0, self.problem.joint_names,
-            np.zeros(1), np.array([[start, 0 * start, 0 * start]]))
+        self._found = self._at_start(Status.PREEMPTED, 'cancelled before the search began')
 
     def question(self) -> bytes:
         """Return the search as bytes for `of_question` in another process."""
-        robot = self.problem.robot
-        return pack((robot, self.problem.question(), self.poses, self.limits, self.tip_speed,
-                     self.options, self.budget.deadline), robot.plain)
+        return pack(self, self.problem.robot.plain)
 
-    @classmethod
-    def of_question(cls, robot: Robot, data: bytes) -> 'PathSearch':
-        """Return a new search from the bytes of `question`."""
-        framed, question, *arguments, deadline = unpack(data, robot)
-        search = cls(IKProblem(framed, **question), *arguments)
-        # processes of one computer share the clock
-        search.budget.deadline = deadline
+    @staticmethod
+    def of_question(robot: Robot, data: bytes) -> 'PathSearch':
+        """Return the search from the bytes of `question`."""
+        search: PathSearch = unpack(data, robot)
         return search
 
     def run(self, seconds: float = math.inf) -> bool:
         """Search for the motion; `seconds` is ignored. Returns True: the search is finished."""
-        nothing = self._found
         try:
             self._found = self._search()
-        # joint values exist, but the motion along them is not allowed
-        except InvalidStateError as error:
-            self._found = nothing._replace(status=Status.INVALID_MOTION_PLAN, message=str(error))
         except IKError as error:
-            self._found = nothing._replace(status=error.status, message=str(error))
+            # joint values exist, but the motion along them is not allowed
+            is_refused = isinstance(error, InvalidStateError)
+            self._found = self._at_start(
+                Status.INVALID_MOTION_PLAN if is_refused else error.status, str(error))
         return True
 
     def solution(self) -> TimedPath:
         """Return the motion found by `run`."""
         return self._found
+
+    def _at_start(self, status: Status, message: str) -> TimedPath:
+        """Return the motion that stays at the start."""
+        start = self.problem.start[self.problem.active.indices]
+        return TimedPath(status, message, float(status is Status.SUCCESS),
+                         self.problem.joint_names, np.zeros(1),
+                         np.array([[start, 0 * start, 0 * start]]))
 
     def _search(self) -> TimedPath:
         problem, target = self.problem, self.problem.targets[0]
@@ -203,18 +202,15 @@ class PathSearch:
         for pose in self.poses:
             if not np.allclose(pose, poses[-1], rtol=0.0, atol=EQUAL):
                 poses.append(pose)
+        problem = problem.again(poses[:1])
         if len(poses) == 1:
-            first = problem.again(poses)
-            if accept(first, first.start).accepted:
-                return self._found._replace(status=Status.SUCCESS, fraction=1.0,
-                                            message='the tool is at the end of the path')
-            status, _, text = start_reason(first)
-            return self._found._replace(status=status, message=text)
-        left = max(self.budget.deadline - time.monotonic(), 1e-3)
-        path = follow_path(problem, Waypoints(poses), replace(
-            self.options, timeout=left, cancel=self.budget.cancelled, hold_start=True))
+            if accept(problem, problem.start).accepted:
+                return self._at_start(Status.SUCCESS, 'the tool is at the end of the path')
+            status, _, text = start_reason(problem)
+            return self._at_start(status, text)
+        path = follow_path(problem, Waypoints(poses), self.options, self.budget)
         if len(path.q) < 2:
-            return self._found._replace(status=path.status, message=path.message)
+            return self._at_start(path.status, path.message)
         motion = _reached_motion(path, self.limits, self.tip_speed)
         # points at constant periods between the stops
         period = max(PERIOD, motion.duration / MAX_POINTS)

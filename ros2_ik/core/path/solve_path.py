@@ -8,34 +8,29 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ros2_ik.core.arrays import Array, JointValues, Pose
-from ros2_ik.core.collision import collision_checker, own_collisions
+from ros2_ik.core.collision import collision_checker
 from ros2_ik.core.errors import InvalidOptionError, unknown_name
-from ros2_ik.core.path.branches import Branches, Chain, pose_jacobian
-from ros2_ik.core.path.path import Path, PathBreak, PathOptions
-from ros2_ik.core.path.smoothing import smoothed
+from ros2_ik.core.path.branches import Branches, Chain, step
+from ros2_ik.core.path.path import Path, PathOptions
 from ros2_ik.core.path.tool_paths import ToolPath, Waypoints
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, largest_change, PoseTarget
-from ros2_ik.core.robot import Robot
+from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import Scene
-from ros2_ik.core.solvers import Budget, solve
+from ros2_ik.core.solvers import Budget
 from ros2_ik.core.solvers.report import ROTATIONS
 from ros2_ik.core.status import Status
 
 TARGET_OPTIONS = ('relative_to', 'weights', 'position_tolerance', 'orientation_tolerance')
 PROBLEM_OPTIONS = ('group', 'locked', 'constraints', 'costs', 'joint_limits', 'collisions')
 SEARCH_OPTIONS = tuple(each.name for each in fields(PathOptions))
-# rotation axes to free, by their index in the weights, the most often useful axis first
-AXES_TO_FREE = (5, 3, 4)
 # distance from a limit below which a joint is at the limit [rad, m]
 AT_LIMIT = 1e-6
 # condition number of the pose Jacobian above which the arm is near a singularity
 MAX_CONDITION = 100.0
-# iteration limit of the search for any configuration at a pose
-ITERATIONS = 3000
 # reasons by the status of the search for any configuration at a pose
 REASONS = {Status.GOAL_IN_COLLISION: 'contact', Status.TIMED_OUT: 'time',
            Status.PREEMPTED: 'time'}
-# status, `reason` and `text` of a PathBreak
+# status and `reason` of a Path, and the text of its message
 Reason: TypeAlias = tuple[Status, str, str]
 
 
@@ -71,85 +66,63 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     tool_path = path if isinstance(path, ToolPath) else Waypoints(path)
     target, parts, search = ({name: options[name] for name in names if name in options}
                              for names in (TARGET_OPTIONS, PROBLEM_OPTIONS, SEARCH_OPTIONS))
-    if parts.get('collisions', True):
-        parts['checker'] = (own_collisions(robot).checker if scene is None
-                            else collision_checker(robot, scene))
+    if scene is not None and parts.get('collisions', True):
+        parts['checker'] = collision_checker(robot, scene)
     problem = IKProblem(robot, PoseTarget(tip, tool_path.pose(0.0), **target), start=seed, **parts)
-    return follow_path(problem, tool_path, PathOptions(**search), advise=True)
+    chosen = PathOptions(**search)
+    budget = Budget(time.monotonic() + chosen.timeout, cancel=chosen.cancel)
+    return follow_path(problem, tool_path, chosen, budget, advise=True)
 
 
-def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions,
+def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget: Budget,
                 advise: bool = False) -> Path:
     """
-    Find joint values for a problem whose only target moves along a path.
+    Find joint values for a problem whose only target is at the first pose of a path.
 
-    The pose of the target is replaced by those of the path; the start of the problem is the seed.
-    If the path breaks, `advise` repeats the search with other starts and with free axes, and
-    reports what helps.
+    The start of the problem is the seed. If the path breaks, `advise` repeats the search with
+    other starts and with free axes, and reports what helps.
 
     Raises InvalidOptionError for an active joint with more than one value.
     """
     for joint in problem.active.multi_value_joints:
         raise InvalidOptionError(f"joint '{joint.name}' is {joint.kind}; only joints of one value "
                                  'follow a path: lock it')
-    budget = Budget(time.monotonic() + options.timeout, cancel=options.cancel)
     branches = Branches(problem, path, options, budget)
-    chain = _search(branches)
-    status, text = Status.SUCCESS, f'the whole path is reached, by {len(chain)} configurations'
-    broken = None
+    chain = branches.search()
+    status, reason, text = Status.SUCCESS, '', (
+        f'the whole path is reached, by {len(chain)} configurations')
+    broken_at = None
     if not chain or chain[-1][0] < path.length:
-        reached = chain[-1][0] if chain else -1.0
-        s = float(branches.samples[np.searchsorted(branches.samples, reached, 'right')])
-        status, reason, text = _reason(branches, chain, s)
-        advice = _advice(branches, reached) if advise and reason != 'time' else ''
-        broken = PathBreak(s, path.pose(s), reason, text, advice)
-        text = (f'the path breaks at {broken.parameter:.4g} m of {path.length:.4g} m: '
-                + '; '.join(part for part in (broken.text, broken.advice) if part))
+        broken_at = float(branches.samples[branches.next_sample(chain)])
+        status, reason, text = _reason(branches, chain, broken_at)
+        if advise and reason != 'time' and (advice := _advice(branches, chain)):
+            text += f'; {advice}'
+        text = f'the path breaks at {broken_at:.4g} m of {path.length:.4g} m: {text}'
     q = np.array([q for _, q in chain]).reshape(-1, problem.robot.nq)
-    return Path(status, text, q, np.array([s for s, _ in chain]), path, problem, options, broken,
-                time.monotonic() - budget.started)
+    return Path(status, text, q, np.array([s for s, _ in chain]), path, problem, options,
+                broken_at, reason, time.monotonic() - budget.started)
 
 
-def _search(branches: Branches) -> Chain:
-    """Return the cheapest of the chains that get farthest, smoothed."""
-    start = branches.given.start
-    if branches.options.hold_start:
-        starts = [start] if accept(branches.first, start).accepted else []
-    else:
-        starts = branches.search(0)
-    # where all chains end, search for new configurations and trace their branches in both
-    # directions, until that brings no progress
-    chain, whole, layer = Chain(), Chain(), 0
-    while starts:
-        branches.grow(layer, starts)
-        chain, whole = branches.best()
-        is_farther = layer < len(chain) < len(branches.samples)
-        layer = len(chain)
-        starts = branches.search(layer) if is_farther and not branches.budget.over() else []
-    return smoothed(branches, chain, whole)
+def _advice(branches: Branches, chain: Chain) -> str:
+    """Return a change of the problem with which the path gets farther than the chain, or ''."""
+    problem, options, path = branches.problem, branches.options, branches.path
 
-
-def _advice(branches: Branches, reached: float) -> str:
-    """Return a change of the problem with which the path gets farther, or ''."""
-    problem, options, path = branches.given, branches.options, branches.path
-    # another start
+    def reached(problem: IKProblem, options: PathOptions) -> float:
+        found = Branches(problem, path, options, branches.budget).search()
+        return found[-1][0] if found else 0.0
     if options.hold_start:
-        chain = _search(Branches(problem, path, replace(options, hold_start=False),
-                                 branches.budget))
-        if chain and chain[-1][0] > max(reached, 0.0):
-            return f'another start (hold_start=False) reaches {chain[-1][0]:.4g} m'
-    # a free rotation axis
+        end = reached(problem, replace(options, hold_start=False))
+        if end > (chain[-1][0] if chain else 0.0):
+            return f'another start (hold_start=False) reaches {end:.4g} m'
     target, = problem.question()['targets']
-    for axis in AXES_TO_FREE:
+    # a free rotation, first about the axis of the tool
+    for axis, name in reversed(ROTATIONS.items()):
         weights = target.weights.copy()
         weights[axis] = 0.0
-        if not target.counted[axis] or not weights.any():
-            continue
-        chain = _search(Branches(problem.varied(targets=[target.varied(weights=weights)]), path,
-                                 options, branches.budget))
-        if chain and chain[-1][0] == path.length:
+        if target.counted[axis] and weights.any() and path.length == reached(
+                problem.varied(targets=[target.varied(weights=weights)]), options):
             numbers = ' '.join(f'{weight:g}' for weight in weights)
-            return f'with {ROTATIONS[axis]} free (weights {numbers}) the whole path is reached'
+            return f'with {name} free (weights {numbers}) the whole path is reached'
     return ''
 
 
@@ -162,15 +135,15 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
         return ((Status.PREEMPTED, 'time', 'cancelled') if budget.cancelled() else
                 (Status.TIMED_OUT, 'time', f'the timeout of {options.timeout:.4g} s is over'))
     if not chain and options.hold_start:
-        return start_reason(branches.first)
+        return start_reason(branches.problem)
     # the descent along the branch ends in contact
     q = chain[-1][1] if chain else branches.seed
     end = branches.descend(problem, q)
-    if chain and branches.is_step(q, end) and accept(problem, end).touches:
+    is_step = step(q, end) <= options.max_joint_step
+    if chain and is_step and accept(problem, end).touches:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # is the pose reachable at all, from any start?
-    found = solve(problem, [q], max_iterations=ITERATIONS, timeout=branches.left, random_state=0,
-                  cancel=options.cancel)
+    found = branches.solve(s, q)
     if found.success:
         return _unconnected(branches, problem, q, end, found)
     reason = REASONS.get(found.status) or (
@@ -184,21 +157,24 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
 def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
                  found: IKSolution) -> Reason:
     """Return the reason why no step from q (nq,) reaches a pose that is otherwise reachable."""
+    active = problem.active
     text = ('no allowed step reaches the next pose; the nearest other configuration found is '
-            f'{largest_change(problem.active.joints, q, found.best_q)} away')
-    limited = [joint.name for joint in problem.active.joints
+            f'{largest_change(active.joints, q, found.best_q)} away')
+    limited = [joint.name for joint in active.joints
                if not problem.lower[joint.index] + AT_LIMIT < end[joint.index]
                < problem.upper[joint.index] - AT_LIMIT]
     if limited and not accept(problem, end).accepted:
         bound = '' if problem.change_bound is None else ' or at that of max_joint_change'
         return (Status.NO_IK_SOLUTION, 'joint limit',
                 f'{text}; at the limit{bound}: {", ".join(limited)}')
-    condition = float(np.linalg.cond(pose_jacobian(problem, q)))
+    target, robot = problem.targets[0], problem.robot
+    J = target.function.jacobian(Configuration(robot, q, robot.scratch_data()))
+    condition = float(np.linalg.cond(J[target.counted][:, active.v_slice]))
     if condition > MAX_CONDITION:
         return (Status.NO_IK_SOLUTION, 'singularity',
                 f'{text}; the arm is near a singularity (condition number {condition:.3g})')
     # if the step to the other configuration is short, a contact between both prevented the step
-    if branches.is_step(q, found.best_q):
+    if step(q, found.best_q) <= branches.options.max_joint_step:
         return Status.NO_IK_SOLUTION, 'contact', 'there is a contact on the way to the next pose'
     return Status.NO_IK_SOLUTION, 'step', text
 

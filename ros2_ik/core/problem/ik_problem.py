@@ -1,6 +1,7 @@
 """The IK problem: a robot, its active joints, targets, constraints and costs."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 import math
 from typing import Any
 
@@ -232,6 +233,9 @@ class IKProblem:
                 'costs': self.costs, 'joint_limits': self.joint_limits,
                 'checker': self.checker, 'collisions': self.collisions,
                 'change_bound': self.change_bound}
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return partial(IKProblem, self.robot, **self.question()), ()
 
     @property
     def joint_names(self) -> tuple[str, ...]:

@@ -105,14 +105,14 @@ def test_path_ends_at_a_wall(ur5):
     # past defect: the scene counted for True only
     same = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), scene=scene, collisions=np.True_)
     assert same.status is Status.GOAL_IN_COLLISION
-    assert 0.3 < path.fraction < 0.7 and path.broken_at.reason == 'contact'
-    assert "touches 'wall'" in path.broken_at.text
+    assert 0.3 < path.fraction < 0.7 and path.reason == 'contact'
+    assert "touches 'wall'" in path.message
     passes(ur5, 'tool0', path)
 
 
 def test_line_out_of_reach_ends_at_the_stretched_arm(ur5):
     path = solve_path(ur5, 'tool0', Line(LEFT, pose((0.45, 1.3, 0.3), DOWN)), collisions=False)
-    assert path.status is Status.NO_IK_SOLUTION and path.broken_at.reason == 'reach'
+    assert path.status is Status.NO_IK_SOLUTION and path.reason == 'reach'
     passes(ur5, 'tool0', path)
     assert 0.7 < path.parameters[-1] - 0.3 < 0.95
 
@@ -120,8 +120,8 @@ def test_line_out_of_reach_ends_at_the_stretched_arm(ur5):
 def test_message_names_the_joint_limit_and_suggests_a_free_axis(panda):
     turn = Screw(LEFT, LEFT[:3, 3], (0, 0, 1), 6.2)    # the last joint turns by 5.79 rad at most
     path = solve_path(panda, 'panda_hand_tcp', turn, collisions=False)
-    assert path.broken_at.reason == 'joint limit' and 'panda_joint7' in path.broken_at.text
-    assert 'rz free (weights 1 1 1 1 1 0)' in path.broken_at.advice
+    assert path.reason == 'joint limit' and 'panda_joint7' in path.message
+    assert 'rz free (weights 1 1 1 1 1 0)' in path.message
     passes(panda, 'panda_hand_tcp', path)
     weights = (1, 1, 1, 1, 1, 0)
     free = solve_path(panda, 'panda_hand_tcp', turn, collisions=False, weights=weights)
@@ -136,7 +136,7 @@ def test_fixed_start_is_kept_or_refused(ur5):
     assert held.success and np.array_equal(held.q[0], free.q[0])
     away = solve_path(ur5, 'tool0', line, hold_start=True, collisions=False)
     assert away.status is Status.INVALID_ROBOT_STATE and away.fraction == 0.0
-    assert away.broken_at.reason == 'start' and 'another start' in away.broken_at.advice
+    assert away.reason == 'start' and 'another start' in away.message
     assert len(away.q) == 0
 
 
@@ -165,7 +165,7 @@ def test_timeout_and_cancellation_are_reported(ur5):
     late = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), timeout=1e-3, collisions=False)
     assert late.status is Status.TIMED_OUT and late.fraction < 1
     stopped = solve_path(ur5, 'tool0', Line(LEFT, RIGHT), cancel=lambda: True, collisions=False)
-    assert stopped.status is Status.PREEMPTED and stopped.broken_at.reason == 'time'
+    assert stopped.status is Status.PREEMPTED and stopped.reason == 'time'
 
 
 @pytest.mark.parametrize(('options', 'error', 'words'), [
