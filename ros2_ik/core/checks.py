@@ -148,11 +148,6 @@ def whole(value: object, name: str, error: type[IKError], least: int = 1,
     return int(value)
 
 
-def all_positive(error: type[IKError], **values: object) -> list[float]:
-    """Return each value as a float if it is a finite number above zero, or raise `error`."""
-    return [positive(value, name, error) for name, value in values.items()]
-
-
 def one_of(value: object, name: str, valid: Sequence[str], error: type[IKError]) -> str:
     """Return the value if it is one of the `valid` texts, or raise `error`."""
     if not isinstance(value, str) or value not in valid:

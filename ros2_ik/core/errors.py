@@ -79,15 +79,6 @@ class InvalidSceneError(IKError):
     """An invalid shape, object or scene change."""
 
 
-class UnknownOptionError(InvalidOptionError):
-    """An option that the solver does not have."""
-
-    def __init__(self, option: str, solver: str, valid: Collection[str]) -> None:
-        hint = nearest(option, valid) or f'valid: {", ".join(valid)}'
-        super().__init__(f"'{option}' is neither an option of a search nor of solver '{solver}'; "
-                         f'{hint}')
-
-
 class JointLimitError(IKError):
     """A joint outside its limits."""
 

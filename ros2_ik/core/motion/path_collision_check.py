@@ -81,10 +81,10 @@ class PathCollisionCheck:
         yield end, goal
         # adapt the time step so that each step moves almost as far as the resolution
         now, step = 0.0, MAX_INTERVAL
-        while now + step < end or _distance(before, goal) > self._resolution:
+        while now + step < end or largest_step(before, goal) > self._resolution:
             step = min(step, end - now)
             position = self._at(now + step)
-            far = _distance(before, position)
+            far = largest_step(before, position)
             if far <= self._resolution:
                 now, before = now + step, position
                 yield now, position
@@ -105,8 +105,9 @@ class PathCollisionCheck:
         return position
 
 
-def _distance(one: Array, other: Array) -> float:
-    return float(np.abs(one - other).max(initial=0.0))
+def largest_step(q: Array, end: Array) -> float:
+    """Return the largest change of a joint between positions (n,) [rad, m]."""
+    return float(np.abs(end - q).max(initial=0.0))
 
 
 def blocked(checker: CollisionChecker, motion: Motion, q: Array,

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 import math
 import time
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
 from ros2_ik.core.errors import InvalidOptionError
+from ros2_ik.core.motion.path_collision_check import largest_step
 from ros2_ik.core.path.path import PathOptions
 from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
 from ros2_ik.core.problem import accept, IKProblem, IKSolution
@@ -75,7 +76,7 @@ class Branches:
         """Return an accepted configuration at a parameter, within `most` of q (nq,), or None."""
         problem = self.at(s)
         end = self.descend(problem, q)
-        return end if step(q, end) <= most and accept(problem, end).accepted else None
+        return end if largest_step(q, end) <= most and accept(problem, end).accepted else None
 
     def solve(self, s: float, q: Array, solutions: int = 1) -> IKSolution:
         """Search for any configurations at a parameter, first near q (nq,)."""
@@ -112,20 +113,16 @@ class Branches:
         return [each.q for each in (found, *found.alternatives) if each.q is not None]
 
     def _grow(self, layer: int, starts: Sequence[Array]) -> None:
-        """Trace branches from configurations (nq,) at sample `layer` to both ends of the path."""
-        for q in starts:
-            for direction in (1, -1):
-                self._trace(layer, q, direction)
-
-    def _trace(self, layer: int, q: Array, direction: int) -> None:
-        """Trace a branch to higher (1) or lower samples (-1), until it ends or merges."""
-        self._add_node(layer, q)
-        while 0 <= layer + direction < len(self.samples) and not self.budget.over():
-            layer += direction
-            found = self.follow(self.samples[layer], q, MAX_SAMPLE_STEP)
-            if found is None or not self._add_node(layer, found):
-                return
-            q = found
+        """Trace branches from configurations (nq,) at sample `layer`, until they end or merge."""
+        ways = range(layer + 1, len(self.samples)), range(layer - 1, -1, -1)
+        for start, way in product(starts, ways):
+            self._add_node(layer, q := start)
+            for i in way:
+                found = None if self.budget.over() else self.follow(
+                    self.samples[i], q, MAX_SAMPLE_STEP)
+                if found is None or not self._add_node(i, found):
+                    break
+                q = found
 
     def _add_node(self, layer: int, q: Array) -> bool:
         """Add a node at q (nq,) to a sample; return False if there is one already."""
@@ -206,7 +203,7 @@ class Branches:
         between = q + (q_end - q) * (middle - s) / (s_end - s)
         # done if the step spans no knot, is short, and its middle is near the path
         most = self.options.max_joint_step
-        if not len(inner) and step(q, q_end) <= most and (
+        if not len(inner) and largest_step(q, q_end) <= most and (
                 deviation(self.at(middle), between) <= self.options.max_deviation):
             return [end] if self._is_free(q, q_end) else None
         # otherwise add a configuration in the middle and divide both halves
@@ -219,14 +216,9 @@ class Branches:
     def _is_free(self, q: Array, end: Array) -> bool:
         """Return whether there is no contact between two configurations without contact."""
         checker = self.problem.checker
-        count = math.ceil(step(q, end) / self.options.resolution)
+        count = math.ceil(largest_step(q, end) / self.options.resolution)
         return checker is None or not any(checker.collides(q + (end - q) * k / count)
                                           for k in range(1, count))
-
-
-def step(q: Array, end: Array) -> float:
-    """Return the largest change of a joint between two configurations (nq,) [rad, m]."""
-    return float(np.abs(end - q).max())
 
 
 def deviation(problem: IKProblem, q: Array) -> float:

@@ -10,7 +10,8 @@ import numpy as np
 from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.collision import collision_checker
 from ros2_ik.core.errors import InvalidOptionError, unknown_name
-from ros2_ik.core.path.branches import Branches, Chain, step
+from ros2_ik.core.motion.path_collision_check import largest_step
+from ros2_ik.core.path.branches import Branches, Chain
 from ros2_ik.core.path.path import Path, PathOptions
 from ros2_ik.core.path.tool_paths import ToolPath, Waypoints
 from ros2_ik.core.problem import accept, IKProblem, IKSolution, largest_change, PoseTarget
@@ -139,7 +140,7 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     # the descent along the branch ends in contact
     q = chain[-1][1] if chain else branches.seed
     end = branches.descend(problem, q)
-    is_step = step(q, end) <= options.max_joint_step
+    is_step = largest_step(q, end) <= options.max_joint_step
     if chain and is_step and accept(problem, end).touches:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # is the pose reachable at all, from any start?
@@ -174,7 +175,7 @@ def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
         return (Status.NO_IK_SOLUTION, 'singularity',
                 f'{text}; the arm is near a singularity (condition number {condition:.3g})')
     # if the step to the other configuration is short, a contact between both prevented the step
-    if step(q, found.best_q) <= branches.options.max_joint_step:
+    if largest_step(q, found.best_q) <= branches.options.max_joint_step:
         return Status.NO_IK_SOLUTION, 'contact', 'there is a contact on the way to the next pose'
     return Status.NO_IK_SOLUTION, 'step', text
 

@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.checks import all_positive, whole
+from ros2_ik.core.checks import positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.lm import Screw, screw_to
@@ -34,7 +34,9 @@ class ClosedLoopIK(Solver):
         if eps is None:
             eps = min(1e-4, *(tolerance for target in problem.targets for tolerance in
                               (target.position_tolerance, target.orientation_tolerance)))
-        self.eps, self.dt, self.damp = all_positive(InvalidOptionError, eps=eps, dt=dt, damp=damp)
+        self.eps, self.dt, self.damp = (
+            positive(value, name, InvalidOptionError)
+            for value, name in ((eps, 'eps'), (dt, 'dt'), (damp, 'damp')))
         self.it_max = whole(it_max, 'it_max', InvalidOptionError)
         self.rows = ProblemRows(problem, screw_to)
 

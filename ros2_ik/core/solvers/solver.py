@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from ros2_ik.core.arrays import Array
-from ros2_ik.core.errors import InvalidOptionError, UnknownOptionError, UnknownSolverError
+from ros2_ik.core.errors import InvalidOptionError, nearest, UnknownSolverError
 from ros2_ik.core.problem import IKProblem
 from ros2_ik.core.solvers.options import NAMES
 from ros2_ik.core.solvers.starts import draw_starts, Starts
@@ -156,7 +156,10 @@ def make_solver(name: str, problem: IKProblem, options: Mapping[str, object]) ->
     valid = [p for p in inspect.signature(make).parameters if p != 'problem'] if options else []
     for option in options:
         if option not in valid:
-            raise UnknownOptionError(option, name, [*valid, *NAMES])
+            known = [*valid, *NAMES]
+            hint = nearest(option, known) or f'valid: {", ".join(known)}'
+            raise InvalidOptionError(f"'{option}' is neither an option of a search nor of solver "
+                                     f"'{name}'; {hint}")
     return make(problem, **options)
 
 
