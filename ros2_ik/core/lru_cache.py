@@ -29,6 +29,3 @@ class LRUCache(Generic[K, V]):
         for oldest in list(self._values)[:-self._size]:
             self._values.pop(oldest, None)
         return value
-
-    def __contains__(self, key: K) -> bool:
-        return key in self._values
