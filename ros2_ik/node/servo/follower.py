@@ -91,7 +91,6 @@ class Follower:
         self.places = np.array([robot.joint(name).index for name in begin.joints])
         self.others = tuple(joint for joint in robot.joints if joint.name not in begin.joints)
         self.command: Command | None = None
-        self._options = begin.options
         self.scene, self._checker = begin.scene, self.checker(begin.scene)
         joints = begin.joints
         moves = [robot.joint(name).velocity_index
@@ -167,7 +166,8 @@ class Follower:
     def checker(self, scene: Scene) -> CollisionChecker | None:
         """Return the collision checker for a scene, None without checks; this may take seconds."""
         # not a cached one, since `move_objects` changes it
-        return CollisionChecker(self.robot, scene, *self._options) if self._options else None
+        options = self.begin.options
+        return CollisionChecker(self.robot, scene, *options) if options else None
 
     def set_scene(self, checker: CollisionChecker | None,
                   velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
@@ -179,7 +179,7 @@ class Follower:
     def move_objects(self, poses: Mapping[str, pin.SE3],
                      velocities: Mapping[str, Array] = MappingProxyType({})) -> None:
         """Move world objects to poses in the root frame; `velocities` as in `set_scene`."""
-        if self._options is not None:
+        if self.begin.options:
             for program in (self._brake, self._follow):
                 program.move_objects(poses, velocities)
 
@@ -341,33 +341,19 @@ class Follower:
             return BOUND, f"slow: at the position limit of '{joint}'"
         if condition > NEAR_SINGULAR:
             return at_singularity if halted else (LEAVING, 'slow: leaves a singularity')
-        return self._rare_reason(result, value) if lasting else (NO_WARNING, FOLLOWS)
+        if not lasting:
+            return NO_WARNING, FOLLOWS
+        if near := self._near(self._follow, SURFACE):
+            return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
+        code, how = (SINGULAR, 'halted') if halted else (NO_WARNING, 'slow')
+        return code, (f'{how}: the number or the limits of the joints, or obstacles farther away, '
+                      'prevent the commanded twist; control_dimensions can free axes')
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
         """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
         slow = self.begin.mode == 'twist' and self._tip.part(self.q, result.v, value) < MIN_PART
         self._slow_for = self._slow_for + self.dt if slow else 0.0
         return self._slow_for > SLOW_TIME
-
-    def _rare_reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
-        """Return code and text of a reason other than contacts, bounds and singularities."""
-        if near := self._near(self._follow, SURFACE):
-            return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
-        if axis := self._tip.missing_axis(self.q, twist):
-            return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
-        held = sorted({one.rpartition(' ')[0] for one in result.active_limits}
-                      & {*self.begin.joints})
-        if held:
-            return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
-        wanted = np.array(self.begin.dimensions)
-        if self._is_short and (twist * wanted)[3:].any():
-            return SINGULAR, (f'slow: {len(self._tip.columns)} joints cannot turn the tip as '
-                              'commanded' + (' and hold its position; control_dimensions can free '
-                                             'axes' if wanted[:3].any() else ''))
-        # a pair at any distance can slow the arm, such as a wall that approaches fast
-        if near := self._near(self._follow, math.inf):
-            return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
-        return NO_WARNING, 'slow: at the velocity limit of the tip'
 
     def _is_far(self, result: VelocityResult) -> bool:
         """Return whether the tip is more than 1e-3 m or rad from a commanded pose."""

@@ -1,17 +1,11 @@
-"""Jacobian of the servo's tip: condition number, missing directions, motion along surfaces."""
+"""Jacobian of the servo's tip: condition number, achieved motion, motion along surfaces."""
 
 from collections.abc import Sequence
-import math
 
 import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core import Array, NearPair, Robot
-
-AXES = ('x', 'y', 'z', 'rx', 'ry', 'rz')
-MIN_SINGULAR_VALUE = 1e-3   # of a direction in which joints can move the tip [m/rad]
-# fraction of a twist outside of the reachable directions above which the twist is impossible
-MAX_MISSING = 0.5
 
 
 class TipMotion:
@@ -39,8 +33,7 @@ class TipMotion:
         """Return the condition number of the firm rows of the Jacobian at q (nq,)."""
         if not self._firm.any():
             return 1.0
-        values = np.linalg.svd(self.jacobian(q)[self._firm], compute_uv=False)
-        return float(values[0] / values[-1]) if values[-1] > 0 else math.inf
+        return float(np.linalg.cond(self.jacobian(q)[self._firm]))
 
     def part(self, q: Array, v: Array, twist: Array) -> float:
         """Return the achieved fraction of a twist (6,), the smaller of linear and angular part."""
@@ -51,18 +44,6 @@ class TipMotion:
             if (squared := float(wanted @ wanted)) > 0:
                 parts.append(float(moved[rows] @ wanted) / squared)
         return min(parts)
-
-    def missing_axis(self, q: Array, twist: Array) -> str:
-        """Return a commanded axis, such as 'rx', in which no joint moves the tip at q, or ''."""
-        J = self.jacobian(q)
-        # remainder of the twist after projection onto the column space of the Jacobian
-        for rows in (slice(0, 3), slice(3, 6)):
-            U, values, _ = np.linalg.svd(J[rows], full_matrices=False)
-            U, wanted = U[:, values > MIN_SINGULAR_VALUE], twist[rows] * self._wanted[rows]
-            left = wanted - U @ (U.T @ wanted)
-            if np.linalg.norm(left) > MAX_MISSING * np.linalg.norm(wanted):
-                return AXES[rows][int((left * wanted).argmax())]
-        return ''
 
     def along_surfaces(self, q: Array, twist: Array, pairs: Sequence[NearPair],
                        rate: float) -> Array:
