@@ -45,7 +45,6 @@ from ros2_ik.node.state.motion_clock import MAX_BACKWARD, MotionClock
 NAME = 'ik_servo'   # of the process
 LOCK_MEMORY = 1 | 2     # flags MCL_CURRENT and MCL_FUTURE of mlockall
 PRIORITY = 40       # of SCHED_FIFO, as of MoveIt Servo
-NICENESS = -10      # if SCHED_FIFO is not permitted
 IDLE_PERIOD = 0.05  # between two checks for messages of the node while nothing moves [s]
 MIN_SPIN_TIME = 1e-3    # for callbacks before each step [s]
 CHECK_PERIOD = 0.02     # between two checks of joint_states [s]
@@ -86,21 +85,14 @@ def serve_servo(connection: Connection, names: Names) -> None:
 
 
 def _raise_priority() -> None:
-    """
-    Request real-time scheduling (SCHED_FIFO), or else a lower niceness.
-
-    Niceness mainly acts within a session, since Linux shares CPU time by session (autogroup).
-    """
+    """Request real-time scheduling (SCHED_FIFO), and lock memory, if this is permitted."""
     # Lock memory, as controller_manager does: reading pages from swap takes a third of a second.
     # Without the permission to lock memory, mlockall fails and changes nothing.
     ctypes.CDLL(None).mlockall(LOCK_MEMORY)
-    try:
+    with suppress(PermissionError):
         # all threads, since steps wait for the threads of OpenBLAS as well
         for thread in os.listdir('/proc/self/task'):
             os.sched_setscheduler(int(thread), os.SCHED_FIFO, os.sched_param(PRIORITY))
-    except PermissionError:
-        with suppress(PermissionError):
-            os.nice(NICENESS)
 
 
 class Loop:
@@ -159,7 +151,7 @@ class Loop:
             if self._session:
                 self._step(self._session, time.monotonic() - due)
             for player in self._players.values():
-                self._guard(player, partial(player.tick, period))
+                self._attempt(partial(player.tick, period), player.abort)
 
     def _spin(self, seconds: float) -> None:
         try:
@@ -168,22 +160,17 @@ class Loop:
         except Exception:
             self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
 
-    def _guard(self, player: Player, do: Callable[[], None]) -> None:
+    def _attempt(self, do: Callable[[], object], fail: Callable[[str], None]) -> None:
+        """Call `do`; if it raises, log the error and call `fail` with its text."""
         try:
             do()
-        # an error of one player must not end the others
+        # an error of a session or a player must not end the others
         except Exception as error:
             self._log.error(traceback.format_exc())
-            player.abort(f'{type(error).__name__}: {error}')
+            fail(f'{type(error).__name__}: {error}')
 
     def _step(self, session: 'Session', late: float) -> None:
-        try:
-            session.step(late)
-        # end without braking: the last published step brings the joints to rest, or holds them
-        except Exception as error:
-            self._log.error(traceback.format_exc())
-            session.end(f'{type(error).__name__}: {error}')
-            session.over = True
+        self._attempt(partial(session.step, late), session.abort)
         self._report(session)
         if session.over:
             session.close()
@@ -206,24 +193,20 @@ class Loop:
             if i >= newest or arguments[:1] not in ((Session.take_scene,),
                                                     (Session.move_objects,)):
                 self._called = time.monotonic()
-                self._perform(method, arguments)
+                # for example, a scene for which no collision checker can be created
+                self._attempt(partial(method, self, *arguments), self._fail)
         if self._gone:
             # motions stop without braking, since nothing supervises them now (docs/safety.md)
             for player in self._players.values():
                 player.shut()
             self.call_session(Session.end, 'the node is gone')
 
-    def _perform(self, method: Callable[..., None], arguments: tuple[object, ...]) -> None:
-        try:
-            method(self, *arguments)
-        # for example, a scene for which no collision checker can be created
-        except Exception as error:
-            self._log.error(traceback.format_exc())
-            reason = f'{type(error).__name__}: {error}'
-            if self._session:
-                self._session.end(reason)
-            else:
-                self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
+    def _fail(self, reason: str) -> None:
+        """End the session, or report that none has begun, after an error in a call."""
+        if self._session:
+            self._session.end(reason)
+        else:
+            self._send(State(code=ServoStatus.INVALID, message=reason, ended=reason))
 
     def begin(self, begin: Begin) -> None:
         """Start a session, unless the previous one still ends; the status reports its reason."""
@@ -258,7 +241,7 @@ class Loop:
     def call_player(self, number: int, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of a player; players of a previous process are ignored."""
         if player := self._players.get(number):
-            self._guard(player, partial(method, player, *arguments))
+            self._attempt(partial(method, player, *arguments), player.abort)
 
     def close_player(self, number: int) -> None:
         """Destroy a player."""
@@ -379,7 +362,6 @@ class Session:
     def _adopt(self, scene: Scene) -> dict[str, Array]:
         """Set the scene, but not yet its checker; return the velocities of moving objects."""
         before, self.follower.scene = self.follower.scene, scene
-        self._velocities.keep(scene.objects)
         # unmoved objects are the same in both scenes, or equal after pickling
         self._velocities.note({
             name: item.pose.translation - before.objects[name].pose.translation
@@ -428,12 +410,14 @@ class Session:
             self.ended, self._ended_at = reason, time.monotonic() + self.follower.braking_time
         self.follower.brake()
 
-    def _on_foreign_command(self, output: ServoOutput, message: object, topic: str) -> None:
-        """End the session immediately if another client commands the joints."""
-        if not output.concerns(message):
-            return
-        self.end(f'another client sends commands on {topic}')
+    def abort(self, reason: str) -> None:
+        """End without braking: the last published step holds the joints or brings them to rest."""
+        self.end(reason)
         self.over = True
+
+    def _on_foreign_command(self, output: ServoOutput, message: object, topic: str) -> None:
+        if output.concerns(message):
+            self.abort(f'another client sends commands on {topic}')
 
     # -- steps ----------------------------------------------------------------------------
 

@@ -40,18 +40,15 @@ class Player:
              is_curved: bool) -> None:
         """Start a motion from rest, through k states (k, n) at times (k,) [s]."""
         self._output = output
-        self._begin(Motion.spline(output.joints, times, positions, velocities, is_curved))
-        self._now, self._ticked = self._clock.now(), time.monotonic()
+        self._motion = Motion.spline(output.joints, times, positions, velocities, is_curved)
+        self._time, self._now, self._ticked = 0.0, self._clock.now(), time.monotonic()
 
     def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         """Brake within `bounds` (lower, upper; (n,) each) from the last command of a motion."""
         if self._motion is not None and self._time < self._motion.duration:
             at, left = self._motion.at(self._time), self._motion.duration - self._time
             if braking := braked(self._motion, at, left, limits, bounds):
-                self._begin(braking)
-
-    def _begin(self, motion: Motion) -> None:
-        self._motion, self._time = motion, 0.0
+                self._motion, self._time = braking, 0.0
 
     def tick(self, period: float) -> None:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""

@@ -1,10 +1,9 @@
 """The node's handle of the servo's process."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 import multiprocessing
 from multiprocessing.connection import Connection
-from queue import SimpleQueue
-import threading
 import time
 from typing import Concatenate, NamedTuple, ParamSpec, TYPE_CHECKING, TypeAlias
 
@@ -47,7 +46,9 @@ class ServoProcess:
     def __init__(self, node: Node) -> None:
         self._node = node
         self.receivers: list[Callable[[FromServo], None]] = []
-        self._pipe: _Pipe | None = None
+        self._connection: Connection | None = None
+        # a thread, since the start takes long, and the pipe may be full
+        self._sender = ThreadPoolExecutor(1, 'to the servo')
         self._wait = 0.0    # before the next start [s]
         self._timer = node.create_timer(POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -56,10 +57,13 @@ class ServoProcess:
     def call(self, method: 'Callable[Concatenate[Loop, P], None]', *arguments: P.args,
              **_: P.kwargs) -> None:
         """Call a method of the process's Loop, later; start the process if there is none."""
-        if self._pipe is None:
-            self._pipe, self._wait = _Pipe(self._names(), self._wait), RESTART_PERIOD
+        if self._connection is None:
+            self._connection, there = multiprocessing.Pipe()
+            self._sender.submit(_start, there, self._names(), self._wait)
+            self._wait = RESTART_PERIOD
             self._timer.reset()
-        self._pipe.outbox.put((method, arguments))
+        # no-op if the process has died, until `pass_on` closes the pipe
+        self._sender.submit(self._connection.send, (method, arguments))
 
     def _names(self) -> Names:
         # resolved here, since topics may be remapped
@@ -72,8 +76,8 @@ class ServoProcess:
         """Pass received messages to the receivers."""
         received = list[FromServo]()
         try:
-            while self._pipe and self._pipe.connection.poll():
-                received.append(self._pipe.connection.recv())
+            while self._connection and self._connection.poll():
+                received.append(self._connection.recv())
         except (EOFError, OSError):
             self.close()
             received.append(Died())
@@ -82,39 +86,20 @@ class ServoProcess:
                 receive(message)
 
     def close(self) -> None:
-        """Close the pipe, so that the process brakes and ends."""
-        if self._pipe:
+        """Close the pipe after the calls under way, so that the process brakes and ends."""
+        if self._connection:
             self._timer.cancel()
-            self._pipe.outbox.put(None)
-            self._pipe.connection.close()
-            self._pipe = None
+            self._sender.submit(self._connection.close)
+            self._connection = None
 
 
-class _Pipe:
-    """The node's end of the pipe; a thread starts the process after `wait` [s], and sends."""
-
-    def __init__(self, names: Names, wait: float) -> None:
-        self.connection, there = multiprocessing.Pipe()
-        self.outbox = SimpleQueue[Call | None]()
-        threading.Thread(target=self._run, args=(there, names, wait), name='to the servo',
-                         daemon=True).start()
-
-    def _run(self, there: Connection, names: Names, wait: float) -> None:
-        time.sleep(wait)
-        # closed after the start, so that only the process keeps its end of the pipe open
-        with there:
-            ensure_fork_server()
-            context = multiprocessing.get_context('forkserver')
-            context.Process(target=_serve, args=(there, names), daemon=True).start()
-        call = self.outbox.get()
-        try:
-            while call is not None:
-                self.connection.send(call)
-                call = self.outbox.get()
-        # the process has died: discard calls until `close`
-        except OSError:
-            while self.outbox.get() is not None:
-                continue
+def _start(there: Connection, names: Names, wait: float) -> None:
+    time.sleep(wait)
+    # closed after the start, so that only the process keeps its end of the pipe open
+    with there:
+        ensure_fork_server()
+        context = multiprocessing.get_context('forkserver')
+        context.Process(target=_serve, args=(there, names), daemon=True).start()
 
 
 def _serve(connection: Connection, names: Names) -> None:
