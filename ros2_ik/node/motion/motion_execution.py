@@ -16,6 +16,7 @@ from ros2_ik.node.controllers.controller import (
     MAX_DELAY,
     motion_limits,
     N_PATH_SAMPLES,
+    PATH_TOLERANCE,
     position_bounds,
     USUAL_DELAY,
 )
@@ -148,7 +149,7 @@ class MotionExecution:
         joints, at, delay = controller.joints, None, USUAL_DELAY
         if not self._measured.stale(joints):
             found = tracking(self.robot, joints, controller.commanded, self._measured)
-            if not found.on_way or found.delay > USUAL_DELAY:
+            if found.aside > PATH_TOLERANCE or found.delay > USUAL_DELAY:
                 at = (self._measured_now(controller) if self._measured.have_velocities(joints)
                       else None)
             # before that, the measured delay is at most the time since the start, so too small
@@ -289,12 +290,6 @@ class MotionExecution:
         return np.concatenate([np.abs(offset(
             self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
             for one in controllers])
-
-    def log_line(self, outcome: Outcome) -> str:
-        """Return client, controllers, duration and outcome of a motion."""
-        names = ', '.join(controller.name for controller in self.controllers)
-        return (f'motion by {self.who} with {names}, {self.now() - self.sent_at:.2f} s: '
-                f'{Status(outcome.status).name}: {outcome.message}')
 
 
 def _add_reason(outcome: Outcome, reason: str) -> Outcome:

@@ -13,7 +13,7 @@ from rclpy.impl.rcutils_logger import RcutilsLogger
 from ros2_ik.core import Array, IKError, Motion, Robot, Scene, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import Controller, ControllerContext
-from ros2_ik.node.controllers.robot_controllers import check_controllers, RobotControllers
+from ros2_ik.node.controllers.robot_controllers import RobotControllers
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.motion.motion_execution import Cancelled, MotionExecution, Outcome, Phase
 from ros2_ik.node.motion.path_checks import PathChecks
@@ -50,7 +50,6 @@ class MotionExecutor:
 
     def __init__(self, context: ControllerContext, joint_states: JointStates, state: CurrentState,
                  scene: PlanningScene, log: RcutilsLogger) -> None:
-        check_controllers(context.parameters)
         self._context, self._parameters, self._log = context, context.parameters, log
         self._path_checks = PathChecks(state, scene, context)
         self._measured = MeasuredJoints(joint_states, context.parameters, context.clock)
@@ -249,8 +248,7 @@ class MotionExecutor:
                              avoid_collisions: bool) -> Outcome | None:
         """Plan, check and send; return a collision on the path, or None; raises RequestError."""
         await self._prepare(execution)
-        await self._wait_for_rest(execution)
-        start = self._start(execution)
+        start = await self._wait_for_rest(execution)
         motion = planned_motion(execution, start, scaling, self._parameters)
         if not avoid_collisions:
             execution.notes = ['the path was not checked for collisions']
@@ -259,8 +257,7 @@ class MotionExecutor:
             return blocked
         # the check took time: the motion may have been stopped, or the joints moved
         execution.check()
-        if refusal := self._rest_refusal(execution):
-            raise refusal
+        self._rest(execution)
         away = offset(execution.robot, execution.joints, motion.at(0.0).position,
                       self._measured.state(execution.joints)[0])
         if np.abs(away).max() > self._parameters.start_tolerance:
@@ -271,58 +268,49 @@ class MotionExecutor:
         execution.send(motion, join if join > PERIOD else 0.0)
         return None
 
-    def _start(self, execution: MotionExecution) -> Array:
-        """
-        Return the start (n,) of a motion: commanded rest positions, or else measured positions.
-
-        A commanded position is used if the measured one is within `start_tolerance`. A start at
-        the measured position, which is noisy, would then command a step.
-        """
-        joints, position = execution.joints, self._measured.state(execution.joints)[0]
-        resting = {joint: at for one in execution.controllers
-                   for joint, at in one.resting().items()}
-        rest: Array = np.array([resting.get(joint, at) for joint, at
-                                in zip(joints, position.tolist(), strict=True)])
-        # per joint, since only some of the controllers may have moved before
-        near = np.abs(rest - position) <= self._parameters.start_tolerance
-        return np.where(near, rest, position)
-
-    async def _wait_for_rest(self, execution: MotionExecution) -> None:
-        """Wait until the joints are at known rest positions; RequestError after REST_TIMEOUT."""
+    async def _wait_for_rest(self, execution: MotionExecution) -> Array:
+        """Wait for known rest positions (n,), and return them; RequestError after REST_TIMEOUT."""
         end = time.monotonic() + REST_TIMEOUT
-        while refusal := self._rest_refusal(execution):
-            if time.monotonic() > end:
-                raise refusal
+        while True:
+            try:
+                return self._rest(execution)
+            except RequestError:
+                if time.monotonic() > end:
+                    raise
             await self._context.pause(POLL_PERIOD)
             execution.check()
 
-    def _rest_refusal(self, execution: MotionExecution) -> RequestError | None:
+    def _rest(self, execution: MotionExecution) -> Array:
         """
-        Return the error if the rest positions of the joints are not known, or None.
+        Return the positions (n,) at which the joints rest; raises RequestError if unknown.
 
         The measured velocities must be zero. In addition, the joints must be at their commanded
-        rest positions, or have been at rest for REST_TIME since the last command ended.
+        rest positions, or have been at rest for REST_TIME since the last command ended. The
+        commanded positions are preferred: a start at measured ones, which are noisy, would command
+        a step.
         """
-        measured = self._measured
+        measured, rest = self._measured, list[Array]()
         measured.require(execution.joints)
         if moves := measured.moves(execution.joints):
-            return RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
+            raise RequestError(Status.CONTROL_FAILED, f'{moves}; nothing was moved')
         for controller in execution.controllers:
             joints = controller.joints
-            # at the commanded rest positions
+            position = measured.state(joints)[0]
             if resting := controller.resting():
-                away = offset(execution.robot, joints, measured.state(joints)[0],
-                              np.array([*resting.values()]))
+                away = offset(execution.robot, joints, np.array([*resting.values()]), position)
                 if np.abs(away).max() <= self._parameters.start_tolerance:
+                    # in the turn that joint_states report
+                    rest.append(position + away)
                     continue
             # at rest for REST_TIME, as measured after the last command
             if min(measured.stood(joints),
                    measured.moment(joints) - controller.commanded_until) < REST_TIME:
-                return RequestError(
+                raise RequestError(
                     Status.ROBOT_STATE_STALE, f"the joints of controller '{controller.name}' are "
                     'not at their commanded rest positions, and joint_states do not show them at '
                     f'rest for {REST_TIME:g} s since the last command; nothing was moved')
-        return None
+            rest.append(position)
+        return np.concatenate(rest)
 
     # -- supervision ----------------------------------------------------------------------
 
@@ -346,7 +334,10 @@ class MotionExecutor:
                 execution.stop(Status.FAILURE, f'{type(error).__name__}: {error}')
         for controller in execution.controllers:
             controller.forget()
-        self._log.info(execution.log_line(outcome))
+        self._log.info(f'motion by {execution.who} with '
+                       f'{", ".join(one.name for one in execution.controllers)}, '
+                       f'{execution.now() - execution.sent_at:.2f} s: '
+                       f'{Status(outcome.status).name}: {outcome.message}')
         return outcome
 
     def _close_retired(self) -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ros2_ik.core import Array, MotionState, Robot
-from ros2_ik.node.controllers.controller import MAX_DELAY, PATH_TOLERANCE
+from ros2_ik.node.controllers.controller import MAX_DELAY
 from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 
 DELAY_STEP = 0.02   # between two candidate delays [s]
@@ -30,11 +30,6 @@ class Tracking(NamedTuple):
     error: Array
     commanded: Array
     measured: Array
-
-    @property
-    def on_way(self) -> bool:
-        """True if all joints are on the commanded path, at one common delay."""
-        return self.aside <= PATH_TOLERANCE
 
 
 def tracking(robot: Robot, joints: Sequence[str], commanded: Callable[[float], MotionState],
