@@ -64,6 +64,21 @@ def test_controller_with_a_joint_of_another_one_is_not_used(monkeypatch):
         found.choose(['elsewhere'])
 
 
+def test_controller_with_the_topic_of_another_one_is_not_used(monkeypatch):
+    """Commands without joint names would reach both."""
+    arm = Arm(monkeypatch, Trajectories)
+    for name, group in {'one': 'arm', 'two': 'hand'}.items():
+        arm.parameters.update({f'{name}.kind': 'joint_trajectory', f'{name}.group': group,
+                               f'{name}.topic': '/commands'})
+    arm.parameters['controllers'] = ['one', 'two']
+    monkeypatch.setattr(arm.context.node, 'destroy_publisher', lambda _: None, raising=False)
+    monkeypatch.setattr(arm.context.node, 'destroy_subscription', lambda _: None, raising=False)
+    found = RobotControllers(arm.robot, arm.context)
+    assert [one.name for one in found.controllers] == ['one']
+    assert found.faults == ["controller 'two' is not used: its topic /commands is that of "
+                            "controller 'one'"]
+
+
 # -- where it comes to rest --------------------------------------------------------------------
 
 @pytest.mark.parametrize('ago', [0.05, 0.5, 1.2])

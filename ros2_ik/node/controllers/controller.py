@@ -92,7 +92,7 @@ class Controller(ABC):
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:
         self.name, self.joints, self.context = name, joints, context
-        self.topic = topic or self.usual_topic.format(name)
+        self.topic = context.node.resolve_topic_name(topic or self.usual_topic.format(name))
         self.failure, self.released, self.refused = '', False, False
         self.made = time.monotonic()
         self._motion: Motion | None = None

@@ -6,18 +6,16 @@ from typing import Any
 from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
-import numpy as np
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.subscription import Subscription
 from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
-from ros2_ik.core import Array, Motion, MotionLimits, MotionState
-from ros2_ik.node.controllers.controller import MAX_DELAY, USUAL_DELAY
+from ros2_ik.core import Array, IKError, Motion, MotionLimits, MotionState
+from ros2_ik.node.controllers.controller import USUAL_DELAY
 from ros2_ik.node.controllers.topics import ANY
 from ros2_ik.node.controllers.trajectory_controller import (
-    duration_message,
     RECEIVE_DELAY,
     TrajectoryController,
     TrajectoryOutput,
@@ -25,7 +23,6 @@ from ros2_ik.node.controllers.trajectory_controller import (
 
 try:
     from control_msgs.action import FollowJointTrajectory
-    from control_msgs.msg import JointTolerance
 except ImportError:
     FollowJointTrajectory = None
 
@@ -43,9 +40,8 @@ class FollowJointTrajectoryController(TrajectoryController):
     """
     Sends each motion as a goal, which the controller starts when it accepts the goal.
 
-    The controller aborts a goal when joints leave its tolerances. If a goal of this node ends
-    early, the controller is released: it holds the position, is inactive, or follows another
-    client.
+    Goals have no tolerances: the controller's own apply. If a goal of this node ends early, the
+    controller is released: it holds the position, is inactive, or follows another client.
 
     Braking is sent as a goal as well, since the controller stops in one step after a cancel. A
     goal is cancelled in two cases only: when it is accepted after the motion was stopped, and when
@@ -55,13 +51,15 @@ class FollowJointTrajectoryController(TrajectoryController):
     usual_topic = '{}/follow_joint_trajectory'
 
     def __init__(self, *arguments: Any) -> None:
+        if FollowJointTrajectory is None:
+            raise IKError('control_msgs is not installed (apt install '
+                          'ros-$ROS_DISTRO-control-msgs); kind joint_trajectory needs no action')
         super().__init__(*arguments)
         self._client = ActionClient(self.context.node, FollowJointTrajectory, self.topic,
                                     callback_group=self.context.callback_group)
-        self._goals: list[SentGoal] = []     # oldest first
+        self._goals = set[SentGoal]()
         self._newest: SentGoal | None = None
         self._wait = 0.0    # time from a goal's acceptance to the start of its motion [s]
-        self._took = 0.0    # time that the last goal took to be accepted [s]
         self.watch_goals(self.topic)
         # a trajectory on the controller's topic replaces the goal's trajectory, not the goal
         topic = f'{self.topic.rpartition("/")[0]}/joint_trajectory'
@@ -87,32 +85,18 @@ class FollowJointTrajectoryController(TrajectoryController):
 
     def send_trajectory(self, message: JointTrajectory) -> None:
         sent, name = SentGoal(self.context.now()), uuid4().bytes
-        self._sent_at, self._newest = sent.sent_at, sent
-        self._goals.append(sent)
+        self._newest = sent
+        self._goals.add(sent)
         self.own_goals.append(name)
-        goal = FollowJointTrajectory.Goal(trajectory=message)
-        if not self._braking:
-            self._set_tolerances(goal)
         self._client.send_goal_async(
-            goal, goal_uuid=UUID(uuid=list(name))).add_done_callback(
+            FollowJointTrajectory.Goal(trajectory=message),
+            goal_uuid=UUID(uuid=list(name))).add_done_callback(
             lambda future: self._on_response(sent, future.result()))
-
-    def _set_tolerances(self, goal: 'FollowJointTrajectory.Goal') -> None:
-        """Set the goal tolerances, and path tolerances that allow for the delay of the joints."""
-        parameters = self.context.parameters
-        goal.goal_tolerance = [JointTolerance(name=joint, position=parameters.goal_tolerance)
-                               for joint in self.joints]
-        goal.goal_time_tolerance = duration_message(parameters.arrival_timeout)
-        if most := parameters.max_tracking_error:
-            # a joint that is MAX_DELAY late is up to speed * MAX_DELAY behind
-            fastest = np.abs([point.velocities for point in goal.trajectory.points]).max(axis=0)
-            goal.path_tolerance = [
-                JointTolerance(name=joint, position=most + MAX_DELAY * speed)
-                for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
     def _on_response(self, sent: SentGoal, handle: ClientGoalHandle) -> None:
         if sent is self._newest:
-            self._took = self.context.now() - sent.sent_at
+            # the acceptance of the last goal shows how slow the controller is at present
+            self.receive_delay = RECEIVE_DELAY + self.context.now() - sent.sent_at
         if not handle.accepted:
             self._on_rejection(sent)
             return
@@ -126,7 +110,7 @@ class FollowJointTrajectoryController(TrajectoryController):
             self.began = self.context.now() + self._wait
 
     def _on_rejection(self, sent: SentGoal) -> None:
-        self._drop(sent)
+        self._goals.discard(sent)
         # an older goal was replaced already
         if sent is not self._newest:
             return
@@ -137,12 +121,9 @@ class FollowJointTrajectoryController(TrajectoryController):
             if before.handle:
                 before.handle.cancel_goal_async()
 
-    def _drop(self, sent: SentGoal) -> None:
-        self._goals = [goal for goal in self._goals if goal is not sent]
-
     def _on_result(self, sent: SentGoal,
                    answer: 'FollowJointTrajectory.Impl.GetResultService.Response') -> None:
-        self._drop(sent)
+        self._goals.discard(sent)
         # cancelled, or replaced by a later goal, by this node
         if sent.unwanted or sent is not self._newest:
             return
@@ -150,15 +131,8 @@ class FollowJointTrajectoryController(TrajectoryController):
         if status == GoalStatus.STATUS_SUCCEEDED and result.error_code == result.SUCCESSFUL:
             return
         did = 'cancelled' if status == GoalStatus.STATUS_CANCELED else 'aborted'
-        usual = (f'another client has a goal under way on {self.foreign_goal}'
-                 if self.foreign_goal else 'no reason given')
         self.release(f"controller '{self.name}' {did} the motion: "
-                     f'{result.error_string or usual} ({result.error_code})')
-
-    @property
-    def received(self) -> float:
-        # the acceptance of the last goal shows how slow the controller is at present
-        return RECEIVE_DELAY + self._took
+                     f'{result.error_string or "no reason given"} ({result.error_code})')
 
     def unanswered(self) -> str:
         if self._open():

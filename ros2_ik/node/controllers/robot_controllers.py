@@ -1,7 +1,6 @@
 """The configured controllers of a robot, and the choice among them for a motion."""
 
 from collections.abc import Collection, Iterable
-from importlib.util import find_spec
 
 from ros2_ik.core import IKError, Robot, Status
 from ros2_ik.messages.request_error import RequestError
@@ -9,28 +8,10 @@ from ros2_ik.node.controllers.controller import Controller, ControllerContext
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
 from ros2_ik.node.controllers.stream import JointStateStream, PositionController
 from ros2_ik.node.controllers.trajectory_controller import JointTrajectoryController
-from ros2_ik.node.parameters import ParameterError, Parameters
 
 KINDS: dict[str, type[Controller]] = {
     'follow_joint_trajectory': FollowJointTrajectoryController, 'joint_state': JointStateStream,
     'joint_trajectory': JointTrajectoryController, 'position': PositionController}
-
-
-def check_controllers(parameters: Parameters) -> None:
-    """Raise ParameterError if a kind of controller is unavailable or two share a topic."""
-    users: dict[str, str] = {}
-    for name in parameters.controllers:
-        kind = KINDS[parameters[f'{name}.kind']]
-        if kind is FollowJointTrajectoryController and not find_spec('control_msgs.action'):
-            raise ParameterError(
-                f"{name}.kind is 'follow_joint_trajectory': control_msgs is not installed (apt "
-                'install ros-$ROS_DISTRO-control-msgs); kind joint_trajectory needs no action')
-        topic = parameters[f'{name}.topic'] or kind.usual_topic.format(name)
-        other = users.setdefault(topic.strip('/'), name)
-        # commands without joint names would reach both controllers
-        if other != name and not kind.by_name:
-            raise ParameterError(f"{name}.topic is '{topic}', which is that of '{other}', too; "
-                                 'each controller needs its own topic')
 
 
 class RobotControllers:
@@ -43,17 +24,24 @@ class RobotControllers:
             return
         for name in context.parameters.controllers:
             try:
-                joints = active_joints(robot, context.parameters[f'{name}.group'])
+                self._add(name, robot, context)
             except IKError as error:
-                self.faults.append(f"controller '{name}' has no joints to move: {error}")
-                continue
-            if shared := self._sharing(joints):
-                self.faults.append(f"controller '{name}' is not used: it has joints of controller "
-                                   f"'{shared[0].name}'")
-                continue
-            made = KINDS[context.parameters[f'{name}.kind']]
-            self.controllers.append(made(name, joints, context.parameters[f'{name}.topic'],
-                                         context))
+                self.faults.append(f"controller '{name}' is not used: {error}")
+
+    def _add(self, name: str, robot: Robot, context: ControllerContext) -> None:
+        """Create a controller; raises IKError if it is unusable."""
+        kind, group, topic = (context.parameters[f'{name}.{field}']
+                              for field in ('kind', 'group', 'topic'))
+        joints = active_joints(robot, group)
+        if shared := self._sharing(joints):
+            raise IKError(f"it has joints of controller '{shared[0].name}'")
+        made = KINDS[kind](name, joints, topic, context)
+        # commands without joint names would reach both controllers
+        for other in self.controllers:
+            if other.topic == made.topic and not made.by_name:
+                made.close()
+                raise IKError(f"its topic {made.topic} is that of controller '{other.name}'")
+        self.controllers.append(made)
 
     def _sharing(self, joints: Iterable[str]) -> list[Controller]:
         return [one for one in self.controllers if not {*joints}.isdisjoint(one.joints)]

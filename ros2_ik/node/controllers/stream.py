@@ -17,7 +17,6 @@ from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import (
     braked,
     Controller,
-    ControllerContext,
     USUAL_DELAY,
 )
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
@@ -36,7 +35,6 @@ class Stream(Controller):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.topic = self.context.node.resolve_topic_name(self.topic)
         self._unavailable, self._player = '', next(_PLAYER_NUMBERS)
         self.context.servo.receivers.append(self._on_message)
         self._open()
@@ -124,13 +122,14 @@ class JointStateStream(Stream):
 
 @dataclass(frozen=True)
 class PositionOutput(ServoOutput):
-    """Encodes servo commands as positions in the controller's joint order."""
+    """Encodes servo commands as positions in the controller's joint order, or as they are."""
 
-    order: tuple[int, ...]
+    order: tuple[int, ...]      # indices of the joints, () as they are
     message_type = Float64MultiArray
 
     def message(self, knots: Sequence[Knot]) -> Float64MultiArray:
-        return Float64MultiArray(data=knots[-1].position[list(self.order)].tolist())
+        position = knots[-1].position
+        return Float64MultiArray(data=position[list(self.order) or slice(None)].tolist())
 
 
 class PositionController(Stream):
@@ -144,14 +143,14 @@ class PositionController(Stream):
 
     usual_topic = '{}/commands'
 
-    def __init__(self, name: str, joints: tuple[str, ...], topic: str,
-                 context: ControllerContext) -> None:
-        self._order = tuple(range(len(joints)))
-        super().__init__(name, joints, topic, context)
+    _order: tuple[int, ...] = ()
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self._node_name = self.topic.rpartition('/')[0]
-        self._client = context.node.create_client(
+        self._client = self.context.node.create_client(
             GetParameters, f'{self._node_name}/get_parameters',
-            callback_group=context.callback_group)
+            callback_group=self.context.callback_group)
 
     async def prepare(self) -> None:
         end = time.monotonic() + ANSWER_TIMEOUT

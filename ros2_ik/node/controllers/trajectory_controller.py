@@ -91,6 +91,8 @@ class TrajectoryController(Controller):
         self._foreign_until = -math.inf
         self._goal_states: Any = None
         self._sent_at = -math.inf        # time of the last sent motion, motion clock [s]
+        # maximum time until the controller receives a braking trajectory [s]
+        self.receive_delay = RECEIVE_DELAY
 
     def watch_goals(self, action: str) -> None:
         """Subscribe to the goal states of the controller's action, without control_msgs."""
@@ -103,6 +105,8 @@ class TrajectoryController(Controller):
                      and goal.goal_info.goal_id.uuid.tobytes() not in self.own_goals
                      for goal in message.status_list)
         self._foreign_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''
+        if theirs:
+            self.release_to_other_client(self._foreign_goal)
 
     def under_way(self) -> str:
         """Return why no motion may start because of another client's motion, or ''."""
@@ -159,55 +163,35 @@ class TrajectoryController(Controller):
              measured: MotionState | None = None) -> None:
         if self.released:
             return
-        braking = (self._brake_from_measured(limits, bounds, measured) if measured
-                   else self._brake_from_commanded(limits, bounds, delay))
-        left = self.rest_at - self.context.now()
+        now, motion = self.context.now(), self.motion
+        if measured:
+            at, (moving, commands) = measured, self._possible_states(measured)
+        else:
+            # from the most delayed measured state to the state commanded when the message arrives
+            at, commands = self.commanded(now - delay / 2), list[MotionState]()
+            moving = [self.commanded(moment) for moment in np.linspace(
+                now - delay - DELAY_ERROR, now + self.receive_delay, N_BRAKING_STATES)]
+        # on a curve, a joint can have states of both directions, so that it must reverse from some
+        if motion.is_curved:
+            moving, commands = [], [*moving, *commands]
+        braking = even_braking_motion(self.joints, at.position, at.velocity, limits, moving,
+                                      bounds, commands)
         # braking would overshoot the goal: let the motion end there
-        if measured is None and passes_goal(braking, self.motion, left):
+        if measured is None and passes_goal(braking, motion, self.rest_at - now):
             return
         # remaining time of the initial move to the start of the motion [s]
-        joining = max(self.began - self.context.now(), 0.0)
+        joining = max(self.began - now, 0.0)
         self._begin(braking, braking=True)
         self.send_trajectory(braking_message(braking, joining))
 
-    @property
-    def received(self) -> float:
-        """Maximum time until the controller receives a braking trajectory [s]."""
-        return RECEIVE_DELAY
-
-    def _brake_from_commanded(self, limits: MotionLimits, bounds: tuple[Array, Array],
-                              delay: float) -> Motion:
-        """Return a braking motion within the limits from each state the joints may be in."""
-        now = self.context.now()
-        # from the most delayed measured state to the state commanded when the message arrives
-        middle = self.commanded(now - delay / 2)
-        states = [self.commanded(moment) for moment in np.linspace(
-            now - delay - DELAY_ERROR, now + self.received, N_BRAKING_STATES)]
-        return self._braking_from(middle, states, [], limits, bounds)
-
-    def _braking_from(self, at: MotionState, moving: list[MotionState],
-                      commands: list[MotionState], limits: MotionLimits,
-                      bounds: tuple[Array, Array]) -> Motion:
+    def _possible_states(self, at: MotionState) -> tuple[list[MotionState], list[MotionState]]:
         """
-        Return a motion to rest from state `at`, within the limits from the other states as well.
+        Return the states from which the controller may start to brake joints measured at `at`.
 
-        Joints do not reverse if braking starts at a state of `moving`; from a state of
-        `commands`, they may.
-        """
-        # on a curve, a joint can have states of both directions, so that it must reverse from some
-        if self.motion.is_curved:
-            moving, commands = [], [*moving, *commands]
-        return even_braking_motion(self.joints, at.position, at.velocity, limits, moving, bounds,
-                                   commands)
-
-    def _brake_from_measured(self, limits: MotionLimits, bounds: tuple[Array, Array],
-                             at: MotionState) -> Motion:
-        """
-        Return a braking motion from the measured state.
-
-        If the joints move on the commanded path, the controller's clock may be slow: it then
-        commands the velocity planned for their position. In all other cases the controller may
-        also start at its last command, so that joints reverse.
+        Joints do not reverse if braking starts at one of the first; from the second, they may. If
+        the joints move on the commanded path, the controller's clock may be slow: it then commands
+        the velocity planned for their position. In all other cases the controller may also start
+        at its last command.
         """
         now = self.context.now()
         # the state of the commanded path so far that is nearest to the measured positions
@@ -217,12 +201,11 @@ class TrajectoryController(Controller):
         nearest = path[int(np.argmin(distances))]
         # the measured state, extrapolated to the time when the controller receives the message
         moving = [at._replace(position=at.position + RECEIVE_DELAY * at.velocity)]
-        commands = [self.commanded(now)]
-        if min(distances) <= PATH_TOLERANCE and at.velocity.any():
-            moving, commands = [*moving, nearest], []
-        elif min(distances) <= PATH_TOLERANCE:
-            commands.append(nearest)
-        return self._braking_from(at, moving, commands, limits, bounds)
+        if min(distances) > PATH_TOLERANCE:
+            return moving, [self.commanded(now)]
+        if at.velocity.any():
+            return [*moving, nearest], []
+        return moving, [self.commanded(now), nearest]
 
     def close(self) -> None:
         self.context.node.destroy_subscription(self._goal_states)
@@ -243,11 +226,6 @@ class JointTrajectoryController(TrajectoryController):
         self._commands = CommandTopic(self.context, JointTrajectory, self.topic, 10,
                                       self.on_foreign_command)
         self.watch_goals(f'{self._commands.name.rpartition("/")[0]}/follow_joint_trajectory')
-
-    def _on_goal_states(self, message: GoalStatusArray) -> None:
-        super()._on_goal_states(message)
-        if self._foreign_goal:
-            self.release_to_other_client(self._foreign_goal)
 
     def unavailable_reason(self) -> str:
         return self.under_way() or self._commands.no_subscriber()

@@ -1,6 +1,5 @@
 """Parameters: malformed values are refused with the reason, changes take effect."""
 
-from importlib.util import find_spec
 import math
 
 from arm_harness import execute
@@ -9,7 +8,6 @@ import pytest
 from rcl_interfaces.srv import DescribeParameters, ListParameters
 
 from ros2_ik.msg import Status
-from ros2_ik.node.controllers.robot_controllers import check_controllers
 from ros2_ik.node.parameters import ParameterError, PARAMETERS
 from ros2_ik.node.parameters.table import controller_specs, joint_limit_specs
 
@@ -112,21 +110,3 @@ def test_malformed_controller_names_are_refused(names, words):
 def test_malformed_controller_kind_and_joint_limit_are_refused(spec, value, words):
     with pytest.raises(ParameterError, match=words):
         spec.parse(value)
-
-
-class Given(dict):
-    """Parameters of controllers."""
-
-    __getattr__ = dict.__getitem__
-
-
-@pytest.mark.parametrize(('given', 'words'), [
-    ({'controllers': ['a', 'b'], 'a.kind': 'position', 'a.topic': '', 'b.kind': 'position',
-      'b.topic': '/a/commands'}, "b.topic is '/a/commands', which is that of 'a', too"),
-    pytest.param({'controllers': ['a'], 'a.kind': 'follow_joint_trajectory'},
-                 "a.kind is 'follow_joint_trajectory': control_msgs is not installed",
-                 marks=pytest.mark.skipif(bool(find_spec('control_msgs.action')),
-                                          reason='control_msgs is installed'))])
-def test_unusable_controllers_are_refused(given, words):
-    with pytest.raises(ParameterError, match=words):
-        check_controllers(Given(given))
