@@ -14,11 +14,7 @@ from std_msgs.msg import Float64MultiArray
 
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.controllers.controller import (
-    braked,
-    Controller,
-    USUAL_DELAY,
-)
+from ros2_ik.node.controllers.controller import braked, Controller, USUAL_DELAY
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import Died, FromServo, Knot, Played, ServoOutput

@@ -17,7 +17,6 @@ from ros2_ik.core import Array, Motion, MotionLimits, MotionState
 from ros2_ik.core.internals import even_braking_motion
 from ros2_ik.node.controllers.controller import (
     Controller,
-    ControllerContext,
     N_PATH_SAMPLES,
     passes_goal,
     PATH_TOLERANCE,
@@ -82,9 +81,8 @@ class TrajectoryController(Controller):
     position and its time, which keeps the limits whichever state the controller starts from.
     """
 
-    def __init__(self, name: str, joints: tuple[str, ...], topic: str,
-                 context: ControllerContext) -> None:
-        super().__init__(name, joints, topic, context)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.own_goals = deque[bytes](maxlen=MAX_OWN_GOALS)   # UUIDs
         self._foreign_goal = ''          # action with an active goal of another client
         # end of another client's trajectory, motion clock [s]

@@ -129,25 +129,24 @@ class Follower:
         return tasks
 
     def _program(self, tasks: list[Task], speed: float = 1.0) -> VelocityProgram:
-        begin, robot = self.begin, self.robot
-        # position limits with gain 1: a joint may reach its limit within one step
-        limits: list[ConfigurationLimit | VelocityLimit | AccelerationLimit
-                     | CartesianVelocityLimit] = [
-            ConfigurationLimit(1.0),
-            VelocityLimit(dict(zip(begin.joints, begin.velocity, strict=True))),
-            AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True)))]
-        if begin.tip:
-            limits.append(CartesianVelocityLimit(
-                begin.tip, speed * begin.parameters.servo_linear_velocity,
-                speed * begin.parameters.servo_angular_velocity, self._carrier()))
+        begin = self.begin
+        tip_limits = [CartesianVelocityLimit(
+            begin.tip, speed * begin.parameters.servo_linear_velocity,
+            speed * begin.parameters.servo_angular_velocity, self._carrier())] if begin.tip else []
         # A gap d closes at most at rate * d. This decelerates the joints by rate times their
         # velocity, which is within the acceleration limits for this rate.
         moved = begin.velocity > 0
         gain = self._gap_rate = float((begin.acceleration[moved] / begin.velocity[moved]).min())
         barriers = [] if self._checker is None else [CollisionBarrier(
             self._checker, begin.parameters.servo_margin, gain_per_second=gain)]
-        return VelocityProgram(robot, tasks, self.dt, limits=limits, barriers=barriers,
-                               driven=[joint.name for joint in self.others])
+        # position limits with gain 1: a joint may reach its limit within one step
+        return VelocityProgram(
+            self.robot, tasks, self.dt, barriers=barriers,
+            driven=[joint.name for joint in self.others],
+            limits=[ConfigurationLimit(1.0),
+                    VelocityLimit(dict(zip(begin.joints, begin.velocity, strict=True))),
+                    AccelerationLimit(dict(zip(begin.joints, begin.acceleration, strict=True))),
+                    *tip_limits])
 
     def _carrier(self) -> str | None:
         """Return the parent link of the tip's first servoed joint, None for the root frame."""

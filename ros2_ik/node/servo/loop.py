@@ -146,27 +146,20 @@ class Loop:
             # at least MIN_SPIN_TIME for joint_states and commands, even if steps are late
             until = max(due, time.monotonic() + MIN_SPIN_TIME)
             while (left := until - time.monotonic()) > 0:
-                self._spin(left)
+                self._attempt(partial(self._executor.spin_once, timeout_sec=left), lambda _: None)
             self._receive()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
             for player in self._players.values():
                 self._attempt(partial(player.tick, period), player.abort)
 
-    def _spin(self, seconds: float) -> None:
-        try:
-            self._executor.spin_once(timeout_sec=seconds)
-        # an error of a callback must not end the process, which would stop all streams
-        except Exception:
-            self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
-
     def _attempt(self, do: Callable[[], object], fail: Callable[[str], None]) -> None:
         """Call `do`; if it raises, log the error and call `fail` with its text."""
         try:
             do()
-        # an error of a session or a player must not end the others
+        # an error of a callback, session or player must not end the process and so the others
         except Exception as error:
-            self._log.error(traceback.format_exc())
+            self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
             fail(f'{type(error).__name__}: {error}')
 
     def _step(self, session: 'Session', late: float) -> None:

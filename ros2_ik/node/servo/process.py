@@ -4,7 +4,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 import multiprocessing
 from multiprocessing.connection import Connection
-import time
 from typing import Concatenate, NamedTuple, ParamSpec, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from ros2_ik.node.servo.loop import Loop
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
-RESTART_PERIOD = 1.0    # before each start of the process but the first [s]
 TOPICS = ('target', 'twist', 'joint_jog', 'status')
 P = ParamSpec('P')
 # a method of Loop, and its arguments
@@ -49,7 +47,6 @@ class ServoProcess:
         self._connection: Connection | None = None
         # a thread, since the start takes long, and the pipe may be full
         self._sender = ThreadPoolExecutor(1, 'to the servo')
-        self._wait = 0.0    # before the next start [s]
         self._timer = node.create_timer(POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
                                         clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._timer.cancel()
@@ -59,8 +56,7 @@ class ServoProcess:
         """Call a method of the process's Loop, later; start the process if there is none."""
         if self._connection is None:
             self._connection, there = multiprocessing.Pipe()
-            self._sender.submit(_start, there, self._names(), self._wait)
-            self._wait = RESTART_PERIOD
+            self._sender.submit(_start, there, self._names())
             self._timer.reset()
         # no-op if the process has died, until `pass_on` closes the pipe
         self._sender.submit(self._connection.send, (method, arguments))
@@ -93,8 +89,7 @@ class ServoProcess:
             self._connection = None
 
 
-def _start(there: Connection, names: Names, wait: float) -> None:
-    time.sleep(wait)
+def _start(there: Connection, names: Names) -> None:
     # closed after the start, so that only the process keeps its end of the pipe open
     with there:
         ensure_fork_server()
