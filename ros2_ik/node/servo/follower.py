@@ -30,7 +30,7 @@ from ros2_ik.core import (
     VelocityResult,
 )
 from ros2_ik.node.servo.messages import Begin
-from ros2_ik.node.servo.tip_motion import TipMotion
+from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
@@ -93,15 +93,14 @@ class Follower:
         self.command: Command | None = None
         self.scene, self._checker = begin.scene, self.checker(begin.scene)
         joints = begin.joints
-        moves = [robot.joint(name).velocity_index
-                 for name, most in zip(joints, begin.velocity, strict=True) if most > 0]
+        self._frame = robot.frame_id(begin.tip or robot.root_frame)
+        # of `columns`, those of joints in the group
+        self._moved = self.columns[begin.velocity > 0]
         self._is_short = begin.mode == 'twist' and len(
             {*joints} & robot.moving_joints(begin.tip)) < 6
-        # the axes that must be followed; below six joints no rotations
+        # the axes x y z rx ry rz that must be followed; below six joints no rotations
         self._firm = np.array(begin.dimensions)
         self._firm[3:] &= not self._is_short
-        self._tip = TipMotion(robot, begin.tip or robot.root_frame, np.array(moves), self._firm,
-                              np.array(begin.dimensions))
         self._slow_for = 0.0
         # The limits of the tip's velocity apply per axis. With the factor 1/sqrt(3), the norm of
         # the velocity stays within them in all directions.
@@ -235,7 +234,7 @@ class Follower:
             value = speed * value
             result = self._commanded_step(value)
         if self.begin.mode == 'twist':
-            condition = self._tip.condition(self.q)
+            condition = self._condition(self.q)
             # slow down towards a singularity, and repeat the step with the smaller twist
             if condition > NEAR_SINGULAR:
                 part = self._part_towards(result, condition)
@@ -284,7 +283,7 @@ class Follower:
                 or not (near := self._near(self._follow, SURFACE)):
             return result, 1.0
         # the twist projected onto the surfaces, if the projection keeps enough of it
-        slid = self._tip.along_surfaces(self.q, twist, near, self._gap_rate)
+        slid = along_surfaces(twist, self._jacobian(self.q), near, self._moved, self._gap_rate)
         part = float(slid @ twist) / squared
         if part > SLOWED or part < MIN_SLIDE:
             return result, 1.0
@@ -350,7 +349,9 @@ class Follower:
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
         """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
-        slow = self.begin.mode == 'twist' and self._tip.part(self.q, result.v, value) < MIN_PART
+        slow = self.begin.mode == 'twist' and achieved_part(
+            self._jacobian(self.q) @ result.v[self._moved],
+            value * np.array(self.begin.dimensions)) < MIN_PART
         self._slow_for = self._slow_for + self.dt if slow else 0.0
         return self._slow_for > SLOW_TIME
 
@@ -369,10 +370,22 @@ class Follower:
 
     # -- singularities --------------------------------------------------------------------
 
+    def _jacobian(self, q: Array) -> Array:
+        """Return the Jacobian (6, n) of the tip at q (nq,), along the axes of the root frame."""
+        robot = self.robot
+        J = pin.computeFrameJacobian(robot.model, robot.scratch_data(), q, self._frame,
+                                     pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)
+        moved: Array = J[:, self._moved]
+        return moved
+
+    def _condition(self, q: Array) -> float:
+        """Return the condition number of the Jacobian's rows that must be followed."""
+        return float(np.linalg.cond(self._jacobian(q)[self._firm])) if self._firm.any() else 1.0
+
     def _part_towards(self, result: VelocityResult, condition: float) -> float:
         """Return the allowed fraction of a twist, 1 if it leads away from the singularity."""
         ahead = np.array(pin.integrate(self.robot.model, self.q, LOOKAHEAD * result.v))
-        if self._tip.condition(ahead) <= condition:
+        if self._condition(ahead) <= condition:
             return 1.0
         # linear from 1 at NEAR_SINGULAR to 0 at VERY_SINGULAR
         left = (VERY_SINGULAR - condition) / (VERY_SINGULAR - NEAR_SINGULAR)
