@@ -77,7 +77,7 @@ class MotionExecutor:
                               f"'{robot.name}' has no such joint")
         self._close_retired()
 
-    def stop(self, status: Status = Status.PREEMPTED, reason: str = 'stopped') -> int:
+    def stop(self, status: Status, reason: str) -> int:
         """Stop all motions; return the number of stopped motions, including the servo's."""
         self.stops += 1
         for execution in self._executions:
@@ -114,10 +114,9 @@ class MotionExecutor:
         self._closing = True
         self.stop(Status.PREEMPTED, 'the node was stopped')
 
-    async def run(self, robot: Robot, joints: Mapping[str, Any], group: str = '', *,
-                  avoid_collisions: bool = True, own: Callable[[Scene], Scene] | None = None,
-                  velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
-                  stops: int | None = None, who: str = 'the node',
+    async def run(self, robot: Robot, joints: Mapping[str, Any], group: str, *,
+                  avoid_collisions: bool, own: Callable[[Scene], Scene] | None, stops: int,
+                  who: str, velocity_scaling: float = 0.0, cancelled: Cancelled | None = None,
                   assumed: Mapping[str, Any] = MappingProxyType({}),
                   max_joint_change: Mapping[str, float] | None = None,
                   way: Motion | None = None) -> Outcome:
@@ -126,10 +125,10 @@ class MotionExecutor:
 
         - `group`: the joints that may move; '' means all.
         - `own`: adds objects of the request to the node's scene for the collision check.
-        - `velocity_scaling`: 0 means the parameter.
-        - `cancelled`: polled until the end; returns a reason to stop, or ''.
         - `stops`: the value of `self.stops` when the request came; later stops reject the motion.
         - `who`: client of the motion, for the log.
+        - `velocity_scaling`: 0 means the parameter.
+        - `cancelled`: polled until the end; returns a reason to stop, or ''.
         - `assumed`: positions, for the collision check, of joints without joint_states.
         - `max_joint_change`: maximum displacement by joint [rad, m].
         - `way`: a motion from the current state to `joints`; None means straight in joint space.
@@ -138,7 +137,7 @@ class MotionExecutor:
         """
         execution = None
         try:
-            if stops is not None and stops != self.stops:
+            if stops != self.stops:
                 raise RequestError(Status.PREEMPTED, 'nothing was moved: all motions were stopped '
                                    'after the request for this motion')
             scaling = checked_scaling(velocity_scaling, self._parameters)
