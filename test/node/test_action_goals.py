@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
-from stand_in_arm import Arm, FASTEST, LIMIT, LOOK
+from stand_in_arm import Arm, FASTEST, JOINT, LIMIT, LOOK
 
 from ros2_ik.core import Status
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
@@ -70,6 +70,7 @@ def goals(monkeypatch):
     """Return the recorded goals; control_msgs need not be installed."""
     module = 'ros2_ik.node.controllers.follow_joint_trajectory'
     monkeypatch.setattr(f'{module}.FollowJointTrajectory', SimpleNamespace(Goal=SimpleNamespace))
+    monkeypatch.setattr(f'{module}.JointTolerance', SimpleNamespace, raising=False)
     monkeypatch.setattr(f'{module}.ActionClient', ActionClient)
     monkeypatch.setattr(ActionClient, 'goals', goals := [])
     return goals
@@ -121,6 +122,21 @@ def test_unanswered_goal_fails_and_the_next_motion_runs(arm, goals):
     assert standing(arm, again, 0.3) is None and 'has not said' in arm.controller.unanswered()
     goals[1][1].answered(Handle())
     assert not arm.controller.unanswered() and not arm.controller.released
+
+
+def test_motion_goals_have_tolerances_and_braking_goals_have_none(arm, goals):
+    """The controller aborts by itself if joints do not follow."""
+    execution = arm.go(2.0)
+    goal, answer = goals[0]
+    path, = goal.path_tolerance
+    fastest = max(abs(point.velocities[0]) for point in goal.trajectory.points)
+    assert (path.name, path.position) == (JOINT, pytest.approx(0.2 + 0.3 * fastest))
+    end, = goal.goal_tolerance
+    assert (end.name, end.position) == (JOINT, 1e-3) and goal.goal_time_tolerance.sec == 2
+    answer.answered(Handle())
+    assert standing(arm, execution, 0.1) is None
+    execution.stop(Status.PREEMPTED, 'stopped')
+    assert len(goals) == 2 and not hasattr(goals[1][0], 'path_tolerance')
 
 
 @pytest.mark.parametrize(('delay', 'again', 'stop'), [

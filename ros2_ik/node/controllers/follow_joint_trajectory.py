@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
+import numpy as np
 from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.subscription import Subscription
@@ -13,9 +14,10 @@ from trajectory_msgs.msg import JointTrajectory
 from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import Array, IKError, Motion, MotionLimits, MotionState
-from ros2_ik.node.controllers.controller import USUAL_DELAY
+from ros2_ik.node.controllers.controller import MAX_DELAY, USUAL_DELAY
 from ros2_ik.node.controllers.topics import ANY
 from ros2_ik.node.controllers.trajectory_controller import (
+    duration_message,
     RECEIVE_DELAY,
     TrajectoryController,
     TrajectoryOutput,
@@ -23,6 +25,7 @@ from ros2_ik.node.controllers.trajectory_controller import (
 
 try:
     from control_msgs.action import FollowJointTrajectory
+    from control_msgs.msg import JointTolerance
 except ImportError:
     FollowJointTrajectory = None
 
@@ -40,8 +43,9 @@ class FollowJointTrajectoryController(TrajectoryController):
     """
     Sends each motion as a goal, which the controller starts when it accepts the goal.
 
-    Goals have no tolerances: the controller's own apply. If a goal of this node ends early, the
-    controller is released: it holds the position, is inactive, or follows another client.
+    The controller aborts a goal when joints leave its tolerances. If a goal of this node ends
+    early, the controller is released: it holds the position, is inactive, or follows another
+    client.
 
     Braking is sent as a goal as well, since the controller stops in one step after a cancel. A
     goal is cancelled in two cases only: when it is accepted after the motion was stopped, and when
@@ -88,10 +92,25 @@ class FollowJointTrajectoryController(TrajectoryController):
         self._newest = sent
         self._goals.add(sent)
         self.own_goals.append(name)
+        goal = FollowJointTrajectory.Goal(trajectory=message)
+        if not self._braking:
+            self._set_tolerances(goal)
         self._client.send_goal_async(
-            FollowJointTrajectory.Goal(trajectory=message),
-            goal_uuid=UUID(uuid=list(name))).add_done_callback(
+            goal, goal_uuid=UUID(uuid=list(name))).add_done_callback(
             lambda future: self._on_response(sent, future.result()))
+
+    def _set_tolerances(self, goal: 'FollowJointTrajectory.Goal') -> None:
+        """Set the goal tolerances, and path tolerances that allow for the delay of the joints."""
+        parameters = self.context.parameters
+        goal.goal_tolerance = [JointTolerance(name=joint, position=parameters.goal_tolerance)
+                               for joint in self.joints]
+        goal.goal_time_tolerance = duration_message(parameters.arrival_timeout)
+        if most := parameters.max_tracking_error:
+            # a joint that is MAX_DELAY late is up to speed * MAX_DELAY behind
+            fastest = np.abs([point.velocities for point in goal.trajectory.points]).max(axis=0)
+            goal.path_tolerance = [
+                JointTolerance(name=joint, position=most + MAX_DELAY * speed)
+                for joint, speed in zip(self.joints, fastest.tolist(), strict=True)]
 
     def _on_response(self, sent: SentGoal, handle: ClientGoalHandle) -> None:
         if sent is self._newest:

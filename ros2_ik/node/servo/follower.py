@@ -30,7 +30,7 @@ from ros2_ik.core import (
     VelocityResult,
 )
 from ros2_ik.node.servo.messages import Begin
-from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces
+from ros2_ik.node.servo.tip_motion import achieved_part, along_surfaces, missing_axis
 
 FOLLOWS = 'follows'
 NO_WARNING, APPROACHING, SINGULAR, LEAVING, NEAR_CONTACT, CONTACT, BOUND = range(7)
@@ -339,13 +339,26 @@ class Follower:
             return BOUND, f"slow: at the position limit of '{joint}'"
         if condition > NEAR_SINGULAR:
             return at_singularity if halted else (LEAVING, 'slow: leaves a singularity')
-        if not lasting:
-            return NO_WARNING, FOLLOWS
+        return self._rare_reason(result, value) if lasting else (NO_WARNING, FOLLOWS)
+
+    def _rare_reason(self, result: VelocityResult, twist: Array) -> tuple[int, str]:
+        """Return code and text of a reason other than contacts, bounds and singularities."""
         if near := self._near(self._follow, SURFACE):
             return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
-        code, how = (SINGULAR, 'halted') if halted else (NO_WARNING, 'slow')
-        return code, (f'{how}: the number or the limits of the joints, or obstacles farther away, '
-                      'prevent the commanded twist; control_dimensions can free axes')
+        wanted = twist * np.array(self.begin.dimensions)
+        if axis := missing_axis(self._jacobian(self.q), wanted):
+            return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
+        held = sorted({one.rpartition(' ')[0] for one in result.active_limits}
+                      & {*self.begin.joints})
+        if held:
+            return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
+        if self._is_short and wanted[3:].any():
+            return SINGULAR, (f'slow: {len(self._moved)} joints cannot turn the tip as commanded '
+                              'and hold its position; control_dimensions can free axes')
+        # a pair at any distance can slow the arm, such as a wall that approaches fast
+        if near := self._near(self._follow, math.inf):
+            return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'
+        return NO_WARNING, 'slow: at the velocity limit of the tip'
 
     def _slow_too_long(self, result: VelocityResult, value: Array) -> bool:
         """Return whether the tip has been slower than MIN_PART of the twist for SLOW_TIME."""
