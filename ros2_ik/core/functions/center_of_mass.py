@@ -14,7 +14,6 @@ from ros2_ik.core.functions.angles import orthonormal_complement
 from ros2_ik.core.functions.fields import Axes, Axis, Frame, Matrix, Names, Points
 from ros2_ik.core.functions.kinematic_function import KinematicFunction, Masses, register_function
 from ros2_ik.core.robot import Configuration, Robot
-from ros2_ik.core.robot.pinocchio_model import link_inertias
 
 
 @register_function('center_of_mass')
@@ -124,21 +123,21 @@ def _center(at: Configuration, bodies: _Bodies) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=64)
 def _bodies(robot: Robot, links: tuple[str, ...] | None, relative_to: str | None) -> _Bodies:
-    bodies = link_inertias(robot.tree)
     for name in links or ():
-        if name not in bodies:
-            raise UnknownLinkError(name, tuple(bodies))
-    frames = {name: robot.model.frames[robot.frame_id(name)] for name in bodies}
-    counted = [name for name, body in bodies.items() if body.mass > 0 and (
-        frames[name].parentJoint > 0 if links is None else name in links)]
+        if name not in robot.tree.links:
+            raise UnknownLinkError(name, robot.tree.links)
+    frames = {name: robot.model.frames[robot.frame_id(name)] for name in robot.tree.links}
+    counted = [name for name, body in frames.items() if body.inertia.mass > 0 and (
+        body.parentJoint > 0 if links is None else name in links)]
     if not counted:
         which = 'no moving link' if links is None else f'none of the links {", ".join(links)}'
         raise InvalidConstraintError(f"{which} of robot '{robot.name}' has a mass")
     # sum the counted links, as point masses, per joint of Pinocchio; index 0 is the fixed part
     inertias = [pin.Inertia.Zero() for _ in robot.model.inertias]
     for name in counted:
-        inertias[frames[name].parentJoint] += pin.Inertia(
-            bodies[name].mass, frames[name].placement.act(bodies[name].lever), np.zeros((3, 3)))
+        body = frames[name]
+        inertias[body.parentJoint] += pin.Inertia(
+            body.inertia.mass, body.placement.act(body.inertia.lever), np.zeros((3, 3)))
     # a model for Pinocchio whose only masses are the counted ones
     model = robot.model.copy()
     for index, inertia in enumerate(inertias):

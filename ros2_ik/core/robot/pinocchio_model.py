@@ -40,10 +40,11 @@ def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> p
     Return the Pinocchio model of a robot, without limits; raises RobotDescriptionError.
 
     Joints are added depth first from the link `root`, in alphabetical order at each link. A mimic
-    joint is added after its leader, as Pinocchio requires.
+    joint is added after its leader, as Pinocchio requires. The frame of each link has its inertia.
     """
-    model, inertias = pin.Model(), link_inertias(tree)
+    model = pin.Model()
     model.name = tree.name
+    inertias = {link.get('name', ''): _inertia(link) for link in tree.element.findall('link')}
 
     def lacks_leader(joint: JointElement) -> bool:
         return joint.mimic is not None and not model.existJointName(joint.mimic.leader)
@@ -53,7 +54,8 @@ def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> p
     children: dict[str, list[JointElement]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)
-    model.addBodyFrame(root, 0, pin.SE3.Identity(), 0)
+    model.addFrame(pin.Frame(root, 0, 0, pin.SE3.Identity(), pin.FrameType.BODY,
+                             inertias.get(root, pin.Inertia.Zero())))
     waiting = joints_on(root)
     while waiting:
         found = next((joint for joint in waiting if not lacks_leader(joint)), None)
@@ -63,17 +65,13 @@ def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> p
             raise RobotDescriptionError('joints mimic joints below them in the tree, which '
                                         f'Pinocchio does not support: {pairs}')
         waiting.remove(found)
-        _add(model, found, inertias.get(found.child, pin.Inertia.Zero()))
+        _add(model, found, inertias[found.child])
         waiting = joints_on(found.child) + waiting
     return model
 
 
-def link_inertias(tree: RobotTree) -> dict[str, pin.Inertia]:
-    """Return the inertia of each link, by name, in the frame of the link."""
-    return {link.get('name', ''): _inertia(link) for link in tree.element.findall('link')}
-
-
 def _inertia(link: Element) -> pin.Inertia:
+    """Return the inertia of a <link>, in the frame of the link."""
     inertial, found = link.find('inertial'), pin.Inertia.Zero()
     if inertial is None:
         return found
@@ -102,8 +100,7 @@ def _add(model: pin.Model, joint: JointElement, inertia: pin.Inertia) -> None:
         for part in model_joints(joint):
             parent = model.addJoint(parent, _joint_model(model, part), place, part.name)
             before, place = model.addJointFrame(parent, before), pin.SE3.Identity()
-    model.appendBodyToJoint(parent, inertia, place)
-    model.addBodyFrame(joint.child, parent, place, before)
+    model.addFrame(pin.Frame(joint.child, parent, before, place, pin.FrameType.BODY, inertia))
 
 
 def _joint_model(model: pin.Model, joint: JointElement) -> pin.JointModel:
