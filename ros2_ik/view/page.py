@@ -133,7 +133,7 @@ class Page:
         arm, self.sliders = self.session.arm, dict[str, InputHandle]()
         self.server.gui.add_html(f'<div style="{SMALL}">angles in degrees, slides in m</div>')
         # sampling limits are finite, also for joints without limits
-        lower, upper = arm.robot.sampling_limits(np.array(arm.robot.neutral))
+        lower, upper = arm.robot.sampling_limits()
         for joint in arm.robot.joints:
             unit, step, i = UNIT[joint.rotary], STEP[joint.rotary], joint.index
             # joints without a range, and those with several values, have no slider

@@ -54,11 +54,7 @@ class RelativeFunction(KinematicFunction):
 
     def evaluate(self, at: Configuration) -> tuple[Array, Array]:
         f, W = self._measure(at)
-        # J = W (J_frame - J_relative_to), with spatial Jacobians
-        twists = at.spatial_jacobian(self.frame)
-        if self.relative_to is not None:
-            twists = twists - at.spatial_jacobian(self.relative_to)
-        return f, W @ twists
+        return f, W @ at.spatial_jacobian(self.frame, self.relative_to)
 
     def _measure(self, at: Configuration) -> tuple[Array, Array]:
         """Return f (m,) and the wrenches W (m, 6) of its rows."""

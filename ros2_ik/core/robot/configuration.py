@@ -1,6 +1,5 @@
 """A robot at fixed joint values."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -28,16 +27,11 @@ class Configuration:
         self.update(q)
 
     @classmethod
-    def of_checked(cls, robot: Robot, q: Array, data: pin.Data,
-                   run: Callable[..., pin.Data] = pin.computeJointJacobians) -> 'Configuration':
-        """
-        Return the configuration at a valid q (nq,), which is neither checked nor copied.
-
-        `run` computes the kinematics; pin.forwardKinematics suffices if no Jacobian is needed.
-        """
+    def of_checked(cls, robot: Robot, q: Array, data: pin.Data) -> 'Configuration':
+        """Return the configuration at a valid q (nq,), which is neither checked nor copied."""
         at = cls.__new__(cls)
         at.robot, at.q, at._data = robot, q, data
-        run(robot.model, data, q)
+        pin.computeJointJacobians(robot.model, data, q)
         return at
 
     def update(self, q: JointValues | None) -> None:
@@ -75,31 +69,25 @@ class Configuration:
         Linear rows [m] first, then angular rows [rad], both in the axes of `frame` (Pinocchio's
         LOCAL). `relative_to` defaults to the root frame. Raises UnknownFrameError.
         """
-        J = self._jacobian(frame, pin.LOCAL)
-        # subtract the twist of `relative_to`, transformed to the axes of `frame`
-        if relative_to is not None:
-            T_frame_relative = self.placement(frame).actInv(self.placement(relative_to))
-            J = J - T_frame_relative.action @ self._jacobian(relative_to, pin.LOCAL)
+        J: Array = (self.placement(frame).toActionMatrixInverse()
+                    @ self.spatial_jacobian(frame, relative_to))
         return J
 
-    def spatial_jacobian(self, frame: str) -> Array:
+    def spatial_jacobian(self, frame: str, relative_to: str | None = None) -> Array:
         """
         Return the spatial Jacobian (6, nv) of the body that `frame` is fixed to.
 
-        J v is its spatial velocity: the velocity of the body-fixed point at the origin of the
-        root frame, then the angular velocity, in the axes of the root frame (Pinocchio's WORLD).
-        Raises UnknownFrameError.
+        J v is its spatial velocity, minus that of the body of `relative_to`: the velocity of the
+        body-fixed point at the origin of the root frame, then the angular velocity, in the axes of
+        the root frame (Pinocchio's WORLD). Raises UnknownFrameError.
         """
-        return self._jacobian(frame, pin.WORLD)
-
-    def _jacobian(self, frame: str, axes: pin.ReferenceFrame) -> Array:
         model, index = self.robot.model, self.robot.frame_id(frame)
         # Pinocchio 4.1 crashes on a Jacobian without columns
         if model.nv == 0:
             return np.zeros((6, 0))
-        pin.updateFramePlacement(model, self._data, index)
         # Pinocchio 4.1 returns the shape (6,) for a robot of one joint
-        return np.array(pin.getFrameJacobian(model, self._data, index, axes)).reshape(6, -1)
+        J = np.array(pin.getFrameJacobian(model, self._data, index, pin.WORLD)).reshape(6, -1)
+        return J if relative_to is None else J - self.spatial_jacobian(relative_to)
 
     def integrate(self, v: Array, dt: float = 1.0) -> Array:
         """Return the joint values (nq,) after `dt` [s] at the tangent velocity v (nv,)."""

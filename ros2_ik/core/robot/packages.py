@@ -27,17 +27,16 @@ def _package_candidates(package: str, near: Sequence[str]) -> Iterator[Path]:
     """
     Yield folders that may be the package, existing or not.
 
-    Search subfolders, parents and siblings of the folders `near`, then folders of the environment
-    variables AMENT_PREFIX_PATH and ROS_PACKAGE_PATH.
+    Search subfolders, parents and siblings of the folders `near`, then the environment variable
+    AMENT_PREFIX_PATH.
     """
     for folder in map(Path, near):
         yield folder / package
         above = (folder, *folder.parents)
         yield from (one for one in above if package in (one.name, _declared_name(one)))
         yield from (one / package for one in above[1:LEVELS + 1])
-    for variable, inside in (('AMENT_PREFIX_PATH', 'share'), ('ROS_PACKAGE_PATH', '')):
-        folders = filter(None, os.environ.get(variable, '').split(':'))
-        yield from (Path(folder, inside, package) for folder in folders)
+    for prefix in filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(':')):
+        yield Path(prefix, 'share', package)
 
 
 def _declared_name(folder: Path) -> str:
@@ -66,8 +65,8 @@ def find_mesh(name: str, package_dirs: tuple[str, ...]) -> Path:
     Return the path of a mesh file given as a package://, model:// or file:// URI or as a path.
 
     Packages are searched in `package_dirs`, their parents and siblings, by folder name or by the
-    name in package.xml, then on AMENT_PREFIX_PATH and ROS_PACKAGE_PATH. Relative paths are
-    searched in `package_dirs`. Raises InvalidSceneError that lists the paths tried.
+    name in package.xml, then on AMENT_PREFIX_PATH. Relative paths are searched in `package_dirs`.
+    Raises InvalidSceneError that lists the paths tried.
     """
     return _first(_mesh_candidates(name, package_dirs), Path.is_file,
                   f"the mesh '{name}' cannot be found; valid: a path, file://, package:// or "

@@ -31,13 +31,11 @@ from ros2_ik.core.robot.joint import Joint, LIMIT_TOLERANCE, read_joints
 from ros2_ik.core.robot.packages import expand_xacro
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
 from ros2_ik.core.robot.shipped import shipped_robots, ShippedRobot
-from ros2_ik.core.robot.srdf import find_groups, Group, parse_srdf, Semantics
+from ros2_ik.core.robot.srdf import Group, Semantics
 from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
 
 T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
-# cached properties that depend on added frames
-FRAME_CACHES = ('frame_names', '_frame_ids', 'key_with_frames')
 # rounding error of the squared norm of a normalized quaternion
 UNIT_NORM_TOLERANCE = 2e-15
 
@@ -48,7 +46,7 @@ class Robot:
 
     Created with `from_urdf` or `load`. `tree` has the links, joints and XML of the URDF,
     `elements` the joints of the Pinocchio `model` by name, `added_frames` the frames of
-    `with_frames`.
+    `with_frames`. `key_with_frames` is a hashable value of the `key` and these frames.
 
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
     continuous joint, a distance [m] for a prismatic joint, x y z qx qy qz qw for a floating joint,
@@ -63,11 +61,10 @@ class Robot:
         self.urdf, self.srdf = urdf, srdf
         self.package_dirs, self.root_joint = package_dirs, root_joint
         self.tree = tree = parse_urdf(urdf)
-        semantics = parse_srdf(srdf or '<robot/>', tree, f'SRDF {srdf_file}'.strip())
+        semantics = Semantics(srdf or '<robot/>', tree, f'SRDF {srdf_file}'.strip())
         self.name, self.warnings = tree.name, (*tree.warnings, *semantics.warnings)
         base = _base(tree, semantics, root_joint)
         self.root_frame = base.parent if base else tree.root
-        self._world_frame = semantics.world_frame if root_joint == 'fixed' else None
         joints = [*([base] if base else []), *tree.joints.values()]
         self.elements = {part.name: part for joint in joints for part in model_joints(joint)}
         self.model = build_model(tree, self.root_frame, joints)
@@ -79,7 +76,7 @@ class Robot:
         self._set_limits()
         self.passive_joints = semantics.passive_joints
         self.disabled_pairs = semantics.disabled_pairs
-        self.groups = find_groups(tree, semantics, self.joint_names)
+        self.groups = semantics.groups(self.joint_names)
         # omits fixed and mimic joints, and joints with the wrong number of values
         self.group_states = {
             group: {state: {name: value[0] if len(value) == 1 else value
@@ -89,7 +86,9 @@ class Robot:
             for group, states in semantics.states.items()}
         self._scratch = threading.local()
         self._moving: dict[tuple[int, ...], frozenset[str]] = {}
+        self._frame_ids = self._own_frames(semantics.world_frame)
         self.added_frames: Mapping[str, tuple[str | None, pin.SE3]] = MappingProxyType({})
+        self.key_with_frames: tuple[Hashable, ...] = (self.key,)
         self._plain: Robot | None = None
 
     @classmethod
@@ -160,11 +159,6 @@ class Robot:
         """The robot without added frames."""
         return self._plain or self
 
-    @cached_property
-    def key_with_frames(self) -> tuple[Hashable, ...]:
-        """The `key` and the added frames, as a hashable value."""
-        return self.key, *_frames_key(self.added_frames)
-
     def with_frames(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
         """
         Return the robot with additional frames, such as a tool.
@@ -181,7 +175,7 @@ class Robot:
         if not frames:
             return self
         for name, at in frames.items():
-            if not isinstance(name, str) or name in self.frame_names:
+            if not isinstance(name, str) or name in self._frame_ids:
                 raise InvalidOptionError(f'{name!r} cannot name a frame; valid: a text that is no '
                                          'frame of the robot')
             if not (isinstance(at, tuple) and len(at) == 2 and _is_rigid(at[1])
@@ -189,23 +183,24 @@ class Robot:
                 raise InvalidOptionError(f"frame '{name}' takes a pair of a frame (None: the root "
                                          f'frame) and a rigid pinocchio.SE3, not {at!r}')
         plain, added = self.plain, {**self.added_frames, **frames}
-        return _framed.get((plain, _frames_key(added)), lambda: plain._with_added(added))
+        key = self.key, *((name, parent, pose.homogeneous.tobytes())
+                          for name, (parent, pose) in added.items())
+        return _framed.get((plain, key), lambda: plain._with_added(added, key))
 
-    def _with_added(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
+    def _with_added(self, frames: Mapping[str, tuple[str | None, pin.SE3]],
+                    key: tuple[Hashable, ...]) -> 'Robot':
         robot = object.__new__(Robot)
         robot.__dict__.update(vars(self))
-        for name in FRAME_CACHES:
-            robot.__dict__.pop(name, None)
-        # added frames need a copy of the model, with its own data and caches of frame indices
-        robot.model, robot._plain = self.model.copy(), self
+        robot._plain, robot.key_with_frames = self, key
         robot.added_frames = MappingProxyType(
             {name: (parent, pose.copy()) for name, (parent, pose) in frames.items()})
+        # added frames need a copy of the model, with its own data and caches of frame indices
+        robot.model, robot._frame_ids = self.model.copy(), dict(self._frame_ids)
         robot._scratch, robot._moving = threading.local(), {}
-        ids = robot.__dict__['_frame_ids'] = dict(self._frame_ids)
         for name, (parent, pose) in frames.items():
             index = 0 if parent is None else robot.frame_id(parent)
             base = robot.model.frames[index]
-            ids[name] = robot.model.addFrame(pin.Frame(
+            robot._frame_ids[name] = robot.model.addFrame(pin.Frame(
                 name, base.parentJoint, index, base.placement * pose, pin.FrameType.OP_FRAME),
                 False)
         return robot
@@ -222,25 +217,24 @@ class Robot:
         """Names of the joints in the order of q, without fixed and mimic joints."""
         return tuple(joint.name for joint in self.joints)
 
-    @cached_property
+    @property
     def frame_names(self) -> tuple[str, ...]:
         """Names of all frames: links, joints (each at its child link), then added frames."""
         return tuple(self._frame_ids)
 
-    @cached_property
-    def _frame_ids(self) -> dict[str, int]:
-        """Pinocchio's frame indices by name; a link hides a joint of its name, as in MoveIt."""
-        # the joints that replace a planar joint have no frames of their own
-        parts = self.elements.keys() - self.tree.joints.keys() - {self.base_joint}
+    def _own_frames(self, world_frame: str | None) -> dict[str, int]:
+        """Return Pinocchio's frame indices; a link hides a joint of its name, as in MoveIt."""
+        # without the frames of the joints that replace a planar joint
+        joints = {*self.tree.joints, self.base_joint}
         frames = [(frame.type != pin.FrameType.BODY, index, frame.name)
                   for index, frame in enumerate(self.model.frames)
-                  if index and not (frame.type == pin.FrameType.JOINT and frame.name in parts)]
+                  if index and (frame.type == pin.FrameType.BODY or frame.name in joints)]
         ids: dict[str, int] = {}
         for _, index, name in sorted(frames):
             ids.setdefault(name, index)
         # the parent frame of a fixed virtual joint is another name of the root frame
-        if self._world_frame:
-            ids.setdefault(self._world_frame, ids[self.root_frame])
+        if world_frame and self.root_joint == 'fixed':
+            ids.setdefault(world_frame, ids[self.root_frame])
         return ids
 
     def frame_id(self, frame: str) -> int:
@@ -274,11 +268,7 @@ class Robot:
 
         The leader of a mimic joint counts instead of the mimic joint. Raises UnknownFrameError.
         """
-        return self.joints_between(self.frame_id(frame),
-                                   0 if relative_to is None else self.frame_id(relative_to))
-
-    def joints_between(self, *frames: int) -> frozenset[str]:
-        """Return the joints in q that move only one of two frames (Pinocchio's indices)."""
+        frames = self.frame_id(frame), 0 if relative_to is None else self.frame_id(relative_to)
         if frames not in self._moving:
             one, other = (set(self.model.supports[self.model.frames[index].parentJoint])
                           for index in frames)
@@ -297,9 +287,7 @@ class Robot:
         # joints with two limits for which 0 is not allowed
         outside = (q != 0) & np.isfinite(self.upper - self.lower)
         q[outside] = (self.lower[outside] + self.upper[outside]) / 2
-        for joint in self.joints:
-            if joint.kind == 'floating':
-                q[joint.index + 6] = 1.0
+        q[[joint.index + 6 for joint in self._floating]] = 1.0
         q.setflags(write=False)
         return q
 
@@ -355,17 +343,17 @@ class Robot:
             if joint.is_scalar and not joint.lower - tolerance <= value <= joint.upper + tolerance:
                 raise JointLimitError(joint.name, value, joint.lower, joint.upper)
 
-    def sampling_limits(self, middle: Array) -> tuple[Array, Array]:
+    def sampling_limits(self) -> tuple[Array, Array]:
         """
         Return the lower and upper bounds of random joint values, (nq,) each.
 
         A joint with two limits is drawn between them, a joint with one limit within
-        6.28 rad or m of that limit, a joint without limits within 3.14 rad or m of `middle` (nq,).
+        6.28 rad or m of that limit, a joint without limits within 3.14 rad or m of 0.
         """
         turn = 2 * np.pi
         low, high = np.isfinite(self.lower), np.isfinite(self.upper)
-        lower = np.where(low, self.lower, np.where(high, self.upper - turn, middle - np.pi))
-        return lower, np.where(high, self.upper, np.where(low, self.lower + turn, middle + np.pi))
+        lower = np.where(low, self.lower, np.where(high, self.upper - turn, -np.pi))
+        return lower, np.where(high, self.upper, np.where(low, self.lower + turn, np.pi))
 
     def random_q(self, generator: np.random.Generator) -> Array:
         """
@@ -374,7 +362,7 @@ class Robot:
         Joints without limits are drawn from [-pi, pi] rad or m. Positions of floating and planar
         joints are drawn from [-1, 1] m, orientations uniformly.
         """
-        q = generator.uniform(*self.sampling_limits(np.zeros(self.nq)))
+        q = generator.uniform(*self.sampling_limits())
         for joint in self.joints:
             part = q[joint.index:joint.index + joint.size]
             if joint.kind == 'floating':
@@ -422,11 +410,6 @@ def _is_rigid(pose: object) -> bool:
         return False
     R = pose.rotation
     return bool(np.abs(R.T @ R - np.eye(3)).max() < 1e-4 and np.linalg.det(R) > 0)
-
-
-def _frames_key(frames: Mapping[str, tuple[str | None, pin.SE3]]) -> tuple[Hashable, ...]:
-    return tuple((name, parent, pose.homogeneous.tobytes())
-                 for name, (parent, pose) in frames.items())
 
 
 def check_robot(value: object) -> None:

@@ -7,14 +7,10 @@ import logging
 import os
 from pathlib import Path
 import sys
-from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from ros2_ik.core.errors import RobotDescriptionError, unknown_name
 from ros2_ik.core.strict_yaml import read_yaml
-
-if TYPE_CHECKING:
-    from ros2_ik.core.robot.robot import Robot
 
 _log = logging.getLogger('ros2_ik')
 
@@ -70,11 +66,6 @@ class ShippedRobot:
         return (folder / self.urdf, [*self.package_dirs, folder.parents[1]],
                 text if self.srdf or self.chains else None)
 
-    def load(self) -> 'Robot':
-        """Return the robot, as `Robot.load` does."""
-        from ros2_ik.core.robot.robot import Robot
-        return Robot.load(self)
-
 
 @lru_cache(maxsize=1)
 def shipped_robots() -> Mapping[str, ShippedRobot]:
@@ -100,9 +91,8 @@ def config_folder() -> Path:
 
 def _data_folder() -> Path:
     """Return the folder robots/ of example-robot-data, from PyPI (cmeel), ROS or the system."""
-    given = (entry for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH')
-             for entry in os.environ.get(variable, '').split(':') if entry)
-    for prefix in (*(f'{entry or "."}/cmeel.prefix' for entry in sys.path), *given, sys.prefix,
+    ros = filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(':'))
+    for prefix in (*(f'{entry or "."}/cmeel.prefix' for entry in sys.path), *ros, sys.prefix,
                    '/usr/local', '/usr'):
         folder = Path(prefix, 'share', 'example-robot-data', 'robots')
         if folder.is_dir():

@@ -18,52 +18,55 @@ def sorted_pair(one: str, other: str) -> tuple[str, str]:
     return (one, other) if one < other else (other, one)
 
 
-def parse_srdf(text: str, tree: RobotTree, what: str = 'SRDF') -> 'Semantics':
+@dataclass(frozen=True)
+class Group:
     """
-    Parse the SRDF of the robot in `tree`; `what` names the text in warnings and errors.
+    A group of joints: an SRDF group or, without an SRDF, the chain to a leaf link.
 
-    Raises RobotDescriptionError for invalid XML (see `parse_xml`), or if the text is a URDF.
+    `joint_names` are the joints of the group that can be commanded (no fixed, mimic or passive
+    joints), in the robot's order. `tips` are the links at the ends of the group.
     """
-    root = parse_xml(text, what)
-    if root.find('link') is not None:
-        raise RobotDescriptionError(f'the {what} has <link> elements, as a URDF has; an SRDF has '
-                                    'groups, group states and disabled collisions')
-    found = Semantics(root, tree)
-    if (name := root.get('name', tree.name)) != tree.name:
-        found.warnings.insert(0, f"it is of robot '{name}', the URDF of '{tree.name}'")
-    found.warnings = [f'{what}: {warning}' for warning in dict.fromkeys(found.warnings)]
-    return found
+
+    name: str
+    joint_names: tuple[str, ...]
+    tips: tuple[str, ...]
 
 
 class Semantics:
     """
-    The content of an SRDF.
+    The content of the SRDF of the robot in `tree`; `what` names the text in warnings and errors.
 
-    `groups` has the joints (fixed and mimic joints included) and the tips of each group. `states`
-    maps group, state and joint to values. `virtual_joint` is name and parent frame of the joint
-    between world and root link; `world_frame` is this parent frame if the joint is fixed.
+    `states` maps group, state and joint to values. `virtual_joint` is name and parent frame of the
+    joint between world and root link; `world_frame` is this parent frame if the joint is fixed.
+
+    Raises RobotDescriptionError for invalid XML (see `parse_xml`), or if the text is a URDF.
     """
 
-    def __init__(self, root: Element, tree: RobotTree) -> None:
-        self.tree, self.warnings = tree, list[str]()
+    def __init__(self, text: str, tree: RobotTree, what: str) -> None:
+        root = parse_xml(text, what)
+        if root.find('link') is not None:
+            raise RobotDescriptionError(f'the {what} has <link> elements, as a URDF has; an SRDF '
+                                        'has groups, group states and disabled collisions')
+        self._tree, self._links, self.warnings = tree, set(tree.links), list[str]()
+        if (name := root.get('name', tree.name)) != tree.name:
+            self.warnings.append(f"it is of robot '{name}', the URDF of '{tree.name}'")
         # only a virtual joint of the root link connects the robot to the world
         virtual = [element for element in root.findall('virtual_joint')
                    if element.get('child_link') == tree.root]
-        self._links = set(tree.links)
         self._joints = {*tree.joints, *(element.get('name', '') for element in virtual)}
         self.virtual_joint: tuple[str, str] | None = None
         self.world_frame: str | None = None
         for element in virtual[:1]:
-            self.virtual_joint = (element.get('name', 'root_joint'),
-                                  element.get('parent_frame', 'world'))
-            if element.get('type') == 'fixed':
-                self.world_frame = self.virtual_joint[1]
+            frame = element.get('parent_frame', 'world')
+            self.virtual_joint = element.get('name', 'root_joint'), frame
+            self.world_frame = frame if element.get('type') == 'fixed' else None
         self._elements = {element.get('name', ''): element for element in root.findall('group')}
-        self.groups: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        # joints (fixed and mimic joints included) and tips of each group
+        self._groups: dict[str, tuple[list[str], tuple[str, ...]]] = {}
         for name in self._elements:
             joints, tips = self._members(name)
             if joints:
-                self.groups[name] = tuple(sorted(joints)), tips
+                self._groups[name] = sorted(joints), tips
             else:
                 self.warnings.append(f"group '{name}' has no joints and is left out")
         self._set_end_effectors(root)
@@ -74,6 +77,27 @@ class Semantics:
         self.passive_joints = frozenset(
             self._known(element.get('name', ''), self._joints, 'passive joint')
             for element in root.findall('passive_joint')) - {''}
+        self.warnings = [f'{what}: {warning}' for warning in dict.fromkeys(self.warnings)]
+
+    def groups(self, joint_names: tuple[str, ...]) -> dict[str, Group]:
+        """Return the groups of the SRDF, or, if it has none, a group for each leaf link."""
+        tree, groups = self._tree, dict[str, Group]()
+        parents = {joint.parent for joint in tree.joints.values()}
+        members = self._groups or {leaf: (tree.chain(leaf), (leaf,)) for leaf in tree.links
+                                   if leaf not in parents}
+        for name, (joints, tips) in members.items():
+            moving = tuple(joint for joint in joint_names
+                           if joint in joints and joint not in self.passive_joints)
+            if moving:
+                elements = [tree.joints[joint] for joint in joints if joint in tree.joints]
+                parents = {element.parent for element in elements}
+                ends = tips or tuple(e.child for e in elements if e.child not in parents)
+                # only ends that carry no moving joint of the group
+                carrying = {tree.joints[above].parent for joint in moving if joint in tree.joints
+                            for above in tree.chain(tree.joints[joint].child)}
+                outer = tuple(end for end in ends if end not in carrying)
+                groups[name] = Group(name, moving, outer or tips or (tree.root,))
+        return groups
 
     def _known(self, name: str, names: Collection[str], what: str) -> str:
         if name in names:
@@ -84,25 +108,24 @@ class Semantics:
     def _members(self, group: str) -> tuple[set[str], tuple[str, ...]]:
         """Return joints and tips of a group and all its subgroups; subgroups may be circular."""
         # `reached` grows while the loop reads it: subgroups are appended once each
-        joints, tips, reached, seen = set[str](), dict[str, None](), [group], {'', group}
+        joints, tips, reached = set[str](), dict[str, None](), [group]
         for element in (element for part in reached for element in self._elements[part]):
             name = element.get('name', '')
             if element.tag == 'joint':
                 joints.add(self._known(name, self._joints, 'joint'))
             elif element.tag == 'link':
                 link = self._known(name, self._links, 'link')
-                joints.add(self.tree.parent_joint.get(link, ''))
+                joints.add(self._tree.parent_joint.get(link, ''))
             elif element.tag == 'chain':
                 base, tip = (self._known(element.get(f'{end}_link', ''), self._links,
                                          'link of a chain') for end in ('base', 'tip'))
                 # the joints between both links, through their common ancestor
                 if base and tip:
-                    joints |= set(self.tree.chain(base)) ^ set(self.tree.chain(tip))
+                    joints |= set(self._tree.chain(base)) ^ set(self._tree.chain(tip))
                     tips[tip] = None
             elif element.tag == 'group':
                 subgroup = self._known(name, self._elements, 'subgroup')
-                reached += [subgroup] if subgroup not in seen else []
-                seen.add(subgroup)
+                reached += [subgroup] if subgroup and subgroup not in reached else []
         return joints - {''}, tuple(tips)
 
     def _set_end_effectors(self, root: Element) -> None:
@@ -111,13 +134,13 @@ class Semantics:
             what = f"parent link of end effector '{element.get('name', '')}'"
             link = self._known(element.get('parent_link', ''), self._links, what)
             group = element.get('parent_group', '')
-            joints, tips = self.groups.get(group, ((), ()))
+            joints, tips = self._groups.get(group, ([], ()))
             if link and joints and not tips:
-                self.groups[group] = joints, (link,)
+                self._groups[group] = joints, (link,)
 
     def _add_state(self, element: Element) -> None:
         name, group = element.get('name', ''), element.get('group', '')
-        if group not in self.groups:
+        if group not in self._groups:
             self.warnings.append(f"state '{name}' is of the unknown group '{group}' "
                                  'and is left out')
             return
@@ -146,39 +169,3 @@ class Semantics:
             mine = {sorted_pair(link, other) for other in self._links - {link} if link}
             pairs['disable'] |= mine - pairs['enable']
         return frozenset(pairs['disable'])
-
-
-@dataclass(frozen=True)
-class Group:
-    """
-    A group of joints: an SRDF group or, without an SRDF, the chain to a leaf link.
-
-    `joint_names` are the joints of the group that can be commanded (no fixed, mimic or passive
-    joints), in the robot's order. `tips` are the links at the ends of the group.
-    """
-
-    name: str
-    joint_names: tuple[str, ...]
-    tips: tuple[str, ...]
-
-
-def find_groups(tree: RobotTree, semantics: Semantics,
-                joint_names: tuple[str, ...]) -> dict[str, Group]:
-    """Return the groups of an SRDF, or, if the SRDF has none, a group for each leaf link."""
-    parents = {joint.parent for joint in tree.joints.values()}
-    members = semantics.groups or {leaf: (tuple(tree.chain(leaf)), (leaf,)) for leaf in tree.links
-                                   if leaf not in parents}
-    groups = {}
-    for name, (joints, tips) in members.items():
-        names = set(joints) - semantics.passive_joints
-        moving = tuple(joint for joint in joint_names if joint in names)
-        if moving:
-            elements = [tree.joints[joint] for joint in joints if joint in tree.joints]
-            parents = {element.parent for element in elements}
-            ends = tips or tuple(e.child for e in elements if e.child not in parents)
-            # only ends that carry no moving joint of the group
-            carrying = {tree.joints[above].parent for joint in moving if joint in tree.joints
-                        for above in tree.chain(tree.joints[joint].child)}
-            outer = tuple(end for end in ends if end not in carrying)
-            groups[name] = Group(name, moving, outer or tips or (tree.root,))
-    return groups

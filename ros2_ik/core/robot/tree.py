@@ -58,9 +58,12 @@ class Tree:
 @lru_cache(maxsize=256)
 def locked_q_indices(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
     """Return the indices in q of the joints that move the frames but are not in `names`."""
-    moving = frozenset[str]().union(*(robot.joints_between(frame, 0) for frame in frames))
-    return np.array([joint.index + i for joint in robot.joints for i in range(joint.size)
-                     if joint.name in moving and joint.name not in names], dtype=np.intp)
+    model = robot.model
+    # a mimic joint has the column of its leader
+    columns = {model.joints[joint].idx_v for frame in frames
+               for joint in model.supports[model.frames[frame].parentJoint]}
+    return np.array([joint.index + i for joint in robot.joints if joint.name not in names
+                     for i in range(joint.size) if joint.velocity_index in columns], np.intp)
 
 
 def tree_of(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...], start: Array) -> Tree:

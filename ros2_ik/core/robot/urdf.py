@@ -15,7 +15,7 @@ from xml.parsers import expat
 import numpy as np
 import pinocchio as pin
 
-from ros2_ik.core.checks import one_of
+from ros2_ik.core.checks import direction, one_of
 from ros2_ik.core.errors import RobotDescriptionError
 
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
@@ -143,11 +143,8 @@ def _axis(element: Element, name: str, kind: str) -> tuple[float, ...]:
     found = element.find('axis')
     if found is None or kind in ('fixed', 'floating'):
         return 1.0, 0.0, 0.0
-    x, y, z = numbers(found.get('xyz', '1 0 0'), 3, f"joint '{name}', axis")
-    length = math.hypot(x, y, z)
-    if length < 1e-9:
-        raise RobotDescriptionError(f"joint '{name}' has an axis of length zero")
-    return x / length, y / length, z / length
+    axis = numbers(found.get('xyz', '1 0 0'), 3, f"joint '{name}', axis")
+    return tuple(direction(axis, f"the axis of joint '{name}'", RobotDescriptionError).tolist())
 
 
 def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float]:
