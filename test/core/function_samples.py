@@ -24,7 +24,7 @@ from ros2_ik.core import (
     UserFunction,
 )
 from ros2_ik.core.collision import CollisionChecker
-from ros2_ik.core.scene import Box, Cone, Cylinder, Scene, SceneObject, Sphere
+from ros2_ik.core.scene import Box, Cylinder, Scene, SceneObject, Sphere
 
 T = pose((0.1, -0.2, 0.4), (0.5, -0.9, 0.7))
 R = T[:3, :3]
@@ -34,7 +34,7 @@ LINE = (1.0, -0.5)
 # two regions each, which the point is outside of, or in
 REGIONS = [region_surfaces([(shape, pose(Q, A)), (Box(size), pose(B))]) for shape, size in (
     (Sphere(0.3), (0.2, 0.3, 0.4)), (Cylinder(0.3, 0.5), (0.1, 0.1, 0.1)),
-    (Cone(0.3, 0.5), (9, 8, 7)))]
+    (Cylinder(0.3, 0.5), (9, 8, 7)))]
 
 
 def last(robot):

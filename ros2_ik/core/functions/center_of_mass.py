@@ -1,7 +1,7 @@
 """Centre of mass of a robot or of some of its links, and its place above a support polygon."""
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -57,6 +57,12 @@ class CenterOfMass(KinematicFunction):
             return tuple(f'row {row} [m]' for row in range(len(self.A)))
         return tuple(f'{axis} [m]' for axis in self.axes)
 
+    @cached_property
+    def _matrix(self) -> Array:
+        """The matrix (m, 3) whose product with the centre is the value."""
+        rows = ['xyz'.index(axis) for axis in self.axes]
+        return np.eye(3)[rows] if self.A is None else np.asarray(self.A)
+
     def joints(self, robot: Robot) -> frozenset[str]:
         if self.relative_to is not None:
             robot.frame_id(self.relative_to)
@@ -76,20 +82,16 @@ class CenterOfMass(KinematicFunction):
             # clear rounding errors in columns of joints that move centre and frame together
             J *= bodies.moving
             c = A.actInv(c)
-        if self.A is not None:
-            return self.A @ c, self.A @ J
-        rows = ['xyz'.index(axis) for axis in self.axes]
-        return c[rows], J[rows]
+        return self._matrix @ c, self._matrix @ J
 
     def masses(self, robot: Robot) -> Masses:
         return self.masses_along(robot, np.zeros(len(self.labels)))
 
     def masses_along(self, robot: Robot, offsets: Array) -> Masses:
         """Return the `Masses` of the function f - offsets; offsets (m,) [m]."""
-        bodies = self._counted(robot)
-        A = np.eye(3)[['xyz'.index(axis) for axis in self.axes]] if self.A is None else self.A
+        bodies, rows = self._counted(robot), np.column_stack([self._matrix, offsets])
         return Masses(tuple(bodies.lumps), self.relative_to, np.concatenate(
-            [*bodies.lumps.values(), bodies.fixed, np.column_stack([A, offsets]).reshape(-1)]))
+            [*bodies.lumps.values(), bodies.fixed, rows.reshape(-1)]))
 
 
 class _Bodies(NamedTuple):
@@ -182,15 +184,16 @@ class SupportPolygon(KinematicFunction):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        # hull of the corners' projections
         corners = np.asarray(self.corners)
         flat = corners @ orthonormal_complement(self.up).T
-        hull = _hull(flat)
-        if len(hull) < 3:
+        try:
+            hull = scipy.spatial.ConvexHull(flat).vertices
+        except scipy.spatial.QhullError:
             raise InvalidConstraintError('corners must span an area, but projected along up the '
-                                         f'{len(corners)} corners lie on a line')
-        # inward normals: the hull is counterclockwise about `up`
-        ends = [*hull[1:], hull[0]]
+                                         f'{len(corners)} corners lie on a line') from None
+        # counterclockwise about `up`, from the leftmost corner
+        hull = np.roll(hull, -np.lexsort(flat[hull].T[::-1])[0])
+        ends = np.roll(hull, -1)
         edges = corners[ends] - corners[hull]
         inwards = np.cross(self.up, edges)
         inwards /= np.linalg.norm(inwards, axis=1)[:, None]
@@ -207,13 +210,3 @@ class SupportPolygon(KinematicFunction):
 
     def masses(self, robot: Robot) -> Masses:
         return self.center.masses_along(robot, self.edges)
-
-
-def _hull(points: Array) -> list[int]:
-    """Return indices of the hull corners of points (n, 2), counterclockwise from the leftmost."""
-    try:
-        corners = scipy.spatial.ConvexHull(points).vertices
-    except scipy.spatial.QhullError:     # on one line
-        return []
-    hull: list[int] = np.roll(corners, -np.lexsort(points[corners].T[::-1])[0]).tolist()
-    return hull

@@ -118,9 +118,6 @@ class BoundJoints(JointFunction):
     moved_by: frozenset[str]
     labels: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        """Skip the checks: the fields were checked by the function that was bound."""
-
     def bind(self, robot: Robot) -> 'BoundJoints':
         return self if robot.key == self.robot_key else self.made_from.bind(robot)
 

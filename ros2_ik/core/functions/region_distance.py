@@ -17,9 +17,9 @@ from ros2_ik.core.functions.kinematic_function import register_function
 from ros2_ik.core.functions.relative_function import Parameters, RelativeFunction
 from ros2_ik.core.kernels.source import formula, part
 from ros2_ik.core.poses import as_placement
-from ros2_ik.core.scene.shapes import Box, Cone, ConvexHull, Cylinder, Mesh, Shape, Sphere
+from ros2_ik.core.scene.shapes import Box, ConvexHull, Cylinder, Mesh, Shape, Sphere
 
-PLANE, SPHERE, CYLINDER, CONE = range(4)
+PLANE, SPHERE, CYLINDER = range(3)
 WIDTH = 9       # count of numbers that describe a surface
 UP = np.array([0.0, 0.0, 1.0])
 ON_AXIS = 1e-9  # distance from a centre or axis below which the gradient is a fixed direction [m]
@@ -36,14 +36,11 @@ def _outside(p: v.Vector, parameters: v.Floats, k: int) -> tuple[float, v.Vector
     if kind == SPHERE:
         distance = v.norm(away)
         return distance - size, v.scale(1.0 / distance, away) if distance > ON_AXIS else n
-    # cylinder or cone: distance from the axis
+    # cylinder: distance from the axis
     aside = v.sub(away, v.scale(along, n))
     distance = v.norm(aside)
     outward = v.scale(1.0 / distance, aside) if distance > ON_AXIS else v.vector(parameters, k + 9)
-    if kind == CYLINDER:
-        return distance - size, outward
-    c, s = math.cos(size), math.sin(size)
-    return c * distance - s * along, v.sub(v.scale(c, outward), v.scale(s, n))
+    return distance - size, outward
 
 
 @register_function('region_distance')
@@ -59,8 +56,7 @@ class RegionDistance(RelativeFunction):
 
         0 plane       s = n . (p - c)
         1 sphere      s = |p - c| - size
-        2 cylinder    s = d - size                               d: distance from the axis c, n
-        3 cone        s = cos(size) d - sin(size) n . (p - c)    apex c, opens along n
+        2 cylinder    s = d - size        d: distance from the axis c, n
 
     An upper bound of 0 keeps the point in one of the regions; a box is six planes. Near edges and
     corners outside a region f is less than the Euclidean distance. f is not differentiable where
@@ -81,9 +77,9 @@ class RegionDistance(RelativeFunction):
         if rows.shape[1] != WIDTH:
             raise InvalidConstraintError(f'surfaces must be rows of {WIDTH} numbers, not of '
                                          f'{rows.shape[1]}')
-        if not set(rows[:, 1].tolist()) <= {PLANE, SPHERE, CYLINDER, CONE}:
+        if not set(rows[:, 1].tolist()) <= {PLANE, SPHERE, CYLINDER}:
             raise InvalidConstraintError(f'surfaces has kinds {sorted(set(rows[:, 1].tolist()))}; '
-                                         'valid: 0 plane, 1 sphere, 2 cylinder, 3 cone')
+                                         'valid: 0 plane, 1 sphere, 2 cylinder')
         if not rows[rows[:, 1] != SPHERE, 5:8].any(axis=1).all():
             raise InvalidConstraintError('surfaces has a direction of length zero')
 
@@ -123,8 +119,8 @@ def region_surfaces(regions: Iterable[tuple[Shape, Pose | None]]) -> Array:
     """
     Return the `surfaces` (n, 9) of a RegionDistance, with one region for each shape at its pose.
 
-    Valid shapes are boxes, spheres, cylinders, cones, convex hulls, and meshes, which are replaced
-    by their hulls as in MoveIt. Raises InvalidConstraintError for other shapes.
+    Valid shapes, as in MoveIt, are boxes, spheres, cylinders, convex hulls, and meshes, which are
+    replaced by their hulls. Raises InvalidConstraintError for other shapes.
     """
     rows = list[Array]()
     for number, (shape, pose) in enumerate(regions):
@@ -141,14 +137,9 @@ def _surfaces(shape: Shape) -> Iterator[tuple[int, Array, Array, float]]:
             yield from ((PLANE, side * axis * length / 2, side * axis, 0.0) for side in (1, -1))
     elif isinstance(shape, Sphere):
         yield SPHERE, np.zeros(3), UP, shape.radius
-    elif isinstance(shape, (Cylinder, Cone)):
-        top, half = UP * shape.length / 2, math.atan2(shape.radius, shape.length)
-        yield PLANE, -top, -UP, 0.0
-        if isinstance(shape, Cylinder):
-            yield PLANE, top, UP, 0.0
-            yield CYLINDER, np.zeros(3), UP, shape.radius
-        else:
-            yield CONE, top, -UP, half
+    elif isinstance(shape, Cylinder):
+        yield from ((PLANE, side * UP * shape.length / 2, side * UP, 0.0) for side in (-1, 1))
+        yield CYLINDER, np.zeros(3), UP, shape.radius
     elif isinstance(shape, (ConvexHull, Mesh)):
         points = shape.points if isinstance(shape, ConvexHull) else shape.vertices
         try:
@@ -160,4 +151,4 @@ def _surfaces(shape: Shape) -> Iterator[tuple[int, Array, Array, float]]:
             yield PLANE, -offset * np.array(normal), np.array(normal), 0.0
     else:
         raise InvalidConstraintError(f'a {type(shape).__name__} is no region; valid: Box, Sphere, '
-                                     'Cylinder, Cone, ConvexHull, Mesh')
+                                     'Cylinder, ConvexHull, Mesh')

@@ -102,13 +102,13 @@ def test_position_constraint_holds(ask, panda, panda_judge, kind, size, holds):
 
 
 def test_position_constraint_uses_one_of_several_regions(ask, panda, panda_judge):
-    """An unreachable box, a reachable cone, and a mesh above it."""
+    """An unreachable box, a reachable cylinder, and a mesh above it."""
     there = Configuration(panda, THERE)
     at = there.transform('panda_link5')[:3, 3]
     regions = region(SolidPrimitive.BOX, 0.1, 0.1, 0.1, at=(3, 0, 0))
-    cone = region(SolidPrimitive.CONE, 0.2, 0.1, at=at + [0, 0.03, 0.08])
-    regions.primitives = [*regions.primitives, *cone.primitives]
-    regions.primitive_poses = [*regions.primitive_poses, *cone.primitive_poses]
+    near = region(SolidPrimitive.CYLINDER, 0.2, 0.05, at=at + [0, 0.03, 0.08])
+    regions.primitives = [*regions.primitives, *near.primitives]
+    regions.primitive_poses = [*regions.primitive_poses, *near.primitive_poses]
     corners = [Point(x=x, y=y, z=z) for x, y, z in np.array(
         [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]) * 0.2 + at + [0, 0, 0.3]]
     regions.meshes = [Mesh(vertices=corners, triangles=[MeshTriangle(vertex_indices=list(face))
@@ -117,8 +117,7 @@ def test_position_constraint_uses_one_of_several_regions(ask, panda, panda_judge
     answer = ask(pose_stamped=stamped(there.transform(TIP)), constraints=asked_for(
         position={'constraint_region': regions}))
     x, y, z = seen(panda_judge, answer, 'panda_link5')[:3, 3] - at - [0, 0.03, 0.08]
-    # its tip is 0.1 above its middle, where the radius is 0.05
-    assert abs(z) <= 0.1 + 1e-5 and np.hypot(x, y) <= 0.05 * (1 - z / 0.1) + 1e-5
+    assert abs(z) <= 0.1 + 1e-5 and np.hypot(x, y) <= 0.05 + 1e-5
 
 
 @pytest.mark.parametrize('parameterization', [OrientationConstraint.XYZ_EULER_ANGLES,
@@ -176,6 +175,9 @@ def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
      'position_constraints[0]: constraint_region has no shape with a pose'),
     ({'constraints': asked_for(position={'constraint_region': region(9, 1.0)})},
      Code.INVALID_GOAL_CONSTRAINTS, 'type is 9'),
+    ({'constraints': asked_for(position={
+        'constraint_region': region(SolidPrimitive.CONE, 0.2, 0.1)})},
+     Code.INVALID_GOAL_CONSTRAINTS, 'a Cone is no region'),
     ({'constraints': asked_for('nose', orientation={})}, Code.INVALID_LINK_NAME, 'nose'),
     ({'constraints': asked_for(TIP, orientation={'absolute_z_axis_tolerance': float('nan')})},
      Code.INVALID_GOAL_CONSTRAINTS, 'absolute tolerances are [0.0, 0.0, nan]'),
