@@ -8,6 +8,7 @@ and humanoid_apollo. The feet have hard tasks: they do not move for any other ta
 import numpy as np
 
 from ros2_ik.core import (
+    CenterOfMass,
     com_task,
     Configuration,
     frame_task,
@@ -31,7 +32,7 @@ def main():
     robot = Robot.load(G1)
     q = robot.to_q(G1.home)
     at = Configuration(robot, q)
-    middle = at.center_of_mass()
+    middle = CenterOfMass().value(at)
     hands = {hand: at.transform(hand).copy() for hand in HANDS}
     program = VelocityProgram(robot, [
         com_task(middle, weight=1000),
@@ -47,7 +48,7 @@ def main():
         program.set_target('com', wanted)
         q = program.step(q).q
         path.append(q)
-        errors.append(np.linalg.norm(Configuration(robot, q).center_of_mass() - wanted))
+        errors.append(np.linalg.norm(CenterOfMass().value(Configuration(robot, q)) - wanted))
     end = Configuration(robot, q)
     moved = [np.abs(end.transform(foot) - at.transform(foot)).max() for foot in FEET]
     print(f'centre of mass at most {1000 * max(errors):.2f} mm from where it should be')

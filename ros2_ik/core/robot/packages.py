@@ -1,7 +1,6 @@
 """Search for ROS packages and for the mesh files of a URDF; expansion of xacro files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 import os
 from pathlib import Path
 import re
@@ -109,9 +108,13 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
     import xacro
     from xacro import substitution_args
     near = (str(path.absolute().parent), *package_dirs)
+
+    def find(package: str) -> str:
+        return str(_first(_package_candidates(package, near), Path.is_dir,
+                          f"package '{package}' cannot be found", RobotDescriptionError))
     # xacro has no option for package folders: replace its function for $(find ...)
     with _xacro_lock:
-        original, substitution_args._eval_find = substitution_args._eval_find, partial(_find, near)
+        original, substitution_args._eval_find = substitution_args._eval_find, find
         try:
             text: str = xacro.process_file(str(path), mappings=dict(arguments)).toxml()
         except (xacro.XacroException, ExpatError, OSError, RobotDescriptionError) as error:
@@ -122,8 +125,3 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
             substitution_args._eval_find = original
     return text
 
-
-def _find(near: Sequence[str], package: str) -> str:
-    """Return the folder of a package; raises RobotDescriptionError."""
-    return str(_first(_package_candidates(package, near), Path.is_dir,
-                      f"package '{package}' cannot be found", RobotDescriptionError))

@@ -45,8 +45,12 @@ class Robot:
     A robot from a URDF and, optionally, an SRDF; immutable and picklable.
 
     Created with `from_urdf` or `load`. `tree` has the links, joints and XML of the URDF,
-    `elements` the joints of the Pinocchio `model` by name, `added_frames` the frames of
-    `with_frames`. `key_with_frames` is a hashable value of the `key` and these frames.
+    `elements` the joints of the Pinocchio `model` by name. `base_joint` is the name of the joint
+    between the world and the root link, None for a fixed root link.
+
+    `key` is a hash of URDF, SRDF and root joint, without mesh files: robots of equal keys have the
+    same q, joints, links and groups. `added_frames` are the frames of `with_frames`,
+    `key_with_frames` is a hashable value of the `key` and these frames.
 
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
     continuous joint, a distance [m] for a prismatic joint, x y z qx qy qz qw for a floating joint,
@@ -59,17 +63,21 @@ class Robot:
                  root_joint: str, srdf_file: str = '') -> None:
         one_of(root_joint, 'root_joint', ROOT_JOINTS, RobotDescriptionError)
         self.urdf, self.srdf = urdf, srdf
+        self.key = hashlib.sha256(repr((urdf, srdf, root_joint)).encode()).hexdigest()
         self.package_dirs, self.root_joint = package_dirs, root_joint
         self.tree = tree = parse_urdf(urdf)
         semantics = Semantics(srdf or '<robot/>', tree, f'SRDF {srdf_file}'.strip())
         self.name, self.warnings = tree.name, (*tree.warnings, *semantics.warnings)
         base = _base(tree, semantics, root_joint)
         self.root_frame = base.parent if base else tree.root
+        self.base_joint = base.name if base else None
         joints = [*([base] if base else []), *tree.joints.values()]
         self.elements = {part.name: part for joint in joints for part in model_joints(joint)}
         self.model = build_model(tree, self.root_frame, joints)
         self.mimics = {j.name: j.mimic for j in tree.joints.values() if j.mimic}
         self.joints = read_joints(self.model, joints)
+        self.joint_names = tuple(joint.name for joint in self.joints)
+        self._joints_by_name = {joint.name: joint for joint in self.joints}
         self._floating = [joint for joint in self.joints if joint.kind == 'floating']
         self.has_floating_joints = bool(self._floating)
         self.nq, self.nv = int(self.model.nq), int(self.model.nv)
@@ -142,16 +150,6 @@ class Robot:
     def __repr__(self) -> str:
         return f"Robot('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
 
-    @cached_property
-    def key(self) -> str:
-        """
-        A hash of URDF, SRDF and root joint, without mesh files and added frames.
-
-        Robots of equal keys have the same q, joints, links and groups.
-        """
-        text = repr((self.urdf, self.srdf, self.root_joint))
-        return hashlib.sha256(text.encode()).hexdigest()
-
     # -- added frames ---------------------------------------------------------------------
 
     @property
@@ -208,16 +206,6 @@ class Robot:
     # -- names ----------------------------------------------------------------------------
 
     @property
-    def base_joint(self) -> str | None:
-        """Name of the joint between the world and the root link; None for a fixed root link."""
-        return None if self.root_joint == 'fixed' else self.joints[0].name
-
-    @cached_property
-    def joint_names(self) -> tuple[str, ...]:
-        """Names of the joints in the order of q, without fixed and mimic joints."""
-        return tuple(joint.name for joint in self.joints)
-
-    @property
     def frame_names(self) -> tuple[str, ...]:
         """Names of all frames: links, joints (each at its child link), then added frames."""
         return tuple(self._frame_ids)
@@ -244,10 +232,6 @@ class Robot:
     def joint(self, name: str) -> Joint:
         """Return the joint with this name; raises UnknownJointError."""
         return _look_up(self._joints_by_name, name, UnknownJointError)
-
-    @cached_property
-    def _joints_by_name(self) -> dict[str, Joint]:
-        return {joint.name: joint for joint in self.joints}
 
     def group(self, name: str) -> Group:
         """Return the group with this name; raises UnknownGroupError."""
@@ -368,10 +352,9 @@ class Robot:
             if joint.kind == 'floating':
                 part[:3] = generator.uniform(-1, 1, 3)
                 part[3:] = generator.normal(size=4)
-                _normalise(part[3:], joint.name)
             elif joint.kind == 'planar':
                 part[:2] = generator.uniform(-1, 1, 2)
-        return q
+        return self.to_q(q)
 
     # -- building -------------------------------------------------------------------------
 
