@@ -389,10 +389,8 @@ _framed: LRUCache[tuple[Hashable, ...], Robot] = LRUCache(32)
 
 def _is_rigid(pose: object) -> bool:
     """Return whether a pose is a finite pinocchio.SE3 with a valid rotation matrix."""
-    if not isinstance(pose, pin.SE3) or not are_finite(pose.translation):
-        return False
-    R = pose.rotation
-    return bool(np.abs(R.T @ R - np.eye(3)).max() < 1e-4 and np.linalg.det(R) > 0)
+    return isinstance(pose, pin.SE3) and pose.isApprox(
+        pin.SE3(pin.Quaternion(pose.rotation).normalized(), pose.translation), 1e-4)
 
 
 def check_robot(value: object) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
 import math
 from typing import NamedTuple
 
@@ -55,7 +54,6 @@ class Tree:
         return frozenset(found)
 
 
-@lru_cache(maxsize=256)
 def locked_q_indices(robot: Robot, frames: tuple[int, ...], names: tuple[str, ...]) -> Indices:
     """Return the indices in q of the joints that move the frames but are not in `names`."""
     model = robot.model
