@@ -16,8 +16,8 @@ class Configuration:
     A robot at joint values q, with its forward kinematics and joint Jacobians computed.
 
     The argument `q` may be any joint values that `Robot.to_q` accepts; the attribute `q` (nq,) is
-    read-only. `update` changes this configuration. `data` is the pinocchio.Data to use, by default
-    a new one.
+    read-only. `update` and `integrate_inplace` change this configuration. `data` is the
+    pinocchio.Data to use, by default a new one.
     """
 
     def __init__(self, robot: Robot, q: JointValues | None = None,
@@ -95,7 +95,26 @@ class Configuration:
             dt, 'dt', InvalidStateError)
         return np.array(pin.integrate(self.robot.model, self.q, step))
 
+    def integrate_inplace(self, v: Array, dt: float = 1.0) -> None:
+        """Move this configuration for `dt` [s] at the tangent velocity v (nv,)."""
+        self.update(self.integrate(v, dt))
+
     def difference(self, other: 'Configuration | Array') -> Array:
         """Return the tangent vector v (nv,) with integrate(v) = `other`."""
         q = self.robot.to_q(other.q if isinstance(other, Configuration) else other)
         return np.array(pin.difference(self.robot.model, self.q, q))
+
+    def check_limits(self, tolerance: float = 1e-6) -> None:
+        """Raise JointLimitError for the first joint beyond a limit by more than `tolerance`."""
+        self.robot.check_limits(self.q, tolerance)
+
+    def center_of_mass(self) -> Array:
+        """
+        Return the centre of mass (3,) of all moving links, in the root frame [m].
+
+        Links fixed to the root frame do not count, as in Pinocchio. Raises InvalidStateError if no
+        moving link has a mass.
+        """
+        if not pin.computeTotalMass(self.robot.model) > 0:
+            raise InvalidStateError(f"no moving link of robot '{self.robot.name}' has a mass")
+        return np.array(pin.centerOfMass(self.robot.model, self._data, self.q))

@@ -45,7 +45,7 @@ def test_configurations_keep_turns(small):
     at = Configuration(robot, {'table': 7.0, 'pole': -20.0})
     assert list(at.q) == [7.0, -20.0]
     assert list(at.difference([7.0 + 4 * np.pi, 0.0])) == pytest.approx([4 * np.pi, 20.0])
-    at.update(at.integrate([10.0, 0.5], 2.0))
+    at.integrate_inplace([10.0, 0.5], 2.0)
     assert list(at.q) == [27.0, -19.0]
     assert at.joints == {'table': 27.0, 'pole': -19.0}
     assert robot.to_joints(at.q, ['gear']) == pytest.approx({'gear': -53.6})
@@ -57,9 +57,16 @@ def test_configurations_keep_turns(small):
     ([1.0] * 4, 'a'), ([1.0] * 4, np.nan), ([10**400, 0, 0, 0], 1.0)])
 def test_malformed_velocities_are_refused_and_change_nothing(small, v, dt):
     at = Configuration(small('scara'), [0.1, 0.2, 0.0, 0.3])
-    with pytest.raises(InvalidStateError):
-        at.integrate(v, dt)
+    for integrate in (at.integrate, at.integrate_inplace):
+        with pytest.raises(InvalidStateError):
+            integrate(v, dt)
     assert list(at.q) == [0.1, 0.2, 0.0, 0.3]
+
+
+def test_center_of_mass_without_mass_is_refused(small):
+    for robot in (small('all_fixed'), small('one_link', 'freeflyer')):
+        with pytest.raises(InvalidStateError, match='mass'):
+            Configuration(robot).center_of_mass()
 
 
 def test_check_limits_names_joint_value_and_limits(small):
@@ -74,7 +81,7 @@ def test_check_limits_names_joint_value_and_limits(small):
     with pytest.raises(JointLimitError, match='shoulder'):
         robot.check_limits(robot.to_q([2.0 + 2e-6, 0, 0, 0]))
     with pytest.raises(JointLimitError, match='elbow'):
-        robot.check_limits(robot.to_q([0, -2.5, 0, 0]), tolerance=0.05)
+        Configuration(robot, [0, -2.5, 0, 0]).check_limits(tolerance=0.05)
 
 
 def test_q_is_a_read_only_copy(small):
