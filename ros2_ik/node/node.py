@@ -14,19 +14,16 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.core import compile_all, Robot
-from ros2_ik.messages.markers import scene_markers
-from ros2_ik.messages.planning_scenes import SceneState
 from ros2_ik.node.controllers.controller import ControllerContext
 from ros2_ik.node.endpoints.answering import Statistics
-from ros2_ik.node.endpoints.registry import LATCHED, make_endpoints, publisher, timer
+from ros2_ik.node.endpoints.registry import LATCHED, make_endpoints, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.process import SIGNALS
@@ -36,13 +33,11 @@ from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
-from ros2_ik.node.workers import Pool
+from ros2_ik.node.workers.pool import Pool
 
-ANSWER_TIMEOUT = 0.5        # shutdown: time to answer open requests [s]
-BRAKING_TIMEOUT = 2.0       # shutdown: additional time to brake an arm [s]
-QUIET_TIME = 0.25           # shutdown: time without an answer after which the node ends [s]
+ANSWER_TIME = 0.5           # shutdown: time to answer open requests, after braking [s]
+BRAKING_TIMEOUT = 2.0       # shutdown: maximum time to brake an arm [s]
 REMINDER_PERIOD = 5.0       # between warnings about missing inputs [s]
 LONG_CALLBACK = 0.02        # CPU time of a callback above which a warning is logged [s]
 SIGNAL_PERIOD = 0.05        # between two checks for a signal that ends the node [s]
@@ -57,32 +52,35 @@ class IKNode(Node):
         # rclpy needs 0.1 s for its first log line, too long for a callback
         log.info('starting')
         self._own_parameters = parameters = Parameters(self)
-        self._waiting = 0
         self._statistics, self._pool = Statistics(), Pool(parameters.workers, log)
-        transforms = self._transforms = Transforms(self, parameters)
+        transforms = Transforms(self, parameters)
         joint_states = self._joint_states = JointStates(
             self, self.resolve_topic_name('joint_states'), lambda: parameters.joint_state_speed)
         state = CurrentState(parameters, joint_states, transforms, log)
-        # reliable and latched matches every subscriber; QoS events, which slow services, are off
-        self._markers = publisher(self, MarkerArray, '~/scene_markers', LATCHED)
         geometry = CollisionGeometry(log)
         self._scene = PlanningScene(parameters, state, transforms, geometry, log,
                                     lambda *call: self.executor.create_task(*call), self._wait)
-        self._scene.receivers.append(self._show)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)
         self._motions = MotionExecutor(controllers, joint_states, state, self._scene, log)
-        self._description = Description(log, parameters.root_joint, self._on_robot,
-                                        self._why_no_description)
+        self._description = Description(log, parameters.root_joint, self._on_robot)
         self._endpoints = make_endpoints(
             node=self, parameters=parameters, statistics=self._statistics,
             description=self._description, joint_states=joint_states, current_state=state,
             scene=self._scene, transforms=transforms,
-            settled=Settled(self._description, self._scene, transforms, controllers.pause),
             pool=self._pool, motions=self._motions, servo_process=self._servo_process,
             wait=self._wait, sleep=controllers.pause)
-        self._subscribe(joint_states)
+        offer = self._description.offer
+        self._descriptions = [
+            self.create_subscription(String, 'robot_description',
+                                     lambda message: offer(urdf=message.data), LATCHED),
+            self.create_subscription(String, 'robot_description_semantic',
+                                     lambda message: offer(srdf=message.data), LATCHED)]
+        # best effort, volatile matches every publisher; QoS events, which slow services, are off
+        unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
+        self.create_subscription(JointState, 'joint_states', joint_states.take,
+                                 qos_profile_sensor_data, event_callbacks=unwatched)
         self._load_from_parameters()
         if parameters.controllers:
             log.info(f'motions use {parameters.velocity_scaling:g} of the velocity limits and '
@@ -94,8 +92,6 @@ class IKNode(Node):
     def _load_from_parameters(self) -> None:
         """Load the robot and the scene that parameters name; raises ParameterError."""
         parameters, description = self._own_parameters, self._description
-        if parameters.base_source == 'tf' and self._transforms.absent:
-            raise ParameterError(f'base_source cannot be tf: {self._transforms.absent}')
         texts = {'urdf': parameters.robot_description,
                  'srdf': parameters.robot_description_semantic}
         description.offer(**{name: text for name, text in texts.items() if text})
@@ -131,31 +127,6 @@ class IKNode(Node):
         self._joint_states.set_robot(robot)
         self._scene.set_robot(scene)
 
-    def _show(self, known: SceneState) -> None:
-        self._markers.publish(scene_markers(known.scene))
-
-    def _why_no_description(self) -> str:
-        """Return a warning about a publisher of robot_description with another QoS, or ''."""
-        topic = self.resolve_topic_name('robot_description')
-        for info in self.get_publishers_info_by_topic(topic):
-            if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL:
-                return (f"node '{info.node_name}' publishes {topic} with durability volatile, "
-                        'which does not match: publish it with transient_local, as '
-                        'robot_state_publisher does')
-        return ''
-
-    def _subscribe(self, joint_states: JointStates) -> None:
-        offer = self._description.offer
-        self._descriptions = [
-            self.create_subscription(String, 'robot_description',
-                                     lambda message: offer(urdf=message.data), LATCHED),
-            self.create_subscription(String, 'robot_description_semantic',
-                                     lambda message: offer(srdf=message.data), LATCHED)]
-        # best effort, volatile matches every publisher; QoS events, which slow services, are off
-        unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
-        self.create_subscription(JointState, 'joint_states', joint_states.take,
-                                 qos_profile_sensor_data, event_callbacks=unwatched)
-
     async def _wait(self, start: Callable[[Callable[[object], None]], None]) -> Any:
         """Call `start(done)` and await the result that any thread passes to `done`."""
         executor = self.executor
@@ -168,12 +139,8 @@ class IKNode(Node):
                 future.set_result(result)
             executor.wake()   # set_result alone does not end the executor's wait
 
-        self._waiting += 1
-        try:
-            start(done)
-            return await future
-        finally:
-            self._waiting -= 1
+        start(done)
+        return await future
 
     # -- shutdown -------------------------------------------------------------------------
 
@@ -196,33 +163,19 @@ class IKNode(Node):
         # a robot description that comes now could take seconds to load
         for subscription in self._descriptions:
             self.destroy_subscription(subscription)
-        for endpoint in self._endpoints:
-            endpoint.end()
         self._pool.end()
-        self._spin_until_quiet(executor)
+        # DDS drops answers in transit when their writer is destroyed; requests for motions are
+        # answered after the arm has braked
+        begin = last_moving = time.monotonic()
+        while (now := time.monotonic()) < last_moving + ANSWER_TIME:
+            if self._motions.moving and now < begin + BRAKING_TIMEOUT:
+                last_moving = now
+            self.spin_once(executor, 0.02)
         self._servo_process.close()
-        self._pool.close()
         self._scene.close()
         # timeout 0: do not wait for unfinished coroutines, some of which would never end
         executor.shutdown(0)
         self.destroy_node()
-
-    def _spin_until_quiet(self, executor: SingleThreadedExecutor) -> None:
-        """
-        Spin until no request has been open for QUIET_TIME, or the time for answers has passed.
-
-        DDS drops answers in transit when their writer is destroyed. A request for a motion is
-        answered after the arm has braked, so ANSWER_TIMEOUT counts from then.
-        """
-        begin = last = time.monotonic()
-        end = begin + ANSWER_TIMEOUT
-        while (now := time.monotonic()) < min(last + QUIET_TIME, end):
-            if self._motions.moving:
-                last = now
-                end = min(now, begin + BRAKING_TIMEOUT) + ANSWER_TIMEOUT
-            self.spin_once(executor, 0.02)
-            if self._waiting:
-                last = now
 
 
 def run() -> int:
@@ -231,10 +184,7 @@ def run() -> int:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     # rclpy raises various types: for an unwritable log directory, and for wrong arguments
     except Exception as error:
-        if 'logging' in str(error):
-            return _refuse(f'ROS cannot write its logs: {error}; set ROS_LOG_DIR to a writable '
-                           'directory')
-        return _refuse(f'invalid arguments: {error}')
+        return _refuse(f'ROS does not start: {error}')
     # before the node offers services: compiling would delay the first answers
     compile_all()
     try:

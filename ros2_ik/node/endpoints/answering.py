@@ -3,76 +3,71 @@
 from collections import Counter, deque
 from collections.abc import Callable, Coroutine
 from functools import wraps
+from inspect import iscoroutinefunction
 import traceback
 from typing import Any, TYPE_CHECKING, TypeVar
 
-import numpy as np
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
 from std_msgs.msg import Header
 
 from ros2_ik.core import IKError, Status
+from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.servo.messages import State
-from ros2_ik.node.workers import UnansweredError, WorkerError
+from ros2_ik.node.state.transforms import RETRY_PERIOD
 
 if TYPE_CHECKING:
     from ros2_ik.node.endpoints.registry import Parts
 
 N_SOLVE_TIMES = 1000   # number of recent solve times for the percentiles
-MAX_REASON = 4000      # maximum length of the reason in an answer [characters]
 
 PartsT = TypeVar('PartsT', bound='Parts')
 Request = TypeVar('Request')
+T = TypeVar('T')
 Response = TypeVar('Response')
-Fill = Callable[[PartsT, Request, Response], Coroutine[object, object, float | None]]
+Fill = Callable[[PartsT, Request, Response], Coroutine[object, object, None] | None]
 Answer = Callable[[PartsT, Request, Response], Coroutine[object, object, Response]]
 
 
 class Statistics:
     """
-    Counts of requests by service and status, and the durations of recent searches.
+    Counts of requests by service and status, and the durations of recent searches [s].
 
-    `busy` counts requests refused as busy. `servo` is the last state that the servo's process
-    reported.
+    `servo` is the last state that the servo's process reported.
     """
 
     def __init__(self) -> None:
         self.requests: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
-        self.busy = 0
         self.servo = State()
-        self._seconds: deque[float] = deque(maxlen=N_SOLVE_TIMES)
+        self.seconds: deque[float] = deque(maxlen=N_SOLVE_TIMES)
 
-    def count(self, service: str, status: int, seconds: float = 0.0) -> None:
-        """Count an answered request; `seconds` is the duration of its search, 0 without one."""
+    def count(self, service: str, status: int) -> None:
+        """Count an answered request."""
         self.requests[service] += 1
         if status != Status.SUCCESS:
             self.failures[Status(status).name] += 1
-        if seconds > 0:
-            self._seconds.append(seconds)
-
-    def percentiles(self) -> dict[int, float]:
-        """Return the 50th, 90th and 99th percentiles of search durations [s]; {} without any."""
-        return {percent: float(np.percentile(self._seconds, percent))
-                for percent in (50, 90, 99) if self._seconds}
 
 
 def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
                                         Answer[PartsT, Request, Response]]:
     """
-    Decorate a coroutine (self, request, response) that fills the response of a service.
+    Decorate a method (self, request, response) that fills the response of a service.
 
-    The decorated coroutine returns the response. If the coroutine raises, a new response with the
-    reason is returned: an exception in a callback would leave the client waiting, and would end
-    the executor. The request is counted in `self.statistics` under `service`, with the search
-    duration [s] that the coroutine returns (None without a search).
+    The decorated method is a coroutine that returns the response. If the method raises, a new
+    response with the reason is returned: an exception in a callback would leave the client
+    waiting, and would end the executor. A method that is no coroutine is called `when_settled`.
+    The request is counted in `self.statistics` under `service`.
     """
     def decorate(fill: Fill[PartsT, Request, Response]) -> Answer[PartsT, Request, Response]:
         @wraps(fill)
         async def answer(self: PartsT, request: Request, response: Response) -> Response:
-            searched = status = None
             try:
-                searched = await fill(self, request, response)
+                if iscoroutinefunction(fill):
+                    await fill(self, request, response)
+                else:
+                    await when_settled(self, lambda: fill(self, request, response))
+                status = _status(response)
             except Exception as error:
                 status, message = reason_of(error, self.node.get_logger())
                 response = set_status(type(response)(), status, message)
@@ -80,19 +75,28 @@ def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
                 if not any(hasattr(one, 'message')
                            for one in (response, getattr(response, 'error_code', None))):
                     self.node.get_logger().error(f'{service}: {message}')
-            self.statistics.count(service, _status(response) if status is None else status,
-                                  searched or 0.0)
+            self.statistics.count(service, status)
             return response
         return answer
     return decorate
 
 
-def settled(fill: Callable[[PartsT, Request, Response], None]) -> Fill[PartsT, Request, Response]:
-    """Decorate a method for `answering`: call it in its turn, once geometry and TF are ready."""
-    @wraps(fill)
-    async def wait(self: PartsT, request: Request, response: Response) -> None:
-        await self.settled.read(lambda: fill(self, request, response))
-    return wait
+async def when_settled(parts: 'Parts', read: Callable[[], T]) -> T:
+    """
+    Await the first robot and the collision geometry of a new one, then return `read()`.
+
+    Shortly after the start of the TF subscription, `read` is retried if it raises RequestError for
+    a missing transform.
+    """
+    while parts.description.is_awaited or parts.scene.geometry.settling:
+        await parts.sleep(RETRY_PERIOD)
+    while True:
+        try:
+            return read()
+        except RequestError as error:
+            if not parts.transforms.may_arrive(error):
+                raise
+        await parts.sleep(RETRY_PERIOD)
 
 
 def header(node: Node, frame_id: str) -> Header:
@@ -127,17 +131,8 @@ def _status(response: object) -> int:
 
 def reason_of(error: Exception, log: RcutilsLogger) -> tuple[Status, str]:
     """Return status and reason of an error; an unexpected error is logged with its traceback."""
-    if isinstance(error, (IKError, UnansweredError)):
-        return error.status, _printable(str(error))
-    # the pool has logged the traceback
-    if isinstance(error, WorkerError):
-        return Status.FAILURE, _printable(str(error))
+    if isinstance(error, IKError):
+        # in one line: names in the message may have line breaks
+        return error.status, ' '.join(str(error).split())
     log.error(''.join(traceback.format_exception(error))[-20_000:], throttle_duration_sec=1.0)
-    return Status.FAILURE, _printable(f'{type(error).__name__}: {error}')
-
-
-def _printable(text: str) -> str:
-    """Return a text shortened to MAX_REASON, with control characters escaped."""
-    if len(text) > MAX_REASON:
-        text = f'{text[:MAX_REASON]} [{len(text) - MAX_REASON} characters more]'
-    return ''.join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return Status.FAILURE, f'{type(error).__name__}: {error}'

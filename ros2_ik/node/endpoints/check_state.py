@@ -16,13 +16,13 @@ from ros2_ik.core import (
     Scene,
     Status,
 )
-from ros2_ik.core.internals import COLLISIONS_OFF, not_checked
+from ros2_ik.core.internals import COLLISIONS_OFF, listed, not_checked
 from ros2_ik.messages.answers import contact_messages, distance_messages
 from ros2_ik.messages.constraints import constraint_report, hard_constraints, named_frames
 from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.messages.request_error import wrong
-from ros2_ik.node.endpoints.answering import answering, header, settled
+from ros2_ik.node.endpoints.answering import answering, header, set_status
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
@@ -60,7 +60,6 @@ class CheckState(Endpoint):
         self.serve_as_moveit(GetStateValidity, 'check_state_validity', self.answer_moveit)
 
     @answering('check_state')
-    @settled
     def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/check_state."""
         robot = self.description.current()
@@ -81,11 +80,10 @@ class CheckState(Endpoint):
             chosen = [k for k, names in enumerate(near.names) if found.counts(*names)]
             response.distances = distance_messages(near, chosen[:MAX_DISTANCES], head)
         response.valid = not (response.contacts or response.outside_limits)
-        response.status = int(Status.SUCCESS)
-        response.message = '; '.join([*_sentences(response, outside, found.q), *found.notes])
+        set_status(response, Status.SUCCESS, '; '.join([
+            *_sentences(response, outside, found.q), *found.notes]))
 
     @answering('check_state_validity')
-    @settled
     def answer_moveit(self, request: GetStateValidity.Request,
                       response: GetStateValidity.Response) -> None:
         """Answer as move_group: contacts and constraints decide validity, joint limits do not."""
@@ -148,10 +146,9 @@ def _outside(robot: Robot, q: Array, joints: frozenset[str]) -> list[Joint]:
 
 
 def _sentences(response: Service.Response, outside: list[Joint], q: Array) -> list[str]:
-    said = [f"'{c.contact_body_1}' touches '{c.contact_body_2}', {c.depth:.3g} m deep"
-            for c in response.contacts[:3]]
-    if len(response.contacts) > 3:
-        said.append(f'{len(response.contacts) - 3} more contacts')
+    contacts = [f"'{c.contact_body_1}' touches '{c.contact_body_2}', {c.depth:.3g} m deep"
+                for c in response.contacts]
+    said = [listed(contacts)] if contacts else []
     said += [f"joint '{joint.name}' is outside its limits: at {q[joint.index]:.7g}, allowed "
              f'{joint.lower:.7g} to {joint.upper:.7g}' for joint in outside]
     return said or ['no contacts, and all joints are within their limits']

@@ -6,12 +6,10 @@ from geometry_msgs.msg import PoseStamped
 from moveit_msgs.msg import RobotState
 from moveit_msgs.srv import GetPositionFK
 
-from ros2_ik.core import Configuration, Robot, Status
-from ros2_ik.core.errors import AmbiguousTipError
-from ros2_ik.core.internals import group_tips
-from ros2_ik.messages.frames import framed_robot, group_name, link_name, reference, tip_name
+from ros2_ik.core import Configuration, Status
+from ros2_ik.messages.frames import framed_robot, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
-from ros2_ik.node.endpoints.answering import answering, header, set_status, settled
+from ros2_ik.node.endpoints.answering import answering, header, set_status
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.srv import ComputeFK as Service
 
@@ -24,7 +22,6 @@ class ComputeFK(Endpoint):
         self.serve_as_moveit(GetPositionFK, 'compute_fk', self.answer_moveit)
 
     @answering('compute_fk')
-    @settled
     def answer(self, request: Service.Request, response: Service.Response) -> None:
         """Answer ~/compute_fk."""
         response.links, response.poses = self._poses(request.links, request.state, 'state',
@@ -34,7 +31,6 @@ class ComputeFK(Endpoint):
                             f'{response.poses[0].header.frame_id}')
 
     @answering('compute_fk')
-    @settled
     def answer_moveit(self, request: GetPositionFK.Request,
                       response: GetPositionFK.Response) -> None:
         """Answer as move_group does, but without poses if any link is unknown."""
@@ -47,12 +43,12 @@ class ComputeFK(Endpoint):
         """
         Return links and their poses in a frame of the robot, the scene or TF ('': root frame).
 
-        Without names, the link is the default tip, or the links are all tips of the group.
+        Without names, the link is the default tip.
         """
         state = self.scene.of_state(given, self.description.current(), what)
         robot = framed_robot(state.scene, names)
         links = [link_name(robot, name, 'links', state.scene) for name in names] \
-            or self._default_links(robot)
+            or [tip_name(robot, '', self.parameters)]
         frame = reference(robot, state.scene, frame_id, self.transforms.lookup())
         # only joints between the frame and a link need known positions
         needed = frozenset().union(*(robot.moving_joints(link, frame.frame) for link in links))
@@ -65,11 +61,3 @@ class ComputeFK(Endpoint):
             poses.append(PoseStamped(header=head))
             fill_pose(poses[-1].pose, origin.actInv(place))
         return links, poses
-
-    def _default_links(self, robot: Robot) -> list[str]:
-        try:
-            return [tip_name(robot, '', self.parameters)]
-        except AmbiguousTipError:
-            if tips := group_tips(robot, group_name(robot, '', self.parameters)):
-                return list(tips)
-            raise

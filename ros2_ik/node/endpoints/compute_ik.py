@@ -6,7 +6,7 @@ from moveit_msgs.srv import GetPositionIK
 from ros2_ik.core import Status
 from ros2_ik.messages.moveit_requests import compute_ik_request
 from ros2_ik.messages.robot_states import fill_state
-from ros2_ik.node.endpoints.answering import answering, header, set_status
+from ros2_ik.node.endpoints.answering import answering, header, set_status, when_settled
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.srv import ComputeIK as Service
@@ -25,21 +25,20 @@ class ComputeIK(Endpoint):
         self.serve_as_moveit(GetPositionIK, 'compute_ik', self.answer_moveit)
 
     @answering('compute_ik')
-    async def answer(self, request: Service.Request, response: Service.Response) -> float:
-        """Answer ~/compute_ik; return the duration of the search [s]."""
+    async def answer(self, request: Service.Request, response: Service.Response) -> None:
+        """Answer ~/compute_ik."""
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
-        question = await self.settled.read(lambda: self.ik_requests.read(request))
+        question = await when_settled(self, lambda: self.ik_requests.read(request))
         solution = await self.ik_requests.search(question)
         await self.ik_requests.finish(question, solution, response, stops, 'service compute_ik')
-        return solution.seconds
 
     @answering('solve_ik')
     async def answer_moveit(self, request: GetPositionIK.Request,
-                            response: GetPositionIK.Response) -> float:
+                            response: GetPositionIK.Response) -> None:
         """Answer as move_group's /compute_ik: the solution has all joints of the robot."""
         asked, answer = request.ik_request, Service.Response()
-        question = await self.settled.read(lambda: self._read(asked))
+        question = await when_settled(self, lambda: self._read(asked))
         solution = await self.ik_requests.search(question)
         # `stops` is 0, since this service never moves the robot
         await self.ik_requests.finish(question, solution, answer, 0, 'service solve_ik')
@@ -50,8 +49,7 @@ class ComputeIK(Endpoint):
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
             fill_state(response.solution, joints, joints,
-                               header(self.node, robot.root_frame))
-        return solution.seconds
+                       header(self.node, robot.root_frame))
 
     def _read(self, asked: PositionIKRequest) -> PreparedRequest:
         held = self.scene.of_state(asked.robot_state, self.description.current(), 'robot_state')

@@ -11,12 +11,11 @@ from ros2_ik.action import SolveConstrainedIK
 from ros2_ik.core import IKSolution, Status
 from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.answering import answering, header, when_settled
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
 from ros2_ik.node.endpoints.registry import Endpoint, QUEUE, timer
 
 NAME = '~/solve_constrained_ik'
-MAX_GOALS = 64     # maximum number of open goals
 FEEDBACK_PERIOD = 0.2     # [s]
 RESULT_TIMEOUT = 10       # time for which the action server keeps a result, node's clock [s]
 
@@ -28,7 +27,6 @@ class OpenGoal:
 
     - `stops`: MotionExecutor.stops when the goal arrived; a later stop prevents the motion.
     - `asked`: the parsed request, None before parsing.
-    - `number`: the number of the search in the pool, None if no worker has it.
     - `newest`: the best solution in the last progress report.
     - `phase`: as in the feedback message.
     """
@@ -36,7 +34,6 @@ class OpenGoal:
     handle: ServerGoalHandle
     stops: int
     asked: PreparedRequest | None = None
-    number: int | None = None
     newest: IKSolution | None = None
     phase: str = 'searching'
     began: float = field(default_factory=time.monotonic)
@@ -67,8 +64,8 @@ class ConstrainedIK(Endpoint):
 
     def _cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         for goal in self._goals:
-            if goal.handle is handle and goal.number is not None:
-                self.pool.cancel(goal.number)
+            if goal.handle is handle and goal.asked is not None:
+                self.pool.cancel(goal.asked.long_search)
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: ServerGoalHandle) -> SolveConstrainedIK.Result:
@@ -90,18 +87,11 @@ class ConstrainedIK(Endpoint):
 
     @answering('solve_constrained_ik')
     async def _answer(self, goal: OpenGoal, result: SolveConstrainedIK.Result) -> None:
-        def submitted(number: int) -> None:
-            goal.number = number
-
         # called in the pool's thread
         def tell(solution: IKSolution) -> None:
-            if goal.phase == 'searching':
-                goal.newest = solution
-        goal.asked = await self.settled.read(lambda: self._read(goal))
-        solution = await self.ik_requests.search(goal.asked, submitted, tell)
-        # the worker did not answer the cancellation, but has reported a solution before
-        if goal.cancelled and not solution.success and goal.newest and goal.newest.success:
-            solution = goal.newest
+            goal.newest = solution
+        goal.asked = await when_settled(self, lambda: self._read(goal))
+        solution = await self.ik_requests.search(goal.asked, tell)
         if solution.success and goal.asked.execute:
             goal.phase, goal.newest = 'moving', solution
         await self.ik_requests.finish(goal.asked, solution, result, goal.stops,
@@ -110,10 +100,6 @@ class ConstrainedIK(Endpoint):
     def _read(self, goal: OpenGoal) -> PreparedRequest:
         if goal.cancelled:
             raise RequestError(Status.PREEMPTED, goal.cancelled)
-        n_open = sum(not other.cancelled for other in self._goals)
-        if n_open > MAX_GOALS:
-            self.statistics.busy += 1
-            raise RequestError(Status.TIMED_OUT, f'busy: {n_open - 1} goals are open, the maximum')
         return self.ik_requests.read(goal.handle.request)
 
     def _publish(self) -> None:

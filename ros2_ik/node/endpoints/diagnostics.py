@@ -1,6 +1,7 @@
-"""The node's health on /diagnostics, and topic ~/ready."""
+"""The node's health on topics /diagnostics and ~/ready."""
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+import numpy as np
 from std_msgs.msg import Bool
 
 from ros2_ik.node.endpoints.registry import Endpoint, LATCHED, publisher, timer
@@ -12,13 +13,21 @@ Values = dict[str, object]
 
 
 class Diagnostics(Endpoint):
-    """Publishes the state of robot, joint_states, requests, workers and servo."""
+    """
+    Publishes the state of robot, joint_states, requests, workers and servo.
+
+    The latched topic ~/ready is True if a robot is loaded, and its collision geometry made or
+    failed.
+    """
 
     def offer(self) -> None:
         self._publisher = publisher(self.node, DiagnosticArray, '/diagnostics')
-        timer(self.node, PERIOD, self.publish)
+        timer(self.node, PERIOD, self._publish)
+        self._last_ready: bool | None = None
+        self._ready = publisher(self.node, Bool, '~/ready', LATCHED)
+        timer(self.node, CHECK_PERIOD, self._check_ready)
 
-    def publish(self) -> None:
+    def _publish(self) -> None:
         """Publish the current state of all parts of the node."""
         message, name = DiagnosticArray(), self.node.get_fully_qualified_name()
         message.header.stamp = self.node.get_clock().now().to_msg()
@@ -59,9 +68,9 @@ class Diagnostics(Endpoint):
         statistics = self.statistics
         values: Values = {f'requests {service}': n for service, n in statistics.requests.items()}
         values |= {f'failures {status}': n for status, n in statistics.failures.items()}
-        values |= {'refused as busy': statistics.busy}
-        values |= {f'solve time p{percent} [ms]': f'{seconds * 1e3:.3f}'
-                   for percent, seconds in statistics.percentiles().items()}
+        values |= {f'solve time p{percent} [ms]':
+                   f'{np.percentile(statistics.seconds, percent) * 1e3:.3f}'
+                   for percent in (50, 90, 99) if statistics.seconds}
         defects = statistics.failures['FAILURE']
         text = (f'requests: {statistics.requests.total()}, without success: '
                 f'{statistics.failures.total()}')
@@ -79,19 +88,10 @@ class Diagnostics(Endpoint):
         values: Values = {'workers': pool.size, 'open searches': pool.open_jobs,
                           'replaced': pool.replaced}
         level = DiagnosticStatus.WARN if pool.replaced else DiagnosticStatus.OK
-        return level, f'{pool.open_jobs} open searches of services', values
+        return level, f'{pool.open_jobs} open searches', values
 
-
-class Ready(Endpoint):
-    """Latched topic: True if a robot is loaded, and its collision geometry made or failed."""
-
-    def offer(self) -> None:
-        self._last: bool | None = None
-        self._publisher = publisher(self.node, Bool, '~/ready', LATCHED)
-        timer(self.node, CHECK_PERIOD, self._check)
-
-    def _check(self) -> None:
+    def _check_ready(self) -> None:
         ready = self.description.robot is not None and not self.scene.geometry.is_making
-        if ready != self._last:
-            self._last = ready
-            self._publisher.publish(Bool(data=ready))
+        if ready != self._last_ready:
+            self._last_ready = ready
+            self._ready.publish(Bool(data=ready))

@@ -10,7 +10,7 @@ from std_srvs.srv import Trigger
 from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import wrong
-from ros2_ik.node.endpoints.answering import answering, header
+from ros2_ik.node.endpoints.answering import answering, header, set_status, when_settled
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.srv import Execute as Service
 
@@ -28,13 +28,12 @@ class Execute(Endpoint):
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
         began = time.monotonic()
-        robot, goal, own = await self.settled.read(lambda: self._read(request))
+        robot, goal, own = await when_settled(self, lambda: self._read(request))
         outcome = await self.motions.run(
             robot, goal, request.group, avoid_collisions=request.avoid_collisions, own=own,
             velocity_scaling=request.velocity_scaling, stops=stops, who='service execute',
             max_joint_change=_bound(request.max_joint_change, robot))
-        response.status = int(outcome.status)
-        response.message = outcome.message
+        set_status(response, outcome.status, outcome.message)
         response.contacts = contact_messages(outcome.contacts, outcome.scene,
                                              header(self.node, robot.root_frame))
         response.seconds = time.monotonic() - began

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-import math
 import time
-from typing import Any, cast, NamedTuple
+from typing import Any, NamedTuple
 
 from ros2_ik.core import Array, CollisionChecker, IKSolution, Robot, Scene, Status
 from ros2_ik.core.internals import IKRequest, prepare, Search, World
@@ -14,22 +13,21 @@ from ros2_ik.messages.frames import changed_frame, TOOL
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_request
 from ros2_ik.msg import Solution
-from ros2_ik.node.endpoints.answering import header
+from ros2_ik.node.endpoints.answering import header, set_status
 from ros2_ik.node.endpoints.registry import Parts, publisher
 from ros2_ik.node.endpoints.straight_way import StraightWay
 from ros2_ik.node.motion.motion_execution import Outcome
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.measured_joints import is_near
 from ros2_ik.node.state.planning_scene import StateInScene
-from ros2_ik.node.workers import AnySearch, UnansweredError
+from ros2_ik.node.workers.pool import UnansweredError
+from ros2_ik.node.workers.serve import AnySearch
 from ros2_ik.srv import ComputeIK
 
 BOUND = 'with execute, max_joint_change is parameter max_jump unless the request sets it'
 MAX_PENDING = 64        # maximum number of open searches in the workers
 # Maximum CPU time of a search in the node's thread [s]; a transfer to a worker takes longer.
 SLICE = 0.002
-# maximum number of attempts within SLICE while other searches are open
-MAX_ATTEMPTS = 2
 FAST_SOLVER = 'lm'      # the solver whose attempts take well below SLICE with default options
 REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count as reached [rad, m]
 
@@ -59,6 +57,11 @@ class PreparedRequest(NamedTuple):
     def robot(self) -> Robot:
         """The robot that was current when the request was read."""
         return self.search.problem.robot.plain
+
+    @property
+    def long_search(self) -> AnySearch:
+        """The search for a worker: of the straight path, if requested."""
+        return self.way.search if self.way else self.search
 
 
 @dataclass(eq=False)
@@ -92,84 +95,61 @@ class IKRequests(Parts):
                                'execute: nothing moves the robot: parameter controllers is empty')
         world = _World(self.current_state, robot, checker)
         search = prepare(request, world)
-        if message.execute:
-            self._check_current_state(request, world)
         # a straight path starts at the seed, so the joints that move need known positions
         if message.straight:
             self.current_state.start(robot, request.seed, frozenset(search.problem.joint_names))
         tips = [] if message.tips or TOOL in request.frames else [
             f'{target.tip} is the default tip' for target in request.targets]
+        if message.execute:
+            known = self.current_state.known(robot)
+            remarks += [f"no joint_states of joint '{name}': checks use its position in the seed"
+                        for name in request.seed if name not in known and name not in world.free]
+            for name in sorted(world.free | world.needed):
+                if contradiction := self.joint_states.contradiction(name):
+                    raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
         return PreparedRequest(
             request, search, message.execute,
             checker.scene if checker and request.avoid_collisions else None,
             self.scene.known.scene, world.needed, [*tips, *world.notes, *remarks],
             StraightWay(message, search.problem, parameters) if message.straight else None)
 
-    def _check_current_state(self, request: IKRequest, world: '_World') -> None:
-        """
-        Raise RequestError for a motion if the current state of the robot is unknown.
-
-        Readings of joint_states must not contradict each other. Joints that do not move must be
-        at their positions in the seed.
-        """
-        known = self.current_state.known(world.robot)
-        for name, value in request.seed.items():
-            if name in world.free:
-                continue
-            if name not in known and name not in world.needed:
-                world.notes.append(f"no joint_states of joint '{name}': checks use its position "
-                                   'in the seed')
-            elif name not in known or not is_near(world.robot, name, known[name], value,
-                                                  REST_TOLERANCE):
-                where = f'is at {known[name]}' if name in known else 'its position is unknown'
-                raise RequestError(
-                    Status.INVALID_ROBOT_STATE,
-                    f"execute: joint '{name}' is at {value} in the seed, but {where}, and the "
-                    'motion does not include it')
-        for name in sorted(world.free | world.needed):
-            if contradiction := self.joint_states.contradiction(name):
-                raise RequestError(Status.ROBOT_STATE_STALE, contradiction)
-
     # -- search ---------------------------------------------------------------------------
 
     async def search(self, question: PreparedRequest,
-                     submitted: Callable[[int], None] = lambda number: None,
                      tell: Callable[[IKSolution], None] | None = None) -> IKSolution:
         """
-        Run a search here if it is short, else continue it in a worker; raises WorkerError.
+        Run a search here if it is short, else continue it in a worker; raises RequestError.
 
-        `submitted` is called with the number of the search in the pool; `tell` is called in the
-        pool's thread with the best solution so far.
+        `tell` is called in the pool's thread with the best solution so far.
         """
         search, way = question.search, question.way
-        if way is None and _run_slice(search, self.pool.open_jobs):
-            return search.solution()
-        try:
-            if way:
-                # a path search has no partial result; `tell` marks it as a goal of the action
-                return way.end(await self.by_worker(way.search, submitted, tell))
-            return cast(IKSolution, await self.by_worker(search, submitted, tell))
-        # no answer of the worker: return the best attempt of this thread
-        except UnansweredError as error:
-            best = search.solution()
-            return best if best.success else replace(
-                best, status=error.status, message=str(error),
-                seconds=time.monotonic() - search.budget.started)
+        if way is None and _run_slice(search):
+            solution = search.solution()
+        else:
+            try:
+                found = await self.by_worker(question.long_search, tell)
+                solution = way.end(found) if way else found
+            # no answer of the worker: return the best attempt of this thread
+            except UnansweredError as error:
+                best = search.solution()
+                solution = best if best.success else replace(
+                    best, status=error.status, message=str(error),
+                    seconds=time.monotonic() - search.budget.started)
+        self.statistics.seconds.append(solution.seconds)
+        return solution
 
     async def by_worker(self, search: AnySearch,
-                        submitted: Callable[[int], None] = lambda number: None,
                         tell: Callable[[IKSolution], None] | None = None) -> Any:
         """
-        Run a search in a worker, and return its result; raises WorkerError.
+        Run a search in a worker, and return its result.
 
-        Raises RequestError if the robot was replaced meanwhile, or if MAX_PENDING searches are
-        open; goals of the action (with `tell`) have their own maximum, MAX_GOALS.
+        Raises RequestError if the robot was replaced meanwhile, if MAX_PENDING searches are open,
+        or if the worker failed.
         """
-        if tell is None and (others := self.pool.open_jobs) >= MAX_PENDING:
-            self.statistics.busy += 1
+        if (others := self.pool.open_jobs) >= MAX_PENDING:
             raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the maximum')
         try:
-            return await self.wait(lambda done: submitted(self.pool.submit(search, done, tell)))
+            return await self.wait(lambda done: self.pool.submit(search, done, tell))
         # in `finally`, since a new robot cancels the search, which then raises UnansweredError
         finally:
             if search.problem.robot.plain is not self.description.robot:
@@ -210,23 +190,32 @@ class IKRequests(Parts):
             cancelled=cancelled, stops=stops, who=who, assumed=request.seed,
             max_joint_change=request.options.max_joint_change,
             way=question.way.motion if question.way else None)
-        answer.status = int(outcome.status)
-        answer.message = f'{answer.message}; {outcome.message}'
+        set_status(answer, outcome.status, f'{answer.message}; {outcome.message}')
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
                                            header(self.node, question.robot.root_frame))
         answer.motion_seconds = float(outcome.motion_seconds)
 
     def _refusal(self, question: PreparedRequest, solution: IKSolution) -> Outcome | None:
-        """Return the refusal of a motion if frames or joints changed meanwhile, or None."""
+        """
+        Return the refusal of a motion for which the solution may not hold, or None.
+
+        Frames must not have changed meanwhile. Joints of the request that do not move must be at
+        the positions for which the solution holds.
+        """
         if change := changed_frame(question.request.frames, question.known,
                                    self.scene.known.scene):
             return Outcome(Status.INVALID_MOTION_PLAN, f'nothing was moved: {change}; ask again')
-        at = self.current_state.known(question.robot)
-        for name in sorted(question.needed - set(answer_names(question.search.problem))):
-            if name in at and not is_near(question.robot, name, at[name],
-                                          solution.best_joints[name], REST_TOLERANCE):
-                return Outcome(Status.INVALID_MOTION_PLAN, f"nothing was moved: joint '{name}' "
-                               'has moved during the search; ask again')
+        at, joints = self.current_state.known(question.robot), solution.best_joints
+        for name in sorted({*question.needed, *question.request.seed}
+                           - {*question.search.problem.joint_names}):
+            if name in at and not is_near(question.robot, name, at[name], joints[name],
+                                          REST_TOLERANCE):
+                return Outcome(Status.INVALID_ROBOT_STATE, f"nothing was moved: joint '{name}' is "
+                               f'at {at[name]}, but the solution holds for {joints[name]}, and '
+                               'the motion does not include it')
+            if name in question.needed and name not in at:
+                return Outcome(Status.INVALID_ROBOT_STATE, "nothing was moved: the position of "
+                               f"joint '{name}' is known from the seed only")
         return None
 
 
@@ -248,18 +237,16 @@ class _World(World):
         return start.q
 
 
-def _run_slice(search: Search, others: int) -> bool:
+def _run_slice(search: Search) -> bool:
     """
     Run a search for SLICE if it has only pose targets; return whether it finished.
 
-    SLICE is CPU time, so that a busy machine does not shorten it. `others` is the number of open
-    searches; if there are any, MAX_ATTEMPTS applies, since more requests are probably waiting.
+    SLICE is CPU time, so that a busy machine does not shorten it.
     """
     if search.solver != FAST_SOLVER or search.problem.kinds - {'targets'}:
         return False
-    end, left = time.thread_time() + SLICE, MAX_ATTEMPTS if others else math.inf
+    end = time.thread_time() + SLICE
     while not search.run(seconds=0):
-        left -= 1
-        if left <= 0 or time.thread_time() >= end:
+        if time.thread_time() >= end:
             return False
     return True

@@ -15,7 +15,7 @@ from ros2_ik.messages.request_error import check_lengths, wrong
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.trajectory_controller import duration_message
-from ros2_ik.node.endpoints.answering import answering, header, set_status
+from ros2_ik.node.endpoints.answering import answering, header, set_status, when_settled
 from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
@@ -36,7 +36,7 @@ class MoveItPath(Endpoint):
     async def answer(self, request: GetCartesianPath.Request,
                      response: GetCartesianPath.Response) -> None:
         """Answer compute_cartesian_path; as in MoveIt, a partial path is a success."""
-        search = await self.settled.read(lambda: self._search(request))
+        search = await when_settled(self, lambda: self._search(request))
         found = await self.ik_requests.by_worker(search)
         set_status(response, Status.SUCCESS if found.fraction > 0 else found.status,
                    found.message)

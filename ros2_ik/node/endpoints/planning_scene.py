@@ -16,11 +16,13 @@ from moveit_msgs.srv import (
     GetPlanningScene as MoveItGetPlanningScene,
 )
 from rclpy.publisher import Publisher
+from visualization_msgs.msg import MarkerArray
 
 from ros2_ik.core import Scene, Status
+from ros2_ik.messages.markers import scene_markers
 from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
-from ros2_ik.node.endpoints.answering import answering, header, reason_of
-from ros2_ik.node.endpoints.registry import Endpoint, publisher, QUEUE
+from ros2_ik.node.endpoints.answering import answering, header, reason_of, set_status
+from ros2_ik.node.endpoints.registry import Endpoint, LATCHED, publisher, QUEUE
 from ros2_ik.node.state.planning_scene import contents
 from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 
@@ -35,9 +37,11 @@ class PlanningSceneEndpoints(Endpoint):
         self.serve(GetPlanningScene, '~/get_planning_scene', self.get)
         self.serve_as_moveit(MoveItApplyPlanningScene, 'apply_planning_scene', self.apply)
         self.serve_as_moveit(MoveItGetPlanningScene, 'get_planning_scene', self.get)
+        # reliable and latched matches every subscriber
+        self._markers = publisher(self.node, MarkerArray, '~/scene_markers', LATCHED)
         self._monitored: Publisher | None = None
         self._published: SceneState | None = None
-        self.scene.receivers.append(self._publish)
+        self.scene.on_change = self._publish
         self.offer_as_moveit(self.node.resolve_topic_name(MONITORED), self.node.count_publishers,
                              self._monitor)
         # a long queue, since a publisher may send many objects in a burst
@@ -52,10 +56,8 @@ class PlanningSceneEndpoints(Endpoint):
         """Answer ApplyPlanningScene when the new scene is in use."""
         message = request.scene
         scene = await self.wait(lambda done: self.scene.apply(message, done))
-        response.success, summary = True, _summary(scene, message)
-        # MoveIt's type has no message
-        if hasattr(response, 'message'):
-            response.message = summary
+        response.success = True
+        set_status(response, Status.SUCCESS, _summary(scene, message))
 
     @answering('get_planning_scene')
     async def get(self, request: GetPlanningScene.Request,
@@ -67,18 +69,16 @@ class PlanningSceneEndpoints(Endpoint):
         # in the scene's thread: a message of many triangles takes seconds
         response.scene = await self.scene.in_thread(lambda: scene_message(
             known, joints, request.components.components, head))
-        # MoveIt's type has neither status nor message
-        if hasattr(response, 'message'):
-            response.status = int(Status.SUCCESS)
-            response.message = f'the scene has {contents(known.scene)}'
+        set_status(response, Status.SUCCESS, f'the scene has {contents(known.scene)}')
 
-    # -- topic monitored_planning_scene ---------------------------------------------------
+    # -- topics ~/scene_markers and monitored_planning_scene -------------------------------
 
     def _monitor(self) -> None:
         self._monitored = publisher(self.node, PlanningSceneMessage, MONITORED, 100)
 
     def _publish(self, known: SceneState) -> None:
-        """Publish the change as a diff; called in the second thread of PlanningScene."""
+        """Publish markers and the diff; called in the second thread of PlanningScene."""
+        self._markers.publish(scene_markers(known.scene))
         last, self._published = self._published, known
         if self._monitored is not None and self._monitored.get_subscription_count():
             robot = known.scene.robot

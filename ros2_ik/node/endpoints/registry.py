@@ -22,9 +22,8 @@ from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
 from ros2_ik.node.state.planning_scene import PlanningScene
-from ros2_ik.node.state.settled import Settled
 from ros2_ik.node.state.transforms import Transforms
-from ros2_ik.node.workers import Pool
+from ros2_ik.node.workers.pool import Pool
 
 if TYPE_CHECKING:
     from ros2_ik.node.endpoints.ik_requests import IKRequests
@@ -52,7 +51,6 @@ class Parts:
     current_state: CurrentState
     scene: PlanningScene
     transforms: Transforms
-    settled: Settled
     pool: Pool
     motions: MotionExecutor
     servo_process: ServoProcess
@@ -87,9 +85,6 @@ class Endpoint(Parts):
 
     def offer(self) -> None:
         """Create services, publishers and subscriptions."""
-
-    def end(self) -> None:
-        """End the work under way, because the node shuts down."""
 
     def serve(self, interface: type, name: str,
               answer: Callable[[Request, Response], Awaitable[Response]]) -> None:

@@ -37,7 +37,6 @@ from ros2_ik.node.servo.messages import Begin, Died, FromServo, MODES, OFF, Stat
 from ros2_ik.srv import SwitchServo
 
 UPDATE_PERIOD = 0.02    # between two updates of the servo's process [s]
-HEARTBEAT = 5           # number of updates between two calls that show that the node runs
 START_TIMEOUT = 20.0    # for the servo's process to start, on a busy computer [s]
 REST_TIMEOUT = 20.0     # for the arm to come to rest [s]
 # of all meshes that are added at once while the servo is on; 5,000 take 30 ms to prepare
@@ -64,7 +63,7 @@ class Servo(Endpoint):
         # what the process has received, with the newest scene; None while the servo is off
         self._begun: Begin | None = None
         self._controllers: list[Controller] = []
-        self._stops, self._paused, self._switching, self._ticks = 0, False, False, 0
+        self._stops, self._paused, self._switching = 0, False, False
         self._offs = 0      # number of requests to switch off
         self._base = np.zeros(0)            # last base positions sent to the process
         self._status = self.node.create_publisher(ServoStatus, '~/servo/status', 10)
@@ -194,10 +193,6 @@ class Servo(Endpoint):
 
     # -- while the servo is on ------------------------------------------------------------
 
-    def end(self) -> None:
-        """End the servo, because the node shuts down."""
-        self._end('the node was stopped')
-
     def _end(self, reason: str) -> None:
         """Let the servo brake and end, if it is on."""
         if self._begun:
@@ -238,10 +233,8 @@ class Servo(Endpoint):
             self._send_scene(self._begun, self.scene.known.scene)
         if self._begun.scene.robot.base_joint:
             self._send_base(self._begun.scene.robot)
-        self._ticks += 1
         # the process follows commands only while the node calls it
-        if self._ticks % HEARTBEAT == 0:
-            self.servo_process.call(Loop.pause, self._paused)
+        self.servo_process.call(Loop.pause, self._paused)
 
     def _send_scene(self, begun: Begin, scene: Scene) -> None:
         poses = moved_objects(begun.scene, scene)

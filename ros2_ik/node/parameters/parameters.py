@@ -1,7 +1,6 @@
 """The node's parameters: declared at the start, checked at every change."""
 
 from collections.abc import Iterable
-import difflib
 import math
 from typing import Any, TYPE_CHECKING
 
@@ -9,6 +8,7 @@ from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from ros2_ik.core.errors import unknown_name
 from ros2_ik.node.parameters.table import (
     controller_specs,
     joint_limit_specs,
@@ -85,9 +85,8 @@ class Parameters(_Defaults):
         # joint_limits specs are made from the given names, which can be misspelt themselves
         right = [name for name in self._specs if not name.startswith('joint_limits.')]
         for name in self._given.keys() - self._specs.keys():
-            near = difflib.get_close_matches(name, [*right, *LIMITS], n=1)
-            hint = f"; did you mean '{near[0]}'?" if near else ''
-            self.node.get_logger().warning(f"unknown parameter '{name}' is ignored{hint}")
+            self.node.get_logger().warning(
+                f"'{name}' is ignored: {unknown_name('parameter', name, [*right, *LIMITS])}")
 
     # -- changes --------------------------------------------------------------------------
 

@@ -101,8 +101,7 @@ class CollisionGeometry:
         return checker
 
     def _refine(self, robot: Robot, meshes: Sequence[Mesh]) -> None:
-        """Compute the convex parts that are not on disk, in another process; log the result."""
-        began = time.monotonic()
+        """Compute the convex parts that are not on disk, in another process."""
         self._log.info(f"computing convex parts of {len(meshes)} meshes of robot '{robot.name}' "
                        'in the background; until then distances are those of convex hulls')
         ensure_fork_server()
@@ -111,8 +110,7 @@ class CollisionGeometry:
         process.start()
         process.join()
         if all(mesh.has_parts for mesh in meshes):
-            self._log.info(f"convex parts of robot '{robot.name}' computed in "
-                           f'{time.monotonic() - began:.1f} s')
+            self._log.info(f"convex parts of robot '{robot.name}' are computed")
         else:
             self._log.warning(f"computing convex parts of robot '{robot.name}' failed: distances "
                               'remain those of convex hulls')

@@ -17,14 +17,11 @@ class Description:
     The robot of the newest valid description.
 
     `swapped` is called with each new robot; an IKError that it raises refuses the robot.
-    `refused` is the reason why the newest text was refused, or ''. `missing()` returns why no
-    description was received, or ''.
+    `refused` is the reason why the newest text was refused, or ''.
     """
 
-    def __init__(self, log: Any, root_joint: str, swapped: Callable[[Robot], None],
-                 missing: Callable[[], str] = lambda: '') -> None:
-        self._log, self._root_joint = log, root_joint
-        self._swapped, self._missing = swapped, missing
+    def __init__(self, log: Any, root_joint: str, swapped: Callable[[Robot], None]) -> None:
+        self._log, self._root_joint, self._swapped = log, root_joint, swapped
         self.robot: Robot | None = None
         self.refused = ''
         self._newest = self._used = {'urdf': '', 'srdf': ''}    # `_used`: texts of the robot
@@ -38,9 +35,9 @@ class Description:
     def current(self) -> Robot:
         """Return the current robot; raises RequestError if there is none."""
         if self.robot is None:
-            why = f': {self.refused}' if self.refused else '; ' + (
-                self._missing() or 'robot_description has not been received')
-            raise RequestError(Status.INVALID_ROBOT_STATE, f'there is no robot yet{why}')
+            why = self.refused or ('robot_description has not been received (its publisher must '
+                                   'have durability transient_local)')
+            raise RequestError(Status.INVALID_ROBOT_STATE, f'there is no robot yet: {why}')
         return self.robot
 
     def offer(self, **texts: str) -> None:

@@ -82,11 +82,8 @@ class JointHistory:
         stamped = bool(reading.stamp and last.stamp)
         older = (stamped and reading.stamp < last.stamp
                  and reading.received - last.received < SETTLED)
-        wrong = False
-        if self.speed is not None and factor:
-            speed = self.speed * factor
-            wrong = (self._late_differs(reading, speed) if older
-                     else self._jumps(last, reading, speed))
+        wrong = (self.speed is not None and bool(factor)
+                 and self._contradicts(reading, older, self.speed * factor))
         if older:
             return wrong
         # a repeated stamp is no new measurement, so the reading keeps its age
@@ -111,49 +108,38 @@ class JointHistory:
 
         Velocities in joint_states are not used, since some drivers publish zeros or commands.
         """
-        window = self._window()
-        if len(window) < MIN_READINGS or not MIN_SPAN <= -window[-1][0] <= MAX_SPAN:
-            return None
-        return float(statistics.linear_regression(*zip(*window, strict=True)).slope)
-
-    def _window(self) -> list[tuple[float, float]]:
-        """Return (stamp minus latest [s], value) of readings in WINDOW and of one before it."""
+        # (stamp minus latest [s], value) of readings in WINDOW and of one before it
         window = list[tuple[float, float]]()
         for stamp, value in reversed(self._past):
             window.append(((stamp - self.reading.stamp) * 1e-9, value))
             if window[-1][0] <= -WINDOW:
                 break
-        return window
+        if len(window) < MIN_READINGS or not MIN_SPAN <= -window[-1][0] <= MAX_SPAN:
+            return None
+        return float(statistics.linear_regression(*zip(*window, strict=True)).slope)
 
     def _difference(self, first: float, second: float) -> float:
         difference = second - first
         return math.remainder(difference, math.tau) if self.turning else difference
 
-    def _jumps(self, last: Reading, reading: Reading, speed: float) -> bool:
-        """Return whether the step from the last reading is too fast for the joint."""
-        moved, seconds = self._difference(last.value, reading.value), _seconds(last, reading)
+    def _contradicts(self, reading: Reading, older: bool, speed: float) -> bool:
+        """Return whether the step from the reading before, or nearest in time, is too fast."""
+        before, seconds = self.reading.value, _seconds(self.reading, reading)
+        if older and self._past:
+            stamp, before = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
+            seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
+        moved = self._difference(before, reading.value)
         excess = abs(moved) - NOISE - speed * seconds
         if excess <= 0:
             return False
-        # One small excess can be jitter of the stamps. A second one in the opposite direction
-        # shows two publishers that disagree.
-        before, self._fast_step = self._fast_step, (moved, reading.received)
-        back = (before is not None and before[0] * moved < 0
-                and reading.received - before[1] < REVERSAL)
-        return ((back or excess > speed * JITTER)
-                and self._contradict(last.value, reading, seconds))
-
-    def _late_differs(self, reading: Reading, speed: float) -> bool:
-        """Return whether an out-of-order reading contradicts the stored one of that time."""
-        if not self._past:
-            return False
-        stamp, value = min(self._past, key=lambda entry: abs(entry[0] - reading.stamp))
-        seconds = min(abs(reading.stamp - stamp) * 1e-9, MAX_LATE_INTERVAL)
-        return (abs(self._difference(value, reading.value)) > NOISE + speed * seconds
-                and self._contradict(value, reading, seconds))
-
-    def _contradict(self, first: float, reading: Reading, seconds: float) -> bool:
-        self.contradiction = (f'at {first:.4g} and, {seconds:.3g} s apart, at '
+        if not older:
+            # One small excess can be jitter of the stamps. A second one in the opposite direction
+            # shows two publishers that disagree.
+            last, self._fast_step = self._fast_step, (moved, reading.received)
+            back = last and last[0] * moved < 0 and reading.received - last[1] < REVERSAL
+            if not back and excess <= speed * JITTER:
+                return False
+        self.contradiction = (f'at {before:.4g} and, {seconds:.3g} s apart, at '
                               f'{reading.value:.4g}, while its maximum velocity is '
                               f'{self.speed:.3g}/s')
         self.contradiction_at = reading.received

@@ -49,7 +49,7 @@ class PlanningScene:
     The current scene of the current robot; a change replaces the immutable scene as a whole.
 
     Call methods in the node's thread only. A second thread computes changes, and calls
-    `receivers` with each new scene. `post(function, ...)` calls a function in the node's thread;
+    `on_change` with each new scene. `post(function, ...)` calls a function in the node's thread;
     `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
 
@@ -58,7 +58,7 @@ class PlanningScene:
                  wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
         self.geometry, self._log = geometry, log
-        self.receivers: list[Callable[[SceneState], None]] = []
+        self.on_change: Callable[[SceneState], None] = lambda known: None
         self._post, self._wait = post, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
         self._known: SceneState | None = None
@@ -95,15 +95,14 @@ class PlanningScene:
 
     def _put(self, known: SceneState) -> None:
         self._known = known
-        self._thread.submit(self._notify_receivers, known)
+        self._thread.submit(self._notify, known)
 
-    def _notify_receivers(self, known: SceneState) -> None:
-        for receive in self.receivers:
-            try:
-                receive(known)
-            # the thread pool would swallow the exception
-            except Exception as error:
-                self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
+    def _notify(self, known: SceneState) -> None:
+        try:
+            self.on_change(known)
+        # the thread pool would swallow the exception
+        except Exception as error:
+            self._log.error(f'the scene cannot be shown: {type(error).__name__}: {error}')
 
     # -- reading --------------------------------------------------------------------------
 

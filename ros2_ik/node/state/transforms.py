@@ -83,11 +83,6 @@ class Transforms:
         self._buffer: Any = None
         self._since = 0.0       # time of the subscription (steady clock [s])
         self._start_lock = threading.Lock()
-        self.absent = ''
-        try:
-            import tf2_ros  # noqa: F401
-        except ImportError:
-            self.absent = 'TF is unavailable: tf2_ros is not installed'
 
     def lookup(self, execute: bool = False) -> Lookup:
         """
@@ -106,12 +101,13 @@ class Transforms:
 
     def find(self, target: str, source: str) -> Reading:
         """Return the newest T_target_source, whatever its age; raises LookupError."""
-        if self.absent:
-            raise LookupError(self.absent)
         # the thread of scene changes looks up frames as well
         with self._start_lock:
             if self._buffer is None:
-                self._buffer, self._since = listen_to_tf(self._node), time.monotonic()
+                try:
+                    self._buffer, self._since = listen_to_tf(self._node), time.monotonic()
+                except ImportError:
+                    raise LookupError('TF is unavailable: tf2_ros is not installed') from None
         try:
             message = self._buffer.lookup_transform(target, source, Time())
             place = placement(message.transform.translation, message.transform.rotation,

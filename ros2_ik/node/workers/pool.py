@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 import multiprocessing
@@ -18,7 +17,7 @@ from ros2_ik.node.process import ensure_fork_server
 from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, serve, TakeRobot
 
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
-CANCEL_TIMEOUT = 0.15   # for the answer of a cancelled search [s]
+CANCEL_TIMEOUT = 0.2    # for the answer of a cancelled search [s]
 # time beyond the time budget of a search until it fails unanswered; a worker may have to start,
 # or to create the geometry of a robot [s]
 OVERDUE = 5.0
@@ -28,10 +27,6 @@ Done = Callable[[Answer | Exception], None]
 Tell = Callable[[Any], None]
 
 
-class WorkerError(RuntimeError):
-    """A search failed in its worker, or its worker died."""
-
-
 class UnansweredError(RequestError):
     """A search was cancelled or timed out, and no worker has answered."""
 
@@ -39,22 +34,16 @@ class UnansweredError(RequestError):
 @dataclass(eq=False)
 class OpenJob:
     """
-    A job of a worker; its answer is due at `due` on the steady clock [s].
+    A job of a worker; it fails with `overdue` at `due` on the steady clock [s].
 
     `done` is called once, with the result or an exception; `tell` with each progress report.
     """
 
-    due: float
+    search: AnySearch
     done: Done
-    tell: Tell | None = None
-    cancelled: bool = False
-    ended: bool = False
-
-    def end(self, answer: Answer | Exception) -> None:
-        """Call `done` with the result or exception, unless the job has ended already."""
-        if not self.ended:
-            self.ended = True
-            self.done(answer)
+    tell: Tell | None
+    due: float
+    overdue: UnansweredError
 
 
 class Member:
@@ -97,18 +86,16 @@ class Pool:
         self._numbers = count()
         self._robot: TakeRobot | None = None    # also for workers that start later
         self._lock = threading.Lock()
-        self._ending = self._closing = False
+        self._ending = False
         self._members: list[Member] = []
         self.replaced = 0                       # number of workers that died
-        # `_watch` tries again, and logs the error
-        with suppress(OSError, EOFError):
-            self._start_missing()
+        self._start_missing()
         threading.Thread(target=self._watch, name='workers', daemon=True).start()
 
     @property
     def open_jobs(self) -> int:
-        """Number of open searches of services, which report no progress."""
-        return sum(job.tell is None for job in self._open())
+        """Number of open searches."""
+        return sum(len(member.jobs) for member in self._members)
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str]) -> None:
         """Send a robot to all workers, also later ones; see TakeRobot for `geometry`."""
@@ -118,60 +105,54 @@ class Pool:
             for member in self._members:
                 member.send(message)
 
-    def submit(self, search: AnySearch, done: Done, tell: Tell | None = None) -> int:
+    def submit(self, search: AnySearch, done: Done, tell: Tell | None = None) -> None:
         """
-        Send a search to the worker with the fewest searches; return its number, for `cancel`.
+        Send a search to the worker with the fewest searches.
 
-        `done` is called with the solution or a WorkerError; `tell` with the best result so far,
-        about ten times per second. The time budget of the search starts in the worker.
+        `done` is called with the solution, or with a RequestError (FAILURE if the search failed
+        in its worker, or the worker died); `tell` with the best result so far, about ten times per
+        second. The time budget of the search starts in the worker.
         """
         job = Job(next(self._numbers), search.problem.robot.key, search.question(),
                   time.monotonic(), type(search))
         with self._lock:
             if self._members and not self._ending:
                 member = min(self._members, key=lambda member: len(member.jobs))
-                member.jobs[job.number] = OpenJob(search.budget.deadline + OVERDUE, done, tell)
+                member.jobs[job.number] = OpenJob(
+                    search, done, tell, search.budget.deadline + OVERDUE, UnansweredError(
+                        Status.TIMED_OUT, 'busy: no worker process had time to answer'))
                 member.send(job)
-                return job.number
+                return
         done(RequestError(Status.PREEMPTED, 'the node is being stopped') if self._ending else
              UnansweredError(Status.TIMED_OUT, 'busy: no worker process is running; ask again'))
-        return job.number
 
-    def cancel(self, number: int | None = None) -> None:
+    def cancel(self, search: AnySearch | None = None) -> None:
         """
-        End a search, or all searches if `number` is None.
+        End a search, or all searches if `search` is None.
 
         `done` gets the best result, or UnansweredError after CANCEL_TIMEOUT.
         """
         due = time.monotonic() + CANCEL_TIMEOUT
         with self._lock:
             for member in self._members:
-                for each, job in member.jobs.items():
-                    if number in (None, each):
-                        job.due, job.cancelled = due, True
-                        member.send(Cancel(each))
+                for number, job in member.jobs.items():
+                    if search in (None, job.search):
+                        job.due, job.overdue = due, UnansweredError(
+                            Status.PREEMPTED, 'cancelled; no worker process has answered')
+                        member.send(Cancel(number))
 
     def end(self) -> None:
-        """Cancel all searches, and refuse searches that are submitted later."""
+        """
+        Cancel all searches, and refuse searches that are submitted later.
+
+        The workers end when the process of the node ends, which closes their pipes.
+        """
         self._ending = True
         self.cancel()
 
-    def close(self) -> None:
-        """Kill all processes; `done` is not called for open searches."""
-        self._closing = True
-        with self._lock:
-            for member in self._members:
-                member.process.kill()
-
-    def _open(self) -> list[OpenJob]:
-        """Return the open jobs of all workers."""
-        with self._lock:
-            return [job for member in self._members for job in member.jobs.values()
-                    if not job.ended]
-
     def _start_missing(self) -> None:
         """Start missing workers, and the fork server if it was killed."""
-        while len(self._members) < self.size and not self._closing:
+        while len(self._members) < self.size and not self._ending:
             ensure_fork_server()
             # blocks until the fork server has started; not under the lock
             member = Member(self._context)
@@ -183,15 +164,11 @@ class Pool:
     # -- in the pool's thread -------------------------------------------------------------
 
     def _watch(self) -> None:
-        while not self._closing:
+        while True:
             try:
                 self._receive()
-                for job in self._open():
-                    if job.due <= time.monotonic():
-                        job.end(UnansweredError(Status.PREEMPTED, 'cancelled; no worker process '
-                                                'has answered') if job.cancelled else
-                                UnansweredError(Status.TIMED_OUT, 'busy: no worker process had '
-                                                'time to answer'))
+                for job in self._pop_overdue():
+                    job.done(job.overdue)
                 # last, since this may raise and must not block the existing workers
                 self._start_missing()
             # for example, the fork server died, or the limit of processes was reached
@@ -208,26 +185,34 @@ class Pool:
                 while member.connection.poll():
                     self._handle(member, member.connection.recv())
             except (EOFError, OSError):
-                # `close` kills the workers
-                if not self._closing:
-                    self._remove(member)
+                self._remove(member)
+
+    def _pop_overdue(self) -> list[OpenJob]:
+        """Remove and return the jobs whose answers are overdue."""
+        now = time.monotonic()
+        with self._lock:
+            return [member.jobs.pop(number) for member in self._members
+                    for number, job in [*member.jobs.items()] if job.due <= now]
 
     def _handle(self, member: Member, message: Result) -> None:
-        job = member.jobs[message.number]
-        if not message.is_final:
-            if job.tell and not job.ended:
-                job.tell(message.solution)
-            return
         with self._lock:
-            del member.jobs[message.number]
-        if message.solution is not None:
-            job.end(message.solution)
+            job = member.jobs.get(message.number)
+            if message.is_final:
+                member.jobs.pop(message.number, None)
+        # overdue
+        if job is None:
+            return
+        if not message.is_final:
+            if job.tell:
+                job.tell(message.solution)
+        elif message.solution is not None:
+            job.done(message.solution)
         else:
             self._log.error(f'a search failed:\n{message.failure}')
-            job.end(WorkerError(message.failure.strip().splitlines()[-1]))
+            job.done(RequestError(Status.FAILURE, message.failure.strip().splitlines()[-1]))
 
     def _remove(self, member: Member) -> None:
-        """Remove a dead worker, and end its jobs with WorkerError."""
+        """Remove a dead worker; its jobs fail."""
         with self._lock:
             self._members.remove(member)
         self.replaced += 1
@@ -236,4 +221,4 @@ class Pool:
         how = f'died (exit code {member.process.exitcode})'
         self._log.error(f'a worker process {how}; another one takes its place')
         for job in member.jobs.values():
-            job.end(WorkerError(f'the worker process of this search {how}'))
+            job.done(RequestError(Status.FAILURE, f'the worker process of this search {how}'))

@@ -245,4 +245,5 @@ def test_seed_that_contradicts_joint_states_is_refused(client, record):
     response = client.ik(constraints=height(0.3, 0.4), execute=True, group='arm',
                          seed=seed({'panda_finger_joint1': 0.035}))
     assert response.status == Status.INVALID_ROBOT_STATE, response.message
-    assert "execute: joint 'panda_finger_joint1' is at 0.035 in the seed" in response.message
+    assert "joint 'panda_finger_joint1' is at 0." in response.message
+    assert 'but the solution holds for 0.035' in response.message

@@ -117,7 +117,7 @@ def test_goal_65_is_refused_as_busy(client, panda):
         goal.cancel()
         assert goal.result()[1].status == Status.PREEMPTED
     assert state == GoalStatus.STATUS_ABORTED and result.status == Status.TIMED_OUT
-    assert result.message.startswith('busy') and '64 goals are open' in result.message
+    assert result.message.startswith('busy') and '64 searches are open' in result.message
 
 
 def test_search_ends_when_the_robot_is_replaced(client, panda):
