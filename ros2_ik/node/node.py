@@ -81,22 +81,17 @@ class IKNode(Node):
         unwatched = SubscriptionEventCallbacks(use_default_callbacks=False)
         self.create_subscription(JointState, 'joint_states', joint_states.take,
                                  qos_profile_sensor_data, event_callbacks=unwatched)
-        self._load_from_parameters()
+        texts = {'urdf': parameters.robot_description,
+                 'srdf': parameters.robot_description_semantic}
+        offer(**{name: text for name, text in texts.items() if text})
+        if self._description.refused:
+            raise ParameterError(self._description.refused)
         if parameters.controllers:
             log.info(f'motions use {parameters.velocity_scaling:g} of the velocity limits and '
                      f'{parameters.acceleration_scaling:g} of the acceleration limits; '
                      + (f'scene: {parameters.scene}' if parameters.scene else 'the scene is '
                         'empty, without a floor (scene:=floor adds one below the root frame)'))
         self._reminder = timer(self, REMINDER_PERIOD, self._remind)
-
-    def _load_from_parameters(self) -> None:
-        """Load the robot and the scene that parameters name; raises ParameterError."""
-        parameters, description = self._own_parameters, self._description
-        texts = {'urdf': parameters.robot_description,
-                 'srdf': parameters.robot_description_semantic}
-        description.offer(**{name: text for name, text in texts.items() if text})
-        if description.refused:
-            raise ParameterError(description.refused)
 
     def _remind(self) -> None:
         """Log a warning about missing inputs, and an error about another node of this name."""

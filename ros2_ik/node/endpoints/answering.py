@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine
 from functools import wraps
 from inspect import iscoroutinefunction
 import traceback
-from typing import Any, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from rclpy.impl.rcutils_logger import RcutilsLogger
 from rclpy.node import Node
@@ -88,14 +88,13 @@ async def when_settled(parts: 'Parts', read: Callable[[], T]) -> T:
     Shortly after the start of the TF subscription, `read` is retried if it raises RequestError for
     a missing transform.
     """
-    while parts.description.is_awaited or parts.scene.geometry.settling:
-        await parts.sleep(RETRY_PERIOD)
     while True:
-        try:
-            return read()
-        except RequestError as error:
-            if not parts.transforms.may_arrive(error):
-                raise
+        if not (parts.description.is_awaited or parts.scene.geometry.settling):
+            try:
+                return read()
+            except RequestError as error:
+                if not parts.transforms.may_arrive(error):
+                    raise
         await parts.sleep(RETRY_PERIOD)
 
 
@@ -106,16 +105,11 @@ def header(node: Node, frame_id: str) -> Header:
 
 def set_status(response: Response, status: Status, message: str) -> Response:
     """Write status and reason into a response, as far as it has fields; return the response."""
-    code: Any = getattr(response, 'error_code', None)    # of MoveIt's types
-    if code is not None:
-        code.val = int(status)
-        # from Jazzy on
-        if hasattr(code, 'message'):
-            code.message = message
-    if hasattr(response, 'message'):
-        response.message = message
-    if hasattr(response, 'status'):
-        response.status = int(status)
+    # error_code: of MoveIt's types; its field message exists from Jazzy on
+    for one in (response, getattr(response, 'error_code', None)):
+        for field, value in (('status', int(status)), ('val', int(status)), ('message', message)):
+            if hasattr(one, field):
+                setattr(one, field, value)
     return response
 
 

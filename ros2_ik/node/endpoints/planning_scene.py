@@ -56,8 +56,10 @@ class PlanningSceneEndpoints(Endpoint):
         """Answer ApplyPlanningScene when the new scene is in use."""
         message = request.scene
         scene = await self.wait(lambda done: self.scene.apply(message, done))
-        response.success = True
-        set_status(response, Status.SUCCESS, _summary(scene, message))
+        response.success, texts = True, [f'the scene has {contents(scene)}']
+        if not message.is_diff:
+            texts.append('the whole scene was replaced, since is_diff is false')
+        set_status(response, Status.SUCCESS, '; '.join([*texts, *_unknown_touch_links(scene)]))
 
     @answering('get_planning_scene')
     async def get(self, request: GetPlanningScene.Request,
@@ -101,21 +103,12 @@ class PlanningSceneEndpoints(Endpoint):
             if isinstance(result, Exception):
                 log.error(f'{topic}: message refused: {reason_of(result, log)[1]}')
             else:
-                log.debug(f'{topic}: {_summary(result, scene)}')
                 for text in _unknown_touch_links(result):
                     log.warning(f'{topic}: {text}')
         try:
             self.scene.apply(scene, done)
         except Exception as error:
             done(error)
-
-
-def _summary(scene: Scene, message: PlanningSceneMessage) -> str:
-    """Return a text on the contents of a scene after a message, and on unknown touch_links."""
-    said = [f'the scene has {contents(scene)}']
-    if not message.is_diff:
-        said.append('the whole scene was replaced, since is_diff is false')
-    return '; '.join([*said, *_unknown_touch_links(scene)])
 
 
 def _unknown_touch_links(scene: Scene) -> list[str]:

@@ -231,8 +231,8 @@ class Servo(Endpoint):
                 self._end(f'another client has a goal under way on {controller.foreign_goal}')
         if self.scene.known.scene is not self._begun.scene:
             self._send_scene(self._begun, self.scene.known.scene)
-        if self._begun.scene.robot.base_joint:
-            self._send_base(self._begun.scene.robot)
+        if base := self._begun.scene.robot.base_joint:
+            self._send_base(self._begun.scene.robot, base)
         # the process follows commands only while the node calls it
         self.servo_process.call(Loop.pause, self._paused)
 
@@ -254,14 +254,14 @@ class Servo(Endpoint):
         if reason := changed_frame(begun.frames, begun.scene, scene):
             self._end(reason)
 
-    def _send_base(self, robot: Robot) -> None:
+    def _send_base(self, robot: Robot, base: str) -> None:
         """Send the base positions if they have changed; end the servo if they are unknown."""
-        value = self.current_state.base(robot)
+        value = self.current_state.known(robot).get(base)
         if value is None:
             self._end('the pose of the base is unknown')
         elif not np.array_equal(value, self._base):
-            self._base = value
-            self.servo_process.call(Loop.call_session, Session.take_base, value)
+            self._base = np.asarray(value)
+            self.servo_process.call(Loop.call_session, Session.take_base, self._base)
 
     def _forget(self) -> None:
         self._begun = None

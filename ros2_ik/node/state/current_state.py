@@ -16,8 +16,6 @@ from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.joint_states import JointStates, Reading
 from ros2_ik.node.state.transforms import Transforms
 
-NONE: frozenset[str] = frozenset()
-
 
 class Start(NamedTuple):
     """Start positions q (nq,), and notes on stale and assumed positions."""
@@ -35,7 +33,8 @@ class CurrentState:
         self._joint_states = joint_states
 
     def start(self, robot: Robot, given: Mapping[str, Any], needed: frozenset[str],
-              free: frozenset[str] = NONE, checked: frozenset[str] = NONE) -> Start:
+              free: frozenset[str] = frozenset(),
+              checked: frozenset[str] = frozenset()) -> Start:
         """
         Complete the `given` joint values from joint_states and the base pose.
 
@@ -64,11 +63,6 @@ class CurrentState:
                     f"'{name}'")
         notes = [text.format(listed(names)) for text, names in lacking.items()]
         return Start(robot.to_q(values), notes)
-
-    def base(self, robot: Robot) -> Array | None:
-        """Return the positions of the base joint, None if they are unknown."""
-        reading = self._base_reading(robot)
-        return None if reading is None else np.asarray(reading.value)
 
     def contradiction(self, name: str) -> str:
         """Return an error text if readings of a joint contradict each other, or ''."""

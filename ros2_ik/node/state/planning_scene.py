@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 import time
 from typing import Any, NamedTuple, TypeVar
@@ -134,10 +135,7 @@ class PlanningScene:
                     'the scene (avoid_collisions: false disables the check)')
             return None, [f'not checked for collisions: {reason}']
         notes = [f'not checked for collisions: {listed(lost)}'] if lost else []
-        return self._checker(scene), notes
-
-    def _checker(self, scene: Scene) -> CollisionChecker:
-        return collision_checker(scene.robot, scene, *self.geometry.options)
+        return collision_checker(scene.robot, scene, *self.geometry.options), notes
 
     def of_state(self, state: RobotState, robot: Robot, what: str,
                  is_goal: bool = False) -> StateInScene:
@@ -234,14 +232,11 @@ class PlanningScene:
 
     def _prepare(self, scene: Scene) -> None:
         """Create and cache a scene's collision checker; raises IKError for invalid geometry."""
-        try:
-            has_bodies = self.geometry.made().geometry.bodies
-        # the change is applied, and requests are refused
-        except RequestError:
-            return
-        if has_bodies:
-            with error_context('the scene'):
-                self._checker(scene).moving_joints   # noqa: B018 - cached for later requests
+        # a change of a scene that cannot be checked now is applied, and requests are refused
+        with suppress(RequestError):
+            checker, _ = self.checker(scene)
+            if checker:
+                checker.moving_joints   # noqa: B018 - cached for later requests
 
 
 def moved_over(source: Scene, robot: Robot) -> Scene:

@@ -9,7 +9,6 @@ import time
 import traceback
 from typing import Any, TYPE_CHECKING
 
-import pinocchio as pin
 import rclpy
 from rclpy.clock import JumpThreshold
 from rclpy.duration import Duration
@@ -96,7 +95,16 @@ class Transforms:
 
         def find(robot: Robot, frame: str) -> Reference:
             found = self.find(robot.root_frame, frame)
-            return Reference(None, self._fresh(found, frame, parameter))
+            limit = getattr(self._parameters, parameter)
+            ahead = found.stamp - self._node.get_clock().now().nanoseconds
+            # transforms of /tf_static have no stamp, and so no age
+            if limit and found.stamp and abs(ahead) * 1e-9 > limit:
+                what = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
+                        f'is {-ahead * 1e-9:.3g} s old')
+                raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
+                                   f"TF: the newest transform of '{frame}' {what}; parameter "
+                                   f'{parameter} allows {limit:g} s')
+            return Reference(None, found.value)
         return find
 
     def find(self, target: str, source: str) -> Reading:
@@ -121,17 +129,3 @@ class Transforms:
         """Return whether the transform that `error` misses may arrive, soon after the start."""
         return (error.status in MISSING and self._buffer is not None
                 and time.monotonic() < self._since + TRANSFORM_TIMEOUT)
-
-    def _fresh(self, reading: Reading, frame: str, parameter: str) -> pin.SE3:
-        """Return the pose of a transform that is not stale; raises RequestError."""
-        limit = getattr(self._parameters, parameter)
-        ahead = reading.stamp - self._node.get_clock().now().nanoseconds
-        # transforms of /tf_static have no stamp, and so no age
-        if limit and reading.stamp and abs(ahead) * 1e-9 > limit:
-            what = (f'is stamped {ahead * 1e-9:.3g} s in the future' if ahead > 0 else
-                    f'is {-ahead * 1e-9:.3g} s old')
-            raise RequestError(Status.FRAME_TRANSFORM_FAILURE,
-                               f"TF: the newest transform of '{frame}' {what}; parameter "
-                               f'{parameter} allows {limit:g} s')
-        pose: pin.SE3 = reading.value
-        return pose

@@ -67,11 +67,6 @@ class Member:
         """Send a message by a thread, since the pipe may be full; no-op if the worker is dead."""
         self._sender.submit(self.connection.send, message)
 
-    def close(self) -> None:
-        """Close the pipe of a dead worker, after the messages under way."""
-        self._sender.submit(self.connection.close)
-        self._sender.shutdown(wait=False)
-
 
 class Pool:
     """
@@ -216,7 +211,6 @@ class Pool:
         with self._lock:
             self._members.remove(member)
         self.replaced += 1
-        member.close()
         member.process.join(EXIT_TIMEOUT)
         how = f'died (exit code {member.process.exitcode})'
         self._log.error(f'a worker process {how}; another one takes its place')
