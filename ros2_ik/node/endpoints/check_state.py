@@ -116,9 +116,8 @@ class CheckState(Endpoint):
 
     def _results(self, constraints: Constraints,
                  state: StateInScene) -> list[ConstraintEvalResult]:
-        scene = state.scene
-        asked = [*functions_of(constraints, scene, self.transforms.lookup())]
-        robot = framed_robot(scene, named_frames(chain.from_iterable(asked)))
+        asked = [*functions_of(constraints, state.scene, self.transforms.lookup())]
+        robot = framed_robot(state.scene, named_frames(chain.from_iterable(asked)))
         # joints on which the constraints depend need known positions
         bound = [hard_constraints(functions, robot) for functions in asked]
         needed = frozenset[str]().union(*(one.moved_by for each in bound for one in each))
