@@ -9,8 +9,8 @@ from collision.cases import Case
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'test/core'))   # judges shared with the tests
 
+from fcl_judge import FclJudge  # noqa: E402
 from judge import pose_error  # noqa: E402
-from solid_judge import SolidJudge  # noqa: E402
 
 from ros2_ik.core import Robot  # noqa: E402
 
@@ -19,7 +19,7 @@ class Judge:
     """Frames by yourdfpy, collisions by python-fcl, limits from the URDF's text."""
 
     def __init__(self, robot: Robot) -> None:
-        self._robot, self._fcl = robot, SolidJudge(robot)
+        self._robot, self._fcl = robot, FclJudge(robot, raw=True)
         self._scene: object = None
 
     def complaint(self, case: Case, q: np.ndarray) -> str:

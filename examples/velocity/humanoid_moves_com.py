@@ -8,7 +8,6 @@ and humanoid_apollo. The feet have hard tasks: they do not move for any other ta
 import numpy as np
 
 from ros2_ik.core import (
-    CenterOfMass,
     com_task,
     Configuration,
     frame_task,
@@ -32,7 +31,7 @@ def main():
     robot = Robot.load(G1)
     q = robot.to_q(G1.home)
     at = Configuration(robot, q)
-    middle = CenterOfMass().value(at)
+    middle = at.center_of_mass()
     hands = {hand: at.transform(hand).copy() for hand in HANDS}
     program = VelocityProgram(robot, [
         com_task(middle, weight=1000),
@@ -48,7 +47,7 @@ def main():
         program.set_target('com', wanted)
         q = program.step(q).q
         path.append(q)
-        errors.append(np.linalg.norm(CenterOfMass().value(Configuration(robot, q)) - wanted))
+        errors.append(np.linalg.norm(Configuration(robot, q).center_of_mass() - wanted))
     end = Configuration(robot, q)
     moved = [np.abs(end.transform(foot) - at.transform(foot)).max() for foot in FEET]
     print(f'centre of mass at most {1000 * max(errors):.2f} mm from where it should be')

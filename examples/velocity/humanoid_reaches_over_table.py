@@ -10,7 +10,6 @@ import numpy as np
 from ros2_ik.core import (
     AllowedCollisions,
     Box,
-    CenterOfMass,
     collision_checker,
     CollisionBarrier,
     com_task,
@@ -57,7 +56,7 @@ def main():
     targets['left_wrist_yaw_link'][:3, 3] = 0.3, 0.2, 0.1       # [m]
     targets['right_wrist_yaw_link'][:3, 3] = 0.3, -0.2, -0.1
     program = VelocityProgram(robot, [
-        com_task(CenterOfMass().value(at), weight=10),
+        com_task(at.center_of_mass(), weight=10),
         *(frame_task(hand, target, orientation_weight=0, gain_per_second=5)
           for hand, target in targets.items()),
         posture_task(G1.home, names=robot.joint_names[1:], weight=1e-5)], DT,

@@ -40,6 +40,8 @@ class Demo:
             _check_domain(client, began + DISCOVERY_TIME)
             self._start(cell)
             answer = cell.ask(client)
+            if answer.interrupted:
+                return 0
             if args.once:
                 return 0 if cell.holds(answer) else 1
             if args.view:
@@ -60,14 +62,14 @@ class Demo:
                  for word in ('-p', f'{key}:={json.dumps(value)}')]
         # Ctrl-C ends this process alone, which terminates both programs: Python fails with a
         # traceback if it is interrupted while it starts. They inherit the blocked signal.
-        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         # the log of both programs goes to stderr; stdout has the answer only
         for program, words in (('mock_robot', ['--robot', name]),
                                ('ik_node', ['--ros-args', *given])):
             self._programs[program] = subprocess.Popen(
                 [sys.executable, folder / program, *words], stdin=subprocess.DEVNULL,
                 stdout=sys.stderr)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def ended(self) -> str:
         """Return which program has ended, or ''."""

@@ -19,7 +19,8 @@ def unused_domain() -> int:
     for i in range(100):
         # consecutive process ids start at different domains
         domain = 1 + (7 * os.getpid() + i) % 100
-        first = 7400 + 250 * domain     # port of a domain (RTPS specification 2.5, 9.6.2.3)
+        # first port of the domain (RTPS specification 2.5, 9.6.2.3)
+        first = 7400 + 250 * domain
         if used.isdisjoint(range(first, first + 250)) and _claim(domain):
             return domain
     raise RuntimeError('every ROS domain from 1 to 100 is in use on this machine')

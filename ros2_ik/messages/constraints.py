@@ -1,7 +1,7 @@
 """Conversion of constraints, costs and their functions, and reports on their values."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import count
 import math
 from typing import Any, NamedTuple, TYPE_CHECKING
 
@@ -56,10 +56,11 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
     """
     Read a request's constraints and costs; `checker` is needed if any measures distances.
 
-    Raises RequestError with the location, such as 'constraints[2] (gaze_angle)'.
+    They are not bound to the robot. Raises RequestError with the location, such as
+    'constraints[2] (gaze_angle)'.
     """
     constraints, costs = list[Constraint](), list[LeastSquares]()
-    rows, names = 0, Counter[str]()
+    rows, names = 0, set[str]()
     for part in ('constraints', 'costs'):
         for index, message in enumerate(getattr(request, part)):
             with error_context(f'{part}[{index}] ({message.kind})'):
@@ -70,9 +71,10 @@ def read_constraints(request: 'ComputeIK.Request', robot: Robot,
                                 f'most {MAX_ROWS} are taken')
                 _check_angles(function, message.bounds)
                 name = message.bounds.name or message.kind
-                names[name] += 1
-                if names[name] > 1:
-                    name = f'{name} {names[name]}'
+                if name in names:
+                    name = next(numbered for number in count(2)
+                                if (numbered := f'{name} {number}') not in names)
+                names.add(name)
                 if part == 'costs' or message.bounds.soft:
                     costs.append(_cost(function, message.bounds, name, part == 'costs'))
                 else:

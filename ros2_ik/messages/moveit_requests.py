@@ -14,7 +14,7 @@ from moveit_msgs.msg import (
 )
 import pinocchio as pin
 
-from ros2_ik.core import Array, region_surfaces, Scene
+from ros2_ik.core import Array, region_surfaces, Scene, Status
 from ros2_ik.core.internals import Defaults
 from ros2_ik.messages.constraints import function_message
 from ros2_ik.messages.frames import (
@@ -26,7 +26,7 @@ from ros2_ik.messages.frames import (
     tip_name,
 )
 from ros2_ik.messages.poses import placement, read_pose
-from ros2_ik.messages.request_error import error_context, wrong
+from ros2_ik.messages.request_error import error_context, RequestError, wrong
 from ros2_ik.messages.scene_changes import check_size
 from ros2_ik.messages.shapes import read_shapes
 from ros2_ik.msg import Bounds, Function
@@ -48,6 +48,9 @@ def compute_ik_request(asked: PositionIKRequest, scene: Scene, defaults: Default
         poses, links = [asked.pose_stamped], [asked.ik_link_name]
     if len(poses) == 1:
         links = [link for link in links[:1] if link]
+    elif len(links) != len(poses):
+        raise RequestError(Status.INVALID_LINK_NAME,
+                           f'{len(links)} ik_link_names for {len(poses)} poses')
     return ComputeIK.Request(
         group=asked.group_name, targets=poses, tips=links, seed=asked.robot_state,
         locked_joints=joints_of_other_tips(scene, asked.group_name, links, defaults),
@@ -148,6 +151,9 @@ def _visibility(asked: VisibilityConstraint, scene: Scene,
     if asked.sensor_view_direction > 2:
         raise wrong(f'sensor_view_direction is {asked.sensor_view_direction}; valid: SENSOR_Z 0, '
                     'SENSOR_Y 1, SENSOR_X 2')
+    if not (asked.max_range_angle >= 0 and asked.max_view_angle >= 0):
+        raise wrong(f'max_range_angle is {asked.max_range_angle}, max_view_angle '
+                    f'{asked.max_view_angle}; valid: from 0 [rad]')
     at_sensor = reference(scene.robot, scene, asked.sensor_pose.header.frame_id, lookup)
     at_target = reference(scene.robot, scene, asked.target_pose.header.frame_id, lookup)
     sensor = at_sensor.offset * read_pose(asked.sensor_pose.pose, 'sensor_pose')

@@ -33,7 +33,7 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
             ('joint_state', single.name, single.position),
             ('multi_dof_joint_state', multiple.joint_names, multiple.transforms)):
         _check(len(names) == len(positions),
-               f'{what}.{field}: {len(names)} names, {len(positions)} positions')
+               f'{what}.{field} has {len(names)} names, but values for {len(positions)}')
         for name, position in zip(names, positions, strict=True):
             # joint_state_publisher and MoveIt also send mimic joints
             if name in robot.mimics:
@@ -44,7 +44,8 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
                 raise RequestError(Status.INVALID_ROBOT_STATE, f'{what}: {error}') from None
             place = f"{what}: joint '{name}'"
             _check(name not in values, f'{place} is named twice')
-            _check(joint.is_scalar == (field == 'joint_state'), f'{place} is not for {field}')
+            right = 'joint_state' if joint.is_scalar else 'multi_dof_joint_state'
+            _check(field == right, f'{place} belongs in {right}')
             if joint.is_scalar:
                 _check(math.isfinite(position), f'{place} is at {position}')
                 values[name] = position

@@ -5,6 +5,7 @@ The semantics are those of MoveIt (moveit_core/planning_scene/src/planning_scene
 difference: a message is applied completely or not at all.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -166,5 +167,6 @@ def _subframes(message: CollisionObject) -> dict[str, pin.SE3]:
     found = {name: read_pose(pose, f"the pose of subframe '{name}'")
              for name, pose in zip(names, poses, strict=True)}
     if len(found) != len(names):
-        raise wrong(f'two subframes have the same name: {sorted(names)}')
+        name, _ = Counter(names).most_common(1)[0]
+        raise wrong(f"two subframes have the name '{name}'")
     return found

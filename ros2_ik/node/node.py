@@ -14,7 +14,7 @@ from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import DurabilityPolicy, qos_profile_sensor_data
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from sensor_msgs.msg import JointState
@@ -64,7 +64,8 @@ class IKNode(Node):
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)
         self._motions = MotionExecutor(controllers, joint_states, state, self._scene, log)
-        self._description = Description(log, parameters.root_joint, self._on_robot)
+        self._description = Description(log, parameters.root_joint, self._on_robot,
+                                        self._why_no_description)
         self._endpoints = make_endpoints(
             node=self, parameters=parameters, statistics=self._statistics,
             description=self._description, joint_states=joint_states, current_state=state,
@@ -121,6 +122,16 @@ class IKNode(Node):
         self._pool.set_robot(robot, (parameters.meshes, parameters.missing_meshes))
         self._joint_states.set_robot(robot)
         self._scene.set_robot(scene)
+
+    def _why_no_description(self) -> str:
+        """Return why no text has come on robot_description: a publisher's QoS does not match."""
+        topic = self.resolve_topic_name('robot_description')
+        for info in self.get_publishers_info_by_topic(topic):
+            if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL:
+                return (f"node '{info.node_name}' publishes {topic} with durability volatile, "
+                        'which does not match: publish it with transient_local, as '
+                        'robot_state_publisher does')
+        return f'nothing has been received on {topic}'
 
     async def _wait(self, start: Callable[[Callable[[object], None]], None]) -> Any:
         """Call `start(done)` and await the result that any thread passes to `done`."""

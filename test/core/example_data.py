@@ -8,8 +8,8 @@ import sys
 def data_folder():
     """Return the folder of the robots as PyPI (cmeel) or ROS installs it."""
     prefixes = [Path(entry or '.') / 'cmeel.prefix' for entry in sys.path]
-    for variable in ('AMENT_PREFIX_PATH', 'CMAKE_PREFIX_PATH'):
-        prefixes += [Path(entry) for entry in os.environ.get(variable, '').split(':') if entry]
+    prefixes += [Path(entry) for entry in os.environ.get('AMENT_PREFIX_PATH', '').split(':')
+                 if entry]
     for prefix in [*prefixes, Path(sys.prefix), Path('/usr')]:
         folder = prefix / 'share/example-robot-data/robots'
         if folder.is_dir():

@@ -52,13 +52,15 @@ class StandInNode:
 
     def __init__(self, publish, clock):
         self._publish, self.get_clock = publish, clock
+        self.subscribed = {}    # callbacks by topic
 
     def create_publisher(self, *_):
         return SimpleNamespace(publish=self._publish, topic_name='c',
                                get_subscription_count=lambda: 2)
 
-    def create_subscription(self, *_, **__):
-        return SimpleNamespace(topic_name='c')
+    def create_subscription(self, _, topic, callback, *__, **___):
+        self.subscribed[topic] = callback
+        return SimpleNamespace(topic_name=topic)
 
     def resolve_topic_name(self, name):
         return name

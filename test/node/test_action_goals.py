@@ -2,10 +2,13 @@
 
 from types import SimpleNamespace
 
+from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
+from builtin_interfaces.msg import Time
 import numpy as np
 import pytest
 from scipy.interpolate import CubicHermiteSpline
 from stand_in_arm import Arm, FASTEST, JOINT, LIMIT, LOOK
+from unique_identifier_msgs.msg import UUID
 
 from ros2_ik.core import Status
 from ros2_ik.node.controllers.follow_joint_trajectory import FollowJointTrajectoryController
@@ -137,6 +140,20 @@ def test_motion_goals_have_tolerances_and_braking_goals_have_none(arm, goals):
     assert standing(arm, execution, 0.1) is None
     execution.stop(Status.PREEMPTED, 'stopped')
     assert len(goals) == 2 and not hasattr(goals[1][0], 'path_tolerance')
+
+
+@pytest.mark.parametrize('newer', [True, False])
+def test_controller_is_released_to_another_client_only_if_its_goal_is_newer(arm, goals, newer):
+    """The server may still list a goal as active that this node's goal has replaced."""
+    arm.go(2.0)
+    goals[0][1].answered(Handle())
+    own, = arm.controller.own_goals
+    listed = [GoalStatus(status=GoalStatus.STATUS_EXECUTING, goal_info=GoalInfo(
+        goal_id=UUID(uuid=list(name)), stamp=Time(sec=second)))
+        for name, second in ((bytes(16), 20 if newer else 10), (own, 15))]
+    arm.context.node.subscribed['c/follow_joint_trajectory/_action/status'](
+        GoalStatusArray(status_list=listed))
+    assert arm.controller.released == newer
 
 
 @pytest.mark.parametrize(('delay', 'again', 'stop'), [

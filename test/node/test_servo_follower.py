@@ -294,3 +294,12 @@ def test_velocity_of_an_object_is_that_of_its_own_moves():
     assert velocities.drop_rested(now + 0.29) and [*velocities.at(now)] == ['fast']
     assert velocities.drop_rested(now + 0.4) and velocities.at(now) == {}
     assert not velocities.drop_rested(now + 0.5)
+
+
+def test_object_that_left_the_world_has_no_velocity():
+    """An attached object moves with the arm; as an obstacle of old it made the arm evade it."""
+    velocities, step = Velocities(), np.array([0.005, 0, 0])
+    for now in (0.0, 0.05):
+        velocities.note({'held': step, 'other': step}, now)
+    velocities.keep(['other', 'new'])
+    assert [*velocities.at(0.05)] == ['other']

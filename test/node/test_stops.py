@@ -65,7 +65,7 @@ def test_controller_with_a_joint_of_another_one_is_not_used(monkeypatch):
 
 
 def test_controller_with_the_topic_of_another_one_is_not_used(monkeypatch):
-    """Commands without joint names would reach both."""
+    """Both would follow each command."""
     arm = Arm(monkeypatch, Trajectories)
     for name, group in {'one': 'arm', 'two': 'hand'}.items():
         arm.parameters.update({f'{name}.kind': 'joint_trajectory', f'{name}.group': group,
@@ -77,6 +77,16 @@ def test_controller_with_the_topic_of_another_one_is_not_used(monkeypatch):
     assert [one.name for one in found.controllers] == ['one']
     assert found.faults == ["controller 'two' is not used: its topic /commands is that of "
                             "controller 'one'"]
+
+
+def test_action_controller_without_control_msgs_is_not_used(monkeypatch):
+    monkeypatch.setattr('ros2_ik.node.controllers.follow_joint_trajectory.FollowJointTrajectory',
+                        None)
+    arm = Arm(monkeypatch, Trajectories)
+    arm.parameters.update({'one.kind': 'follow_joint_trajectory', 'one.group': 'arm',
+                           'one.topic': '', 'controllers': ['one']})
+    found = RobotControllers(arm.robot, arm.context)
+    assert not found.controllers and 'control_msgs is not installed' in found.faults[0]
 
 
 # -- where it comes to rest --------------------------------------------------------------------

@@ -60,9 +60,9 @@ class Path:
     `q` (n, nq) are the configurations at the `parameters` (n,) [m] of `tool_path`. With status
     SUCCESS they cover the whole path, each was accepted, and consecutive ones are within
     `max_joint_step`. Otherwise they end before `broken_at` [m], the parameter of the first sample
-    that is not reached. `reason` is then 'contact', 'joint limit', 'reach', 'singularity',
-    'constraint', 'step', 'start' or 'time'. The message has the details and, if `solve_path` finds
-    one, a change of the problem with which the path gets farther.
+    that is not reached (None for a whole path). `reason` is then 'contact', 'joint limit',
+    'reach', 'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details
+    and, if `solve_path` finds one, a change of the problem with which the path gets farther.
     """
 
     status: Status

@@ -57,8 +57,8 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
         else:
             print(path.message)
 
-    If the end is not reached, the status and `broken_at` have the reason. Raises IKError for
-    invalid arguments.
+    If the end is not reached, `broken_at` is the place of the break; `status`, `reason` and
+    `message` tell why. Raises IKError for invalid arguments.
     """
     valid = (*TARGET_OPTIONS, *PROBLEM_OPTIONS, *SEARCH_OPTIONS)
     for name in options:

@@ -84,6 +84,7 @@ class Configuration:
         model, index = self.robot.model, self.robot.frame_id(frame)
         # Pinocchio 4.1 crashes on a Jacobian without columns
         if model.nv == 0:
+            self.robot.frame_id(relative_to or frame)
             return np.zeros((6, 0))
         # Pinocchio 4.1 returns the shape (6,) for a robot of one joint
         J = np.array(pin.getFrameJacobian(model, self._data, index, pin.WORLD)).reshape(6, -1)

@@ -124,4 +124,3 @@ def expand_xacro(path: Path, package_dirs: Sequence[str], arguments: Mapping[str
         finally:
             substitution_args._eval_find = original
     return text
-

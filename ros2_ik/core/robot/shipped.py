@@ -1,7 +1,7 @@
 """Shipped robots: one YAML file each in config/; the models are in example-robot-data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 import logging
 import os
@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from ros2_ik.core.errors import RobotDescriptionError
+from ros2_ik.core.errors import RobotDescriptionError, unknown_name
 from ros2_ik.core.strict_yaml import read_yaml
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class ShippedRobot:
     def read(cls, path: Path) -> 'ShippedRobot':
         """Return the content of a YAML file; raises RobotDescriptionError with its path."""
         try:
-            content = dict(read_yaml(path.read_text('utf-8')) or {})
+            content, valid = dict(read_yaml(path.read_text('utf-8')) or {}), fields(cls)[1:]
+            for name in content.keys() - {one.name for one in valid}:
+                raise ValueError(unknown_name('field', name, [one.name for one in valid]))
             return cls(path.stem, **{key: value for key, value in content.items()
                                      if value not in (None, '')})
         except (OSError, ValueError, TypeError) as error:

@@ -208,7 +208,8 @@ class Scene:
             # unlike in MoveIt no negative padding: a link that is made thinner hides contacts
             padded[link] = non_negative(value, f"padding of '{self._link(link)}'",
                                         InvalidSceneError)
-        return self._with(padding={link: value for link, value in padded.items() if value})
+        kept = {link: value for link, value in padded.items() if value}
+        return self if kept == self.padding else self._with(padding=kept)
 
     def with_frames(self, frames: Mapping[str, Pose]) -> 'Scene':
         """Return the scene with added or replaced named frames; poses are in the root frame."""

@@ -139,5 +139,6 @@ def limbs(robot: Robot, levels: Sequence[Iterable[tuple[KinematicFunction, slice
         used = depends.any(axis=1)
         for row in depends[used]:
             limb[np.isin(limb, limb[row])] = limb[row][0]
-        of_rows[used] = limb[depends[used].argmax(axis=1)]
+        if used.any():
+            of_rows[used] = limb[depends[used].argmax(axis=1)]
     return of_joints, of_rows

@@ -144,8 +144,9 @@ class Controller(ABC):
         self._motion, self._released_at = None, self.context.now()
 
     def release(self, reason: str) -> None:
-        """Stop sending to the controller; `reason` becomes the failure of the motion."""
-        self.released, self._released_at, self.failure = True, self.context.now(), reason
+        """Stop sending to the controller; the first `reason` becomes the failure of the motion."""
+        self.failure = self.failure if self.released else reason
+        self.released, self._released_at = True, self.context.now()
 
     def release_to_other_client(self, topic: str) -> None:
         """Release the controller, because another client commands it on `topic`."""

@@ -44,8 +44,8 @@ class FollowJointTrajectoryController(TrajectoryController):
     Sends each motion as a goal, which the controller starts when it accepts the goal.
 
     The controller aborts a goal when joints leave its tolerances. If a goal of this node ends
-    early, the controller is released: it holds the position, is inactive, or follows another
-    client.
+    early, or another client's goal replaces it, the controller is released: it holds the position,
+    is inactive, or follows the other client.
 
     Braking is sent as a goal as well, since the controller stops in one step after a cancel. A
     goal is cancelled in two cases only: when it is accepted after the motion was stopped, and when

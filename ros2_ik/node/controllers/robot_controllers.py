@@ -38,7 +38,7 @@ class RobotControllers:
         made = KINDS[kind](name, joints, topic, context)
         # commands without joint names would reach both controllers
         for other in self.controllers:
-            if other.topic == made.topic and not made.by_name:
+            if other.topic == made.topic and not (made.by_name and other.by_name):
                 made.close()
                 raise IKError(f"its topic {made.topic} is that of controller '{other.name}'")
         self.controllers.append(made)

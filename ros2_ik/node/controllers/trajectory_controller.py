@@ -99,9 +99,10 @@ class TrajectoryController(Controller):
             callback_group=self.context.callback_group)
 
     def _on_goal_states(self, message: GoalStatusArray) -> None:
-        theirs = any(goal.status in ACTIVE
-                     and goal.goal_info.goal_id.uuid.tobytes() not in self.own_goals
-                     for goal in message.status_list)
+        # the newest goal replaces the others, which may still be listed as active
+        newest = max((goal.goal_info for goal in message.status_list if goal.status in ACTIVE),
+                     key=lambda goal: (goal.stamp.sec, goal.stamp.nanosec), default=None)
+        theirs = newest is not None and newest.goal_id.uuid.tobytes() not in self.own_goals
         self._foreign_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''
         if theirs:
             self.release_to_other_client(self._foreign_goal)

@@ -48,8 +48,7 @@ class ComputeIK(Endpoint):
         if status is Status.SUCCESS:
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
-            fill_state(response.solution, joints, joints,
-                       header(self.node, robot.root_frame))
+            fill_state(response.solution, joints, joints, header(self.node, robot.root_frame))
 
     def _read(self, asked: PositionIKRequest) -> PreparedRequest:
         held = self.scene.of_state(asked.robot_state, self.description.current(), 'robot_state')

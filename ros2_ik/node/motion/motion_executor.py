@@ -69,8 +69,8 @@ class MotionExecutor:
         self._controllers = RobotControllers(robot, self._context)
         if self._controllers.faults:
             self._log.error('; '.join(self._controllers.faults) + (
-                '' if robot.srdf else '; an SRDF (robot_description_semantic), which defines the '
-                'groups of controllers, has not been received yet'))
+                '' if robot.srdf else '; groups of controllers need an SRDF '
+                '(robot_description_semantic), which has not been received'))
         unknown = self._parameters.limited_joints() - set(robot.joint_names)
         if unknown:
             self._log.warning(f"joint_limits of '{sorted(unknown)[0]}' are ignored: robot "

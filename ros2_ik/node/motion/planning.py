@@ -128,8 +128,9 @@ def _along(execution: MotionExecution, way: Motion, start: Array, goal: Array,
     """Return the requested motion `way`, extended to all joints of an execution."""
     joints, moving = execution.joints, list(way.joints)
     if others := sorted({*moving} - {*joints}):
-        raise RequestError(Status.CONTROL_FAILED, f"no controller moves joint '{others[0]}' of "
-                           'the path; valid: a group whose joints have controllers')
+        raise RequestError(Status.CONTROL_FAILED, f"nothing was moved: no controller moves joint "
+                           f"'{others[0]}' of the path; valid: a group whose joints have "
+                           'controllers')
     # joints outside of `way` stay at the start
     indices = np.array([moving.index(joint) if joint in moving else -1 for joint in joints])
     moved = indices >= 0

@@ -353,8 +353,10 @@ class Follower:
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         if self._is_short and wanted[3:].any():
-            return SINGULAR, (f'slow: {len(self._moved)} joints cannot turn the tip as commanded '
-                              'and hold its position; control_dimensions can free axes')
+            holds = any(self.begin.dimensions[:3])
+            return SINGULAR, (f'slow: {len(self._moved)} joints cannot turn the tip as commanded'
+                              + (' and hold its position; control_dimensions can free axes'
+                                 if holds else ''))
         # a pair at any distance can slow the arm, such as a wall that approaches fast
         if near := self._near(self._follow, math.inf):
             return NEAR_CONTACT, f'slow: near something{_pair(near[0])}'

@@ -146,20 +146,22 @@ class Loop:
             # at least MIN_SPIN_TIME for joint_states and commands, even if steps are late
             until = max(due, time.monotonic() + MIN_SPIN_TIME)
             while (left := until - time.monotonic()) > 0:
-                self._attempt(partial(self._executor.spin_once, timeout_sec=left), lambda _: None)
+                self._attempt(partial(self._executor.spin_once, timeout_sec=left), lambda _: None,
+                              throttle_duration_sec=1.0)
             self._receive()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
             for player in self._players.values():
                 self._attempt(partial(player.tick, period), player.abort)
 
-    def _attempt(self, do: Callable[[], object], fail: Callable[[str], None]) -> None:
+    def _attempt(self, do: Callable[[], object], fail: Callable[[str], None],
+                 **throttle: float) -> None:
         """Call `do`; if it raises, log the error and call `fail` with its text."""
         try:
             do()
         # an error of a callback, session or player must not end the process and so the others
         except Exception as error:
-            self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
+            self._log.error(traceback.format_exc(), **throttle)
             fail(f'{type(error).__name__}: {error}')
 
     def _step(self, session: 'Session', late: float) -> None:
@@ -355,6 +357,8 @@ class Session:
     def _adopt(self, scene: Scene) -> dict[str, Array]:
         """Set the scene, but not yet its checker; return the velocities of moving objects."""
         before, self.follower.scene = self.follower.scene, scene
+        # an object that is attached now moves with the arm
+        self._velocities.keep(scene.objects)
         # unmoved objects are the same in both scenes, or equal after pickling
         self._velocities.note({
             name: item.pose.translation - before.objects[name].pose.translation

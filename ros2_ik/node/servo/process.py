@@ -1,9 +1,11 @@
 """The node's handle of the servo's process."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 import multiprocessing
 from multiprocessing.connection import Connection
+import time
 from typing import Concatenate, NamedTuple, ParamSpec, TYPE_CHECKING, TypeAlias
 
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from ros2_ik.node.servo.loop import Loop
 
 POLL_PERIOD = 0.02      # between two checks for messages of the process [s]
+RESTART_PERIOD = 1.0    # before each start but the first [s]
 TOPICS = ('target', 'twist', 'joint_jog', 'status')
 P = ParamSpec('P')
 # a method of Loop, and its arguments
@@ -45,6 +48,7 @@ class ServoProcess:
         self._node = node
         self.receivers: list[Callable[[FromServo], None]] = []
         self._connection: Connection | None = None
+        self._wait = 0.0    # before the next start [s]
         # a thread, since the start takes long, and the pipe may be full
         self._sender = ThreadPoolExecutor(1, 'to the servo')
         self._timer = node.create_timer(POLL_PERIOD, self.pass_on, ReentrantCallbackGroup(),
@@ -56,10 +60,18 @@ class ServoProcess:
         """Call a method of the process's Loop, later; start the process if there is none."""
         if self._connection is None:
             self._connection, there = multiprocessing.Pipe()
-            self._sender.submit(_start, there, self._names())
+            self._sender.submit(_start, there, self._names(), self._wait).add_done_callback(
+                self._log_error)
+            self._wait = RESTART_PERIOD
             self._timer.reset()
-        # no-op if the process has died, until `pass_on` closes the pipe
-        self._sender.submit(self._connection.send, (method, arguments))
+        self._sender.submit(self._connection.send, (method, arguments)).add_done_callback(
+            partial(self._log_error, expected=OSError))
+
+    def _log_error(self, done: 'Future[None]', expected: type[Exception] | tuple[()] = ()) -> None:
+        error = done.exception()
+        # OSError of a call: the process has died, which `pass_on` reports
+        if error and not isinstance(error, expected):
+            self._node.get_logger().error(f"the servo's process: {type(error).__name__}: {error}")
 
     def _names(self) -> Names:
         # resolved here, since topics may be remapped
@@ -89,7 +101,8 @@ class ServoProcess:
             self._connection = None
 
 
-def _start(there: Connection, names: Names) -> None:
+def _start(there: Connection, names: Names, wait: float) -> None:
+    time.sleep(wait)
     # closed after the start, so that only the process keeps its end of the pipe open
     with there:
         ensure_fork_server()

@@ -1,6 +1,6 @@
 """Velocities of what clients move in steps: objects of the scene, and the base."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 import math
 
 import numpy as np
@@ -33,6 +33,10 @@ class Velocities:
         """Return the velocities at time `now` [s], without those that are 0 after RECENT."""
         return {name: velocity for name, (at, velocity) in self._moves.items()
                 if now < at + RECENT}
+
+    def keep(self, names: Iterable[str]) -> None:
+        """Drop all other names."""
+        self._moves = {name: self._moves[name] for name in names if name in self._moves}
 
     def drop_rested(self, now: float) -> bool:
         """Drop all that have not moved for RECENT; return whether there were any."""

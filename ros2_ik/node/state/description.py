@@ -17,11 +17,14 @@ class Description:
     The robot of the newest valid description.
 
     `swapped` is called with each new robot; an IKError that it raises refuses the robot.
-    `refused` is the reason why the newest text was refused, or ''.
+    `refused` is the reason why the newest text was refused, or ''. `missing()` returns why no
+    text has been received.
     """
 
-    def __init__(self, log: Any, root_joint: str, swapped: Callable[[Robot], None]) -> None:
+    def __init__(self, log: Any, root_joint: str, swapped: Callable[[Robot], None],
+                 missing: Callable[[], str]) -> None:
         self._log, self._root_joint, self._swapped = log, root_joint, swapped
+        self._missing = missing
         self.robot: Robot | None = None
         self.refused = ''
         self._newest = self._used = {'urdf': '', 'srdf': ''}    # `_used`: texts of the robot
@@ -35,9 +38,8 @@ class Description:
     def current(self) -> Robot:
         """Return the current robot; raises RequestError if there is none."""
         if self.robot is None:
-            why = self.refused or ('robot_description has not been received (its publisher must '
-                                   'have durability transient_local)')
-            raise RequestError(Status.INVALID_ROBOT_STATE, f'there is no robot yet: {why}')
+            raise RequestError(Status.INVALID_ROBOT_STATE,
+                               f'there is no robot yet: {self.refused or self._missing()}')
         return self.robot
 
     def offer(self, **texts: str) -> None:

@@ -62,6 +62,13 @@ def one_box(robot, box=COLUMN, T=None):
 
 # -- against python-fcl -------------------------------------------------------------------
 
+def test_collisions_of_hulls_equal_those_of_fcl(load):
+    robot = load('ur5')
+    scene = scattered(robot)
+    hits = compare(CollisionChecker(robot, scene, 'hull'), FclJudge(robot).surround(scene), 60)
+    assert 5 < hits <= 60
+
+
 def test_checker_is_thread_safe(load):
     robot, generator = load('ur5'), np.random.default_rng(6)
     checker = CollisionChecker(robot, scattered(robot).add(

@@ -97,7 +97,8 @@ def ask_configuration(robot, generator):
         lambda: at.transform(one(generator)),
         lambda: at.transform('tip', one(generator)), lambda: at.jacobian(one(generator)),
         lambda: at.jacobian('tip', one(generator)), lambda: at.difference(one(generator)),
-        lambda: at.integrate(one(generator)), lambda: at.integrate(np.ones(4), one(generator)),
+        lambda: at.integrate(one(generator)), lambda: at.integrate_inplace(one(generator)),
+        lambda: at.integrate(np.ones(4), one(generator)),
         lambda: FramePose(one(generator), T).value(at), lambda: FramePose('tip', one(generator))])
     return ask()
 

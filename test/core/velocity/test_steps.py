@@ -214,6 +214,12 @@ def test_joint_with_equal_limits_or_zero_velocity_does_not_move(panda):
     assert locked.v[1] == 0 and locked.q[1] == q[1]
 
 
+def test_robot_without_moving_joints_stands_still(small):
+    robot = small('all_fixed')
+    result = VelocityProgram(robot, [frame_task(robot.frame_names[-1])], DT).step(robot.neutral)
+    assert result.status is VelocityStatus.SOLVED and result.v.size == 0
+
+
 def test_malformed_barriers_and_duplicate_names_are_refused(panda):
     with pytest.raises(InvalidOptionError, match='unknown barrier 3; valid: Barrier'):
         VelocityProgram(panda, [], DT, barriers=[3])

@@ -168,7 +168,7 @@ def test_visibility_constraint_bounds_the_view_angle(ask, panda, panda_judge):
     ({'pose_stamped': unreachable()}, Code.NO_IK_SOLUTION, 'no solution'),
     ({'group_name': 'leg'}, Code.INVALID_GROUP_NAME, 'leg'),
     ({'pose_stamped_vector': [stamped(np.eye(4))] * 2, 'ik_link_names': [TIP]},
-     Code.INVALID_LINK_NAME, '1 tips but 2 targets'),
+     Code.INVALID_LINK_NAME, '1 ik_link_names for 2 poses'),
     ({'pose_stamped': stamped(np.eye(4), 'nowhere')}, Code.FRAME_TRANSFORM_FAILURE, 'nowhere'),
     ({'robot_state': seed({'knee': 0.1})}, Code.INVALID_ROBOT_STATE, 'knee'),
     ({'constraints': asked_for(position={})}, Code.INVALID_GOAL_CONSTRAINTS,
