@@ -124,7 +124,7 @@ class IKNode(Node):
         self._scene.set_robot(scene)
 
     def _why_no_description(self) -> str:
-        """Return why no text has come on robot_description: a publisher's QoS does not match."""
+        """Return why no text has come on robot_description, such as a publisher's QoS."""
         topic = self.resolve_topic_name('robot_description')
         for info in self.get_publishers_info_by_topic(topic):
             if info.qos_profile.durability != DurabilityPolicy.TRANSIENT_LOCAL:
@@ -177,6 +177,7 @@ class IKNode(Node):
             if self._motions.moving and now < begin + BRAKING_TIMEOUT:
                 last_moving = now
             self.spin_once(executor, 0.02)
+        self._pool.kill()
         self._servo_process.close()
         self._scene.close()
         # timeout 0: do not wait for unfinished coroutines, some of which would never end

@@ -1,8 +1,7 @@
 """
 Modules that the fork server imports before its first fork, so that workers start quickly.
 
-This module is outside of `node/workers`, whose import loads the library: the imports take seconds,
-in which the node may end.
+The imports take seconds, in which the node may end; therefore this process ends with the node.
 """
 
 import gc

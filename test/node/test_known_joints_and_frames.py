@@ -47,7 +47,7 @@ class Node:
 
 def test_malformed_description_is_refused_until_a_valid_one_arrives():
     log, swaps = Log(), []
-    description = Description(log, 'fixed', swaps.append)
+    description = Description(log, 'fixed', swaps.append, str)
     description.offer(srdf='<robot><group')
     assert description.refused == '' and description.robot is None
     description.offer(urdf=URDF)

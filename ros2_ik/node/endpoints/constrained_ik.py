@@ -92,6 +92,9 @@ class ConstrainedIK(Endpoint):
             goal.newest = solution
         goal.asked = await when_settled(self, lambda: self._read(goal))
         solution = await self.ik_requests.search(goal.asked, tell)
+        # the worker did not answer the cancellation, but has reported a solution before
+        if goal.cancelled and not solution.success and goal.newest and goal.newest.success:
+            solution = goal.newest
         if solution.success and goal.asked.execute:
             goal.phase, goal.newest = 'moving', solution
         await self.ik_requests.finish(goal.asked, solution, result, goal.stops,

@@ -211,8 +211,8 @@ class IKRequests(Parts):
             if name in at and not is_near(question.robot, name, at[name], joints[name],
                                           REST_TOLERANCE):
                 return Outcome(Status.INVALID_ROBOT_STATE, f"nothing was moved: joint '{name}' is "
-                               f'at {at[name]}, but the solution holds for {joints[name]}, and '
-                               'the motion does not include it')
+                               f'at {at[name]}, but the solution holds for {joints[name]}, which '
+                               'the search did not change; ask again with the present position')
             if name in question.needed and name not in at:
                 return Outcome(Status.INVALID_ROBOT_STATE, "nothing was moved: the position of "
                                f"joint '{name}' is known from the seed only")

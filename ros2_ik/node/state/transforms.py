@@ -4,6 +4,7 @@ Transforms of TF, if tf2_ros is installed.
 TF is received in a separate thread: tf2_ros needs 2.5 ms for a message with 30 transforms.
 """
 
+from contextlib import suppress
 import threading
 import time
 import traceback
@@ -79,6 +80,9 @@ class Transforms:
 
     def __init__(self, node: Node, parameters: Parameters) -> None:
         self._node, self._parameters = node, parameters
+        # imported now, since a callback of the node must not take so long; `find` reports it
+        with suppress(ImportError):
+            import tf2_ros  # noqa: F401
         self._buffer: Any = None
         self._since = 0.0       # time of the subscription (steady clock [s])
         self._start_lock = threading.Lock()

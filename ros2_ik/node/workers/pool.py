@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 import multiprocessing
@@ -36,7 +37,8 @@ class OpenJob:
     """
     A job of a worker; it fails with `overdue` at `due` on the steady clock [s].
 
-    `done` is called once, with the result or an exception; `tell` with each progress report.
+    `done` is called once, with the result or an exception; `tell` with each progress report. A job
+    that has `ended` overdue stays with its worker, which is busy until it answers.
     """
 
     search: AnySearch
@@ -44,6 +46,7 @@ class OpenJob:
     tell: Tell | None
     due: float
     overdue: UnansweredError
+    ended: bool = False
 
 
 class Member:
@@ -84,13 +87,17 @@ class Pool:
         self._ending = False
         self._members: list[Member] = []
         self.replaced = 0                       # number of workers that died
-        self._start_missing()
+        # `_watch` tries again, and logs the error
+        with suppress(OSError, EOFError):
+            self._start_missing()
         threading.Thread(target=self._watch, name='workers', daemon=True).start()
 
     @property
     def open_jobs(self) -> int:
-        """Number of open searches."""
-        return sum(len(member.jobs) for member in self._members)
+        """Number of searches that wait for an answer."""
+        with self._lock:
+            return sum(not job.ended for member in self._members
+                       for job in member.jobs.values())
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str]) -> None:
         """Send a robot to all workers, also later ones; see TakeRobot for `geometry`."""
@@ -137,13 +144,15 @@ class Pool:
                         member.send(Cancel(number))
 
     def end(self) -> None:
-        """
-        Cancel all searches, and refuse searches that are submitted later.
-
-        The workers end when the process of the node ends, which closes their pipes.
-        """
+        """Cancel all searches, and refuse searches that are submitted later."""
         self._ending = True
         self.cancel()
+
+    def kill(self) -> None:
+        """Kill all workers, which notice a closed pipe only after their present step."""
+        with self._lock:
+            for member in self._members:
+                member.process.kill()
 
     def _start_missing(self) -> None:
         """Start missing workers, and the fork server if it was killed."""
@@ -162,7 +171,7 @@ class Pool:
         while True:
             try:
                 self._receive()
-                for job in self._pop_overdue():
+                for job in self._overdue():
                     job.done(job.overdue)
                 # last, since this may raise and must not block the existing workers
                 self._start_missing()
@@ -182,20 +191,25 @@ class Pool:
             except (EOFError, OSError):
                 self._remove(member)
 
-    def _pop_overdue(self) -> list[OpenJob]:
-        """Remove and return the jobs whose answers are overdue."""
+    def _overdue(self) -> list[OpenJob]:
+        """Return the jobs whose answers have become overdue."""
         now = time.monotonic()
         with self._lock:
-            return [member.jobs.pop(number) for member in self._members
-                    for number, job in [*member.jobs.items()] if job.due <= now]
+            found = [job for member in self._members for job in member.jobs.values()
+                     if job.due <= now and not job.ended]
+            for job in found:
+                job.ended = True
+        return found
 
     def _handle(self, member: Member, message: Result) -> None:
-        with self._lock:
-            job = member.jobs.get(message.number)
-            if message.is_final:
-                member.jobs.pop(message.number, None)
+        job = member.jobs[message.number]
+        if message.is_final:
+            with self._lock:
+                del member.jobs[message.number]
+            if message.solution is None:
+                self._log.error(f'a search failed:\n{message.failure}')
         # overdue
-        if job is None:
+        if job.ended:
             return
         if not message.is_final:
             if job.tell:
@@ -203,7 +217,6 @@ class Pool:
         elif message.solution is not None:
             job.done(message.solution)
         else:
-            self._log.error(f'a search failed:\n{message.failure}')
             job.done(RequestError(Status.FAILURE, message.failure.strip().splitlines()[-1]))
 
     def _remove(self, member: Member) -> None:
@@ -213,6 +226,8 @@ class Pool:
         self.replaced += 1
         member.process.join(EXIT_TIMEOUT)
         how = f'died (exit code {member.process.exitcode})'
-        self._log.error(f'a worker process {how}; another one takes its place')
-        for job in member.jobs.values():
+        # `kill` ends workers as well
+        if not self._ending:
+            self._log.error(f'a worker process {how}; another one takes its place')
+        for job in [job for job in member.jobs.values() if not job.ended]:
             job.done(RequestError(Status.FAILURE, f'the worker process of this search {how}'))

@@ -89,7 +89,7 @@ class OpenSearch:
 
 def serve(connection: Connection) -> None:
     """Run searches until the node closes the pipe or ends."""
-    # Ctrl-C and systemd signal all processes of the node, which ends its workers itself
+    # Ctrl-C and systemd signal all processes of the node, which kills its workers itself
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     os.nice(NICENESS)
