@@ -33,7 +33,7 @@ def joint_values(state: 'RobotState', robot: Robot, what: str = 'seed') -> Value
             ('joint_state', single.name, single.position),
             ('multi_dof_joint_state', multiple.joint_names, multiple.transforms)):
         _check(len(names) == len(positions),
-               f'{what}.{field} has {len(names)} names, but values for {len(positions)}')
+               f'{what}.{field}: {len(names)} names, {len(positions)} positions')
         for name, position in zip(names, positions, strict=True):
             # joint_state_publisher and MoveIt also send mimic joints
             if name in robot.mimics:
