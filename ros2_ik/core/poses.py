@@ -59,7 +59,7 @@ def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
     # one check of all poses: this runs in each step among moving objects
     if given and all(type(T) is np.ndarray and T.dtype is FLOAT and T.shape == (4, 4)
                      for T in given):
-        stacked = np.concatenate(given)
+        stacked = np.ascontiguousarray(np.concatenate(given))
         if is_rigid.run(stacked, _ROUNDING, FARTHEST):
             return stacked.reshape(-1, 4, 4)
     return np.reshape([as_transform(pose, f"{what} '{name}'") for name, pose in poses.items()],

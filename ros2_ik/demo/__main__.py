@@ -60,8 +60,9 @@ class Demo:
         parameters = node_parameters(cell.shipped, cell.robot) | SCALING | {'scene': cell.scene}
         given = [word for key, value in parameters.items()
                  for word in ('-p', f'{key}:={json.dumps(value)}')]
-        # Ctrl-C ends this process alone, which terminates both programs: Python fails with a
-        # traceback if it is interrupted while it starts. They inherit the blocked signal.
+        # While the programs start, Ctrl-C is for this process alone, which terminates both: Python
+        # fails with a traceback if it is interrupted while it starts. They inherit the blocked
+        # signal.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         # the log of both programs goes to stderr; stdout has the answer only
         for program, words in (('mock_robot', ['--robot', name]),

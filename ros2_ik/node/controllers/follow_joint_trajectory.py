@@ -122,8 +122,8 @@ class FollowJointTrajectoryController(TrajectoryController):
         sent.handle = handle
         handle.get_result_async().add_done_callback(
             lambda future: self._on_result(sent, future.result()))
-        # a goal of a stopped motion would run unsupervised
-        if sent.unwanted or self.released:
+        # a goal of a stopped motion would run unsupervised; braking ends by itself
+        if sent.unwanted or self.released and not self._braking:
             handle.cancel_goal_async()
         elif math.isinf(self.began):
             self.began = self.context.now() + self._wait

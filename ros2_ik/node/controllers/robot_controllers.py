@@ -36,7 +36,7 @@ class RobotControllers:
         if shared := self._sharing(joints):
             raise IKError(f"it has joints of controller '{shared[0].name}'")
         made = KINDS[kind](name, joints, topic, context)
-        # commands without joint names would reach both controllers
+        # both would follow each command; messages of two `joint_state` controllers name the joints
         for other in self.controllers:
             if other.topic == made.topic and not (made.by_name and other.by_name):
                 made.close()

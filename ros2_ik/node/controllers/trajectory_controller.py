@@ -100,7 +100,9 @@ class TrajectoryController(Controller):
 
     def _on_goal_states(self, message: GoalStatusArray) -> None:
         # the newest goal replaces the others, which may still be listed as active
-        newest = max((goal.goal_info for goal in message.status_list if goal.status in ACTIVE),
+        # (of equal stamps the last one, as servers list goals in the order of acceptance)
+        newest = max((goal.goal_info for goal in reversed(message.status_list)
+                      if goal.status in ACTIVE),
                      key=lambda goal: (goal.stamp.sec, goal.stamp.nanosec), default=None)
         theirs = newest is not None and newest.goal_id.uuid.tobytes() not in self.own_goals
         self._foreign_goal = self._goal_states.topic_name.removesuffix(STATUS) if theirs else ''

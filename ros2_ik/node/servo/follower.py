@@ -348,8 +348,10 @@ class Follower:
         wanted = twist * np.array(self.begin.dimensions)
         if axis := missing_axis(self._jacobian(self.q), wanted):
             return SINGULAR, f'halted: no joint moves the tip along or about {axis} here'
-        held = sorted({one.rpartition(' ')[0] for one in result.active_limits}
-                      & {*self.begin.joints})
+        # joints of the group; the limits of all others are 0
+        moved = {joint for joint, velocity in zip(self.begin.joints, self.begin.velocity,
+                                                  strict=True) if velocity > 0}
+        held = sorted({one.rpartition(' ')[0] for one in result.active_limits} & moved)
         if held:
             return NO_WARNING, f'slow: at the velocity or acceleration limit of {", ".join(held)}'
         if self._is_short and wanted[3:].any():

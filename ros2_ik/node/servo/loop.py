@@ -146,22 +146,24 @@ class Loop:
             # at least MIN_SPIN_TIME for joint_states and commands, even if steps are late
             until = max(due, time.monotonic() + MIN_SPIN_TIME)
             while (left := until - time.monotonic()) > 0:
-                self._attempt(partial(self._executor.spin_once, timeout_sec=left), lambda _: None,
-                              throttle_duration_sec=1.0)
+                self._attempt(partial(self._executor.spin_once, timeout_sec=left), None)
             self._receive()
             if self._session:
                 self._step(self._session, time.monotonic() - due)
             for player in self._players.values():
                 self._attempt(partial(player.tick, period), player.abort)
 
-    def _attempt(self, do: Callable[[], object], fail: Callable[[str], None],
-                 **throttle: float) -> None:
-        """Call `do`; if it raises, log the error and call `fail` with its text."""
+    def _attempt(self, do: Callable[[], object], fail: Callable[[str], None] | None) -> None:
+        """Call `do`; if it raises, log the error and call `fail`, if given, with its text."""
         try:
             do()
         # an error of a callback, session or player must not end the process and so the others
         except Exception as error:
-            self._log.error(traceback.format_exc(), **throttle)
+            # two calls of the log, since rclpy keeps one set of filters for each
+            if fail is None:
+                self._log.error(traceback.format_exc(), throttle_duration_sec=1.0)
+                return
+            self._log.error(traceback.format_exc())
             fail(f'{type(error).__name__}: {error}')
 
     def _step(self, session: 'Session', late: float) -> None:

@@ -250,7 +250,7 @@ def test_move_objects_equals_a_new_scene_with_moved_objects(slider, kind):
     q, x = np.zeros(1), 2.0
     for _ in range(100):
         x -= 0.01
-        told.move_objects({'ball 2': pose((x, 0, 0))}, {'ball 2': [-1, 0, 0]})
+        told.move_objects({'ball 2': np.asfortranarray(pose((x, 0, 0)))}, {'ball 2': [-1, 0, 0]})
         anew.set_scene(ball_at(slider, x), {'ball 2': [-1, 0, 0]})
         step = told.step(q)
         np.testing.assert_allclose(step.q, anew.step(q).q, rtol=0, atol=1e-12)
