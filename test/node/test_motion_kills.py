@@ -66,7 +66,7 @@ def test_unpublished_joint_is_taken_from_the_seed(client, traced):
     assert f"no joint_states of joint '{FINGER}': checks use its position" in answer.message
 
 
-@pytest.mark.parametrize(('moves', 'most'), [(False, 18), (True, 36)])
+@pytest.mark.parametrize(('moves', 'most'), [(False, 16), (True, 29)])
 def test_a_request_passes_few_files(client, traced, mock, panda, moves, most):
     mock.set('nan_joint', '')
     at_home(client)
