@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TYPE_CHECKING
 
 from ros2_ik.cli.arguments import (
@@ -25,6 +26,8 @@ EXAMPLE = """examples:
   ros2_ik path examples/paths/valve.yaml --robot ur5 --view
 
 docs/paths.md has all fields of the file"""
+# fields of the file, beside the options of solve_path
+FIELDS = ('tip', 'path', 'seed', 'tip_speed', 'limits')
 # fields that are poses, by kind of path
 POSES = {'line': ('start', 'end'), 'arc': ('start', 'end'), 'screw': ('start',)}
 ACCELERATION = 3.0      # default limit of joints [rad/s^2, m/s^2]
@@ -54,6 +57,8 @@ def run(args: argparse.Namespace) -> Exit:
     """Solve the path; print, write or show the motion; returns the exit code."""
     from ros2_ik.cli.goal_file import goal_of, read_content
     from ros2_ik.core import path_motion, Scene, solve_path
+    from ros2_ik.core.errors import unknown_name
+    from ros2_ik.core.internals import PATH_OPTIONS
     from ros2_ik.messages.constraints import needs_checker, read_constraints
     content = read_content(args.file)
     if not isinstance(content, dict) or not {'tip', 'path'} <= content.keys():
@@ -70,9 +75,10 @@ def run(args: argparse.Namespace) -> Exit:
                     if name in content})
     checker = make_checker(robot, scene or Scene(robot)) if needs_checker(goal) else None
     constraints, costs = read_constraints(goal, robot, checker)
+    valid = (*FIELDS, *(name for name in PATH_OPTIONS if name != 'cancel'))
     for name in content:
-        if name in ('robot', 'scene') or not isinstance(name, str):
-            raise BadQuestion(f"'{args.file}' has the field {name!r}; valid: see docs/paths.md")
+        if name not in valid:
+            raise BadQuestion(f"'{args.file}': {unknown_name('field', name, valid)}")
     tip, tool_path = content.pop('tip'), read_path(content.pop('path'))
     tip_speed, limits = content.pop('tip_speed', TIP_SPEED), content.pop('limits', {})
     path = solve_path(robot, tip, tool_path, scene=scene, seed=start, constraints=constraints,
@@ -135,13 +141,17 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
 
     from ros2_ik.core import MotionLimits
     joints = [robot.joint(name) for name in path.problem.joint_names]
-    defaults = {'velocity': [joint.velocity_limit for joint in joints],
-                'acceleration': ACCELERATION, 'jerk': JERK}
+    own = np.array([joint.velocity_limit for joint in joints])
+    defaults = {'velocity': own, 'acceleration': ACCELERATION, 'jerk': JERK}
     if not isinstance(given, dict) or not given.keys() <= defaults.keys():
         raise BadQuestion(f'limits are {{velocity: ..., acceleration: ..., jerk: ...}}, not '
                           f'{given!r}')
-    return MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
-                          for value in {**defaults, **given}.values()))
+    limits = MotionLimits(*(np.repeat(value, len(joints)) if np.isscalar(value) else value
+                            for value in {**defaults, **given}.values()))
+    # `path_motion` refuses a wrong number of limits
+    if len(limits.velocity) != len(own):
+        return limits
+    return replace(limits, velocity=np.minimum(limits.velocity, own))
 
 
 def _write(motion: 'Motion', file: str) -> None:

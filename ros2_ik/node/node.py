@@ -105,6 +105,7 @@ class IKNode(Node):
             log.error(f'another node is called {self.get_fully_qualified_name()}: both answer '
                       'each request and move the robot (a killed node stays visible for up to '
                       '20 s)', throttle_duration_sec=60.0)
+        self._motions.remind()
         if self._description.robot is None:
             log.warning('waiting for robot_description: no valid URDF has come so far on topic '
                         f"'{self.resolve_topic_name('robot_description')}' or as parameter "

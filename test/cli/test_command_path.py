@@ -68,12 +68,22 @@ def test_spline_arc_and_constraints_are_read(command, write):
         assert min(float(row.split(',')[elbow_column]) for row in rows) >= 0.0999
 
 
+def test_limits_in_degrees_do_not_exceed_the_velocities_of_the_urdf(command, write, tmp_path):
+    file = tmp_path / 'fast.csv'
+    done = command('path', write(tip_speed=20, limits={'velocity': 180, 'acceleration': 300}),
+                   '--robot', 'ur5', '--output', file)
+    assert done.code == 0, done.err
+    rows = np.loadtxt(file, delimiter=',', skiprows=1)
+    assert np.abs(np.diff(rows[:-1, 1:], axis=0)).max() / 0.01 <= 3.15 * 1.001
+
+
 @pytest.mark.parametrize(('fields', 'words'), [
     ({'path': {'lin': {}}}, "one of line, arc, screw, spline, poses, not {'lin': {}}"),
     ({'path': {'line': {'start': {'xyz': [0, 0, 1]}}}}, 'line must have start and end'),
     ({'path': {'spline': [{'xyz': [0, 0]}]}}, 'spline: poses[0].xyz must have 3 numbers'),
     ({'tip': 'tool1'}, "unknown frame 'tool1'; did you mean 'tool0'?"),
-    ({'spacin': 0.1}, "unknown option 'spacin'; did you mean 'spacing'?"),
+    ({'spacin': 0.1}, "unknown field 'spacin'; did you mean 'spacing'?"),
+    ({'tipspeed': 0.1}, "unknown field 'tipspeed'; did you mean 'tip_speed'"),
     ({'limits': {'speed': 1}}, 'limits are {velocity'),
     ({'tip_speed': -1}, 'tip_speed must be a positive finite number, not -1')])
 def test_malformed_files_are_refused(command, write, fields, words):

@@ -61,7 +61,7 @@ class CollisionChecker:
         self.scene = Scene(robot) if scene is None else scene
         if self.scene.robot.key != robot.key:
             raise InvalidSceneError(f"the scene is one of robot '{self.scene.robot.name}', not of "
-                                    f"robot '{robot.name}'")
+                                    f"this robot '{robot.name}' (its URDF or SRDF differs)")
         self._made = (meshes, missing, pair)
         self._shape = (robot.nq,)
         self.geometry = robot_geometry(robot, meshes, missing)

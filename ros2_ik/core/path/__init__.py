@@ -2,8 +2,8 @@
 
 from ros2_ik.core.path.path import Path, PathOptions
 from ros2_ik.core.path.path_motion import path_motion, PathSearch, TimedPath
-from ros2_ik.core.path.solve_path import solve_path
+from ros2_ik.core.path.solve_path import PATH_OPTIONS, solve_path
 from ros2_ik.core.path.tool_paths import Arc, Line, Screw, Spline, ToolPath, Waypoints
 
-__all__ = ['Arc', 'Line', 'Path', 'PathOptions', 'PathSearch', 'Screw', 'Spline', 'TimedPath',
-           'ToolPath', 'Waypoints', 'path_motion', 'solve_path']
+__all__ = ['Arc', 'Line', 'PATH_OPTIONS', 'Path', 'PathOptions', 'PathSearch', 'Screw', 'Spline',
+           'TimedPath', 'ToolPath', 'Waypoints', 'path_motion', 'solve_path']

@@ -24,6 +24,7 @@ from ros2_ik.core.status import Status
 TARGET_OPTIONS = ('relative_to', 'weights', 'position_tolerance', 'orientation_tolerance')
 PROBLEM_OPTIONS = ('group', 'locked', 'constraints', 'costs', 'joint_limits', 'collisions')
 SEARCH_OPTIONS = tuple(each.name for each in fields(PathOptions))
+PATH_OPTIONS = (*TARGET_OPTIONS, *PROBLEM_OPTIONS, *SEARCH_OPTIONS)
 # distance from a limit below which a joint is at the limit [rad, m]
 AT_LIMIT = 1e-6
 # condition number of the pose Jacobian above which the arm is near a singularity
@@ -60,10 +61,9 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     If the end is not reached, `broken_at` is the place of the break; `status`, `reason` and
     `message` tell why. Raises IKError for invalid arguments.
     """
-    valid = (*TARGET_OPTIONS, *PROBLEM_OPTIONS, *SEARCH_OPTIONS)
     for name in options:
-        if name not in valid:
-            raise InvalidOptionError(unknown_name('option', name, valid))
+        if name not in PATH_OPTIONS:
+            raise InvalidOptionError(unknown_name('option', name, PATH_OPTIONS))
     tool_path = path if isinstance(path, ToolPath) else Waypoints(path)
     target, parts, search = ({name: options[name] for name in names if name in options}
                              for names in (TARGET_OPTIONS, PROBLEM_OPTIONS, SEARCH_OPTIONS))
@@ -147,10 +147,10 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     found = branches.solve(s, q)
     if found.success:
         return _unconnected(branches, problem, q, end, found)
+    limited = _limited(problem, found.best_q)
     reason = REASONS.get(found.status) or (
-        'constraint' if problem.kinds != {'targets'} else
-        'joint limit' if found.at_limits else 'reach')
-    limits = f'; at their limits: {", ".join(found.at_limits)}' if found.at_limits else ''
+        'constraint' if problem.kinds != {'targets'} else 'joint limit' if limited else 'reach')
+    limits = f'; at their limits: {", ".join(limited)}' if limited else ''
     return (found.status, reason,
             f'no configuration reaches the next pose: {found.message}{limits}')
 
@@ -158,19 +158,16 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
 def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
                  found: IKSolution) -> Reason:
     """Return the reason why no step from q (nq,) reaches a pose that is otherwise reachable."""
-    active = problem.active
     text = ('no allowed step reaches the next pose; the nearest other configuration found is '
-            f'{largest_change(active.joints, q, found.best_q)} away')
-    limited = [joint.name for joint in active.joints
-               if not problem.lower[joint.index] + AT_LIMIT < end[joint.index]
-               < problem.upper[joint.index] - AT_LIMIT]
+            f'{largest_change(problem.active.joints, q, found.best_q)} away')
+    limited = _limited(problem, end)
     if limited and not accept(problem, end).accepted:
         bound = '' if problem.change_bound is None else ' or at that of max_joint_change'
         return (Status.NO_IK_SOLUTION, 'joint limit',
                 f'{text}; at the limit{bound}: {", ".join(limited)}')
     target, robot = problem.targets[0], problem.robot
     J = target.function.jacobian(Configuration(robot, q, robot.scratch_data()))
-    condition = float(np.linalg.cond(J[target.counted][:, active.v_slice]))
+    condition = float(np.linalg.cond(J[target.counted][:, problem.active.v_slice]))
     if condition > MAX_CONDITION:
         return (Status.NO_IK_SOLUTION, 'singularity',
                 f'{text}; the arm is near a singularity (condition number {condition:.3g})')
@@ -178,6 +175,13 @@ def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
     if largest_step(q, found.best_q) <= branches.options.max_joint_step:
         return Status.NO_IK_SOLUTION, 'contact', 'there is a contact on the way to the next pose'
     return Status.NO_IK_SOLUTION, 'step', text
+
+
+def _limited(problem: IKProblem, q: Array) -> list[str]:
+    """Return the active joints that are at a limit at q (nq,)."""
+    return [joint.name for joint in problem.active.joints
+            if not problem.lower[joint.index] + AT_LIMIT < q[joint.index]
+            < problem.upper[joint.index] - AT_LIMIT]
 
 
 def start_reason(problem: IKProblem) -> Reason:

@@ -67,15 +67,22 @@ class MotionExecutor:
         self.stop(Status.INVALID_ROBOT_STATE, 'the robot description was replaced')
         self._retired.append(self._controllers)
         self._controllers = RobotControllers(robot, self._context)
-        if self._controllers.faults:
-            self._log.error('; '.join(self._controllers.faults) + (
-                '' if robot.srdf else '; groups of controllers need an SRDF '
-                '(robot_description_semantic), which has not been received'))
+        # without an SRDF, which often follows in a moment, `remind` logs them
+        if robot.srdf:
+            self.remind()
         unknown = self._parameters.limited_joints() - set(robot.joint_names)
         if unknown:
             self._log.warning(f"joint_limits of '{sorted(unknown)[0]}' are ignored: robot "
                               f"'{robot.name}' has no such joint")
         self._close_retired()
+
+    def remind(self) -> None:
+        """Log why controllers are not used."""
+        if self._controllers.faults:
+            self._log.error('; '.join(self._controllers.faults) + (
+                '' if self._robot and self._robot.srdf else '; groups of controllers need an SRDF '
+                '(robot_description_semantic), which has not been received'),
+                throttle_duration_sec=60.0)
 
     def stop(self, status: Status, reason: str) -> int:
         """Stop all motions; return the number of stopped motions, including the servo's."""
