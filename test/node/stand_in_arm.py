@@ -56,7 +56,8 @@ class StandInNode:
 
     def create_publisher(self, *_):
         return SimpleNamespace(publish=self._publish, topic_name='c',
-                               get_subscription_count=lambda: 2)
+                               get_subscription_count=lambda: 2,
+                               wait_for_all_acked=lambda _: True)
 
     def create_subscription(self, _, topic, callback, *__, **___):
         self.subscribed[topic] = callback
@@ -70,6 +71,8 @@ class StandInNode:
 
     def get_publishers_info_by_topic(self, topic):
         return []
+
+    get_subscriptions_info_by_topic = get_publishers_info_by_topic
 
     def get_logger(self):
         return SimpleNamespace(warning=lambda *_, **__: True)

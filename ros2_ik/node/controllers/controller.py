@@ -49,6 +49,8 @@ class ControllerContext:
     servo: 'ServoProcess'
     # number of this node's own subscriptions to a command topic, by topic
     listeners: Counter[str] = field(default_factory=Counter)
+    # when DDS has found all subscribers at the latest (steady clock [s])
+    connected_at: float = 0.0
 
     @cached_property
     def clock(self) -> MotionClock:

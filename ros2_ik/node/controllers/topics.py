@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from control_msgs.msg import JointTrajectoryControllerState
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
@@ -24,7 +25,8 @@ class CommandTopic:
 
     Calls `on_other(message, topic)` for each command of another client, which replaces the
     previous command in the controller. `context.listeners` counts this node's own subscriptions
-    by topic.
+    by topic. Before `context.connected_at` (steady clock [s]) only a subscriber in the node of the
+    controller counts, since DDS may not have found it yet.
     """
 
     def __init__(self, context: Any, message_type: type, topic: str, depth: int,
@@ -35,7 +37,8 @@ class CommandTopic:
                                                         QoSProfile(depth=depth))
         self.name = self._publisher.topic_name
         self._own = deque[bytes](maxlen=MAX_IN_TRANSIT)   # serialized
-        self._listeners = context.listeners
+        self._listeners, self._connected_at = context.listeners, context.connected_at
+        self._is_connected = False
         self._listeners[self.name] += 1
         self._subscription = context.node.create_subscription(
             message_type, topic, self._take, ANY, raw=True,
@@ -47,6 +50,10 @@ class CommandTopic:
         data = serialize_message(message)
         self._own.append(data)
         self._publisher.publish(data)
+
+    def is_received(self) -> bool:
+        """Return whether all reliable subscribers have acknowledged all commands."""
+        return bool(self._publisher.wait_for_all_acked(Duration()))
 
     def _take(self, data: bytes) -> None:
         if self._is_own(data):
@@ -69,8 +76,20 @@ class CommandTopic:
 
         `others` is the number of subscriptions of this program in other processes.
         """
+        # the first subscriber may be a recorder: the controller would get a stream in its middle
+        if not self._is_connected:
+            self._is_connected = (self._controller_listens()
+                                  or time.monotonic() >= self._connected_at)
+            if not self._is_connected:
+                return f'the connections to {self.name} are still being made'
         count = self._publisher.get_subscription_count() - self._listeners[self.name]
         return '' if count > others else f'no subscriber on {self.name}'
+
+    def _controller_listens(self) -> bool:
+        """Return whether the node `x` subscribes to the topic `x/...`, as ros2_control's do."""
+        return self.name.rpartition('/')[0] in [
+            f'{one.node_namespace.rstrip("/")}/{one.node_name}'
+            for one in self._node.get_subscriptions_info_by_topic(self.name)]
 
     def close(self) -> None:
         """Destroy publisher and subscription."""

@@ -60,6 +60,7 @@ MIN_BRAKING_TIME = 1e-3     # between the last two points of a trajectory [s]
 KNOT_TIME = 1.0     # time for which published knots are stored [s]
 MAX_EXTRAPOLATION = 0.1     # of readings of joints that the servo does not move [s]
 DISCOVERY_TIME = 5.0    # for the discovery of joint_states and controllers [s]
+CONNECTION_TIME = 4.0   # from the start of the process, for DDS to find all subscribers [s]
 # commands are ignored if the node is silent for this time: it may fail to pass on a stop [s]
 NODE_TIMEOUT = 1.0
 NOTE_TIME = 0.5     # time for which the status shows a refused command [s]
@@ -124,7 +125,8 @@ class Loop:
         self._players = dict[int, Player]()
         self._period = IDLE_PERIOD
         self._context = SimpleNamespace(node=node, listeners=Counter(), callback_group=None,
-                                        now=self._now)
+                                        now=self._now,
+                                        connected_at=time.monotonic() + CONNECTION_TIME)
         # times are on the steady clock [s]
         self._paused, self._gone, self._called = False, False, 0.0
         self._note, self._noted = '', -1.0      # reason and time of the last refused command
