@@ -187,8 +187,10 @@ class Arm:
         for _ in range(round(seconds / PERIOD)):
             self.now += PERIOD
             self.tick()
-            state = self.controller.commanded(self.context.now() - late - behind)
-            self.hear(state.position[0], self.stamp - behind)
+            # a stream is followed as it is; the node only predicts where it brakes
+            position = (self.sent[-1] if self.sent and self.servo.player and not late + behind else
+                        self.controller.commanded(self.context.now() - late - behind).position[0])
+            self.hear(position, self.stamp - behind)
 
     def tick(self):
         """Publish the setpoints that are due."""

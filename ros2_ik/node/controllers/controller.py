@@ -172,7 +172,12 @@ class Controller(ABC):
         """Return commanded rest positions by joint; {} if moving, released or never commanded."""
         if self._motion is None or self.released or self.context.now() < self.rest_at:
             return {}
-        return dict(zip(self.joints, self.motion.goal.tolist(), strict=True))
+        return dict(zip(self.joints, self.rest.tolist(), strict=True))
+
+    @property
+    def rest(self) -> Array:
+        """The commanded rest positions (n,) of the motion."""
+        return self.motion.goal
 
     @property
     def motion(self) -> Motion:

@@ -32,6 +32,7 @@ class Stream(Controller):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._unavailable, self._player = '', next(_PLAYER_NUMBERS)
+        self._rest: Array | None = None     # where braking ends, as reported by the player
         self.context.servo.receivers.append(self._on_message)
         self._open()
 
@@ -47,6 +48,8 @@ class Stream(Controller):
             self._open()
         elif isinstance(message, Played) and message.player == self._player:
             self._unavailable = message.unavailable
+            if message.rest is not None:
+                self._rest = message.rest
             if message.broken:
                 self.release(f"controller '{self.name}': {message.broken}")
                 # drops a motion that was sent before this message arrived
@@ -61,6 +64,7 @@ class Stream(Controller):
     def start(self, motion: Motion, join: float) -> None:
         # hold the last command for `join`, while the joints of other controllers reach their start
         self._begin(motion, braking=False)
+        self._rest = None
         self.began += join
         # the player interpolates between these states by cubic polynomials
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
@@ -71,13 +75,18 @@ class Stream(Controller):
     def stop(self, limits: MotionLimits, bounds: tuple[Array, Array], delay: float = USUAL_DELAY,
              measured: MotionState | None = None) -> None:
         # The player brakes from its own last command, so `delay` and `measured` are not needed.
-        # The braking motion kept here predicts the rest positions; it ignores the pipe's delay.
+        # The braking motion kept here predicts its duration. It ignores the pipe's delay, so the
+        # player reports where it ends.
         if not self.released:
             self._call(Player.brake, limits, bounds)
             now = self.context.now()
             if braking := braked(self.motion, self.commanded(now), self.rest_at - now, limits,
                                  bounds):
                 self._begin(braking, braking=True)
+
+    @property
+    def rest(self) -> Array:
+        return super().rest if self._rest is None else self._rest
 
     def cancel(self) -> None:
         super().cancel()

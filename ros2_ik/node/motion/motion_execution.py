@@ -288,7 +288,7 @@ class MotionExecution:
     def _end_errors(self, controllers: list[Controller]) -> Array:
         """Return the distances (n,) of measured joints from the end of the motion [rad, m]."""
         return np.concatenate([np.abs(offset(
-            self.robot, one.joints, one.motion.goal, self._measured.state(one.joints)[0]))
+            self.robot, one.joints, one.rest, self._measured.state(one.joints)[0]))
             for one in controllers])
 
 

@@ -86,12 +86,13 @@ class Played(NamedTuple):
     To the node: the state of a player.
 
     `unavailable` is the reason why commands would not be received, `broken` the reason why the
-    motion was ended; '' if there is none.
+    motion was ended; '' if there is none. `rest` are the positions (n,) at which braking ends.
     """
 
     player: int
     unavailable: str
     broken: str
+    rest: Array | None = None
 
 
 class Died(NamedTuple):

@@ -54,6 +54,8 @@ class Player:
             at, left = self._motion.at(self._time), self._motion.duration - self._time
             if braking := braked(self._motion, at, left, limits, bounds):
                 self._motion, self._time = braking, 0.0
+                # the node only knows approximately where braking began
+                self._send(Played(self._number, self._unavailable, '', braking.goal))
 
     def tick(self, period: float) -> None:
         """Publish the setpoint that is due; `period` is the regular time between calls [s]."""
