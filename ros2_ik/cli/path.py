@@ -151,7 +151,8 @@ def _limits(robot: 'Robot', path: 'Path', given: object) -> 'MotionLimits':
     # `path_motion` refuses a wrong number of limits
     if len(limits.velocity) != len(own):
         return limits
-    return replace(limits, velocity=np.minimum(limits.velocity, own))
+    # the URDF's 0 is no limit
+    return replace(limits, velocity=np.minimum(limits.velocity, np.where(own > 0, own, np.inf)))
 
 
 def _write(motion: 'Motion', file: str) -> None:

@@ -56,8 +56,7 @@ class StandInNode:
 
     def create_publisher(self, *_):
         return SimpleNamespace(publish=self._publish, topic_name='c',
-                               get_subscription_count=lambda: 2,
-                               wait_for_all_acked=lambda _: True)
+                               get_subscription_count=lambda: 2)
 
     def create_subscription(self, _, topic, callback, *__, **___):
         self.subscribed[topic] = callback

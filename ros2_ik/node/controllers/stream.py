@@ -33,11 +33,12 @@ class Stream(Controller):
         super().__init__(*arguments)
         self._unavailable, self._player = '', next(_PLAYER_NUMBERS)
         self._rest: Array | None = None     # where braking ends, as reported by the player
+        self._stopping = False
         self.context.servo.receivers.append(self._on_message)
         self._open()
 
     def _open(self) -> None:
-        self._unavailable = "the servo's process is still starting"
+        self._unavailable, self.made = "the servo's process is still starting", time.monotonic()
         self.context.servo.call(Loop.open_player, self._player, self.output,
                                 self.context.parameters.command_period)
 
@@ -48,7 +49,8 @@ class Stream(Controller):
             self._open()
         elif isinstance(message, Played) and message.player == self._player:
             self._unavailable = message.unavailable
-            if message.rest is not None:
+            # a late report of an earlier motion does not count
+            if message.rest is not None and self._stopping:
                 self._rest = message.rest
             if message.broken:
                 self.release(f"controller '{self.name}': {message.broken}")
@@ -64,7 +66,7 @@ class Stream(Controller):
     def start(self, motion: Motion, join: float) -> None:
         # hold the last command for `join`, while the joints of other controllers reach their start
         self._begin(motion, braking=False)
-        self._rest = None
+        self._rest, self._stopping = None, False
         self.began += join
         # the player interpolates between these states by cubic polynomials
         times = np.array([0.0, *([join] if join else []), *(join + motion.times(PERIOD))])
@@ -78,6 +80,7 @@ class Stream(Controller):
         # The braking motion kept here predicts its duration. It ignores the pipe's delay, so the
         # player reports where it ends.
         if not self.released:
+            self._stopping = True
             self._call(Player.brake, limits, bounds)
             now = self.context.now()
             if braking := braked(self.motion, self.commanded(now), self.rest_at - now, limits,

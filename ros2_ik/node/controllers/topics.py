@@ -7,7 +7,6 @@ import time
 from typing import Any
 
 from control_msgs.msg import JointTrajectoryControllerState
-from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message, serialize_message
@@ -50,10 +49,6 @@ class CommandTopic:
         data = serialize_message(message)
         self._own.append(data)
         self._publisher.publish(data)
-
-    def is_received(self) -> bool:
-        """Return whether all reliable subscribers have acknowledged all commands."""
-        return bool(self._publisher.wait_for_all_acked(Duration()))
 
     def _take(self, data: bytes) -> None:
         if self._is_own(data):

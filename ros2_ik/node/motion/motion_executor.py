@@ -24,7 +24,7 @@ from ros2_ik.node.state.measured_joints import MeasuredJoints, offset
 from ros2_ik.node.state.planning_scene import PlanningScene
 
 POLL_PERIOD = 0.02          # between two checks of a motion [s]
-DISCOVERY_TIME = 3.0        # time that DDS may need to match a new publisher [s]
+DISCOVERY_TIME = 8.0    # for the servo's process to start and for DDS to find subscribers [s]
 REST_TIMEOUT = 3.0          # for readings to show that the joints are at rest [s]
 # The joints move to the planned start by a cubic polynomial. Over a distance d in time t, its
 # acceleration is 6 d / t^2; the factor 12 uses half of the acceleration limit.
@@ -59,7 +59,7 @@ class MotionExecutor:
         self._executions: list[MotionExecution] = []
         self.servo: Lease | None = None
         self.stops = 0   # number of calls of `stop`
-        self._closing = False
+        self._closing, self._logged = False, ''
 
     def set_robot(self, robot: Robot) -> None:
         """Stop all motions, and create the controllers of another robot."""
@@ -78,11 +78,12 @@ class MotionExecutor:
 
     def remind(self) -> None:
         """Log why controllers are not used."""
-        if self._controllers.faults:
-            self._log.error('; '.join(self._controllers.faults) + (
+        faults = '; '.join(self._controllers.faults)
+        if faults and faults != self._logged:
+            self._log.error(faults + (
                 '' if self._robot and self._robot.srdf else '; groups of controllers need an SRDF '
-                '(robot_description_semantic), which has not been received'),
-                throttle_duration_sec=60.0)
+                '(robot_description_semantic), which has not been received'))
+        self._logged = faults
 
     def stop(self, status: Status, reason: str) -> int:
         """Stop all motions; return the number of stopped motions, including the servo's."""

@@ -13,7 +13,6 @@ from ros2_ik.node.state.motion_clock import MotionClock
 HOLD_TIME = 0.1     # time for which the end is republished, in case a message is lost [s]
 MAX_PAUSE = 0.1     # between two ticks; after a longer pause, the joints have stopped [s]
 MAX_PERIODS = 2     # time between ticks above which the motion is delayed [periods]
-RECEIVE_TIMEOUT = 0.25      # for the controller to acknowledge the first command [s]
 
 
 class Player:
@@ -33,11 +32,9 @@ class Player:
         self._motion: Motion | None = None
         self._now = 0.0         # last tick on the motion clock [s]
         self._time = 0.0        # time of the last command since the start of the motion [s]
-        # steady time by which the first command must be acknowledged [s]; None: it has been
-        self._deadline: float | None = None
         self._ticked = 0.0      # last tick on the steady clock [s]
-        self._unavailable = ''
-        send(Played(self._number, '', ''))
+        self._unavailable = self._topic.no_subscriber()
+        send(Played(self._number, self._unavailable, ''))
 
     def play(self, output: ServoOutput, times: Array, positions: Array, velocities: Array,
              is_curved: bool) -> None:
@@ -45,8 +42,6 @@ class Player:
         self._output = output
         self._motion = Motion.spline(output.joints, times, positions, velocities, is_curved)
         self._time, self._now, self._ticked = 0.0, self._clock.now(), time.monotonic()
-        self._deadline = self._ticked + RECEIVE_TIMEOUT
-        self._publish()
 
     def brake(self, limits: MotionLimits, bounds: tuple[Array, Array]) -> None:
         """Brake within `bounds` (lower, upper; (n,) each) from the last command of a motion."""
@@ -71,22 +66,10 @@ class Player:
             self.abort('the computer was too busy to send commands for '
                        f'{pause:.2g} s, so the joints have stopped')
             return
-        # A controller that is not connected yet would get a later command first, and jump. It may
-        # not be connected although the publisher is: only an acknowledgement shows that it is.
-        if self._deadline is not None:
-            if not self._topic.is_received():
-                if time.monotonic() > self._deadline:
-                    self.abort('the controller has not received the first command; ask again')
-                return
-            self._deadline = None
         # a shorter pause delays the motion; catching up would exceed the limits
         self._time += step if pause <= MAX_PERIODS * period else min(step, period)
-        self._publish()
-
-    def _publish(self) -> None:
-        if self._motion:
-            stamp, state = self._node.get_clock().now().nanoseconds, self._motion.at(self._time)
-            self._topic.publish(self._output.message([Knot(stamp, *state[:2])]))
+        stamp = self._node.get_clock().now().nanoseconds
+        self._topic.publish(self._output.message([Knot(stamp, *motion.at(self._time)[:2])]))
 
     def abort(self, reason: str) -> None:
         """End the motion, and send the reason to the node."""
