@@ -15,6 +15,7 @@ from std_msgs.msg import Float64MultiArray
 from ros2_ik.core import Array, Motion, MotionLimits, MotionState, Status
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.controllers.controller import braked, Controller, USUAL_DELAY
+from ros2_ik.node.controllers.topics import listening_nodes
 from ros2_ik.node.controllers.trajectory_controller import PERIOD
 from ros2_ik.node.servo.loop import Loop
 from ros2_ik.node.servo.messages import Died, FromServo, Knot, Played, ServoOutput
@@ -192,9 +193,8 @@ class PositionController(Stream):
 
     def _controller_listens(self) -> bool:
         """Return whether the controller's node, or an unnamed one, subscribes to the topic."""
-        listeners = self.context.node.get_subscriptions_info_by_topic(self.topic)
-        return any(one.node_name == UNKNOWN or self._node_name
-                   == f'{one.node_namespace.rstrip("/")}/{one.node_name}' for one in listeners)
+        return any(name == self._node_name or name.endswith(f'/{UNKNOWN}')
+                   for name in listening_nodes(self.context.node, self.topic))
 
     @property
     def output(self) -> PositionOutput:

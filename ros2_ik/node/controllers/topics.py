@@ -18,6 +18,12 @@ READ_PERIOD = 0.05     # between two states that are read; controllers send up t
 MIN_FACTOR = 1e-3      # of the speed scaling; a smaller factor counts as 0
 
 
+def listening_nodes(node: Node, topic: str) -> list[str]:
+    """Return the names, with namespaces, of the nodes that subscribe to a topic."""
+    return [f'{one.node_namespace.rstrip("/")}/{one.node_name}'
+            for one in node.get_subscriptions_info_by_topic(topic)]
+
+
 class CommandTopic:
     """
     Publisher of commands to a controller, and subscriber to the commands of other clients.
@@ -82,9 +88,7 @@ class CommandTopic:
 
     def _controller_listens(self) -> bool:
         """Return whether the node `x` subscribes to the topic `x/...`, as ros2_control's do."""
-        return self.name.rpartition('/')[0] in [
-            f'{one.node_namespace.rstrip("/")}/{one.node_name}'
-            for one in self._node.get_subscriptions_info_by_topic(self.name)]
+        return self.name.rpartition('/')[0] in listening_nodes(self._node, self.name)
 
     def close(self) -> None:
         """Destroy publisher and subscription."""
