@@ -55,13 +55,15 @@ def as_transform(pose: Pose, what: str, fault: type[IKError] = InvalidTargetErro
 
 def as_transforms(poses: Mapping[str, Pose], what: str) -> Array:
     """Return named poses as an array (k, 4, 4); `what` in errors is followed by the name."""
-    given = [pose.homogeneous if isinstance(pose, pin.SE3) else pose for pose in poses.values()]
     # one check of all poses: this runs in each step among moving objects
-    if given and all(type(T) is np.ndarray and T.dtype is FLOAT and T.shape == (4, 4)
-                     for T in given):
-        stacked = np.ascontiguousarray(np.concatenate(given))
-        if is_rigid.run(stacked, _ROUNDING, FARTHEST):
-            return stacked.reshape(-1, 4, 4)
+    try:
+        stacked = np.array([pose.homogeneous if isinstance(pose, pin.SE3) else pose
+                            for pose in poses.values()])
+    except ValueError:      # poses of several shapes
+        stacked = np.empty(0)
+    if (stacked.shape == (len(poses), 4, 4) and stacked.dtype is FLOAT
+            and is_rigid.run(stacked.reshape(-1, 4), _ROUNDING, FARTHEST)):
+        return stacked
     return np.reshape([as_transform(pose, f"{what} '{name}'") for name, pose in poses.items()],
                       (-1, 4, 4))
 

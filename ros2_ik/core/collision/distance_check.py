@@ -1,7 +1,7 @@
 """Signed distances with gradients between convex parts."""
 
 from bisect import insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 import time
 
@@ -35,7 +35,9 @@ class DistanceCheck:
         pairs = self._pairs
         # items of the objects moved last, see `_items_of`
         self._moving: tuple[Sequence[str], Indices, Indices, Array] | None = None
-        self._moved: dict[int, Array] = {}      # new placements, not in Pinocchio's model yet
+        # poses of the moved items' objects, and items whose pose Pinocchio's model does not have
+        self._poses = np.empty((len(pairs.items), 4, 4))
+        self._is_stale = np.zeros(len(pairs.items), dtype=bool)
         self.near_pairs = NearPairs(pairs.robot, pairs.items, pairs.pairs, pairs.margins)
         self._margins: list[float] = pairs.margins.tolist()
 
@@ -56,32 +58,35 @@ class DistanceCheck:
         # usually the same objects move in each step
         if self._moving is None or names != self._moving[0]:
             self._moving = (names, *self._items_of(names))
-        _, numbers, places, in_object = self._moving
-        placements = poses[places] @ in_object
-        self.near_pairs.place(numbers, placements)
-        self._moved.update(zip(numbers.tolist(), placements, strict=True))
+        _, numbers, places, centres = self._moving
+        of_items = poses[places]
+        self.near_pairs.place(numbers, of_items @ centres)
+        self._poses[numbers], self._is_stale[numbers] = of_items, True
 
     def _items_of(self, names: Sequence[str]) -> tuple[Indices, Indices, Array]:
-        """Return the items of objects: numbers, index in `names`, poses (m, 4, 4) in objects."""
+        """Return the items of objects: numbers, indices in `names`, centres (m, 4, 4) in these."""
         index = {name: i for i, name in enumerate(names)}
         found = [(number, index[item.name], item.in_object)
                  for number, item in enumerate(self._pairs.items)
                  if item.in_object is not None and item.name in index]
         numbers, places = np.array([each[:2] for each in found], dtype=np.intp).reshape(-1, 2).T
-        return numbers, places, np.reshape([T for _, _, T in found], (-1, 4, 4))
+        in_object = np.reshape([T for _, _, T in found], (-1, 4, 4))
+        return numbers, places, in_object @ self.near_pairs.centres[numbers]
 
-    def _place(self, data: pin.Data, items: Iterable[int]) -> pin.GeometryData:
+    def _place(self, data: pin.Data, items: Indices) -> pin.GeometryData:
         """Place all items as in `data`; items of moved objects are updated only if in `items`."""
         # updating all moved objects in Pinocchio's model would take longer than a step
-        if self._moved:
-            for number in self._moved.keys() & items:
-                made = self._pairs.model.geometryObjects[number]
-                made.placement = pin.SE3(self._moved.pop(number))
+        if self._moving:
+            for number in items[self._is_stale[items]].tolist():
+                made, item = self._pairs.model.geometryObjects[number], self._pairs.items[number]
+                made.placement = pin.SE3(self._poses[number] @ item.in_object)
+            self._is_stale[items] = False
         return self._pairs.place(data)
 
     def contacts(self, q: Array, data: pin.Data, touching: Sequence[int]) -> Iterator[Contact]:
         """Yield the contacts of the pairs in contact at q; `data` has joint placements."""
-        placed, least = self._place(data, [*self._moved]), self.near_pairs.follow(q).least
+        placed = self._place(data, np.arange(len(self._pairs.items)))
+        least = self.near_pairs.follow(q).least
         for number in touching:
             parts = np.flatnonzero(self._numbers == number)
             # a contact within rounding may have a small positive distance: take the nearest parts
@@ -110,7 +115,7 @@ class DistanceCheck:
         # pairs by their lower bounds, the nearest first; NaN counts as near
         near, = (~(at.least >= reach)).nonzero()
         near = near[at.least[near].argsort(kind='stable')]
-        placed = self._place(data, self._pairs.pairs[near].ravel().tolist() if self._moved else ())
+        placed = self._place(data, self._pairs.pairs[near].ravel())
         model, margins, results = self._pairs.model, self._margins, self._pairs.distance_results
         reaches = repeat(reach) if isinstance(reach, float) else reach[near].tolist()
         for k, least, limit in zip(near.tolist(), at.least[near].tolist(), reaches, strict=False):

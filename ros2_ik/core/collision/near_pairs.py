@@ -40,7 +40,9 @@ class NearPairs:
                  margins: Array) -> None:
         (tree, mounts), joints = _bodies(robot), [item.joint for item in items]
         lower, upper = _boxes_of(items)
-        self._centres = (lower + upper) / 2
+        # the centres of the items' boxes, as poses in the items
+        self.centres = np.tile(np.eye(4), (len(items), 1, 1))
+        self.centres[:, :3, 3] = (lower + upper) / 2
         # arguments of the loops: a program without functions, whose frames are the boxes
         motions = np.cumsum([0, *(6 if kind == FLOATING else 1 for kind in tree.kind)])
         layout = np.concatenate([[0, len(tree.parent), len(items), 0, 0], tree.parent, tree.kind,
@@ -49,17 +51,16 @@ class NearPairs:
                                   np.zeros(12 * len(items))])
         self._boxes = numbers[len(numbers) - 12 * len(items):].reshape(-1, 12)
         self.place(np.arange(len(items)), mounts[joints] @ np.reshape(
-            [item.placement.homogeneous for item in items], (-1, 4, 4)))
+            [item.placement.homogeneous for item in items], (-1, 4, 4)) @ self.centres)
         self._given = (numbers, layout.astype(np.int64), (upper - lower) / 2,
                        np.ascontiguousarray(pairs, dtype=np.int64), margins)
         self._unknown = np.full(len(margins), -np.inf)
         self._near, self._follow = near_pairs.run, follow_pairs.run    # compile now
 
     def place(self, numbers: Indices, T: Array) -> None:
-        """Set poses T (k, 4, 4) of items in the tree's bodies; for world objects in the root."""
-        R = T[:, :3, :3]
-        self._boxes[numbers, :9] = R.reshape(-1, 9)
-        self._boxes[numbers, 9:] = (R @ self._centres[numbers, :, None])[:, :, 0] + T[:, :3, 3]
+        """Set poses T (k, 4, 4) of boxes' centres in the tree's bodies, or in the root."""
+        self._boxes[numbers, :9] = T[:, :3, :3].reshape(-1, 9)
+        self._boxes[numbers, 9:] = T[:, :3, 3]
 
     def at(self, q: Array) -> list[int]:
         """Return the numbers of the near pairs at q (nq,), ascending."""

@@ -112,9 +112,9 @@ class DistanceConstraints:
         Raises UnknownObjectError; no object is moved then.
         """
         objects = self._checker.scene.objects
-        for name in names:
-            if name not in objects:
-                raise UnknownObjectError(name, tuple(objects))
+        if not objects.keys() >= {*names}:
+            raise UnknownObjectError(next(name for name in names if name not in objects),
+                                     tuple(objects))
         if names:
             if self._moved is None:
                 self._moved, self._checker, self._is_new = {}, self._checker.copied(), True
@@ -126,7 +126,7 @@ class DistanceConstraints:
 
     def _set_velocities(self, velocities: ObjectVelocities) -> None:
         # kept rows are dropped, as they do not follow moving objects
-        self._velocities = dict(zip(*velocities, strict=True))
+        self._velocities = velocities
         self._last, self._next = list[KeptRow](), list[KeptRow]()
         # distance that the fastest object moves in a step [m]
         speed = math.sqrt(np.square(velocities.rows).sum(axis=1).max(initial=0.0))
@@ -189,10 +189,10 @@ class DistanceConstraints:
             rows[:, :-GAP_NUMBERS], rows[:, DISTANCE] = found.jacobian, found.distance
             rows[:, MARGIN:] = self._margin, self._gain, self._push, 0.0
             # speed at which the objects' own motion closes each gap
-            if self._velocities:
-                still = np.zeros(3)
+            if self._velocities.names:
+                velocities, still = dict(zip(*self._velocities, strict=True)), np.zeros(3)
                 for row, names, normal in zip(rows, found.names, found.normal, strict=True):
-                    one, other = (self._velocities.get(name, still) for name in names)
+                    one, other = (velocities.get(name, still) for name in names)
                     row[GAP_SPEED] = normal @ (one - other)
             self._nearest = float(found.distance[0]) if len(rows) else np.inf
             self._near = DistanceRows(self.name, rows, found.names)

@@ -42,6 +42,7 @@ class CommandTopic:
                                                         QoSProfile(depth=depth))
         self.name = self._publisher.topic_name
         self._own = deque[bytes](maxlen=MAX_IN_TRANSIT)   # serialized
+        self._last = b''
         self._listeners, self._connected_at = context.listeners, context.connected_at
         self._is_connected = False
         self._listeners[self.name] += 1
@@ -51,10 +52,14 @@ class CommandTopic:
 
     def publish(self, message: object) -> None:
         """Publish a command."""
+        self._last = serialize_message(message)
+        self.repeat()
+
+    def repeat(self) -> None:
+        """Publish the last command again."""
         # before publishing, since the subscription may receive the message immediately
-        data = serialize_message(message)
-        self._own.append(data)
-        self._publisher.publish(data)
+        self._own.append(self._last)
+        self._publisher.publish(self._last)
 
     def _take(self, data: bytes) -> None:
         if self._is_own(data):
@@ -102,15 +107,19 @@ class SpeedScaling:
     The factor (0 to 1) by which a controller slows its trajectories; 1 until it reports one.
 
     joint_trajectory_controller reports it since 4.39 (Jazzy) and 5.3 (Kilted). Before, the field
-    is missing or 0, so 0 counts only after another value.
+    is missing or 0, so 0 counts only after another value. The controller reports after each
+    update; `on_slow` is called for each report while the factor is below 1.
     """
 
-    def __init__(self, node: Node, topic: str) -> None:
+    def __init__(self, node: Node, topic: str, on_slow: Callable[[], None]) -> None:
         self.factor, self._reports, self._read_at, self._node = 1.0, False, -math.inf, node
+        self._on_slow = on_slow
         self._subscription = node.create_subscription(
             JointTrajectoryControllerState, topic, self._take, qos_profile_sensor_data, raw=True)
 
     def _take(self, data: bytes) -> None:
+        if self.factor < 1.0:
+            self._on_slow()
         if time.monotonic() < self._read_at + READ_PERIOD:
             return
         self._read_at = time.monotonic()

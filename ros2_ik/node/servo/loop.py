@@ -320,12 +320,14 @@ class Session:
         self._outputs = [(output, CommandTopic(context, output.message_type, output.topic, 1,
                                                partial(self._on_foreign_command, output)))
                          for output in follower.begin.outputs]
-        self._scalings = [SpeedScaling(context.node, output.state_topic)
-                          for output, _ in self._outputs if output.state_topic]
+        self._scalings = [
+            SpeedScaling(context.node, output.state_topic, partial(self._repeat, topic))
+            for output, topic in self._outputs if output.state_topic]
         self._ahead = min(output.ahead for output, _ in self._outputs)
         self.strays, self._pushes = False, False
         self._knots = deque[Knot]()
         self._began = self._stepped = time.monotonic()
+        self._published = -math.inf     # last time at which trajectories were published
         # last step with motion; nothing is published before the first one
         self._moved = -math.inf
         self._checked, self._time, self._last_now = 0.0, 0, 0
@@ -520,7 +522,7 @@ class Session:
 
     def _publish(self) -> None:
         """Publish recent knots and the rest to each controller; to a stream, the last step."""
-        follower = self.follower
+        follower, self._published = self.follower, self._stepped
         joints, knots, rest = follower.begin.joints, list(self._knots), self._rest()
         last = Knot(self._time, follower.q[follower.places], follower.v[follower.columns])
         for output, topic in self._outputs:
@@ -533,6 +535,13 @@ class Session:
                 recent = [*knots[first:], rest]
             topic.publish(output.message([Knot(at, position[chosen], velocity[chosen])
                                           for at, position, velocity in recent]))
+
+    def _repeat(self, topic: CommandTopic) -> None:
+        """Publish the last trajectory again, after an update of a slowed controller."""
+        # A slowed controller that updates several times per trajectory would lag behind it, and
+        # catch up at the next one: only the first sample of a trajectory is at the current time.
+        if not self.over and time.monotonic() < self._published + 2 * self.dt:
+            topic.repeat()
 
     # -- joint_states ---------------------------------------------------------------------
 

@@ -241,8 +241,12 @@ def speed(way):
     return np.linalg.norm(last - first) / (way.times[-1] - way.times[0])
 
 
-def test_servo_runs_at_the_speed_scaling_of_the_controller_without_jerks(servo, mock):
+# the mock controllers update at 100 Hz
+@pytest.mark.parametrize('servo_rate', [250.0, 40.0])
+def test_servo_runs_at_the_speed_scaling_of_the_controller_without_jerks(
+        client, servo, mock, servo_rate):
     """Past defect: with a speed slider the arm lagged between messages and then caught up."""
+    client.set('servo_rate', servo_rate)
     servo.on('twist')
     along_y = twist(0, 0.1, 0, 0, 0, 0)
     mock.set('time_scale', 0.3)
@@ -261,13 +265,14 @@ def test_servo_runs_at_the_speed_scaling_of_the_controller_without_jerks(servo, 
         assert (np.percentile(changes, 75, axis=0) < 1.1 * ACCELERATION).all()    # was 5 to 14
     finally:
         mock.set('time_scale', 1.0)
+        client.set('servo_rate', 250.0)
     eventually(lambda: speed(motion_of(servo, twist(0, -0.1, 0, 0, 0, 0))) > 0.05, 'full speed')
 
 
 def test_zero_scaling_counts_only_after_another_value(client):
     """Past defect: the servo stood, since old controllers leave the field 0."""
     topic = '/old_controller/controller_state'
-    scaling = client.on_executor(lambda: SpeedScaling(client.node, topic))
+    scaling = client.on_executor(lambda: SpeedScaling(client.node, topic, lambda: None))
     publisher = client.node.create_publisher(JointTrajectoryControllerState, topic, 1)
 
     def publish(factor):
