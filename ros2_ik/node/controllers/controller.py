@@ -90,6 +90,7 @@ class Controller(ABC):
 
     usual_topic: ClassVar[str]   # {} is the controller's name
     by_name: ClassVar[bool] = False     # True: commands name joints; controllers share a topic
+    least_join: ClassVar[float] = 0.0   # time for which the start of each motion is held [s]
 
     def __init__(self, name: str, joints: tuple[str, ...], topic: str,
                  context: ControllerContext) -> None:

@@ -30,6 +30,9 @@ _PLAYER_NUMBERS = count()
 class Stream(Controller):
     """Sends each motion to the servo's process, which streams it undelayed by node callbacks."""
 
+    # the first commands can be lost or late: a later one, in motion, would be a step
+    least_join = 0.1
+
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._unavailable, self._player = '', next(_PLAYER_NUMBERS)

@@ -272,7 +272,8 @@ class MotionExecutor:
                 Status.CONTROL_FAILED, 'the robot moved away from the planned start while the '
                 'motion was checked; nothing was sent')
         join = float(np.sqrt(JOIN_FACTOR * np.abs(away) / execution.limits.acceleration).max())
-        execution.send(motion, join if join > PERIOD else 0.0)
+        execution.send(motion, max(join if join > PERIOD else 0.0,
+                                   *(one.least_join for one in execution.controllers)))
         return None
 
     async def _wait_for_rest(self, execution: MotionExecution) -> Array:
