@@ -1,8 +1,8 @@
 """Tool paths, joint values that follow them, and the timing of the motion."""
 
-from ros2_ik.core.path.path import Path, PathOptions
+from ros2_ik.core.path.branches import PathOptions
 from ros2_ik.core.path.path_motion import path_motion, PathSearch, TimedPath
-from ros2_ik.core.path.solve_path import PATH_OPTIONS, solve_path
+from ros2_ik.core.path.solve_path import Path, PATH_OPTIONS, solve_path
 from ros2_ik.core.path.tool_paths import Arc, Line, Screw, Spline, ToolPath, Waypoints
 
 __all__ = ['Arc', 'Line', 'PATH_OPTIONS', 'Path', 'PathOptions', 'PathSearch', 'Screw', 'Spline',

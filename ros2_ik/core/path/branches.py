@@ -1,23 +1,25 @@
-"""Branches: continuous sequences of configurations along a path, and the search for the best."""
+"""The search for the best continuous sequence of configurations along a path, and its options."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
 from itertools import pairwise, product
 import math
+from threading import Event
 import time
 
 import numpy as np
 
 from ros2_ik.core.arrays import Array, Indices
+from ros2_ik.core.checks import between, check_cancel, flag, positive, whole
 from ros2_ik.core.errors import InvalidOptionError
 from ros2_ik.core.motion.path_collision_check import largest_step
-from ros2_ik.core.path.path import PathOptions
 from ros2_ik.core.path.tool_paths import ROTATION_LENGTH, ToolPath
 from ros2_ik.core.problem import accept, IKProblem, IKSolution
 from ros2_ik.core.solvers import Budget, make_solver, solve
 from ros2_ik.core.solvers.search import chosen_solver
-from ros2_ik.core.solvers.starts import generator_state, Starts
+from ros2_ik.core.solvers.starts import OWN_STATE, Starts
 
 # configurations closer than this in each joint are the same node [rad, m]
 SAME_NODE = 1e-3
@@ -34,8 +36,47 @@ ITERATIONS = 2000
 # timeout of a search after the deadline [s]
 MIN_TIMEOUT = 1e-3
 MAX_SAMPLES = 100_000   # of a path; each takes some 0.5 ms and 50 kB
+# largest valid spacing [m]; farther apart, descents between two samples fail too often
+LARGEST_SPACING = 0.1
 # parameters and configurations (nq,) in the order of the path
 Chain = list[tuple[float, Array]]
+
+
+@dataclass(frozen=True)
+class PathOptions:
+    """
+    Options of `solve_path`.
+
+    - `spacing` [m]: distance of the samples of the tool path; 1 rad of rotation counts as 0.2 m.
+    - `max_joint_step` [rad, m]: largest change of a joint between consecutive configurations.
+    - `max_deviation` [m]: largest distance of the tool from the path halfway between consecutive
+      configurations; 1 rad of rotation counts as 0.2 m. Configurations are added as necessary.
+    - `starts`: number of configurations at the first pose that are tried.
+    - `hold_start`: True starts the path at the seed only.
+    - `resolution` [rad, m]: largest joint change between two collision checks.
+    - `timeout` [s]: time limit of the whole search.
+    - `cancel`: an event, or a callable that returns True to cancel the search.
+
+    Raises InvalidOptionError.
+    """
+
+    spacing: float = 0.01
+    max_joint_step: float = 0.2
+    max_deviation: float = 1e-3
+    starts: int = 16
+    hold_start: bool = False
+    resolution: float = 0.01
+    timeout: float = 30.0
+    cancel: Event | Callable[[], bool] | None = None
+
+    def __post_init__(self) -> None:
+        between(self.spacing, 'spacing', 1e-6, LARGEST_SPACING, InvalidOptionError)
+        for name in ('max_joint_step', 'max_deviation', 'resolution', 'timeout'):
+            positive(getattr(self, name), name, InvalidOptionError)
+        whole(self.starts, 'starts', InvalidOptionError, most=1000)
+        flag(self.hold_start, 'hold_start', InvalidOptionError)
+        if self.cancel is not None:
+            check_cancel(self.cancel, InvalidOptionError)
 
 
 class Branches:
@@ -57,20 +98,19 @@ class Branches:
         self.samples = _samples(path, options.spacing)
         self.nodes: list[list[Array]] = [[] for _ in self.samples]
         self.refused = defaultdict[int, set[tuple[int, int]]](set)
-        self._name, _ = chosen_solver('auto', problem)
-        self._state = generator_state(0)     # not advanced: no descent draws starts
-        self._solver_options = (
-            {'solution_tolerance': SOLUTION_TOLERANCE} if self._name == 'lm' else {})
-        self._solver = make_solver(self._name, narrowed, self._solver_options)
+        name, _ = chosen_solver('auto', problem)
+        fine = {'solution_tolerance': SOLUTION_TOLERANCE} if name == 'lm' else {}
+        self._make_solver = partial(make_solver, name, options=fine)
+        self._solver = self._make_solver(problem=narrowed)
 
     # -- one configuration ------------------------------------------------------------------
 
     def descend(self, problem: IKProblem, q: Array) -> Array:
         """Return the end of a descent from q (nq,) to a pose of the path."""
         # only solvers that draw their own starts accept another pose than their own
-        solver = (self._solver if self._solver.finds_starts else
-                  make_solver(self._name, problem, self._solver_options))
-        return solver.find(problem, Starts(q, 0, 0, self._state), self.budget)[0].q
+        solver = self._solver if self._solver.finds_starts else self._make_solver(problem=problem)
+        # start 0 is q itself: nothing is drawn
+        return solver.find(problem, Starts(q, 0, 0, OWN_STATE), self.budget)[0].q
 
     def follow(self, s: float, q: Array, most: float) -> Array | None:
         """Return an accepted configuration at a parameter, within `most` of q (nq,), or None."""
@@ -89,10 +129,8 @@ class Branches:
     def search(self) -> Chain:
         """Return the cheapest of the chains that get farthest; empty if none begins."""
         start, layer, chain = self.problem.start, 0, Chain()
-        if not self.options.hold_start:
-            starts = self._starts(0)
-        else:
-            starts = [start] if accept(self.problem, start).accepted else []
+        is_held = self.options.hold_start
+        starts = [start][:accept(self.problem, start).accepted] if is_held else self._starts(0)
         # where all chains end, search for new configurations and trace their branches in both
         # directions, until that brings no progress
         while starts:
@@ -134,11 +172,14 @@ class Branches:
 
     def _best(self) -> Chain:
         """Return the cheapest chain whose steps are all allowed, with configurations added."""
-        divided = cache(self._step)      # successive chains share most of their steps
+        samples, nodes = self.samples.tolist(), self.nodes
+        # cached, because successive chains share most of their steps
+        divided = cache(lambda i, a, b: self._divided(
+            (samples[i], nodes[i][a]), (samples[i + 1], nodes[i + 1][b]), STEP_BISECTIONS))
         # refuse the first step that is not allowed, and look for the next cheapest chain
         while True:
             numbers = self._cheapest()
-            chain = [(float(self.samples[0]), self.nodes[0][numbers[0]])]
+            chain = [(samples[0], nodes[0][numbers[0]])]
             for i, pair in enumerate(pairwise(numbers)):
                 added = divided(i, *pair)
                 if added is None:
@@ -181,14 +222,6 @@ class Branches:
         for parent in reversed(parents):
             chain.append(int(parent[chain[-1]]))
         return chain[::-1]
-
-    # -- steps between configurations ---------------------------------------------------------
-
-    def _step(self, layer: int, before: int, after: int) -> Chain | None:
-        """Return the configurations from a node at sample `layer` to a node at the next sample."""
-        return self._divided((self.samples[layer], self.nodes[layer][before]),
-                             (float(self.samples[layer + 1]), self.nodes[layer + 1][after]),
-                             STEP_BISECTIONS)
 
     def _divided(self, start: tuple[float, Array], end: tuple[float, Array],
                  bisections: int) -> Chain | None:

@@ -1,8 +1,4 @@
-"""
-Motions along a path, at a constant tool speed within joint limits.
-
-`PathSearch` is the search for a motion through poses, which a worker process can run.
-"""
+"""Motions along a path at a constant tool speed, and the search for a motion through poses."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,9 +16,8 @@ from ros2_ik.core.errors import IKError, InvalidOptionError, InvalidStateError
 from ros2_ik.core.motion import blocked, Motion, MotionLimits, MotionState
 from ros2_ik.core.motion.motion import LIMIT_ROUNDING
 from ros2_ik.core.motion.timing import timed
-from ros2_ik.core.path.branches import deviation
-from ros2_ik.core.path.path import Path, PathOptions
-from ros2_ik.core.path.solve_path import follow_path, start_reason
+from ros2_ik.core.path.branches import deviation, PathOptions
+from ros2_ik.core.path.solve_path import follow_path, Path, start_reason
 from ros2_ik.core.path.tool_paths import Waypoints
 from ros2_ik.core.problem import accept, IKProblem
 from ros2_ik.core.robot import Configuration, Robot
@@ -143,7 +138,7 @@ class TimedPath(NamedTuple):
 
 class PathSearch:
     """
-    The search for a motion of a tool along lines through poses (4, 4).
+    The search for a motion of a tool along lines through poses (4, 4), for a worker process.
 
     The motion begins at the start of the `problem`, clamped to the joint limits. The one target
     of the `problem` moves along the lines; the tool stops only at sharp corners. `limits` are

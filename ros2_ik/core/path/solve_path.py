@@ -1,7 +1,7 @@
 """The search for joint values along a path, and the reasons for a path that ends early."""
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 import time
 from typing import Any, TypeAlias
 
@@ -11,10 +11,9 @@ from ros2_ik.core.arrays import Array, JointValues, Pose
 from ros2_ik.core.collision import collision_checker
 from ros2_ik.core.errors import InvalidOptionError, unknown_name
 from ros2_ik.core.motion.path_collision_check import largest_step
-from ros2_ik.core.path.branches import Branches, Chain
-from ros2_ik.core.path.path import Path, PathOptions
+from ros2_ik.core.path.branches import Branches, Chain, PathOptions
 from ros2_ik.core.path.tool_paths import ToolPath, Waypoints
-from ros2_ik.core.problem import accept, IKProblem, IKSolution, largest_change, PoseTarget
+from ros2_ik.core.problem import accept, IKProblem, largest_change, PoseTarget
 from ros2_ik.core.robot import Configuration, Robot
 from ros2_ik.core.scene import Scene
 from ros2_ik.core.solvers import Budget
@@ -34,6 +33,55 @@ REASONS = {Status.GOAL_IN_COLLISION: 'contact', Status.TIMED_OUT: 'time',
            Status.PREEMPTED: 'time'}
 # status and `reason` of a Path, and the text of its message
 Reason: TypeAlias = tuple[Status, str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """
+    Joint values along a tool path; true in a condition if the whole path is reached.
+
+    `q` (n, nq) are the configurations at the `parameters` (n,) [m] of `tool_path`. With status
+    SUCCESS they cover the whole path, each was accepted, and consecutive ones are within
+    `max_joint_step`. Otherwise they end before `broken_at` [m], the parameter of the first sample
+    that is not reached (None for a whole path). `reason` is then 'contact', 'joint limit',
+    'reach', 'singularity', 'constraint', 'step', 'start' or 'time'. The message has the details
+    and, if `solve_path` finds one, a change of the problem with which the path gets farther.
+    """
+
+    status: Status
+    message: str
+    q: Array = field(repr=False)
+    parameters: Array = field(repr=False)
+    tool_path: ToolPath = field(repr=False)
+    problem: IKProblem = field(repr=False)
+    options: PathOptions = field(repr=False)
+    broken_at: float | None = None
+    reason: str = ''
+    seconds: float = 0.0
+
+    def __bool__(self) -> bool:
+        return self.success
+
+    @property
+    def success(self) -> bool:
+        """True if the whole path is reached."""
+        return self.status is Status.SUCCESS
+
+    @property
+    def fraction(self) -> float:
+        """The reached share of the length of the path, in [0, 1]."""
+        return float(self.parameters[-1]) / self.tool_path.length if len(self.q) else 0.0
+
+    @property
+    def joints(self) -> Mapping[str, Array]:
+        """Values (n,) of the active joints, by name."""
+        robot = self.problem.robot
+        return {name: self.q[:, robot.joint(name).index] for name in self.problem.joint_names}
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """Sentences on what the collision check of the path left out."""
+        return self.problem.not_checked
 
 
 def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
@@ -72,55 +120,51 @@ def solve_path(robot: Robot, tip: str, path: ToolPath | Sequence[Pose],
     problem = IKProblem(robot, PoseTarget(tip, tool_path.pose(0.0), **target), start=seed, **parts)
     chosen = PathOptions(**search)
     budget = Budget(time.monotonic() + chosen.timeout, cancel=chosen.cancel)
-    return follow_path(problem, tool_path, chosen, budget, advise=True)
+    found = follow_path(problem, tool_path, chosen, budget)
+    advice = _advice(found, budget) if found.reason not in ('', 'time') else ''
+    return replace(found, message=f'{found.message}; {advice}') if advice else found
 
 
-def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget: Budget,
-                advise: bool = False) -> Path:
+def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget: Budget) -> Path:
     """
     Find joint values for a problem whose only target is at the first pose of a path.
 
-    The start of the problem is the seed. If the path breaks, `advise` repeats the search with
-    other starts and with free axes, and reports what helps.
-
-    Raises InvalidOptionError for an active joint with more than one value.
+    The start of the problem is the seed. Raises InvalidOptionError for an active joint with more
+    than one value.
     """
     for joint in problem.active.multi_value_joints:
         raise InvalidOptionError(f"joint '{joint.name}' is {joint.kind}; only joints of one value "
                                  'follow a path: lock it')
     branches = Branches(problem, path, options, budget)
-    chain = branches.search()
+    chain, broken_at = branches.search(), None
     status, reason, text = Status.SUCCESS, '', (
         f'the whole path is reached, by {len(chain)} configurations')
-    broken_at = None
     if not chain or chain[-1][0] < path.length:
         broken_at = float(branches.samples[branches.next_sample(chain)])
         status, reason, text = _reason(branches, chain, broken_at)
-        if advise and reason != 'time' and (advice := _advice(branches, chain)):
-            text += f'; {advice}'
         text = f'the path breaks at {broken_at:.4g} m of {path.length:.4g} m: {text}'
     q = np.array([q for _, q in chain]).reshape(-1, problem.robot.nq)
     return Path(status, text, q, np.array([s for s, _ in chain]), path, problem, options,
                 broken_at, reason, time.monotonic() - budget.started)
 
 
-def _advice(branches: Branches, chain: Chain) -> str:
-    """Return a change of the problem with which the path gets farther than the chain, or ''."""
-    problem, options, path = branches.problem, branches.options, branches.path
+def _advice(path: Path, budget: Budget) -> str:
+    """Return a change of the problem with which a broken path gets farther, or ''."""
+    problem, options, tool_path = path.problem, path.options, path.tool_path
 
     def reached(problem: IKProblem, options: PathOptions) -> float:
-        found = Branches(problem, path, options, branches.budget).search()
+        found = Branches(problem, tool_path, options, budget).search()
         return found[-1][0] if found else 0.0
     if options.hold_start:
         end = reached(problem, replace(options, hold_start=False))
-        if end > (chain[-1][0] if chain else 0.0):
+        if end > path.fraction * tool_path.length:
             return f'another start (hold_start=False) reaches {end:.4g} m'
     target, = problem.question()['targets']
     # a free rotation, first about the axis of the tool
     for axis, name in reversed(ROTATIONS.items()):
         weights = target.weights.copy()
         weights[axis] = 0.0
-        if target.counted[axis] and weights.any() and path.length == reached(
+        if target.counted[axis] and weights.any() and tool_path.length == reached(
                 problem.varied(targets=[target.varied(weights=weights)]), options):
             numbers = ' '.join(f'{weight:g}' for weight in weights)
             return f'with {name} free (weights {numbers}) the whole path is reached'
@@ -140,31 +184,28 @@ def _reason(branches: Branches, chain: Chain, s: float) -> Reason:
     # the descent along the branch ends in contact
     q = chain[-1][1] if chain else branches.seed
     end = branches.descend(problem, q)
-    is_step = largest_step(q, end) <= options.max_joint_step
-    if chain and is_step and accept(problem, end).touches:
+    verdict, step = accept(problem, end), options.max_joint_step
+    if chain and largest_step(q, end) <= step and verdict.touches:
         return Status.GOAL_IN_COLLISION, 'contact', _contacts(problem, end)
     # is the pose reachable at all, from any start?
     found = branches.solve(s, q)
-    if found.success:
-        return _unconnected(branches, problem, q, end, found)
-    limited = _limited(problem, found.best_q)
-    reason = REASONS.get(found.status) or (
-        'constraint' if problem.kinds != {'targets'} else 'joint limit' if limited else 'reach')
-    limits = f'; at their limits: {", ".join(limited)}' if limited else ''
-    return (found.status, reason,
-            f'no configuration reaches the next pose: {found.message}{limits}')
-
-
-def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
-                 found: IKSolution) -> Reason:
-    """Return the reason why no step from q (nq,) reaches a pose that is otherwise reachable."""
+    # the joints at their limits, unless the branch goes on
+    at = end if found.success else found.best_q
+    limited = [] if found.success and verdict.accepted else [
+        joint.name for joint in problem.active.joints
+        if not problem.lower[joint.index] + AT_LIMIT < at[joint.index]
+        < problem.upper[joint.index] - AT_LIMIT]
+    bound = '' if problem.change_bound is None else ' (or at that of max_joint_change)'
+    limits = f'; at their limits{bound}: {", ".join(limited)}' if limited else ''
+    if not found.success:
+        cause = 'joint limit' if limited else 'reach'
+        cause = cause if problem.kinds == {'targets'} else 'constraint'
+        return (found.status, REASONS.get(found.status, cause),
+                f'no configuration reaches the next pose: {found.message}{limits}')
     text = ('no allowed step reaches the next pose; the nearest other configuration found is '
-            f'{largest_change(problem.active.joints, q, found.best_q)} away')
-    limited = _limited(problem, end)
-    if limited and not accept(problem, end).accepted:
-        bound = '' if problem.change_bound is None else ' or at that of max_joint_change'
-        return (Status.NO_IK_SOLUTION, 'joint limit',
-                f'{text}; at the limit{bound}: {", ".join(limited)}')
+            f'{largest_change(problem.active.joints, q, found.best_q)} away{limits}')
+    if limited:
+        return Status.NO_IK_SOLUTION, 'joint limit', text
     target, robot = problem.targets[0], problem.robot
     J = target.function.jacobian(Configuration(robot, q, robot.scratch_data()))
     condition = float(np.linalg.cond(J[target.counted][:, problem.active.v_slice]))
@@ -172,16 +213,9 @@ def _unconnected(branches: Branches, problem: IKProblem, q: Array, end: Array,
         return (Status.NO_IK_SOLUTION, 'singularity',
                 f'{text}; the arm is near a singularity (condition number {condition:.3g})')
     # if the step to the other configuration is short, a contact between both prevented the step
-    if largest_step(q, found.best_q) <= branches.options.max_joint_step:
+    if largest_step(q, found.best_q) <= step:
         return Status.NO_IK_SOLUTION, 'contact', 'there is a contact on the way to the next pose'
     return Status.NO_IK_SOLUTION, 'step', text
-
-
-def _limited(problem: IKProblem, q: Array) -> list[str]:
-    """Return the active joints that are at a limit at q (nq,)."""
-    return [joint.name for joint in problem.active.joints
-            if not problem.lower[joint.index] + AT_LIMIT < q[joint.index]
-            < problem.upper[joint.index] - AT_LIMIT]
 
 
 def start_reason(problem: IKProblem) -> Reason:
