@@ -96,10 +96,10 @@ def out_of_reach(problem: IKProblem) -> list[str]:
                                      problem.joint_limits)
         if sphere is None:
             continue
-        away = math.dist(target.function.reference.translation.tolist(), sphere.centre)
-        if away > (sphere.radius + target.position_tolerance) * (1 + EPSILON):
-            is_unit_mistake = away > UNIT_MISTAKE_RATIO * sphere.radius
-            unit = ' (positions are in metres)' if is_unit_mistake else ''
-            found.append(f"the target is out of reach: {away:.4g} m from '{sphere.joint}', "
-                         f"maximum reach of '{target.tip}' {sphere.radius:.4g} m{unit}")
+        centre, radius, joint = sphere
+        away = math.dist(target.function.reference.translation.tolist(), centre)
+        if away > (radius + target.position_tolerance) * (1 + EPSILON):
+            unit = ' (positions are in metres)' if away > UNIT_MISTAKE_RATIO * radius else ''
+            found.append(f"the target is out of reach: {away:.4g} m from '{joint}', "
+                         f"maximum reach of '{target.tip}' {radius:.4g} m{unit}")
     return found

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 import math
-from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -117,21 +116,14 @@ def _active_indices(robot: Robot, names: tuple[str, ...]) -> dict[int, tuple[int
     return found
 
 
-class ReachSphere(NamedTuple):
-    """A sphere that bounds the positions of a frame: centre (3,), radius [m], joint at centre."""
-
-    centre: Array
-    radius: float
-    joint: str
-
-
 def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
-                    joint_limits: bool = True) -> ReachSphere | None:
+                    joint_limits: bool = True) -> tuple[Array, float, str] | None:
     """
     Return a sphere around the first moving joint that contains all positions of `tip`, or None.
 
-    Joints not in `moving` stay at q (nq,). None if no joint moves the tip, or if no such sphere
-    exists: with a planar or floating base, or with a prismatic joint that has no limits.
+    Its centre (3,), its radius [m] and the name of the joint. Joints not in `moving` stay at q
+    (nq,). None if no joint moves the tip, or if no such sphere exists: with a planar or floating
+    base, or with a prismatic joint that has no limits.
     """
     names = tuple(name for name in robot.joint_names if name in moving)
     tree = tree_of(robot, (robot.frame_id(tip),), names, q)
@@ -145,13 +137,10 @@ def sphere_of_reach(robot: Robot, tip: str, moving: Collection[str], q: Array,
         joint, is_bounded = owners[tree.place[k]], tree.kind[k] == PRISMATIC and joint_limits
         ends = (tree.multiplier[k] * end + tree.offset[k] for end in (joint.lower, joint.upper))
         radius += max(map(abs, ends)) if is_bounded else math.inf
-    return (ReachSphere(tree.before[0, 9:], radius, owners[tree.place[0]].name)
+    return ((tree.before[0, 9:], radius, owners[tree.place[0]].name)
             if math.isfinite(radius) else None)
 
 
 def se3_to_array(T: pin.SE3) -> Array:
     """Return a pose as an array (12,): rotation matrix by rows, then position."""
-    numbers = np.empty(12)
-    numbers[:9] = T.rotation.reshape(-1)
-    numbers[9:] = T.translation
-    return numbers
+    return np.concatenate([T.rotation.reshape(-1), T.translation])
