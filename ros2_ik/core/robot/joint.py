@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 import math
-from typing import cast, Literal
 
 import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
 from ros2_ik.core.robot.urdf import JointElement
-
-Kind = Literal['revolute', 'continuous', 'prismatic', 'floating', 'planar']
 
 # tolerated excess over a limit, for encoder noise and rounding such as 3.1416 [rad, m]
 LIMIT_TOLERANCE = 1e-3
@@ -21,7 +18,7 @@ _SIZES = {'floating': (7, 6), 'planar': (3, 3)}
 @dataclass(frozen=True)
 class Joint:
     """
-    A movable joint of a robot.
+    A movable joint of a robot, revolute, continuous, prismatic, floating or planar (`kind`).
 
     Its `size` values in q begin at `index`: one angle [rad] or distance [m]; for a floating
     joint x y z qx qy qz qw, for a planar joint x y theta. Its `velocity_size` columns in the
@@ -32,7 +29,7 @@ class Joint:
     """
 
     name: str
-    kind: Kind
+    kind: str
     index: int
     size: int
     velocity_index: int
@@ -70,7 +67,7 @@ def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joi
             name = f'{element.name}/x' if element.kind == 'planar' else element.name
             index, (size, columns) = model.getJointId(name), _SIZES.get(element.kind, (1, 1))
             joints[element.name] = Joint(
-                element.name, cast(Kind, element.kind), int(model.idx_qs[index]), size,
+                element.name, element.kind, int(model.idx_qs[index]), size,
                 int(model.idx_vs[index]), columns, element.lower, element.upper, element.velocity)
     # mimic joints narrow their leaders, which are all known now
     for element in elements:
@@ -94,7 +91,7 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
             f"joint '{follower.name}' mimics '{leader.name}' but no value of the leader keeps "
             f'both within their limits: [{leader.lower:g}, {leader.upper:g}] and '
             f'[{ends[0]:g}, {ends[1]:g}]')
-    kind: Kind = leader.kind
+    kind = leader.kind
     if kind == 'continuous' and (math.isfinite(lower) or math.isfinite(upper)
                                  or not follower.mimic.turns_along):
         kind = 'revolute'

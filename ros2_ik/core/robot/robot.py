@@ -49,8 +49,8 @@ class Robot:
     between the world and the root link, None for a fixed root link.
 
     `key` is a hash of URDF, SRDF and root joint, without mesh files: robots of equal keys have the
-    same q, joints, links and groups. `added_frames` are the frames of `with_frames`,
-    `key_with_frames` is a hashable value of the `key` and these frames.
+    same q, joints, links and groups. `added_frames` are the frames of `with_frames`, `plain` is
+    the robot without them, `key_with_frames` a hashable value of the `key` and these frames.
 
     q is an array (nq,) with the values of `joint_names` in order: an angle [rad] for a revolute or
     continuous joint, a distance [m] for a prismatic joint, x y z qx qy qz qw for a floating joint,
@@ -97,7 +97,7 @@ class Robot:
         self._frame_ids = self._own_frames(semantics.world_frame)
         self.added_frames: Mapping[str, tuple[str | None, pin.SE3]] = MappingProxyType({})
         self.key_with_frames: tuple[Hashable, ...] = (self.key,)
-        self._plain: Robot | None = None
+        self.plain: Robot = self
 
     @classmethod
     def from_urdf(cls, text_or_path: str | Path, package_dirs: str | Iterable[str | Path] = (),
@@ -138,24 +138,27 @@ class Robot:
         urdf, folders, srdf = shipped.sources()
         loaded = cls.from_urdf(urdf, folders, srdf,
                                shipped.root_joint if root_joint is None else root_joint)
-        loaded._check_matches(shipped)
+        # all names of the config file must exist, and `home` must be valid
+        try:
+            for frame in (shipped.tip or loaded.root_frame, *sum(shipped.chains.values(), [])):
+                loaded.frame_id(frame)
+            if shipped.group:
+                loaded.group(shipped.group)
+            loaded.check_limits(loaded.to_q(shipped.home), LIMIT_TOLERANCE)
+        except IKError as error:
+            raise RobotDescriptionError(f'config/{shipped.name}.yaml: {error}') from None
         return loaded
 
     def __reduce__(self) -> tuple[object, ...]:
         # added frames are pickled with the robot that they were added to
-        if self._plain:
-            return Robot.with_frames, (self._plain, dict(self.added_frames))
+        if self.added_frames:
+            return Robot.with_frames, (self.plain, dict(self.added_frames))
         return Robot, (self.urdf, self.package_dirs, self.srdf, self.root_joint)
 
     def __repr__(self) -> str:
         return f"Robot('{self.name}', {len(self.joints)} joints, nq={self.nq}, nv={self.nv})"
 
     # -- added frames ---------------------------------------------------------------------
-
-    @property
-    def plain(self) -> 'Robot':
-        """The robot without added frames."""
-        return self._plain or self
 
     def with_frames(self, frames: Mapping[str, tuple[str | None, pin.SE3]]) -> 'Robot':
         """
@@ -189,7 +192,7 @@ class Robot:
                     key: tuple[Hashable, ...]) -> 'Robot':
         robot = object.__new__(Robot)
         robot.__dict__.update(vars(self))
-        robot._plain, robot.key_with_frames = self, key
+        robot.key_with_frames = key
         robot.added_frames = MappingProxyType(
             {name: (parent, pose.copy()) for name, (parent, pose) in frames.items()})
         # added frames need a copy of the model, with its own data and caches of frame indices
@@ -213,13 +216,10 @@ class Robot:
     def _own_frames(self, world_frame: str | None) -> dict[str, int]:
         """Return Pinocchio's frame indices; a link hides a joint of its name, as in MoveIt."""
         # without the frames of the joints that replace a planar joint
-        joints = {*self.tree.joints, self.base_joint}
-        frames = [(frame.type != pin.FrameType.BODY, index, frame.name)
-                  for index, frame in enumerate(self.model.frames)
-                  if index and (frame.type == pin.FrameType.BODY or frame.name in joints)]
-        ids: dict[str, int] = {}
-        for _, index, name in sorted(frames):
-            ids.setdefault(name, index)
+        frames = list(enumerate(self.model.frames))[1:]
+        links = {frame.name: index for index, frame in frames if frame.type == pin.FrameType.BODY}
+        joints = {*self.tree.joints, self.base_joint} - links.keys()
+        ids = links | {frame.name: index for index, frame in frames if frame.name in joints}
         # the parent frame of a fixed virtual joint is another name of the root frame
         if world_frame and self.root_joint == 'fixed':
             ids.setdefault(world_frame, ids[self.root_frame])
@@ -370,18 +370,6 @@ class Robot:
         for limits in (self.lower, self.upper, self.velocity_limits):
             limits.setflags(write=False)
 
-    def _check_matches(self, shipped: ShippedRobot) -> None:
-        """Raise RobotDescriptionError unless the config file's names exist and `home` is valid."""
-        try:
-            links = [link for chain in shipped.chains.values() for link in chain]
-            for frame in [shipped.tip, *links] if shipped.tip else links:
-                self.frame_id(frame)
-            if shipped.group:
-                self.group(shipped.group)
-            self.check_limits(self.to_q(shipped.home), LIMIT_TOLERANCE)
-        except IKError as error:
-            raise RobotDescriptionError(f'config/{shipped.name}.yaml: {error}') from None
-
 
 # a small cache, because each robot has a Pinocchio model and data of its own
 _framed: LRUCache[tuple[Hashable, ...], Robot] = LRUCache(32)
@@ -423,7 +411,7 @@ def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> JointElemen
     """Return the joint between the world and the root link; None for a fixed root link."""
     if root_joint == 'fixed':
         return None
-    name, frame = semantics.virtual_joint or ('root_joint', 'world')
+    name, frame = semantics.base_joint
     # names that the URDF uses are changed
     return JointElement(f'{name}_of_base' if name in tree.joints else name,
                         'planar' if root_joint == 'planar' else 'floating',

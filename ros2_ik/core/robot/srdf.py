@@ -36,7 +36,7 @@ class Semantics:
     """
     The content of the SRDF of the robot in `tree`; `what` names the text in warnings and errors.
 
-    `states` maps group, state and joint to values. `virtual_joint` is name and parent frame of the
+    `states` maps group, state and joint to values. `base_joint` is name and parent frame of a
     joint between world and root link; `world_frame` is this parent frame if the joint is fixed.
 
     Raises RobotDescriptionError for invalid XML (see `parse_xml`), or if the text is a URDF.
@@ -54,12 +54,9 @@ class Semantics:
         virtual = [element for element in root.findall('virtual_joint')
                    if element.get('child_link') == tree.root]
         self._joints = {*tree.joints, *(element.get('name', '') for element in virtual)}
-        self.virtual_joint: tuple[str, str] | None = None
-        self.world_frame: str | None = None
-        for element in virtual[:1]:
-            frame = element.get('parent_frame', 'world')
-            self.virtual_joint = element.get('name', 'root_joint'), frame
-            self.world_frame = frame if element.get('type') == 'fixed' else None
+        first = virtual[0] if virtual else Element('virtual_joint')
+        self.base_joint = first.get('name', 'root_joint'), first.get('parent_frame', 'world')
+        self.world_frame = self.base_joint[1] if first.get('type') == 'fixed' else None
         self._elements = {element.get('name', ''): element for element in root.findall('group')}
         # joints (fixed and mimic joints included) and tips of each group
         self._groups: dict[str, tuple[list[str], tuple[str, ...]]] = {}
@@ -69,7 +66,13 @@ class Semantics:
                 self._groups[name] = sorted(joints), tips
             else:
                 self.warnings.append(f"group '{name}' has no joints and is left out")
-        self._set_end_effectors(root)
+        # the parent link of an end effector is the tip of a group without a chain
+        for element in root.findall('end_effector'):
+            link = self._known(element.get('parent_link', ''), self._links,
+                               f"parent link of end effector '{element.get('name', '')}'")
+            name = element.get('parent_group', '')
+            if link and name in self._groups and not self._groups[name][1]:
+                self._groups[name] = self._groups[name][0], (link,)
         self.states: dict[str, dict[str, dict[str, list[float]]]] = {}
         for element in root.findall('group_state'):
             self._add_state(element)
@@ -128,16 +131,6 @@ class Semantics:
                 reached += [subgroup] if subgroup and subgroup not in reached else []
         return joints - {''}, tuple(tips)
 
-    def _set_end_effectors(self, root: Element) -> None:
-        """Set the tip of a group without a chain to the parent link of its end effector."""
-        for element in root.findall('end_effector'):
-            what = f"parent link of end effector '{element.get('name', '')}'"
-            link = self._known(element.get('parent_link', ''), self._links, what)
-            group = element.get('parent_group', '')
-            joints, tips = self._groups.get(group, ([], ()))
-            if link and joints and not tips:
-                self._groups[group] = joints, (link,)
-
     def _add_state(self, element: Element) -> None:
         name, group = element.get('name', ''), element.get('group', '')
         if group not in self._groups:
@@ -156,16 +149,13 @@ class Semantics:
 
     def _pairs(self, root: Element) -> frozenset[tuple[str, str]]:
         """Return the pairs of links whose collisions are disabled."""
-        pairs: dict[str, set[tuple[str, str]]] = {'enable': set(), 'disable': set()}
-        for kind, found in pairs.items():
-            for element in root.findall(f'{kind}_collisions'):
-                ends = [self._known(element.get(key, ''), self._links,
-                                    f'link of {kind}_collisions') for key in ('link1', 'link2')]
-                if all(ends):
-                    found.add(sorted_pair(*ends))
+        enabled, disabled = (
+            {sorted_pair(*(self._known(element.get(key, ''), self._links, f'link of {tag}')
+                           for key in ('link1', 'link2'))) for element in root.findall(tag)}
+            for tag in ('enable_collisions', 'disable_collisions'))
         # disable_default_collisions disables all pairs of a link that are not enabled explicitly
         for element in root.findall('disable_default_collisions'):
             link = self._known(element.get('link', ''), self._links, 'link of disable_default')
-            mine = {sorted_pair(link, other) for other in self._links - {link} if link}
-            pairs['disable'] |= mine - pairs['enable']
-        return frozenset(pairs['disable'])
+            disabled |= {sorted_pair(link, other) for other in self._links - {link}} - enabled
+        # unknown links have become ''
+        return frozenset(pair for pair in disabled if '' not in pair)

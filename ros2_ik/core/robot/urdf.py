@@ -27,18 +27,13 @@ class Mimic(NamedTuple):
     """
     Law of a mimic joint: value = multiplier * value of `leader` + offset.
 
-    `rotary` is True if the value of the mimic joint is an angle.
+    `turns_along` is True if a full turn of the leader moves the mimic joint by whole turns.
     """
 
     leader: str
     multiplier: float
     offset: float
-    rotary: bool
-
-    @property
-    def turns_along(self) -> bool:
-        """True if a full turn of the leader moves the mimic joint by whole turns."""
-        return self.rotary and float(self.multiplier).is_integer()
+    turns_along: bool
 
 
 @dataclass(frozen=True)
@@ -196,9 +191,10 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
         return None
     if kind in ('floating', 'planar'):
         raise RobotDescriptionError(f"joint '{name}' is {kind} and cannot mimic another")
-    where = f"joint '{name}', mimic"
-    return Mimic(mimic.get('joint', ''), numbers(mimic.get('multiplier', '1'), 1, where)[0],
-                 numbers(mimic.get('offset', '0'), 1, where)[0], kind != 'prismatic')
+    multiplier, offset = (numbers(mimic.get(key, default), 1, f"joint '{name}', mimic")[0]
+                          for key, default in (('multiplier', '1'), ('offset', '0')))
+    return Mimic(mimic.get('joint', ''), multiplier, offset,
+                 kind != 'prismatic' and multiplier.is_integer())
 
 
 def _check_mimics(joints: dict[str, JointElement]) -> None:
