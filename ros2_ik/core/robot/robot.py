@@ -32,7 +32,7 @@ from ros2_ik.core.robot.packages import expand_xacro
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
 from ros2_ik.core.robot.shipped import shipped_robots, ShippedRobot
 from ros2_ik.core.robot.srdf import Group, Semantics
-from ros2_ik.core.robot.urdf import JointElement, parse_urdf, RobotTree
+from ros2_ik.core.robot.urdf import JointElement, parse_urdf
 
 T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
@@ -68,10 +68,15 @@ class Robot:
         self.tree = tree = parse_urdf(urdf)
         semantics = Semantics(srdf or '<robot/>', tree, f'SRDF {srdf_file}'.strip())
         self.name, self.warnings = tree.name, (*tree.warnings, *semantics.warnings)
-        base = _base(tree, semantics, root_joint)
-        self.root_frame = base.parent if base else tree.root
-        self.base_joint = base.name if base else None
-        joints = [*([base] if base else []), *tree.joints.values()]
+        self.base_joint: str | None = None
+        self.root_frame, joints = tree.root, [*tree.joints.values()]
+        if root_joint != 'fixed':
+            # names that the URDF uses are changed
+            name, frame = semantics.base_joint
+            self.base_joint = f'{name}_of_base' if name in tree.joints else name
+            self.root_frame = f'{frame}_of_base' if frame in tree.links else frame
+            kind = 'planar' if root_joint == 'planar' else 'floating'
+            joints.insert(0, JointElement(self.base_joint, kind, self.root_frame, tree.root))
         self.elements = {part.name: part for joint in joints for part in model_joints(joint)}
         self.model = build_model(tree, self.root_frame, joints)
         self.mimics = {j.name: j.mimic for j in tree.joints.values() if j.mimic}
@@ -405,17 +410,6 @@ def _read(text_or_path: str | Path, what: str) -> str:
     except (OSError, ValueError, TypeError) as error:
         raise RobotDescriptionError(
             f'the {what} {text_or_path!r} is neither XML nor a readable file: {error}') from None
-
-
-def _base(tree: RobotTree, semantics: Semantics, root_joint: str) -> JointElement | None:
-    """Return the joint between the world and the root link; None for a fixed root link."""
-    if root_joint == 'fixed':
-        return None
-    name, frame = semantics.base_joint
-    # names that the URDF uses are changed
-    return JointElement(f'{name}_of_base' if name in tree.joints else name,
-                        'planar' if root_joint == 'planar' else 'floating',
-                        f'{frame}_of_base' if frame in tree.links else frame, tree.root)
 
 
 def _floats(values: object, size: int, what: str, names: Sequence[str] = ()) -> Array:
