@@ -151,21 +151,19 @@ def follow_path(problem: IKProblem, path: ToolPath, options: PathOptions, budget
 def _advice(path: Path, budget: Budget) -> str:
     """Return a change of the problem with which a broken path gets farther, or ''."""
     problem, options, tool_path = path.problem, path.options, path.tool_path
-
-    def reached(problem: IKProblem, options: PathOptions) -> float:
-        found = Branches(problem, tool_path, options, budget).search()
-        return found[-1][0] if found else 0.0
     if options.hold_start:
-        end = reached(problem, replace(options, hold_start=False))
-        if end > path.fraction * tool_path.length:
-            return f'another start (hold_start=False) reaches {end:.4g} m'
+        found = follow_path(problem, tool_path, replace(options, hold_start=False), budget)
+        if found.fraction > path.fraction:
+            return (f'another start (hold_start=False) reaches '
+                    f'{found.fraction * tool_path.length:.4g} m')
     target, = problem.question()['targets']
     # a free rotation, first about the axis of the tool
     for axis, name in reversed(ROTATIONS.items()):
         weights = target.weights.copy()
         weights[axis] = 0.0
-        if target.counted[axis] and weights.any() and tool_path.length == reached(
-                problem.varied(targets=[target.varied(weights=weights)]), options):
+        if target.counted[axis] and weights.any() and follow_path(
+                problem.varied(targets=[target.varied(weights=weights)]), tool_path, options,
+                budget):
             numbers = ' '.join(f'{weight:g}' for weight in weights)
             return f'with {name} free (weights {numbers}) the whole path is reached'
     return ''
