@@ -1,13 +1,13 @@
-"""Movable joints, with the indices of their values in q."""
+"""Joints of a robot, with the indices of their values in q."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 import math
+from typing import NamedTuple
 
 import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.robot.urdf import JointElement
 
 # tolerated excess over a limit, for encoder noise and rounding such as 3.1416 [rad, m]
 LIMIT_TOLERANCE = 1e-3
@@ -15,14 +15,28 @@ LIMIT_TOLERANCE = 1e-3
 _SIZES = {'floating': (7, 6), 'planar': (3, 3)}
 
 
+class Mimic(NamedTuple):
+    """
+    Law of a mimic joint: value = multiplier * value of `leader` + offset.
+
+    `turns_along` is True if a full turn of the leader moves the mimic joint by whole turns.
+    """
+
+    leader: str
+    multiplier: float
+    offset: float
+    turns_along: bool
+
+
 @dataclass(frozen=True)
 class Joint:
     """
-    A movable joint of a robot, revolute, continuous, prismatic, floating or planar (`kind`).
+    A joint: revolute, continuous, prismatic, floating, planar or fixed (`kind`).
 
+    `origin` is its pose in the link `parent`, `axis` has length 1. Absent limits are infinite.
     Its `size` values in q begin at `index`: one angle [rad] or distance [m]; for a floating
     joint x y z qx qy qz qw, for a planar joint x y theta. Its `velocity_size` columns in the
-    tangent space begin at `velocity_index`. Absent limits are infinite.
+    tangent space begin at `velocity_index`. In `Robot.tree` no joint has values in q.
 
     A continuous joint has no limits, and a full turn leaves all link poses unchanged. If mimic
     joints limit the joint, or do not return after its full turn, its kind is 'revolute'.
@@ -30,13 +44,18 @@ class Joint:
 
     name: str
     kind: str
-    index: int
-    size: int
-    velocity_index: int
-    velocity_size: int
-    lower: float = -float('inf')
-    upper: float = float('inf')
-    velocity_limit: float = float('inf')
+    parent: str
+    child: str
+    origin: pin.SE3 = field(default_factory=pin.SE3.Identity, compare=False, repr=False)
+    axis: tuple[float, ...] = (1.0, 0.0, 0.0)
+    lower: float = -math.inf
+    upper: float = math.inf
+    velocity_limit: float = math.inf
+    mimic: Mimic | None = None
+    index: int = -1
+    size: int = 0
+    velocity_index: int = -1
+    velocity_size: int = 0
 
     @property
     def is_scalar(self) -> bool:
@@ -54,7 +73,7 @@ class Joint:
         return self.kind in ('revolute', 'continuous')
 
 
-def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joint, ...]:
+def joints_in_q(model: pin.Model, given: Sequence[Joint]) -> tuple[Joint, ...]:
     """
     Return the joints with values in the q of a Pinocchio model, in the order of q.
 
@@ -62,22 +81,21 @@ def read_joints(model: pin.Model, elements: Sequence[JointElement]) -> tuple[Joi
     RobotDescriptionError if these limits exclude all positions of a leader.
     """
     joints = {}
-    for element in elements:
-        if element.kind != 'fixed' and not element.mimic:
-            name = f'{element.name}/x' if element.kind == 'planar' else element.name
-            index, (size, columns) = model.getJointId(name), _SIZES.get(element.kind, (1, 1))
-            joints[element.name] = Joint(
-                element.name, element.kind, int(model.idx_qs[index]), size,
-                int(model.idx_vs[index]), columns, element.lower, element.upper, element.velocity)
+    for joint in given:
+        if joint.kind != 'fixed' and not joint.mimic:
+            name = f'{joint.name}/x' if joint.kind == 'planar' else joint.name
+            index, (size, columns) = model.getJointId(name), _SIZES.get(joint.kind, (1, 1))
+            joints[joint.name] = replace(
+                joint, index=int(model.idx_qs[index]), size=size,
+                velocity_index=int(model.idx_vs[index]), velocity_size=columns)
     # mimic joints narrow their leaders, which are all known now
-    for element in elements:
-        if element.mimic:
-            leader = element.mimic.leader
-            joints[leader] = _narrowed(joints[leader], element)
+    for joint in given:
+        if joint.mimic:
+            joints[joint.mimic.leader] = _narrowed(joints[joint.mimic.leader], joint)
     return tuple(sorted(joints.values(), key=lambda joint: joint.index))
 
 
-def _narrowed(leader: Joint, follower: JointElement) -> Joint:
+def _narrowed(leader: Joint, follower: Joint) -> Joint:
     """Return a leader with the limits of a mimic joint applied to it."""
     assert follower.mimic is not None
     _, multiplier, offset, _ = follower.mimic
@@ -96,7 +114,8 @@ def _narrowed(leader: Joint, follower: JointElement) -> Joint:
                                  or not follower.mimic.turns_along):
         kind = 'revolute'
     # URDF files often have a velocity limit of 0 for mimic joints, which is no limit
-    velocity = follower.velocity / abs(multiplier) if follower.velocity > 0 else math.inf
+    velocity = (follower.velocity_limit / abs(multiplier) if follower.velocity_limit > 0
+                else math.inf)
     # adding 0.0 turns -0.0 into 0.0
     return replace(leader, kind=kind, lower=lower + 0.0, upper=upper + 0.0,
                    velocity_limit=min(leader.velocity_limit, velocity))

@@ -15,7 +15,8 @@ import numpy as np
 import pinocchio as pin
 
 from ros2_ik.core.errors import RobotDescriptionError
-from ros2_ik.core.robot.urdf import JointElement, numbers, read_origin, RobotTree
+from ros2_ik.core.robot.joint import Joint
+from ros2_ik.core.robot.urdf import numbers, read_origin, RobotTree
 
 # the joints of the model that replace a planar joint: name suffix, kind, axis
 PLANAR_PARTS = (('/x', 'prismatic', (1.0, 0.0, 0.0)), ('/y', 'prismatic', (0.0, 1.0, 0.0)),
@@ -27,7 +28,7 @@ _UNALIGNED = {'revolute': pin.JointModelRevoluteUnaligned,
               'prismatic': pin.JointModelPrismaticUnaligned}
 
 
-def model_joints(joint: JointElement) -> list[JointElement]:
+def model_joints(joint: Joint) -> list[Joint]:
     """Return the joints of the model for a joint of the robot: three for a planar joint."""
     if joint.kind != 'planar':
         return [joint]
@@ -35,7 +36,7 @@ def model_joints(joint: JointElement) -> list[JointElement]:
             for part, kind, axis in PLANAR_PARTS]
 
 
-def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> pin.Model:
+def build_model(tree: RobotTree, root: str, joints: Iterable[Joint]) -> pin.Model:
     """
     Return the Pinocchio model of a robot, without limits; raises RobotDescriptionError.
 
@@ -46,12 +47,12 @@ def build_model(tree: RobotTree, root: str, joints: Iterable[JointElement]) -> p
     model.name = tree.name
     inertias = {link.get('name', ''): _inertia(link) for link in tree.element.findall('link')}
 
-    def lacks_leader(joint: JointElement) -> bool:
+    def lacks_leader(joint: Joint) -> bool:
         return joint.mimic is not None and not model.existJointName(joint.mimic.leader)
 
-    def joints_on(link: str) -> list[JointElement]:
+    def joints_on(link: str) -> list[Joint]:
         return sorted(children.get(link, ()), key=lambda joint: (lacks_leader(joint), joint.name))
-    children: dict[str, list[JointElement]] = {}
+    children: dict[str, list[Joint]] = {}
     for joint in joints:
         children.setdefault(joint.parent, []).append(joint)
     model.addFrame(pin.Frame(root, 0, 0, pin.SE3.Identity(), pin.FrameType.BODY,
@@ -88,7 +89,7 @@ def _inertia(link: Element) -> pin.Inertia:
     return read_origin(inertial, where).act(found)
 
 
-def _add(model: pin.Model, joint: JointElement, inertia: pin.Inertia) -> None:
+def _add(model: pin.Model, joint: Joint, inertia: pin.Inertia) -> None:
     """Add a joint, its child link with `inertia`, and the frames of both to the model."""
     before = model.getFrameId(joint.parent, pin.FrameType.BODY)
     parent, place = model.frames[before].parentJoint, model.frames[before].placement * joint.origin
@@ -103,7 +104,7 @@ def _add(model: pin.Model, joint: JointElement, inertia: pin.Inertia) -> None:
     model.addFrame(pin.Frame(joint.child, parent, before, place, pin.FrameType.BODY, inertia))
 
 
-def _joint_model(model: pin.Model, joint: JointElement) -> pin.JointModel:
+def _joint_model(model: pin.Model, joint: Joint) -> pin.JointModel:
     if joint.kind == 'floating':
         return pin.JointModelFreeFlyer()
     kind = 'prismatic' if joint.kind == 'prismatic' else 'revolute'

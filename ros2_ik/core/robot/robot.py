@@ -27,12 +27,12 @@ from ros2_ik.core.errors import (
     UnknownRobotError,
 )
 from ros2_ik.core.lru_cache import LRUCache
-from ros2_ik.core.robot.joint import Joint, LIMIT_TOLERANCE, read_joints
+from ros2_ik.core.robot.joint import Joint, joints_in_q, LIMIT_TOLERANCE
 from ros2_ik.core.robot.packages import expand_xacro
 from ros2_ik.core.robot.pinocchio_model import build_model, model_joints
 from ros2_ik.core.robot.shipped import shipped_robots, ShippedRobot
 from ros2_ik.core.robot.srdf import Group, Semantics
-from ros2_ik.core.robot.urdf import JointElement, parse_urdf
+from ros2_ik.core.robot.urdf import parse_urdf
 
 T = TypeVar('T')
 ROOT_JOINTS = ('fixed', 'planar', 'freeflyer')
@@ -76,11 +76,11 @@ class Robot:
             self.base_joint = f'{name}_of_base' if name in tree.joints else name
             self.root_frame = f'{frame}_of_base' if frame in tree.links else frame
             kind = 'planar' if root_joint == 'planar' else 'floating'
-            joints.insert(0, JointElement(self.base_joint, kind, self.root_frame, tree.root))
+            joints.insert(0, Joint(self.base_joint, kind, self.root_frame, tree.root))
         self.elements = {part.name: part for joint in joints for part in model_joints(joint)}
         self.model = build_model(tree, self.root_frame, joints)
         self.mimics = {j.name: j.mimic for j in tree.joints.values() if j.mimic}
-        self.joints = read_joints(self.model, joints)
+        self.joints = joints_in_q(self.model, joints)
         self.joint_names = tuple(joint.name for joint in self.joints)
         self._joints_by_name = {joint.name: joint for joint in self.joints}
         self._floating = [joint for joint in self.joints if joint.kind == 'floating']

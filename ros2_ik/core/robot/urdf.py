@@ -8,7 +8,6 @@ unconnected links; this reader raises an error. Reference: http://wiki.ros.org/u
 from collections import Counter
 from dataclasses import dataclass, field
 import math
-from typing import NamedTuple
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
@@ -17,39 +16,11 @@ import pinocchio as pin
 
 from ros2_ik.core.checks import direction, one_of
 from ros2_ik.core.errors import RobotDescriptionError
+from ros2_ik.core.robot.joint import Joint, Mimic
 
 _KINDS = ('revolute', 'continuous', 'prismatic', 'fixed', 'floating', 'planar')
 # magnitude from which a joint limit means no limit [rad, m]
 _NO_LIMIT = 1e15
-
-
-class Mimic(NamedTuple):
-    """
-    Law of a mimic joint: value = multiplier * value of `leader` + offset.
-
-    `turns_along` is True if a full turn of the leader moves the mimic joint by whole turns.
-    """
-
-    leader: str
-    multiplier: float
-    offset: float
-    turns_along: bool
-
-
-@dataclass(frozen=True)
-class JointElement:
-    """A <joint> of the URDF; `origin` is its pose in the parent link."""
-
-    name: str
-    kind: str
-    parent: str
-    child: str
-    origin: pin.SE3 = field(default_factory=pin.SE3.Identity, compare=False)
-    axis: tuple[float, ...] = (1.0, 0.0, 0.0)
-    lower: float = -math.inf
-    upper: float = math.inf
-    velocity: float = math.inf
-    mimic: Mimic | None = None
 
 
 @dataclass(frozen=True)
@@ -58,7 +29,7 @@ class RobotTree:
 
     name: str
     links: tuple[str, ...]
-    joints: dict[str, JointElement]
+    joints: dict[str, Joint]
     root: str
     element: Element = field(repr=False, compare=False)
     parent_joint: dict[str, str] = field(repr=False, default_factory=dict)
@@ -120,7 +91,7 @@ def parse_xml(text: str, what: str) -> Element:
     return root
 
 
-def _joint(element: Element) -> JointElement:
+def _joint(element: Element) -> Joint:
     name = _name(element, 'joint')
     kind = one_of(element.get('type', ''), f"the type of joint '{name}'", _KINDS,
                   RobotDescriptionError)
@@ -128,7 +99,7 @@ def _joint(element: Element) -> JointElement:
             for tag in ('parent', 'child')]
     if not all(ends):
         raise RobotDescriptionError(f"joint '{name}' has no parent or no child link")
-    return JointElement(name, kind, ends[0], ends[1], read_origin(element, f"joint '{name}', "),
+    return Joint(name, kind, ends[0], ends[1], read_origin(element, f"joint '{name}', "),
                         _axis(element, name, kind), *_limits(element, name, kind),
                         _mimic(element, name, kind))
 
@@ -175,7 +146,7 @@ def _limits(element: Element, name: str, kind: str) -> tuple[float, float, float
     return lower, upper, velocity
 
 
-def _warnings(joints: list[JointElement]) -> tuple[str, ...]:
+def _warnings(joints: list[Joint]) -> tuple[str, ...]:
     """Return a warning about joints without limits, which count as unlimited."""
     # the specification has 0 and 0 for absent limits, but files of real robots mean no limits
     names = [f"'{joint.name}'" for joint in joints
@@ -197,7 +168,7 @@ def _mimic(element: Element, name: str, kind: str) -> Mimic | None:
                  kind != 'prismatic' and multiplier.is_integer())
 
 
-def _check_mimics(joints: dict[str, JointElement]) -> None:
+def _check_mimics(joints: dict[str, Joint]) -> None:
     """Raise RobotDescriptionError for a missing, fixed, multi-value or mimic leader."""
     for joint in joints.values():
         leader = joints.get(joint.mimic.leader) if joint.mimic else None
@@ -208,7 +179,7 @@ def _check_mimics(joints: dict[str, JointElement]) -> None:
                 'continuous or prismatic joint that mimics no other')
 
 
-def _root(links: list[str], joints: list[JointElement]) -> str:
+def _root(links: list[str], joints: list[Joint]) -> str:
     """Return the root link; raises RobotDescriptionError unless the links form one tree."""
     if not links:
         raise RobotDescriptionError('the URDF has no links')
