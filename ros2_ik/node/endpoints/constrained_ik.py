@@ -8,7 +8,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 
 from ros2_ik.action import SolveConstrainedIK
-from ros2_ik.core import IKSolution, Status
+from ros2_ik.core import Status
 from ros2_ik.messages.answers import fill_progress
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.node.endpoints.answering import answering, header, when_settled
@@ -27,14 +27,12 @@ class OpenGoal:
 
     - `stops`: MotionExecutor.stops when the goal arrived; a later stop prevents the motion.
     - `asked`: the parsed request, None before parsing.
-    - `newest`: the best solution in the last progress report.
     - `phase`: as in the feedback message.
     """
 
     handle: ServerGoalHandle
     stops: int
     asked: PreparedRequest | None = None
-    newest: IKSolution | None = None
     phase: str = 'searching'
     began: float = field(default_factory=time.monotonic)
 
@@ -87,16 +85,11 @@ class ConstrainedIK(Endpoint):
 
     @answering('solve_constrained_ik')
     async def _answer(self, goal: OpenGoal, result: SolveConstrainedIK.Result) -> None:
-        # called in the pool's thread
-        def tell(solution: IKSolution) -> None:
-            goal.newest = solution
         goal.asked = await when_settled(self, lambda: self._read(goal))
-        solution = await self.ik_requests.search(goal.asked, tell)
-        # the worker did not answer the cancellation, but has reported a solution before
-        if goal.cancelled and not solution.success and goal.newest and goal.newest.success:
-            solution = goal.newest
+        solution = await self.ik_requests.search(goal.asked)
         if solution.success and goal.asked.execute:
-            goal.phase, goal.newest = 'moving', solution
+            goal.phase = 'moving'
+            goal.asked.reports.append(solution)
         await self.ik_requests.finish(goal.asked, solution, result, goal.stops,
                                       'action solve_constrained_ik', lambda: goal.cancelled)
 
@@ -109,8 +102,8 @@ class ConstrainedIK(Endpoint):
         """Publish the feedback of all open goals."""
         for goal in self._goals:
             feedback = SolveConstrainedIK.Feedback(phase=goal.phase)
-            if goal.newest is not None and goal.asked is not None:
-                fill_progress(feedback, goal.newest, goal.asked.search.problem,
+            if goal.asked and goal.asked.reports:
+                fill_progress(feedback, goal.asked.reports[-1], goal.asked.search.problem,
                               header(self.node, goal.asked.robot.root_frame))
             feedback.seconds = time.monotonic() - goal.began
             goal.handle.publish_feedback(feedback)

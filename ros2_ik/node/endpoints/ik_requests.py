@@ -1,5 +1,6 @@
 """IK requests of all services and of the action: parsing, search, answer and motion."""
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +21,7 @@ from ros2_ik.node.motion.motion_execution import Outcome
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.measured_joints import is_near
 from ros2_ik.node.state.planning_scene import StateInScene
-from ros2_ik.node.workers.pool import UnansweredError
+from ros2_ik.node.workers.pool import Tell, UnansweredError
 from ros2_ik.node.workers.serve import AnySearch
 from ros2_ik.srv import ComputeIK
 
@@ -42,6 +43,7 @@ class PreparedRequest(NamedTuple):
     - `needed`: joints that do not move, but on whose positions the solution depends.
     - `notes`: texts for the answer's message.
     - `way`: the straight path of the tip, whose end is the solution; None without `straight`.
+    - `reports`: the best solution so far, at each progress report of a worker.
     """
 
     request: IKRequest
@@ -51,7 +53,8 @@ class PreparedRequest(NamedTuple):
     known: Scene
     needed: frozenset[str]
     notes: list[str]
-    way: StraightWay | None = None
+    way: StraightWay | None
+    reports: deque[IKSolution]
 
     @property
     def robot(self) -> Robot:
@@ -111,40 +114,36 @@ class IKRequests(Parts):
             request, search, message.execute,
             checker.scene if checker and request.avoid_collisions else None,
             self.scene.known.scene, world.needed, [*tips, *world.notes, *remarks],
-            StraightWay(message, search.problem, parameters) if message.straight else None)
+            StraightWay(message, search.problem, parameters) if message.straight else None,
+            deque(maxlen=1))
 
     # -- search ---------------------------------------------------------------------------
 
-    async def search(self, question: PreparedRequest,
-                     tell: Callable[[IKSolution], None] | None = None) -> IKSolution:
-        """
-        Run a search here if it is short, else continue it in a worker; raises RequestError.
-
-        `tell` is called in the pool's thread with the best solution so far.
-        """
+    async def search(self, question: PreparedRequest) -> IKSolution:
+        """Run a search here if it is short, else continue it in a worker; raises RequestError."""
         search, way = question.search, question.way
         if way is None and _run_slice(search):
             solution = search.solution()
         else:
             try:
-                found = await self.by_worker(question.long_search, tell)
+                found = await self.by_worker(question.long_search, question.reports.append)
                 solution = way.end(found) if way else found
-            # no answer of the worker: return the best attempt of this thread
+            # cancelled or overdue: return the best attempt that the worker or this thread reported
             except UnansweredError as error:
-                best = search.solution()
+                best = question.reports[-1] if question.reports else search.solution()
                 solution = best if best.success else replace(
-                    best, status=error.status, message=str(error),
+                    best, status=error.status, message=f'{error}; {best.message}',
                     seconds=time.monotonic() - search.budget.started)
         self.statistics.seconds.append(solution.seconds)
         return solution
 
-    async def by_worker(self, search: AnySearch,
-                        tell: Callable[[IKSolution], None] | None = None) -> Any:
+    async def by_worker(self, search: AnySearch, tell: Tell = lambda solution: None) -> Any:
         """
         Run a search in a worker, and return its result.
 
-        Raises RequestError if the robot was replaced meanwhile, if MAX_PENDING searches are open,
-        or if the worker failed.
+        `tell` is called in the pool's thread with the best solution so far. Raises RequestError if
+        the robot was replaced meanwhile, if MAX_PENDING searches are open, or if the worker
+        failed.
         """
         if (others := self.pool.open_jobs) >= MAX_PENDING:
             raise RequestError(Status.TIMED_OUT, f'busy: {others} searches are open, the maximum')

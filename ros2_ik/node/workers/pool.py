@@ -3,14 +3,13 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 import multiprocessing
 from multiprocessing.connection import wait
 import pickle
 import threading
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.messages.request_error import RequestError
@@ -18,7 +17,6 @@ from ros2_ik.node.process import ensure_fork_server
 from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, serve, TakeRobot
 
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
-CANCEL_TIMEOUT = 0.2    # for the answer of a cancelled search [s]
 # time beyond the time budget of a search until it fails unanswered; a worker may have to start,
 # or to create the geometry of a robot [s]
 OVERDUE = 5.0
@@ -29,24 +27,20 @@ Tell = Callable[[Any], None]
 
 
 class UnansweredError(RequestError):
-    """A search was cancelled or timed out, and no worker has answered."""
+    """A search was cancelled or timed out without a result of its worker."""
 
 
-@dataclass(eq=False)
-class OpenJob:
+class OpenJob(NamedTuple):
     """
-    A job of a worker; it fails with `overdue` at `due` on the steady clock [s].
+    A job of a worker; it times out at `due` on the steady clock [s].
 
-    `done` is called once, with the result or an exception; `tell` with each progress report. A job
-    that has `ended` overdue stays with its worker, which is busy until it answers.
+    `done` is called once, with the result or an exception; `tell` with each progress report.
     """
 
     search: AnySearch
     done: Done
-    tell: Tell | None
+    tell: Tell
     due: float
-    overdue: UnansweredError
-    ended: bool = False
 
 
 class Member:
@@ -75,7 +69,8 @@ class Pool:
     """
     `size` worker processes, and a thread that receives their messages.
 
-    Call all methods in the node's thread. Callbacks `done` and `tell` run in the pool's thread.
+    Call all methods in the node's thread. Callbacks `done` and `tell` run in the pool's thread,
+    or during `cancel`.
     """
 
     def __init__(self, size: int, log: Any) -> None:
@@ -96,8 +91,7 @@ class Pool:
     def open_jobs(self) -> int:
         """Number of searches that wait for an answer."""
         with self._lock:
-            return sum(not job.ended for member in self._members
-                       for job in member.jobs.values())
+            return sum(len(member.jobs) for member in self._members)
 
     def set_robot(self, robot: Robot, geometry: tuple[str, str]) -> None:
         """Send a robot to all workers, also later ones; see TakeRobot for `geometry`."""
@@ -107,7 +101,7 @@ class Pool:
             for member in self._members:
                 member.send(message)
 
-    def submit(self, search: AnySearch, done: Done, tell: Tell | None = None) -> None:
+    def submit(self, search: AnySearch, done: Done, tell: Tell) -> None:
         """
         Send a search to the worker with the fewest searches.
 
@@ -120,28 +114,27 @@ class Pool:
         with self._lock:
             if self._members and not self._ending:
                 member = min(self._members, key=lambda member: len(member.jobs))
-                member.jobs[job.number] = OpenJob(
-                    search, done, tell, search.budget.deadline + OVERDUE, UnansweredError(
-                        Status.TIMED_OUT, 'busy: no worker process had time to answer'))
+                member.jobs[job.number] = OpenJob(search, done, tell,
+                                                  search.budget.deadline + OVERDUE)
                 member.send(job)
                 return
         done(RequestError(Status.PREEMPTED, 'the node is being stopped') if self._ending else
              UnansweredError(Status.TIMED_OUT, 'busy: no worker process is running; ask again'))
 
     def cancel(self, search: AnySearch | None = None) -> None:
-        """
-        End a search, or all searches if `search` is None.
+        """End a search, or all searches if `search` is None; `done` gets UnansweredError."""
+        self._end_jobs(lambda job: search in (None, job.search), Status.PREEMPTED, 'cancelled')
 
-        `done` gets the best result, or UnansweredError after CANCEL_TIMEOUT.
-        """
-        due = time.monotonic() + CANCEL_TIMEOUT
+    def _end_jobs(self, chosen: Callable[[OpenJob], bool], status: Status, reason: str) -> None:
+        """End the chosen jobs without waiting for the workers, which drop them."""
+        ended = list[OpenJob]()
         with self._lock:
             for member in self._members:
-                for number, job in member.jobs.items():
-                    if search in (None, job.search):
-                        job.due, job.overdue = due, UnansweredError(
-                            Status.PREEMPTED, 'cancelled; no worker process has answered')
-                        member.send(Cancel(number))
+                for number in [number for number, job in member.jobs.items() if chosen(job)]:
+                    ended.append(member.jobs.pop(number))
+                    member.send(Cancel(number))
+        for job in ended:
+            job.done(UnansweredError(status, reason))
 
     def end(self) -> None:
         """Cancel all searches, and refuse searches that are submitted later."""
@@ -171,8 +164,8 @@ class Pool:
         while True:
             try:
                 self._receive()
-                for job in self._overdue():
-                    job.done(job.overdue)
+                self._end_jobs(lambda job: job.due <= time.monotonic(), Status.TIMED_OUT,
+                               'busy: no worker process had time to answer')
                 # last, since this may raise and must not block the existing workers
                 self._start_missing()
             # for example, the fork server died, or the limit of processes was reached
@@ -191,29 +184,16 @@ class Pool:
             except (EOFError, OSError):
                 self._remove(member)
 
-    def _overdue(self) -> list[OpenJob]:
-        """Return the jobs whose answers have become overdue."""
-        now = time.monotonic()
-        with self._lock:
-            found = [job for member in self._members for job in member.jobs.values()
-                     if job.due <= now and not job.ended]
-            for job in found:
-                job.ended = True
-        return found
-
     def _handle(self, member: Member, message: Result) -> None:
-        job = member.jobs[message.number]
-        if message.is_final:
-            with self._lock:
-                del member.jobs[message.number]
-            if message.solution is None:
-                self._log.error(f'a search failed:\n{message.failure}')
-        # overdue
-        if job.ended:
+        with self._lock:
+            job = (member.jobs.pop if message.is_final else member.jobs.get)(message.number, None)
+        if message.solution is None:
+            self._log.error(f'a search failed:\n{message.failure}')
+        # the job was ended before
+        if job is None:
             return
         if not message.is_final:
-            if job.tell:
-                job.tell(message.solution)
+            job.tell(message.solution)
         elif message.solution is not None:
             job.done(message.solution)
         else:
@@ -229,5 +209,5 @@ class Pool:
         # `kill` ends workers as well
         if not self._ending:
             self._log.error(f'a worker process {how}; another one takes its place')
-        for job in [job for job in member.jobs.values() if not job.ended]:
+        for job in member.jobs.values():
             job.done(RequestError(Status.FAILURE, f'the worker process of this search {how}'))

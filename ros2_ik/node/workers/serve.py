@@ -55,7 +55,7 @@ class Job(NamedTuple):
 
 
 class Cancel(NamedTuple):
-    """To the worker: end a job, and send its best result."""
+    """To the worker: drop a job."""
 
     number: int
 
@@ -140,9 +140,8 @@ class Worker:
                 collision_checker(robot, Scene(robot), *message.geometry).nearness  # noqa: B018
         elif isinstance(message, Job):
             self._begin(message)
-        elif message.number in self._open:
-            self._open[message.number].search.budget.cancel = lambda: True
-            self._answer(message.number)
+        else:
+            self._open.pop(message.number, None)
 
     def _begin(self, job: Job) -> None:
         try:
