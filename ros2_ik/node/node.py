@@ -58,8 +58,7 @@ class IKNode(Node):
             self, self.resolve_topic_name('joint_states'), lambda: parameters.joint_state_speed)
         state = CurrentState(parameters, joint_states, transforms, log)
         geometry = CollisionGeometry(log)
-        self._scene = PlanningScene(parameters, state, transforms, geometry, log,
-                                    lambda *call: self.executor.create_task(*call), self._wait)
+        self._scene = PlanningScene(parameters, state, transforms, geometry, log, self._wait)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)

@@ -1,8 +1,7 @@
 """The node's planning scene: reads, queues and applies changes."""
 
-from collections import deque
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
 import time
@@ -33,8 +32,6 @@ from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
 MAX_WAITING = 1000   # maximum number of queued changes
 
-Done = Callable[[Scene | Exception], None]
-
 T = TypeVar('T')
 
 
@@ -50,21 +47,21 @@ class PlanningScene:
     The current scene of the current robot; a change replaces the immutable scene as a whole.
 
     Call methods in the node's thread only. A second thread computes changes, and calls
-    `on_change` with each new scene. `post(function, ...)` calls a function in the node's thread;
-    `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
+    `on_change` with each new scene. `wait(start)` calls `start(done)` and awaits the result that
+    is passed to `done`.
     """
 
     def __init__(self, parameters: Parameters, state: CurrentState, transforms: Transforms,
-                 geometry: CollisionGeometry, log: RcutilsLogger, post: Callable[..., object],
-                 wait: Any) -> None:
+                 geometry: CollisionGeometry, log: RcutilsLogger, wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
         self.geometry, self._log = geometry, log
         self.on_change: Callable[[SceneState], None] = lambda known: None
-        self._post, self._wait = post, wait
+        self._wait = wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
         self._known: SceneState | None = None
-        # changes that are not applied yet; the second thread computes the first of them
-        self._changes = deque[tuple[PlanningSceneMessage, Done]]()
+        # the second thread's newest scene, which the node's thread adopts a moment later
+        self._computed: SceneState
+        self._n_waiting = 0
 
     def of_robot(self, robot: Robot) -> SceneState:
         """
@@ -89,9 +86,10 @@ class PlanningScene:
         return SceneState(scene, name)
 
     def set_robot(self, new: SceneState) -> None:
-        """Adopt another robot with its scene."""
+        """Use another robot with its scene."""
         self.geometry.make(new.scene.robot, self._parameters.meshes,
                            self._parameters.missing_meshes)
+        self._thread.submit(setattr, self, '_computed', new)
         self._put(new)
 
     def _put(self, known: SceneState) -> None:
@@ -164,21 +162,28 @@ class PlanningScene:
             return Configuration(robot, self._state.start(robot, given, joints).q)
         return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes)
 
-    def apply(self, message: PlanningSceneMessage, done: Done) -> None:
+    async def apply(self, message: PlanningSceneMessage) -> Scene:
         """
-        Queue a change of the scene by a PlanningScene message, applied completely or not at all.
+        Change the scene by a PlanningScene message, completely or not at all; return the scene.
 
-        Changes are applied in order of arrival. `done` is called in the node's thread, with
-        the new scene when its collision checker is ready, or with the exception if the change was
-        refused. Raises RequestError if the change cannot be queued.
+        Changes are applied in order of arrival, each when its collision checker is ready. Raises
+        IKError if the change is refused.
         """
         robot = self.known.scene.robot
-        if len(self._changes) >= MAX_WAITING:
+        if self._n_waiting >= MAX_WAITING:
             raise RequestError(Status.FAILURE, f'busy: the maximum of {MAX_WAITING} changes of '
                                f"the scene of robot '{robot.name}' is waiting")
-        self._changes.append((message, done))
-        if len(self._changes) == 1:
-            self._compute_first()
+        self._n_waiting += 1
+        try:
+            new = await self.in_thread(lambda: self._changed(message))
+        finally:
+            self._n_waiting -= 1
+        if new.scene.robot is not self.known.scene.robot:
+            raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
+        # several changes may be ready, and their coroutines continue in any order
+        if self._computed is not self._known:
+            self._put(self._computed)
+        return new.scene
 
     async def in_thread(self, make: Callable[[], T]) -> T:
         """Return the result of a function that is called in the second thread."""
@@ -187,35 +192,14 @@ class PlanningScene:
         return made
 
     def close(self) -> None:
-        """Apply no further changes; `done` is not called for waiting ones."""
+        """Apply no further changes; waiting ones are not answered."""
         self._thread.shutdown(wait=False, cancel_futures=True)
-
-    def _compute_first(self) -> None:
-        base = self.known
-        self._thread.submit(self._changed, base, self._changes[0][0]).add_done_callback(
-            lambda future: future.cancelled() or self._post(self._finish, base, future))
-
-    def _finish(self, base: SceneState, future: Future[SceneState]) -> None:
-        """Adopt the scene after the first change; compute it again if the robot was replaced."""
-        if base is not self._known:
-            self._compute_first()
-            return
-        _, done = self._changes.popleft()
-        try:
-            new = future.result()
-            result: Scene | Exception = new.scene
-        except Exception as error:
-            new, result = base, error
-        if new is not base:
-            self._put(new)
-        if self._changes:
-            self._compute_first()
-        done(result)
 
     # -- changes: in the second thread ----------------------------------------------------
 
-    def _changed(self, base: SceneState, message: PlanningSceneMessage) -> SceneState:
+    def _changed(self, message: PlanningSceneMessage) -> SceneState:
         """Apply a change; retry while it is refused for a transform that may still arrive."""
+        base = self._computed
         robot = base.scene.robot
         while True:
             try:
@@ -224,7 +208,9 @@ class PlanningScene:
                 check_scene_size(new.scene)
                 if new.scene is not base.scene:
                     self._prepare(new.scene)
-                return base if new == base else new
+                # an equal scene is not published again
+                self._computed = new = base if new == base else new
+                return new
             except RequestError as error:
                 if not self._transforms.may_arrive(error):
                     raise
