@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 import multiprocessing
 import os
-import threading
 import time
 import traceback
 
@@ -96,27 +95,17 @@ class CollisionGeometry:
         if report:
             self._log.info(f"robot '{robot.name}': {report}")
         if meshes := geometry.without_parts:
-            threading.Thread(target=self._refine, args=(robot, meshes), daemon=True,
-                             name='convex parts').start()
+            self._log.info(f'computing convex parts of {len(meshes)} meshes of robot '
+                           f"'{robot.name}' in the background; until then distances are those of "
+                           'convex hulls')
+            ensure_fork_server()
+            multiprocessing.get_context('forkserver').Process(
+                target=_make_parts, args=(meshes,), daemon=True).start()
         return checker
 
-    def _refine(self, robot: Robot, meshes: Sequence[Mesh]) -> None:
-        """Compute the convex parts that are not on disk, in another process."""
-        self._log.info(f"computing convex parts of {len(meshes)} meshes of robot '{robot.name}' "
-                       'in the background; until then distances are those of convex hulls')
-        ensure_fork_server()
-        process = multiprocessing.get_context('forkserver').Process(
-            target=_make, args=(tuple(meshes),), daemon=True)
-        process.start()
-        process.join()
-        if all(mesh.has_parts for mesh in meshes):
-            self._log.info(f"convex parts of robot '{robot.name}' are computed")
-        else:
-            self._log.warning(f"computing convex parts of robot '{robot.name}' failed: distances "
-                              'remain those of convex hulls')
 
-
-def _make(meshes: Sequence[Mesh]) -> None:
+def _make_parts(meshes: Sequence[Mesh]) -> None:
+    """Compute the convex parts that are not on disk, in another process."""
     # the parent is the fork server, which ends with the node
     end_with_parent()
     os.nice(NICENESS)
