@@ -51,13 +51,13 @@ class IKNode(Node):
         log = self.get_logger()
         # rclpy needs 0.1 s for its first log line, too long for a callback
         log.info('starting')
-        self._own_parameters = parameters = Parameters(self)
+        parameters = Parameters(self)
         self._statistics, self._pool = Statistics(), Pool(parameters.workers, log)
         transforms = Transforms(self, parameters)
         joint_states = self._joint_states = JointStates(
             self, self.resolve_topic_name('joint_states'), lambda: parameters.joint_state_speed)
         state = CurrentState(parameters, joint_states, transforms, log)
-        geometry = CollisionGeometry(log)
+        geometry = CollisionGeometry((parameters.meshes, parameters.missing_meshes), log)
         self._scene = PlanningScene(parameters, state, transforms, geometry, log, self._wait)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
@@ -118,8 +118,7 @@ class IKNode(Node):
         self._motions.set_robot(robot)
         # searches for the previous robot
         self._pool.cancel()
-        parameters = self._own_parameters
-        self._pool.set_robot(robot, (parameters.meshes, parameters.missing_meshes))
+        self._pool.set_robot(robot, self._scene.geometry.options)
         self._joint_states.set_robot(robot)
         self._scene.set_robot(scene)
 

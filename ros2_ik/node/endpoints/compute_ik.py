@@ -4,7 +4,6 @@ from moveit_msgs.msg import PositionIKRequest
 from moveit_msgs.srv import GetPositionIK
 
 from ros2_ik.core import Status
-from ros2_ik.messages.moveit_requests import compute_ik_request
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.endpoints.answering import answering, header, set_status, when_settled
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
@@ -51,6 +50,5 @@ class ComputeIK(Endpoint):
             fill_state(response.solution, joints, joints, header(self.node, robot.root_frame))
 
     def _read(self, asked: PositionIKRequest) -> PreparedRequest:
-        held = self.scene.of_state(asked.robot_state, self.description.current(), 'robot_state')
-        return self.ik_requests.read(compute_ik_request(
-            asked, held.scene, self.parameters, self.transforms.lookup()), held)
+        return self.ik_requests.read_moveit(asked, self.scene.of_state(
+            asked.robot_state, self.description.current(), 'robot_state'))

@@ -7,10 +7,13 @@ from functools import partial
 import time
 from typing import Any, NamedTuple
 
+from moveit_msgs.msg import PositionIKRequest
+
 from ros2_ik.core import Array, CollisionChecker, IKSolution, Robot, Scene, Status
 from ros2_ik.core.internals import IKRequest, prepare, Search, World
 from ros2_ik.messages.answers import answer_names, contact_messages, fill_answer, solution_message
 from ros2_ik.messages.frames import changed_frame, TOOL
+from ros2_ik.messages.moveit_requests import compute_ik_request
 from ros2_ik.messages.request_error import RequestError
 from ros2_ik.messages.requests import read_request
 from ros2_ik.msg import Solution
@@ -116,6 +119,11 @@ class IKRequests(Parts):
             self.scene.known.scene, world.needed, [*tips, *world.notes, *remarks],
             StraightWay(message, search.problem, parameters) if message.straight else None,
             deque(maxlen=1))
+
+    def read_moveit(self, asked: PositionIKRequest, state: StateInScene) -> PreparedRequest:
+        """Read a request in MoveIt's type, with its parsed robot_state; raises IKError."""
+        return self.read(compute_ik_request(asked, state.scene, self.parameters,
+                                            self.transforms.lookup()), state)
 
     # -- search ---------------------------------------------------------------------------
 

@@ -3,13 +3,13 @@
 import math
 
 from geometry_msgs.msg import PoseStamped
+from moveit_msgs.msg import PositionIKRequest
 from moveit_msgs.srv import GetCartesianPath
 from trajectory_msgs.msg import JointTrajectoryPoint
 
 from ros2_ik.core import Array, Configuration, IKProblem, MotionLimits, Scene, Status
 from ros2_ik.core.internals import PathOptions, PathSearch
 from ros2_ik.messages.frames import reference
-from ros2_ik.messages.moveit_requests import functions_of, joints_of_other_tips
 from ros2_ik.messages.poses import read_pose
 from ros2_ik.messages.request_error import check_lengths, wrong
 from ros2_ik.messages.robot_states import fill_state
@@ -20,7 +20,6 @@ from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.planning_scene import StateInScene
-from ros2_ik.srv import ComputeIK
 
 MAX_WAYPOINTS = 1000     # of a request; parsing more would delay other requests
 MAX_SPACING = 0.1        # upper bound on max_step, the distance between configurations [m]
@@ -71,15 +70,10 @@ class MoveItPath(Endpoint):
 
     def _problem(self, request: GetCartesianPath.Request, state: StateInScene) -> IKProblem:
         """Return the IK problem of a waypoint; PathSearch replaces the pose of its target."""
-        scene = state.scene
-        functions = functions_of(request.path_constraints, scene, self.transforms.lookup())
-        tips = [request.link_name] if request.link_name else []
-        return self.ik_requests.read(ComputeIK.Request(
-            group=request.group_name, tips=tips, locked_joints=joints_of_other_tips(
-                scene, request.group_name, tips, self.parameters),
-            targets=[PoseStamped(header=request.header)], seed=request.start_state,
-            avoid_collisions=request.avoid_collisions,
-            constraints=[function for each in functions for function in each]),
+        return self.ik_requests.read_moveit(PositionIKRequest(
+            group_name=request.group_name, ik_link_name=request.link_name,
+            pose_stamped=PoseStamped(header=request.header), robot_state=request.start_state,
+            avoid_collisions=request.avoid_collisions, constraints=request.path_constraints),
             state).search.problem
 
     def _limits(self, request: GetCartesianPath.Request, problem: IKProblem) -> MotionLimits:

@@ -38,19 +38,17 @@ class CollisionGeometry:
     `options` are the arguments `meshes` and `missing` of `collision_checker`.
     """
 
-    def __init__(self, log: RcutilsLogger) -> None:
-        self._log = log
+    def __init__(self, options: tuple[str, str], log: RcutilsLogger) -> None:
+        self.options, self._log = options, log
         self._executor = ThreadPoolExecutor(N_THREADS, 'collision geometry')
         self._future: Future[CollisionChecker] | None = None
         self._since = 0.0
-        self.options = 'exact', 'refuse'
 
-    def make(self, robot: Robot, meshes: str, missing: str) -> None:
+    def make(self, robot: Robot) -> None:
         """Start to create the geometry of a robot."""
         if self._future:
             self._future.cancel()
-        self._since, self.options = time.monotonic(), (meshes, missing)
-        self._future = self._executor.submit(self._make, robot, self.options)
+        self._since, self._future = time.monotonic(), self._executor.submit(self._make, robot)
 
     @property
     def is_making(self) -> bool:
@@ -78,9 +76,9 @@ class CollisionGeometry:
 
     # -- in a thread ----------------------------------------------------------------------
 
-    def _make(self, robot: Robot, options: tuple[str, str]) -> CollisionChecker:
+    def _make(self, robot: Robot) -> CollisionChecker:
         try:
-            checker = collision_checker(robot, Scene(robot), *options)
+            checker = collision_checker(robot, Scene(robot), *self.options)
             checker.nearness    # noqa: B018 - loads convex parts into the cache of all checkers
             geometry = checker.geometry
             report = self_pairs(robot, geometry).report()

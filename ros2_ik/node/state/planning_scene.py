@@ -87,8 +87,7 @@ class PlanningScene:
 
     def set_robot(self, new: SceneState) -> None:
         """Use another robot with its scene."""
-        self.geometry.make(new.scene.robot, self._parameters.meshes,
-                           self._parameters.missing_meshes)
+        self.geometry.make(new.scene.robot)
         self._thread.submit(setattr, self, '_computed', new)
         self._put(new)
 
