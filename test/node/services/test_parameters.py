@@ -8,8 +8,7 @@ import pytest
 from rcl_interfaces.srv import DescribeParameters, ListParameters
 
 from ros2_ik.msg import Status
-from ros2_ik.node.parameters import ParameterError, PARAMETERS
-from ros2_ik.node.parameters.table import controller_specs, joint_limit_specs
+from ros2_ik.node.parameters import controller_specs, joint_limit_specs, ParameterError, PARAMETERS
 
 TIP = 'panda_hand_tcp'
 
