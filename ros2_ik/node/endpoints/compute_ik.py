@@ -29,8 +29,7 @@ class ComputeIK(Endpoint):
         # read before the first await, so that a later stop prevents the motion
         stops = self.motions.stops
         question = await when_settled(self, lambda: self.ik_requests.read(request))
-        solution = await self.ik_requests.search(question)
-        await self.ik_requests.finish(question, solution, response, stops, 'service compute_ik')
+        await self.ik_requests.answer(question, response, stops, 'service compute_ik')
 
     @answering('solve_ik')
     async def answer_moveit(self, request: GetPositionIK.Request,
@@ -38,13 +37,12 @@ class ComputeIK(Endpoint):
         """Answer as move_group's /compute_ik: the solution has all joints of the robot."""
         asked, answer = request.ik_request, Service.Response()
         question = await when_settled(self, lambda: self._read(asked))
-        solution = await self.ik_requests.search(question)
         # `stops` is 0, since this service never moves the robot
-        await self.ik_requests.finish(question, solution, answer, 0, 'service solve_ik')
+        await self.ik_requests.answer(question, answer, 0, 'service solve_ik')
         status = Status(answer.status)
         set_status(response, Status.NO_IK_SOLUTION if status in SEARCH_FAILED else status,
                    answer.message)
-        if status is Status.SUCCESS:
+        if status is Status.SUCCESS and (solution := question.newest):
             robot = question.robot
             joints = robot.to_joints(solution.best_q, include_mimic=True)
             fill_state(response.solution, joints, joints, header(self.node, robot.root_frame))

@@ -27,13 +27,11 @@ class OpenGoal:
 
     - `stops`: MotionExecutor.stops when the goal arrived; a later stop prevents the motion.
     - `asked`: the parsed request, None before parsing.
-    - `phase`: as in the feedback message.
     """
 
     handle: ServerGoalHandle
     stops: int
     asked: PreparedRequest | None = None
-    phase: str = 'searching'
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -86,11 +84,7 @@ class ConstrainedIK(Endpoint):
     @answering('solve_constrained_ik')
     async def _answer(self, goal: OpenGoal, result: SolveConstrainedIK.Result) -> None:
         goal.asked = await when_settled(self, lambda: self._read(goal))
-        solution = await self.ik_requests.search(goal.asked)
-        if solution.success and goal.asked.execute:
-            goal.phase = 'moving'
-            goal.asked.reports.append(solution)
-        await self.ik_requests.finish(goal.asked, solution, result, goal.stops,
+        await self.ik_requests.answer(goal.asked, result, goal.stops,
                                       'action solve_constrained_ik', lambda: goal.cancelled)
 
     def _read(self, goal: OpenGoal) -> PreparedRequest:
@@ -101,9 +95,11 @@ class ConstrainedIK(Endpoint):
     def _publish(self) -> None:
         """Publish the feedback of all open goals."""
         for goal in self._goals:
-            feedback = SolveConstrainedIK.Feedback(phase=goal.phase)
-            if goal.asked and goal.asked.reports:
-                fill_progress(feedback, goal.asked.reports[-1], goal.asked.search.problem,
-                              header(self.node, goal.asked.robot.root_frame))
+            feedback = SolveConstrainedIK.Feedback(phase='searching')
+            if asked := goal.asked:
+                feedback.phase = asked.phase
+                if asked.newest is not None:
+                    fill_progress(feedback, asked.newest, asked.search.problem,
+                                  header(self.node, asked.robot.root_frame))
             feedback.seconds = time.monotonic() - goal.began
             goal.handle.publish_feedback(feedback)

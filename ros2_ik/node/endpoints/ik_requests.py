@@ -1,26 +1,45 @@
 """IK requests of all services and of the action: parsing, search, answer and motion."""
 
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from moveit_msgs.msg import PositionIKRequest
 
-from ros2_ik.core import Array, CollisionChecker, IKSolution, Robot, Scene, Status
-from ros2_ik.core.internals import IKRequest, prepare, Search, World
+from ros2_ik.core import (
+    Array,
+    CollisionChecker,
+    IKProblem,
+    IKSolution,
+    Motion,
+    Robot,
+    Scene,
+    Status,
+)
+from ros2_ik.core.internals import (
+    IKRequest,
+    largest_change,
+    PathOptions,
+    PathSearch,
+    prepare,
+    Search,
+    TimedPath,
+    World,
+)
 from ros2_ik.messages.answers import answer_names, contact_messages, fill_answer, solution_message
 from ros2_ik.messages.frames import changed_frame, TOOL
 from ros2_ik.messages.moveit_requests import compute_ik_request
-from ros2_ik.messages.request_error import RequestError
+from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.requests import read_request
 from ros2_ik.msg import Solution
+from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.endpoints.answering import header, set_status
 from ros2_ik.node.endpoints.registry import Parts, publisher
-from ros2_ik.node.endpoints.straight_way import StraightWay
 from ros2_ik.node.motion.motion_execution import Outcome
+from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
+from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.measured_joints import is_near
 from ros2_ik.node.state.planning_scene import StateInScene
@@ -36,7 +55,8 @@ FAST_SOLVER = 'lm'      # the solver whose attempts take well below SLICE with d
 REST_TOLERANCE = 1e-2   # maximum distance of a joint from a position to count as reached [rad, m]
 
 
-class PreparedRequest(NamedTuple):
+@dataclass(eq=False)
+class PreparedRequest:
     """
     A parsed request or goal, with its search, which has not been run.
 
@@ -45,8 +65,10 @@ class PreparedRequest(NamedTuple):
       node's scene, with the attached objects and allowed collisions of the request.
     - `needed`: joints that do not move, but on whose positions the solution depends.
     - `notes`: texts for the answer's message.
-    - `way`: the straight path of the tip, whose end is the solution; None without `straight`.
-    - `reports`: the best solution so far, at each progress report of a worker.
+    - `path`: the search for the straight path to the target, whose end is the solution; None
+      without `straight`.
+    - `newest`: the best solution so far: of a worker's last report, or the final one.
+    - `phase`: as in the action's feedback.
     """
 
     request: IKRequest
@@ -56,8 +78,9 @@ class PreparedRequest(NamedTuple):
     known: Scene
     needed: frozenset[str]
     notes: list[str]
-    way: StraightWay | None
-    reports: deque[IKSolution]
+    path: PathSearch | None
+    newest: IKSolution | None = None
+    phase: str = 'searching'
 
     @property
     def robot(self) -> Robot:
@@ -67,7 +90,7 @@ class PreparedRequest(NamedTuple):
     @property
     def long_search(self) -> AnySearch:
         """The search for a worker: of the straight path, if requested."""
-        return self.way.search if self.way else self.search
+        return self.path or self.search
 
 
 @dataclass(eq=False)
@@ -117,8 +140,7 @@ class IKRequests(Parts):
             request, search, message.execute,
             checker.scene if checker and request.avoid_collisions else None,
             self.scene.known.scene, world.needed, [*tips, *world.notes, *remarks],
-            StraightWay(message, search.problem, parameters) if message.straight else None,
-            deque(maxlen=1))
+            _path_search(message, search.problem, parameters) if message.straight else None)
 
     def read_moveit(self, asked: PositionIKRequest, state: StateInScene) -> PreparedRequest:
         """Read a request in MoveIt's type, with its parsed robot_state; raises IKError."""
@@ -127,23 +149,25 @@ class IKRequests(Parts):
 
     # -- search ---------------------------------------------------------------------------
 
-    async def search(self, question: PreparedRequest) -> IKSolution:
-        """Run a search here if it is short, else continue it in a worker; raises RequestError."""
-        search, way = question.search, question.way
-        if way is None and _run_slice(search):
-            solution = search.solution()
-        else:
-            try:
-                found = await self.by_worker(question.long_search, question.reports.append)
-                solution = way.end(found) if way else found
-            # cancelled or overdue: return the best attempt that the worker or this thread reported
-            except UnansweredError as error:
-                best = question.reports[-1] if question.reports else search.solution()
-                solution = best if best.success else replace(
-                    best, status=error.status, message=f'{error}; {best.message}',
-                    seconds=time.monotonic() - search.budget.started)
-        self.statistics.seconds.append(solution.seconds)
-        return solution
+    async def _search(self, question: PreparedRequest) -> tuple[IKSolution, Motion | None]:
+        """
+        Run a search here if it is short, else continue it in a worker; raises RequestError.
+
+        Returns the solution and, for a straight path, the motion along it.
+        """
+        search, path = question.search, question.path
+        if path is None and _run_slice(search):
+            return search.solution(), None
+        try:
+            found = await self.by_worker(question.long_search,
+                                         partial(setattr, question, 'newest'))
+            return _end_of_path(path, found) if path else (found, None)
+        # cancelled or overdue: return the best attempt that the worker or this thread reported
+        except UnansweredError as error:
+            best = search.solution() if question.newest is None else question.newest
+            return best if best.success else replace(
+                best, status=error.status, message=f'{error}; {best.message}',
+                seconds=time.monotonic() - search.budget.started), None
 
     async def by_worker(self, search: AnySearch, tell: Tell = lambda solution: None) -> Any:
         """
@@ -164,16 +188,18 @@ class IKRequests(Parts):
 
     # -- answer and motion ----------------------------------------------------------------
 
-    async def finish(self, question: PreparedRequest, solution: IKSolution,
-                     answer: ComputeIK.Response, stops: int, who: str,
-                     cancelled: Callable[[], str] = lambda: '') -> None:
+    async def answer(self, question: PreparedRequest, answer: ComputeIK.Response, stops: int,
+                     who: str, cancelled: Callable[[], str] = lambda: '') -> None:
         """
-        Write a solution into a ComputeIK response or the action's result, and publish it.
+        Write the solution into a ComputeIK response or the action's result, and publish it.
 
         With execute, the robot then moves to the solution. `stops` is MotionExecutor.stops when
         the request arrived; `who` is the client, for the log; `cancelled` returns a reason to
-        stop the motion, or ''.
+        stop the motion, or ''. Raises RequestError.
         """
+        solution, way = await self._search(question)
+        question.newest = solution
+        self.statistics.seconds.append(solution.seconds)
         notes, problem = question.notes, question.search.problem
         if question.execute and not solution.success and 'max_joint_change' in solution.message:
             notes = [BOUND, *notes]
@@ -183,20 +209,15 @@ class IKRequests(Parts):
             return
         if self._publisher.get_subscription_count():
             self._publisher.publish(solution_message(answer, solution, problem, head))
-        if question.execute:
-            await self._move(question, solution, answer, stops, who, cancelled)
-
-    async def _move(self, question: PreparedRequest, solution: IKSolution,
-                    answer: ComputeIK.Response, stops: int, who: str,
-                    cancelled: Callable[[], str]) -> None:
-        request, problem = question.request, question.search.problem
+        if not question.execute:
+            return
+        question.phase = 'moving'
         outcome = self._refusal(question, solution) or await self.motions.run(
             question.robot, {name: solution.best_joints[name] for name in answer_names(problem)},
-            problem.group or '', avoid_collisions=request.avoid_collisions,
+            problem.group or '', avoid_collisions=question.request.avoid_collisions,
             own=partial(question.scene.rebased, question.known) if question.scene else None,
-            cancelled=cancelled, stops=stops, who=who, assumed=request.seed,
-            max_joint_change=request.options.max_joint_change,
-            way=question.way.motion if question.way else None)
+            cancelled=cancelled, stops=stops, who=who, assumed=question.request.seed,
+            max_joint_change=question.request.options.max_joint_change, way=way)
         set_status(answer, outcome.status, f'{answer.message}; {outcome.message}')
         answer.contacts = contact_messages(outcome.contacts, outcome.scene,
                                            header(self.node, question.robot.root_frame))
@@ -257,3 +278,43 @@ def _run_slice(search: Search) -> bool:
         if time.thread_time() >= end:
             return False
     return True
+
+
+def _path_search(message: ComputeIK.Request, problem: IKProblem,
+                 parameters: Parameters) -> PathSearch:
+    """Return the search for a straight path of the tip to the target; raises RequestError."""
+    if len(problem.targets) != 1:
+        raise wrong(f'straight: {len(problem.targets)} targets; valid: one')
+    if not message.tip_speed >= 0:
+        raise wrong(f'tip_speed is {message.tip_speed:g}; valid: above 0 [m/s], or 0 (limited '
+                    'by the joints only)')
+    if problem.costs:
+        raise wrong('straight: costs are not supported; valid: constraints')
+    limits = usable(motion_limits(problem.robot, problem.joint_names, parameters),
+                    parameters.velocity_scaling, parameters)
+    timeout = message.timeout.sec + message.timeout.nanosec * 1e-9
+    return PathSearch(
+        problem, [problem.targets[0].transform], limits, message.tip_speed or MAX_TIP_SPEED,
+        PathOptions(resolution=parameters.path_resolution,
+                    timeout=timeout or parameters.max_timeout))
+
+
+def _end_of_path(search: PathSearch, found: TimedPath) -> tuple[IKSolution, Motion | None]:
+    """Return the end of a path, checked like any other solution, and the motion along the path."""
+    problem = search.problem
+    q = problem.start.copy()
+    q[problem.active.indices] = found.states[-1, 0]
+    # a search that starts at the end of the path, without restarts, only checks that end
+    check = Search(problem, [q], allow_restarts=False)
+    if found.status is not Status.SUCCESS:
+        check.budget.cancel = lambda: True
+        return replace(check.solution(), status=found.status, message=found.message), None
+    check.run()
+    solution = check.solution()
+    if solution.success:
+        change = largest_change(problem.active.joints, problem.start, q)
+        solution = replace(solution, message=f'{found.message}; largest joint change {change}')
+    # a path with one state has no motion: the tip is at the target
+    motion = Motion.spline(found.joints, found.times, found.states[:, 0], found.states[:, 1]) \
+        if len(found.times) > 1 else None
+    return solution, motion
