@@ -157,9 +157,8 @@ class Demo:
 
 def _check_domain(client: NodeClient, deadline: float) -> None:
     """Raise BadQuestion if the domain has a robot or a node /ros2_ik, which could answer."""
-    node = client.node
-    if client.spin_until(lambda: node.count_publishers('/robot_description')
-                         or node.count_services('/ros2_ik/compute_ik'),
+    if client.spin_until(lambda: client.node.count_publishers('/robot_description')
+                         or client.node.count_services('/ros2_ik/compute_ik'),
                          deadline - time.monotonic()):
         raise BadQuestion(
             f'ROS domain {DOMAIN} has a robot_description or a node /ros2_ik already: end '
