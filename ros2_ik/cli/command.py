@@ -6,7 +6,7 @@ import os
 import sys
 
 from ros2_ik import __version__
-from ros2_ik.cli import call, path, picture, robots, servo, solve, view
+from ros2_ik.cli import path, picture, robots, servo, solve, view
 from ros2_ik.cli.arguments import BadQuestion, Exit, Parser, with_options
 
 # modules that come with ROS or the built workspace, not from PyPI
@@ -27,7 +27,7 @@ def make_parser() -> argparse.ArgumentParser:
                'more: ros2_ik solve --help')
     parser.add_argument('--version', action='version', version=f'%(prog)s {__version__}')
     commands = parser.add_subparsers(metavar='COMMAND', required=True)
-    for module in (solve, path, robots, call, servo, view, picture):
+    for module in (solve, path, robots, servo, view, picture):
         module.add_parser(commands)
     commands.add_parser(
         'compile', help='compile the inner loops, which takes up to two minutes',

@@ -1,4 +1,4 @@
-"""`ros2_ik solve` and `constrained`: joint values for target poses, and for problem files."""
+"""`ros2_ik solve`, `constrained`, `call` and `stop`: joint values by the library or a node."""
 
 import argparse
 import math
@@ -6,6 +6,7 @@ import sys
 
 from ros2_ik.cli.answer import add_json_argument, print_answer
 from ros2_ik.cli.arguments import (
+    add_node_arguments,
     add_robot_arguments,
     Commands,
     Exit,
@@ -13,8 +14,9 @@ from ros2_ik.cli.arguments import (
     in_range,
     positive,
     refuse_robot_arguments,
+    with_options,
 )
-from ros2_ik.cli.values import add_target_arguments, HELP, START, target_fields
+from ros2_ik.cli.values import add_target_arguments, HELP, read_joint_values, START, target_fields
 
 EXAMPLE = """examples:
   ros2_ik solve panda --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
@@ -23,8 +25,11 @@ EXAMPLE = """examples:
 FILE_EXAMPLE = """examples:
   ros2_ik constrained examples/ros/upright_tray.yaml --robot panda
   ros2_ik constrained examples/ros/upright_tray.yaml --node /ros2_ik"""
+CALL_EXAMPLE = """examples:
+  ros2_ik call --xyz 0.4 0.1 0.5 --rpy 180 0 0 --deg
+  ros2_ik call --node /left/ros2_ik --tip tool0 --xyz 0 0 0.1 --quat 0 0 0 1 --relative-to tool0"""
 # options that have the name of the goal's field
-FIELDS = ('group', 'select', 'solutions', 'random_state')
+FIELDS = ('group', 'select', 'solutions', 'random_state', 'execute', 'straight', 'tip_speed')
 
 
 def add_parser(commands: Commands) -> None:
@@ -52,6 +57,30 @@ def add_parser(commands: Commands) -> None:
     add_robot_arguments(constrained, '--robot', help='solve here for a shipped robot or URDF file')
     add_json_argument(constrained)
     constrained.set_defaults(run=run_constrained)
+    call = commands.add_parser(
+        'call', help='ask a running node for joint values', epilog=CALL_EXAMPLE,
+        description='Ask a running node for joint values.')
+    add_node_arguments(call, 'the node, and then for the robot and its collision geometry')
+    add_target_arguments(call)
+    call.add_argument('--seed', nargs='+', metavar='S', default=[],
+                        help=f'{HELP}; other joints start at their values in joint_states')
+    add_search_arguments(call)
+    call.add_argument('--execute', action='store_true',
+                        help='move the robot to the solution if the path is free (with '
+                             '--allow-collisions the path is not checked); Ctrl-C stops the robot')
+    call.add_argument('--straight', action='store_true',
+                        help='move the tip along a straight line')
+    call.add_argument('--tip-speed', type=float, default=0.0, metavar='V',
+                        help='maximum speed of the tip with --straight [m/s] (default: limited by '
+                             'the joints only)')
+    add_json_argument(call)
+    call.set_defaults(run=run_call)
+    stop = commands.add_parser(
+        'stop', help='stop the robot of a running node',
+        description='Stop all motions that a running node has started, including those that other '
+                    'clients requested.')
+    add_node_arguments(stop)
+    stop.set_defaults(run=run_stop)
 
 
 def add_search_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +107,7 @@ def add_search_arguments(parser: argparse.ArgumentParser) -> None:
 
 def goal_fields(args: argparse.Namespace) -> dict[str, object]:
     """Convert the options to fields of a goal; angles are in radians."""
-    fields = {name: getattr(args, name) for name in FIELDS if getattr(args, name) is not None}
+    fields = {name: value for name in FIELDS if (value := getattr(args, name, None)) is not None}
     if args.max_joint_change is not None:
         fields['max_joint_change'] = in_radians('--max-joint-change', args.max_joint_change,
                                                 args.deg)
@@ -112,3 +141,30 @@ def run_constrained(args: argparse.Namespace) -> Exit:
         answer = ask_goal(client, goal, args.wait, show=lambda line: print(line, file=sys.stderr))
         print_answer(answer, client.robot(0.0), args.json)
     return answer.exit
+
+
+def run_call(args: argparse.Namespace) -> Exit:
+    """Ask the node and print the answer; returns the exit code."""
+    from ros2_ik.cli.goal_client import ask_goal
+    from ros2_ik.cli.goal_file import goal_of
+    from ros2_ik.cli.node_client import NodeClient
+    goal = goal_of(goal_fields(args))
+    with NodeClient(args.node) as client:
+        seed = read_joint_values(args.seed, client.needed_robot(args.wait), None,
+                                 args.deg) if args.seed else {}
+        answer = ask_goal(client, goal, args.wait, seed)
+        answer.message = with_options(answer.message, args)
+        print_answer(answer, None if args.json else client.robot(0.0), args.json)
+    return answer.exit
+
+
+def run_stop(args: argparse.Namespace) -> Exit:
+    """Stop the robot and print the node's response; returns the exit code."""
+    from std_srvs.srv import Trigger
+
+    from ros2_ik.cli.node_client import NodeClient, STOP_TIMEOUT
+    with NodeClient(args.node) as client:
+        service = client.connect(Trigger, 'stop', args.wait)
+        response = client.ask(service, Trigger.Request(), STOP_TIMEOUT)
+    print(response.message)
+    return Exit.ANSWERED if response.success else Exit.NO_SOLUTION
