@@ -22,8 +22,7 @@ from std_msgs.msg import String
 
 from ros2_ik.core import compile_all, Robot
 from ros2_ik.node.controllers.controller import ControllerContext
-from ros2_ik.node.endpoints.answering import Statistics
-from ros2_ik.node.endpoints.registry import LATCHED, make_endpoints, timer
+from ros2_ik.node.endpoints.endpoint import LATCHED, make_endpoints, Statistics, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.process import SIGNALS

@@ -10,7 +10,7 @@ from ros2_ik.node import main
 
 ROOT = str(Path(ros2_ik.__file__).parent)
 ROOMS = f'{ROOT}/node/', f'{ROOT}/messages/'
-FIRST = f'{ROOT}/node/endpoints/answering.py'   # a request enters there, each time it goes on
+FIRST = f'{ROOT}/node/endpoints/endpoint.py'   # a request enters there, each time it goes on
 MARK = 'passes: '
 
 

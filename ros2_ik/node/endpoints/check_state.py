@@ -22,8 +22,7 @@ from ros2_ik.messages.constraints import constraint_report, hard_constraints, na
 from ros2_ik.messages.frames import framed_robot
 from ros2_ik.messages.moveit_requests import functions_of
 from ros2_ik.messages.request_error import wrong
-from ros2_ik.node.endpoints.answering import answering, header, set_status
-from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status
 from ros2_ik.node.state.planning_scene import StateInScene
 from ros2_ik.srv import CheckState as Service
 

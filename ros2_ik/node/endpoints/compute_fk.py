@@ -9,8 +9,7 @@ from moveit_msgs.srv import GetPositionFK
 from ros2_ik.core import Configuration, Status
 from ros2_ik.messages.frames import framed_robot, link_name, reference, tip_name
 from ros2_ik.messages.poses import fill_pose
-from ros2_ik.node.endpoints.answering import answering, header, set_status
-from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status
 from ros2_ik.srv import ComputeFK as Service
 
 

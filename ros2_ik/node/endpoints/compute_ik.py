@@ -5,9 +5,8 @@ from moveit_msgs.srv import GetPositionIK
 
 from ros2_ik.core import Status
 from ros2_ik.messages.robot_states import fill_state
-from ros2_ik.node.endpoints.answering import answering, header, set_status, when_settled
+from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status, when_settled
 from ros2_ik.node.endpoints.ik_requests import PreparedRequest
-from ros2_ik.node.endpoints.registry import Endpoint
 from ros2_ik.srv import ComputeIK as Service
 
 # MoveIt reports every failed search as NO_IK_SOLUTION

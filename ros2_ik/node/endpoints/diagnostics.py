@@ -4,7 +4,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 import numpy as np
 from std_msgs.msg import Bool
 
-from ros2_ik.node.endpoints.registry import Endpoint, LATCHED, publisher, timer
+from ros2_ik.node.endpoints.endpoint import Endpoint, LATCHED, publisher, timer
 from ros2_ik.node.servo.messages import OFF
 
 PERIOD = 1.0            # of the diagnostics messages [s]

@@ -10,8 +10,7 @@ from std_srvs.srv import Trigger
 from ros2_ik.core import Robot, Scene, Status
 from ros2_ik.messages.answers import contact_messages
 from ros2_ik.messages.request_error import wrong
-from ros2_ik.node.endpoints.answering import answering, header, set_status, when_settled
-from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status, when_settled
 from ros2_ik.srv import Execute as Service
 
 

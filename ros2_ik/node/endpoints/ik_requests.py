@@ -35,8 +35,7 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.messages.requests import read_request
 from ros2_ik.msg import Solution
 from ros2_ik.node.controllers.controller import motion_limits
-from ros2_ik.node.endpoints.answering import header, set_status
-from ros2_ik.node.endpoints.registry import Parts, publisher
+from ros2_ik.node.endpoints.endpoint import header, Parts, publisher, set_status
 from ros2_ik.node.motion.motion_execution import Outcome
 from ros2_ik.node.motion.planning import MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters

@@ -15,8 +15,7 @@ from ros2_ik.messages.request_error import check_lengths, wrong
 from ros2_ik.messages.robot_states import fill_state
 from ros2_ik.node.controllers.controller import motion_limits
 from ros2_ik.node.controllers.trajectory_controller import duration_message
-from ros2_ik.node.endpoints.answering import answering, header, set_status, when_settled
-from ros2_ik.node.endpoints.registry import Endpoint
+from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status, when_settled
 from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
 from ros2_ik.node.state.planning_scene import StateInScene

@@ -22,8 +22,16 @@ from visualization_msgs.msg import MarkerArray
 from ros2_ik.core import Scene, Status
 from ros2_ik.messages.markers import scene_markers
 from ros2_ik.messages.planning_scenes import scene_diff, scene_message, SceneState
-from ros2_ik.node.endpoints.answering import answering, header, reason_of, set_status
-from ros2_ik.node.endpoints.registry import Endpoint, LATCHED, publisher, QUEUE
+from ros2_ik.node.endpoints.endpoint import (
+    answering,
+    Endpoint,
+    header,
+    LATCHED,
+    publisher,
+    QUEUE,
+    reason_of,
+    set_status,
+)
 from ros2_ik.node.state.planning_scene import contents
 from ros2_ik.srv import ApplyPlanningScene, GetPlanningScene
 

@@ -29,8 +29,7 @@ from ros2_ik.messages.request_error import RequestError, wrong
 from ros2_ik.msg import ServoStatus
 from ros2_ik.node.controllers.controller import Controller, motion_limits
 from ros2_ik.node.controllers.robot_controllers import active_joints
-from ros2_ik.node.endpoints.answering import answering
-from ros2_ik.node.endpoints.registry import Endpoint, timer
+from ros2_ik.node.endpoints.endpoint import answering, Endpoint, timer
 from ros2_ik.node.motion.planning import checked_scaling
 from ros2_ik.node.servo.loop import Loop, Session
 from ros2_ik.node.servo.messages import Begin, Died, FromServo, MODES, OFF, State, WAITS

@@ -1,0 +1,246 @@
+"""Base class of endpoints, the parts of the node that they use, and service callbacks."""
+
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass
+from functools import wraps
+from importlib import import_module
+from inspect import iscoroutinefunction
+import pkgutil
+import traceback
+from typing import Any, TYPE_CHECKING, TypeVar
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock, ClockType
+from rclpy.event_handler import PublisherEventCallbacks
+from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.timer import Timer
+from std_msgs.msg import Header
+
+from ros2_ik.core import IKError, Status
+from ros2_ik.messages.request_error import RequestError
+from ros2_ik.node.motion.motion_executor import MotionExecutor
+from ros2_ik.node.parameters import Parameters
+from ros2_ik.node.servo.messages import State
+from ros2_ik.node.servo.process import ServoProcess
+from ros2_ik.node.state.current_state import CurrentState
+from ros2_ik.node.state.description import Description
+from ros2_ik.node.state.joint_states import JointStates
+from ros2_ik.node.state.planning_scene import PlanningScene
+from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
+from ros2_ik.node.workers.pool import Pool
+
+if TYPE_CHECKING:
+    from ros2_ik.node.endpoints.ik_requests import IKRequests
+
+DISCOVERY_TIME = 2.0    # for DDS to discover other nodes that offer a service [s]
+N_SOLVE_TIMES = 1000    # number of recent solve times for the percentiles
+
+# Queue of requests of each service. When the queue is full, DDS drops older requests silently.
+# Fast DDS sends each answer to all clients of a service, so the clients' queues must be as long.
+QUEUE = QoSProfile(depth=1000)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+# wait(start) calls start(done), and awaits the value that any thread passes to `done`
+Wait = Callable[[Callable[[Callable[[object], None]], None]], Awaitable[Any]]
+
+PartsT = TypeVar('PartsT', bound='Parts')
+Request = TypeVar('Request')
+T = TypeVar('T')
+Response = TypeVar('Response')
+Fill = Callable[[PartsT, Request, Response], Coroutine[object, object, None] | None]
+Answer = Callable[[PartsT, Request, Response], Coroutine[object, object, Response]]
+
+
+class Statistics:
+    """
+    Counts of requests by service and status, and the durations of recent searches [s].
+
+    `servo` is the last state that the servo's process reported.
+    """
+
+    def __init__(self) -> None:
+        self.requests: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self.servo = State()
+        self.seconds: deque[float] = deque(maxlen=N_SOLVE_TIMES)
+
+    def count(self, service: str, status: int) -> None:
+        """Count an answered request."""
+        self.requests[service] += 1
+        if status != Status.SUCCESS:
+            self.failures[Status(status).name] += 1
+
+
+@dataclass(eq=False)
+class Parts:
+    """References to the parts of the node, as attributes of each endpoint."""
+
+    node: Node
+    parameters: Parameters
+    statistics: Statistics
+    description: Description
+    joint_states: JointStates
+    current_state: CurrentState
+    scene: PlanningScene
+    transforms: Transforms
+    pool: Pool
+    motions: MotionExecutor
+    servo_process: ServoProcess
+    wait: Wait
+    # awaits a time [s] without blocking the executor
+    sleep: Callable[[float], Awaitable[None]]
+
+
+def publisher(node: Node, message: type, name: str, qos: QoSProfile | int = 10) -> Publisher:
+    """Return a publisher without events for incompatible subscribers, which slow services."""
+    return node.create_publisher(message, name, qos, event_callbacks=PublisherEventCallbacks(
+        use_default_callbacks=False))
+
+
+def timer(node: Node, period: float, callback: Callable[[], None]) -> Timer:
+    """Return a timer with a period [s] of the steady clock, which runs in paused simulations."""
+    return node.create_timer(period, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+
+@dataclass(eq=False)
+class Endpoint(Parts):
+    """Base class of endpoints; subclasses create their services in `offer`."""
+
+    ik_requests: 'IKRequests'
+
+    def __post_init__(self) -> None:
+        self.offer()
+
+    def offer(self) -> None:
+        """Create services, publishers and subscriptions."""
+
+    def serve(self, interface: type, name: str,
+              answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
+        """
+        Create a service.
+
+        Its callback group is reentrant, so that a request that awaits a worker does not block
+        other callbacks.
+        """
+        self.node.create_service(interface, name, answer, qos_profile=QUEUE,
+                                 callback_group=ReentrantCallbackGroup())
+
+    def serve_as_moveit(self, interface: type, name: str,
+                        answer: Callable[[Request, Response], Awaitable[Response]]) -> None:
+        """Create a service of move_group, see `offer_as_moveit`."""
+        self.offer_as_moveit(self.node.resolve_service_name(name), self.node.count_services,
+                             lambda: self.serve(interface, name, answer))
+
+    def offer_as_moveit(self, name: str, count: Callable[[str], int],
+                        offer: Callable[[], object]) -> None:
+        """Call `offer` if moveit_names is set and `count(name)`, of other nodes' offers, is 0."""
+        if not self.parameters.moveit_names:
+            return
+
+        def decide() -> None:
+            waiting.cancel()
+            if count(name):
+                self.node.get_logger().warning(f'{name} is offered by another node already: '
+                                               'parameter moveit_names does not add it')
+            else:
+                offer()
+        waiting = timer(self.node, DISCOVERY_TIME, decide)
+
+
+def make_endpoints(**parts: Any) -> list[Endpoint]:
+    """Import all modules of this package, and create an endpoint of each subclass."""
+    # imported here, since that module imports this one
+    from ros2_ik.node.endpoints.ik_requests import IKRequests
+    ik_requests, folder = IKRequests(**parts), __name__.rpartition('.')[0]
+    for module in pkgutil.iter_modules(import_module(folder).__path__):
+        import_module(f'{folder}.{module.name}')
+    return [kind(**parts, ik_requests=ik_requests) for kind in Endpoint.__subclasses__()]
+
+
+# -- service callbacks, which always answer ------------------------------------------------------
+
+def answering(service: str) -> Callable[[Fill[PartsT, Request, Response]],
+                                        Answer[PartsT, Request, Response]]:
+    """
+    Decorate a method (self, request, response) that fills the response of a service.
+
+    The decorated method is a coroutine that returns the response. If the method raises, a new
+    response with the reason is returned: an exception in a callback would leave the client
+    waiting, and would end the executor. A method that is no coroutine is called `when_settled`.
+    The request is counted in `self.statistics` under `service`.
+    """
+    def decorate(fill: Fill[PartsT, Request, Response]) -> Answer[PartsT, Request, Response]:
+        @wraps(fill)
+        async def answer(self: PartsT, request: Request, response: Response) -> Response:
+            try:
+                if iscoroutinefunction(fill):
+                    await fill(self, request, response)
+                else:
+                    await when_settled(self, lambda: fill(self, request, response))
+                status = _status(response)
+            except Exception as error:
+                status, message = reason_of(error, self.node.get_logger())
+                response = set_status(type(response)(), status, message)
+                # Humble's MoveItErrorCodes has no message
+                if not any(hasattr(one, 'message')
+                           for one in (response, getattr(response, 'error_code', None))):
+                    self.node.get_logger().error(f'{service}: {message}')
+            self.statistics.count(service, status)
+            return response
+        return answer
+    return decorate
+
+
+async def when_settled(parts: Parts, read: Callable[[], T]) -> T:
+    """
+    Await the first robot and the collision geometry of a new one, then return `read()`.
+
+    Shortly after the start of the TF subscription, `read` is retried if it raises RequestError for
+    a missing transform.
+    """
+    while True:
+        if not (parts.description.is_awaited or parts.scene.geometry.settling):
+            try:
+                return read()
+            except RequestError as error:
+                if not parts.transforms.may_arrive(error):
+                    raise
+        await parts.sleep(RETRY_PERIOD)
+
+
+def header(node: Node, frame_id: str) -> Header:
+    """Return a header with the current time of the node's clock."""
+    return Header(stamp=node.get_clock().now().to_msg(), frame_id=frame_id)
+
+
+def set_status(response: Response, status: Status, message: str) -> Response:
+    """Write status and reason into a response, as far as it has fields; return the response."""
+    # error_code: of MoveIt's types; its field message exists from Jazzy on
+    for one in (response, getattr(response, 'error_code', None)):
+        for field, value in (('status', int(status)), ('val', int(status)), ('message', message)):
+            if hasattr(one, field):
+                setattr(one, field, value)
+    return response
+
+
+def _status(response: object) -> int:
+    """Return the status of a response of any type."""
+    if hasattr(response, 'error_code'):
+        status: int = response.error_code.val
+        return status
+    done = getattr(response, 'success', True)
+    status = getattr(response, 'status', Status.SUCCESS if done else Status.CONTROL_FAILED)
+    return status
+
+
+def reason_of(error: Exception, log: RcutilsLogger) -> tuple[Status, str]:
+    """Return status and reason of an error; an unexpected error is logged with its traceback."""
+    if isinstance(error, IKError):
+        # in one line: names in the message may have line breaks
+        return error.status, ' '.join(str(error).split())
+    log.error(''.join(traceback.format_exception(error))[-20_000:], throttle_duration_sec=1.0)
+    return Status.FAILURE, f'{type(error).__name__}: {error}'
