@@ -27,7 +27,6 @@ from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.process import SIGNALS
 from ros2_ik.node.servo.process import ServoProcess
-from ros2_ik.node.state.collision_geometry import CollisionGeometry
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.description import Description
 from ros2_ik.node.state.joint_states import JointStates
@@ -56,8 +55,7 @@ class IKNode(Node):
         joint_states = self._joint_states = JointStates(
             self, self.resolve_topic_name('joint_states'), lambda: parameters.joint_state_speed)
         state = CurrentState(parameters, joint_states, transforms, log)
-        geometry = CollisionGeometry((parameters.meshes, parameters.missing_meshes), log)
-        self._scene = PlanningScene(parameters, state, transforms, geometry, log, self._wait)
+        self._scene = PlanningScene(parameters, state, transforms, log, self._wait)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)

@@ -1,8 +1,10 @@
 """The signals that end the node, and the fork server of the workers and the servo."""
 
+from collections.abc import Callable
 import ctypes
 import multiprocessing
 from multiprocessing import forkserver, resource_tracker
+from multiprocessing.process import BaseProcess
 import signal
 
 # without SIGHUP (the terminal closed) if it was ignored at start-up, as under nohup
@@ -20,6 +22,15 @@ def ensure_fork_server() -> None:
     multiprocessing.set_forkserver_preload([PRELOAD])
     forkserver.ensure_running()
     signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def start_process(target: Callable[..., None], *arguments: object) -> BaseProcess:
+    """Start a process from the fork server."""
+    ensure_fork_server()
+    process = multiprocessing.get_context('forkserver').Process(
+        target=target, args=arguments, daemon=True)
+    process.start()
+    return process
 
 
 def end_with_parent() -> None:

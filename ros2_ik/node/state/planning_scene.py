@@ -1,10 +1,12 @@
-"""The node's planning scene: reads, queues and applies changes."""
+"""The node's planning scene, its changes, and the robot's collision geometry."""
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import cache
+import os
 import time
+import traceback
 from typing import Any, NamedTuple, TypeVar
 
 from moveit_msgs.msg import PlanningScene as PlanningSceneMessage, RobotState
@@ -15,9 +17,12 @@ from ros2_ik.core import (
     collision_checker,
     CollisionChecker,
     Configuration,
+    IKError,
     load_scene,
+    Mesh,
     Robot,
     Scene,
+    self_pairs,
     Status,
 )
 from ros2_ik.core.internals import listed
@@ -26,13 +31,86 @@ from ros2_ik.messages.request_error import error_context, RequestError
 from ros2_ik.messages.robot_states import joint_values
 from ros2_ik.messages.scene_changes import check_scene_size, check_size, ConversionContext
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.collision_geometry import CollisionGeometry
+from ros2_ik.node.process import end_with_parent, start_process
 from ros2_ik.node.state.current_state import CurrentState
 from ros2_ik.node.state.transforms import RETRY_PERIOD, Transforms
 
 MAX_WAITING = 1000   # maximum number of queued changes
+GEOMETRY_TIMEOUT = 2.0   # time for which requests wait for a new robot's geometry [s]
+NICENESS = 10            # of the process that computes convex parts
+N_THREADS = 2    # so that the next robot does not wait for a robot whose geometry takes long
 
 T = TypeVar('T')
+
+
+class CollisionGeometry:
+    """
+    Creates the collision geometry of the current robot, in threads beside the node's callbacks.
+
+    Convex parts of meshes, which take seconds to a minute, are computed in a separate process.
+    `options` are the arguments `meshes` and `missing` of `collision_checker`.
+    """
+
+    def __init__(self, options: tuple[str, str], log: RcutilsLogger) -> None:
+        self.options, self._log = options, log
+        self._executor = ThreadPoolExecutor(N_THREADS, 'collision geometry')
+        self._future: Future[CollisionChecker] | None = None
+        self._since = 0.0
+
+    def make(self, robot: Robot) -> None:
+        """Start to create the geometry of a robot."""
+        if self._future:
+            self._future.cancel()
+        self._since, self._future = time.monotonic(), self._executor.submit(self._make, robot)
+
+    @property
+    def is_making(self) -> bool:
+        """True while the geometry of the current robot is being created."""
+        return self._future is not None and not self._future.done()
+
+    @property
+    def settling(self) -> bool:
+        """True in the first GEOMETRY_TIMEOUT seconds of the creation, while requests wait."""
+        return self.is_making and time.monotonic() < self._since + GEOMETRY_TIMEOUT
+
+    def made(self) -> CollisionChecker:
+        """Return a checker with the robot's geometry; RequestError if still made, or faulty."""
+        assert self._future is not None
+        if self.is_making:
+            raise RequestError(Status.COLLISION_CHECKING_UNAVAILABLE,
+                               "the robot's collision geometry is still being made, for "
+                               f'{time.monotonic() - self._since:.0f} s so far; ask again')
+        if fault := self._future.exception():
+            raise RequestError(
+                Status.COLLISION_CHECKING_UNAVAILABLE,
+                f"collisions cannot be checked: {fault} (parameter missing_meshes 'skip' "
+                'omits the element, avoid_collisions: false disables the check)')
+        return self._future.result()
+
+    # -- in a thread ----------------------------------------------------------------------
+
+    def _make(self, robot: Robot) -> CollisionChecker:
+        try:
+            checker = collision_checker(robot, Scene(robot), *self.options)
+            checker.nearness    # noqa: B018 - loads convex parts into the cache of all checkers
+            geometry = checker.geometry
+            report = self_pairs(robot, geometry).report()
+        except Exception as error:
+            if not isinstance(error, IKError):
+                self._log.error(traceback.format_exc())
+            self._log.error(f"collisions of robot '{robot.name}' cannot be checked: {error}")
+            raise
+        for text in geometry.warnings:
+            self._log.warning(f'collision geometry: {text}')
+        # no warning: the SRDF that names the pairs usually follows the URDF
+        if report:
+            self._log.info(f"robot '{robot.name}': {report}")
+        if meshes := geometry.without_parts:
+            self._log.info(f'computing convex parts of {len(meshes)} meshes of robot '
+                           f"'{robot.name}' in the background; until then distances are those of "
+                           'convex hulls')
+            start_process(_make_parts, meshes)
+        return checker
 
 
 class StateInScene(NamedTuple):
@@ -52,9 +130,10 @@ class PlanningScene:
     """
 
     def __init__(self, parameters: Parameters, state: CurrentState, transforms: Transforms,
-                 geometry: CollisionGeometry, log: RcutilsLogger, wait: Any) -> None:
+                 log: RcutilsLogger, wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
-        self.geometry, self._log = geometry, log
+        self.geometry = CollisionGeometry((parameters.meshes, parameters.missing_meshes), log)
+        self._log = log
         self.on_change: Callable[[SceneState], None] = lambda known: None
         self._wait = wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
@@ -244,3 +323,12 @@ def contents(scene: Scene) -> str:
     """Return the names of the first objects and attached objects of a scene, in words."""
     return listed([*(f"'{id}'" for id in scene.objects),
                    *(f"'{id}' (attached)" for id in scene.attached)]) or 'no objects'
+
+
+def _make_parts(meshes: Sequence[Mesh]) -> None:
+    """Compute the convex parts that are not on disk, in another process."""
+    # the parent is the fork server, which ends with the node
+    end_with_parent()
+    os.nice(NICENESS)
+    for mesh in meshes:
+        mesh.convex_parts   # noqa: B018

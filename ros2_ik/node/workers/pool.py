@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import count
-import multiprocessing
+from multiprocessing import Pipe
 from multiprocessing.connection import wait
 import pickle
 import threading
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ros2_ik.core import Robot, Status
 from ros2_ik.messages.request_error import RequestError
-from ros2_ik.node.process import ensure_fork_server
+from ros2_ik.node.process import start_process
 from ros2_ik.node.workers.serve import Answer, AnySearch, Cancel, Job, Result, serve, TakeRobot
 
 CHECK_PERIOD = 0.1      # maximum time between checks for overdue searches and dead workers [s]
@@ -51,10 +51,9 @@ class Member:
     exit codes, may itself be dead.
     """
 
-    def __init__(self, context: Any) -> None:
-        self.connection, there = context.Pipe()
-        self.process = context.Process(target=serve, args=(there,), daemon=True)
-        self.process.start()
+    def __init__(self) -> None:
+        self.connection, there = Pipe()
+        self.process = start_process(serve, there)
         # closed here, so that only the worker keeps its end of the pipe open
         there.close()
         self.jobs: dict[int, OpenJob] = {}
@@ -75,7 +74,6 @@ class Pool:
 
     def __init__(self, size: int, log: Any) -> None:
         self.size, self._log = size, log
-        self._context = multiprocessing.get_context('forkserver')
         self._numbers = count()
         self._robot: TakeRobot | None = None    # also for workers that start later
         self._lock = threading.Lock()
@@ -150,9 +148,8 @@ class Pool:
     def _start_missing(self) -> None:
         """Start missing workers, and the fork server if it was killed."""
         while len(self._members) < self.size and not self._ending:
-            ensure_fork_server()
             # blocks until the fork server has started; not under the lock
-            member = Member(self._context)
+            member = Member()
             with self._lock:
                 if self._robot is not None:
                     member.send(self._robot)
