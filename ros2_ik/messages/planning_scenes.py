@@ -208,22 +208,20 @@ def scene_diff(before: SceneState | None, after: SceneState, joints: dict[str, A
     If only objects of the world other than the octomap differ, the message is a diff with these
     objects; otherwise it is the whole scene, with the joint values `joints`.
     """
+    old, new = before.scene.objects if before else {}, after.scene.objects
+    gone = sorted(old.keys() - new.keys())
+    # a receiver deletes the matrix entries of removed objects
     if before is None or before.name != after.name or before.octomap is not after.octomap or any(
             getattr(before.scene, part) != getattr(after.scene, part)
-            for part in ('robot', 'attached', 'named', 'allowed', 'padding')):
-        return scene_message(after, joints, ALL_COMPONENTS, header)
-    old, new = before.scene.objects, after.scene.objects
-    # a receiver deletes the matrix entries of removed objects
-    if after.scene.allowed.names & (old.keys() - new.keys()) \
-            or old.get(OCTOMAP) is not new.get(OCTOMAP):
+            for part in ('robot', 'attached', 'named', 'allowed', 'padding')) \
+            or old.get(OCTOMAP) is not new.get(OCTOMAP) or after.scene.allowed.names & {*gone}:
         return scene_message(after, joints, ALL_COMPONENTS, header)
     # scenes share unchanged objects, so objects are compared by identity
     changed = [item for id, item in new.items() if item is not old.get(id)]
     message = PlanningScene(is_diff=True, name=after.name, object_colors=_colors(changed))
     message.robot_state.is_diff = True
     message.world.collision_objects = [
-        *(CollisionObject(id=id, operation=CollisionObject.REMOVE)
-          for id in sorted(old.keys() - new.keys())),
+        *(CollisionObject(id=id, operation=CollisionObject.REMOVE) for id in gone),
         *(_object(item, header) for item in changed)]
     return message
 

@@ -22,7 +22,7 @@ from std_msgs.msg import String
 
 from ros2_ik.core import compile_all, Robot
 from ros2_ik.node.controllers.controller import ControllerContext
-from ros2_ik.node.endpoints.endpoint import LATCHED, make_endpoints, Statistics, timer
+from ros2_ik.node.endpoints.endpoint import LATCHED, make_endpoints, timer
 from ros2_ik.node.motion.motion_executor import MotionExecutor
 from ros2_ik.node.parameters import ParameterError, Parameters
 from ros2_ik.node.process import SIGNALS
@@ -50,7 +50,7 @@ class IKNode(Node):
         # rclpy needs 0.1 s for its first log line, too long for a callback
         log.info('starting')
         parameters = Parameters(self)
-        self._statistics, self._pool = Statistics(), Pool(parameters.workers, log)
+        self._pool = Pool(parameters.workers, log)
         transforms = Transforms(self, parameters)
         joint_states = self._joint_states = JointStates(
             self, self.resolve_topic_name('joint_states'), lambda: parameters.joint_state_speed)
@@ -63,11 +63,10 @@ class IKNode(Node):
         self._description = Description(log, parameters.root_joint, self._on_robot,
                                         self._why_no_description)
         self._endpoints = make_endpoints(
-            node=self, parameters=parameters, statistics=self._statistics,
-            description=self._description, joint_states=joint_states, current_state=state,
-            scene=self._scene, transforms=transforms,
-            pool=self._pool, motions=self._motions, servo_process=self._servo_process,
-            wait=self._wait, sleep=controllers.pause)
+            node=self, parameters=parameters, description=self._description,
+            joint_states=joint_states, current_state=state, scene=self._scene,
+            transforms=transforms, pool=self._pool, motions=self._motions,
+            servo_process=self._servo_process, wait=self._wait, sleep=controllers.pause)
         offer = self._description.offer
         self._descriptions = [
             self.create_subscription(String, 'robot_description',

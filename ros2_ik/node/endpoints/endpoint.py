@@ -155,7 +155,8 @@ def make_endpoints(**parts: Any) -> list[Endpoint]:
     """Import all modules of this package, and create an endpoint of each subclass."""
     # imported here, since that module imports this one
     from ros2_ik.node.endpoints.ik_requests import IKRequests
-    ik_requests, folder = IKRequests(**parts), __name__.rpartition('.')[0]
+    parts['statistics'], folder = Statistics(), __name__.rpartition('.')[0]
+    ik_requests = IKRequests(**parts)
     for module in pkgutil.iter_modules(import_module(folder).__path__):
         import_module(f'{folder}.{module.name}')
     return [kind(**parts, ik_requests=ik_requests) for kind in Endpoint.__subclasses__()]
