@@ -55,7 +55,8 @@ class IKNode(Node):
         joint_states = self._joint_states = JointStates(
             self, self.resolve_topic_name('joint_states'), lambda: parameters.joint_state_speed)
         state = CurrentState(parameters, joint_states, transforms, log)
-        self._scene = PlanningScene(parameters, state, transforms, log, self._wait)
+        self._scene = PlanningScene(parameters, state, transforms, log,
+                                    lambda *call: self.executor.create_task(*call), self._wait)
         self._servo_process = ServoProcess(self)
         controllers = ControllerContext(self, ReentrantCallbackGroup(), parameters, self._wait,
                                         self._servo_process)

@@ -15,7 +15,6 @@ from moveit_msgs.srv import (
     ApplyPlanningScene as MoveItApplyPlanningScene,
     GetPlanningScene as MoveItGetPlanningScene,
 )
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.publisher import Publisher
 from visualization_msgs.msg import MarkerArray
 
@@ -53,19 +52,17 @@ class PlanningSceneEndpoints(Endpoint):
         self.scene.on_change = self._publish
         self.offer_as_moveit(self.node.resolve_topic_name(MONITORED), self.node.count_publishers,
                              self._monitor)
-        # a long queue, since a publisher may send many objects in a burst; reentrant, so that
-        # waiting changes do not block other callbacks
+        # a long queue, since a publisher may send many objects in a burst
         for topic, kind in (('planning_scene', PlanningSceneMessage),
                             ('collision_object', CollisionObject),
                             ('attached_collision_object', AttachedCollisionObject)):
-            self.node.create_subscription(kind, f'~/{topic}', partial(self._change, topic), QUEUE,
-                                          callback_group=ReentrantCallbackGroup())
+            self.node.create_subscription(kind, f'~/{topic}', partial(self._change, topic), QUEUE)
 
     @answering('apply_planning_scene')
     async def apply(self, request: ApplyPlanningScene.Request,
                     response: ApplyPlanningScene.Response) -> None:
         """Answer ApplyPlanningScene when the new scene is in use."""
-        scene = await self.scene.apply(request.scene)
+        scene = await self.wait(lambda done: self.scene.apply(request.scene, done))
         response.success, texts = True, [f'the scene has {contents(scene)}']
         if not request.scene.is_diff:
             texts.append('the whole scene was replaced, since is_diff is false')
@@ -99,8 +96,8 @@ class PlanningSceneEndpoints(Endpoint):
 
     # -- topics that change the scene; errors are logged ----------------------------------
 
-    async def _change(self, topic: str, message: PlanningSceneMessage | CollisionObject
-                      | AttachedCollisionObject) -> None:
+    def _change(self, topic: str, message: PlanningSceneMessage | CollisionObject
+                | AttachedCollisionObject) -> None:
         """Apply a PlanningScene message, or an object as a scene diff."""
         log, scene = self.node.get_logger(), message
         if topic != 'planning_scene':
@@ -108,11 +105,17 @@ class PlanningSceneEndpoints(Endpoint):
             scene.robot_state.is_diff = True
             (scene.world.collision_objects if topic == 'collision_object'
              else scene.robot_state.attached_collision_objects).append(message)
+
+        def done(result: Scene | Exception) -> None:
+            if isinstance(result, Exception):
+                log.error(f'{topic}: message refused: {reason_of(result, log)[1]}')
+            else:
+                for text in _unknown_touch_links(result):
+                    log.warning(f'{topic}: {text}')
         try:
-            for text in _unknown_touch_links(await self.scene.apply(scene)):
-                log.warning(f'{topic}: {text}')
+            self.scene.apply(scene, done)
         except Exception as error:
-            log.error(f'{topic}: message refused: {reason_of(error, log)[1]}')
+            done(error)
 
 
 def _unknown_touch_links(scene: Scene) -> list[str]:

@@ -40,6 +40,7 @@ GEOMETRY_TIMEOUT = 2.0   # time for which requests wait for a new robot's geomet
 NICENESS = 10            # of the process that computes convex parts
 N_THREADS = 2    # so that the next robot does not wait for a robot whose geometry takes long
 
+Done = Callable[[Scene | Exception], None]
 T = TypeVar('T')
 
 
@@ -125,17 +126,17 @@ class PlanningScene:
     The current scene of the current robot; a change replaces the immutable scene as a whole.
 
     Call methods in the node's thread only. A second thread computes changes, and calls
-    `on_change` with each new scene. `wait(start)` calls `start(done)` and awaits the result that
-    is passed to `done`.
+    `on_change` with each new scene. `post(function, ...)` calls a function in the node's thread;
+    `wait(start)` calls `start(done)` and awaits the result that is passed to `done`.
     """
 
     def __init__(self, parameters: Parameters, state: CurrentState, transforms: Transforms,
-                 log: RcutilsLogger, wait: Any) -> None:
+                 log: RcutilsLogger, post: Callable[..., object], wait: Any) -> None:
         self._parameters, self._state, self._transforms = parameters, state, transforms
         self.geometry = CollisionGeometry((parameters.meshes, parameters.missing_meshes), log)
         self._log = log
         self.on_change: Callable[[SceneState], None] = lambda known: None
-        self._wait = wait
+        self._post, self._wait = post, wait
         self._thread = ThreadPoolExecutor(1, 'scene changes')
         self._known: SceneState | None = None
         # the second thread's newest scene, which the node's thread adopts a moment later
@@ -240,28 +241,35 @@ class PlanningScene:
             return Configuration(robot, self._state.start(robot, given, joints).q)
         return ConversionContext(at, self._transforms.lookup(), self._parameters.meshes)
 
-    async def apply(self, message: PlanningSceneMessage) -> Scene:
+    def apply(self, message: PlanningSceneMessage, done: Done) -> None:
         """
-        Change the scene by a PlanningScene message, completely or not at all; return the scene.
+        Queue a change of the scene by a PlanningScene message, applied completely or not at all.
 
-        Changes are applied in order of arrival, each when its collision checker is ready. Raises
-        IKError if the change is refused.
+        Changes are applied in order of arrival. `done` is called in the node's thread, with
+        the new scene when its collision checker is ready, or with the exception if the change was
+        refused. Raises RequestError if the change cannot be queued.
         """
         robot = self.known.scene.robot
         if self._n_waiting >= MAX_WAITING:
             raise RequestError(Status.FAILURE, f'busy: the maximum of {MAX_WAITING} changes of '
                                f"the scene of robot '{robot.name}' is waiting")
         self._n_waiting += 1
+        self._thread.submit(self._changed, message).add_done_callback(
+            lambda future: future.cancelled() or self._post(self._finish, future, done))
+
+    def _finish(self, future: Future[SceneState], done: Done) -> None:
+        """Adopt the newest scene; refuse a change of the scene of an earlier robot."""
+        self._n_waiting -= 1
         try:
-            new = await self.in_thread(lambda: self._changed(message))
-        finally:
-            self._n_waiting -= 1
-        if new.scene.robot is not self.known.scene.robot:
-            raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
-        # several changes may be ready, and their coroutines continue in any order
-        if self._computed is not self._known:
-            self._put(self._computed)
-        return new.scene
+            result: Scene | Exception = future.result().scene
+            if future.result().scene.robot is not self.known.scene.robot:
+                raise RequestError(Status.INVALID_ROBOT_STATE, 'the robot was replaced meanwhile')
+            # several changes may be ready, and the executor runs their calls in any order
+            if self._computed is not self._known:
+                self._put(self._computed)
+        except Exception as error:
+            result = error
+        done(result)
 
     async def in_thread(self, make: Callable[[], T]) -> T:
         """Return the result of a function that is called in the second thread."""
