@@ -121,12 +121,11 @@ class Worker:
         try:
             finished = chosen.search.run(seconds=0)
             chosen.spent += time.thread_time() - before
+            if finished or time.monotonic() > chosen.reported_at + PROGRESS_PERIOD:
+                chosen.reported_at = time.monotonic()
+                self._connection.send(Result(number, chosen.search.solution(), is_final=finished))
             if finished:
-                self._answer(number)
-            elif (now := time.monotonic()) > chosen.reported_at + PROGRESS_PERIOD:
-                chosen.reported_at = now
-                self._connection.send(
-                    Result(number, chosen.search.solution(), is_final=False))
+                del self._open[number]
         except Exception:
             self._fail(number)
 
@@ -169,9 +168,6 @@ class Worker:
             while self._connection.poll():
                 self._inbox.append(self._connection.recv())
         return Cancel(number) in self._inbox
-
-    def _answer(self, number: int) -> None:
-        self._connection.send(Result(number, self._open.pop(number).search.solution()))
 
     def _fail(self, number: int) -> None:
         self._open.pop(number, None)
