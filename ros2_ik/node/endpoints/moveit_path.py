@@ -18,7 +18,6 @@ from ros2_ik.node.controllers.trajectory_controller import duration_message
 from ros2_ik.node.endpoints.endpoint import answering, Endpoint, header, set_status, when_settled
 from ros2_ik.node.motion.planning import checked_scaling, MAX_TIP_SPEED, usable
 from ros2_ik.node.parameters import Parameters
-from ros2_ik.node.state.planning_scene import StateInScene
 
 MAX_WAYPOINTS = 1000     # of a request; parsing more would delay other requests
 MAX_SPACING = 0.1        # upper bound on max_step, the distance between configurations [m]
@@ -60,20 +59,17 @@ class MoveItPath(Endpoint):
             if math.isnan(getattr(request, name)):
                 raise wrong(f'{name} is nan; valid: above 0, or 0 (unlimited)')
         state = self.scene.of_state(request.start_state, robot, 'start_state')
-        problem = self._problem(request, state)
+        # PathSearch replaces the pose of the target
+        problem = self.ik_requests.read_moveit(PositionIKRequest(
+            group_name=request.group_name, ik_link_name=request.link_name,
+            pose_stamped=PoseStamped(header=request.header), robot_state=request.start_state,
+            avoid_collisions=request.avoid_collisions, constraints=request.path_constraints),
+            state).search.problem
         # the path starts at this state, so all of its joints need known positions
         self.current_state.start(robot, state.given, frozenset(problem.joint_names))
         return PathSearch(problem, self._poses(request, problem, state.scene),
                           self._limits(request, problem),
                           _tip_speed(request, problem.targets[0].tip), self._options(request))
-
-    def _problem(self, request: GetCartesianPath.Request, state: StateInScene) -> IKProblem:
-        """Return the IK problem of a waypoint; PathSearch replaces the pose of its target."""
-        return self.ik_requests.read_moveit(PositionIKRequest(
-            group_name=request.group_name, ik_link_name=request.link_name,
-            pose_stamped=PoseStamped(header=request.header), robot_state=request.start_state,
-            avoid_collisions=request.avoid_collisions, constraints=request.path_constraints),
-            state).search.problem
 
     def _limits(self, request: GetCartesianPath.Request, problem: IKProblem) -> MotionLimits:
         parameters = self.parameters
